@@ -15,7 +15,6 @@ export interface DoorOptions {
     DevchainSettings,
     'peer' | 'nodeName' | 'follow' | 'mineForPeers' | 'noLink' | 'linkHost' | 'maxPeers'
   >
-  /** Program and version. */
   readonly client: string
   readonly tell: (event: PeerEvent) => void
   /** An import begins, or none goes on any more. */
@@ -85,9 +84,9 @@ export class LinkEntrance implements PeersDoor {
       minesForPeers: settings.mineForPeers,
       linkHosts: settings.linkHost,
       tell,
+      onSyncing,
       onBug,
     })
-    network.onSyncing(onSyncing)
     this.#now = network
     return network
   }

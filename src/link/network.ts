@@ -7,11 +7,11 @@ import { sharedYielder } from '../core/yield.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/genesistime.ts'
 import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
-import { AddressList, plainAddress } from './peers/addresses.ts'
+import { AddressList } from './peers/addresses.ts'
 import { isMeant, type Peer } from './peers/peer.ts'
 import { PeerTable } from './peers/peertable.ts'
 import { Reputations } from './peers/reputation.ts'
-import { Acceptor, dial } from './peers/sockets.ts'
+import { accept, dial, remoteOf } from './peers/sockets.ts'
 import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
 import { LIMITS, type Limits } from './protocol/limits.ts'
 import type { Told } from './protocol/link.ts'
@@ -27,7 +27,6 @@ export interface NetworkOptions {
   readonly peers: readonly string[]
   /** As the user calls this node; may be empty. */
   readonly name: string
-  /** Program and version. */
   readonly client: string
   readonly maxPeers: number
   /** False: blocks of peers are not taken over (--follow off). */
@@ -36,6 +35,7 @@ export interface NetworkOptions {
   /** Addresses that links are taken from, besides those of this machine; `*` for any. */
   readonly linkHosts: readonly string[]
   readonly tell: (event: PeerEvent) => void
+  readonly onSyncing: (status: SyncStatus | undefined) => void
   readonly onBug: (error: unknown) => void
   /** What tests pass in place of the system's. */
   readonly timing?: Timing
@@ -58,7 +58,6 @@ export class Network implements Peers {
   readonly #allowed = new AddressList()
   readonly #sync: Synchronizer
   readonly #gossip: Gossip
-  readonly #acceptor = new Acceptor()
   readonly #stopListening: () => void
 
   constructor(options: NetworkOptions) {
@@ -85,9 +84,8 @@ export class Network implements Peers {
       hello: () => helloOf(chain.state, identity),
       forkIds: () => forkIdsOf(chain.state),
       adopt: (genesis, time, peer) => adoptGenesis(chain, { genesis, time, peer }),
-      linked: (peer) => this.#greet(peer),
+      present: (peer) => this.#greet(peer),
       gone: (peer) => this.#gossip.forget(peer),
-      held: (peer) => this.#greet(peer),
       message: (peer, message) => this.#handle(peer, message),
       tell,
       yieldIfDue,
@@ -98,12 +96,12 @@ export class Network implements Peers {
       timing,
       peers: () => this.#table.present(),
       note: this.#table.note.bind(this.#table),
+      tell,
       yieldIfDue,
       onBug,
     }
-    this.#sync = new Synchronizer({ ...shared, tell })
-    const { follows } = options
-    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated: follows, tell })
+    this.#sync = new Synchronizer(shared, options.onSyncing)
+    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated: options.follows })
     this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
   }
 
@@ -114,9 +112,8 @@ export class Network implements Peers {
     if (peers.length > 0) await this.#table.settled(FIRST_LINK_MS)
   }
 
-  /** Somebody wants a link. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#acceptor.take(request, socket, head, (pipe) => this.take(pipe))
+    accept(request, socket, head, (pipe) => this.take(pipe))
   }
 
   /** As `accept`, over whatever pipe. */
@@ -126,17 +123,15 @@ export class Network implements Peers {
 
   /** Why a link is not taken; undefined: it is. */
   refusalOf({ socket }: IncomingMessage): string | undefined {
-    const address = plainAddress(socket.remoteAddress ?? '')
+    const { address } = remoteOf(socket)
     if (this.#bans.has(address)) return `${address} is banned`
     if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
     if (this.#options.linkHosts.includes('*') || this.#allowed.has(address)) return undefined
     return `links are not taken from ${address}: start with --link-host ${address} to allow it`
   }
 
-  /** A link was not taken. */
   tellRefused({ socket }: IncomingMessage, reason: string): void {
-    const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
-    this.#table.tellRefused({ ...remote, address: plainAddress(remote.address) }, reason)
+    this.#table.tellRefused(remoteOf(socket), reason)
   }
 
   list(): readonly PeerInfo[] {
@@ -151,7 +146,6 @@ export class Network implements Peers {
     return this.#table.queued
   }
 
-  /** True while blocks or transactions are fetched. */
   get isBusy(): boolean {
     return this.#sync.isBusy || this.#gossip.isBusy
   }
@@ -162,10 +156,6 @@ export class Network implements Peers {
 
   isFollowing(): boolean {
     return this.#options.follows
-  }
-
-  onSyncing(listener: (status: SyncStatus | undefined) => void): () => void {
-    return this.#sync.onStatus(listener)
   }
 
   reputations(): readonly Reputation[] {
@@ -235,7 +225,6 @@ export class Network implements Peers {
     throw new DevchainError('NOT_FOUND', `peer ${printValue(wanted)} not found: ${expected}`)
   }
 
-  /** A peer is there, or there again. */
   #greet(peer: Peer): void {
     if (!peer.isPresent) return
     this.#gossip.greet(peer)

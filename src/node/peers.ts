@@ -102,7 +102,6 @@ export interface Peers {
   syncing(): SyncStatus | undefined
   /** True while blocks of peers may take the place of one's own. */
   isFollowing(): boolean
-  onSyncing(listener: (status: SyncStatus | undefined) => void): () => void
   reputations(): readonly Reputation[]
   /** Forgets what a node or an address did; false when nothing is known of it. */
   clearReputation(idOrAddress: string): boolean

@@ -5,7 +5,7 @@ import {
   encodeMessage,
   type Kind,
   type Message,
-  type Values,
+  type Messages,
 } from '../../src/link/protocol/messages.ts'
 import type { LinkWorld, MemoryPipe, TestNode } from './linkworld.ts'
 
@@ -31,7 +31,7 @@ export interface Answers {
 export async function handmadePeer(
   world: LinkWorld,
   node: TestNode,
-  changes: Partial<Values<'hello'>> | 'silent' = {},
+  changes: Partial<Messages['hello']> | 'silent' = {},
   answers: Answers = {},
 ): Promise<HandmadePeer> {
   const pipe = world.connect(node)

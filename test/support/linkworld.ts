@@ -142,7 +142,9 @@ export interface TestNode {
 }
 
 export type NodeOptions = ChainOptions &
-  Partial<Pick<NetworkOptions, 'peers' | 'name' | 'maxPeers' | 'follows' | 'minesForPeers'>> & {
+  Partial<
+    Pick<NetworkOptions, 'peers' | 'name' | 'maxPeers' | 'follows' | 'minesForPeers' | 'onSyncing'>
+  > & {
     readonly limits?: Partial<Limits>
     /** The wall clock, in milliseconds since 1970. */
     readonly now?: number
@@ -180,6 +182,7 @@ export class LinkWorld implements AsyncDisposable {
       minesForPeers,
       linkHosts: [],
       tell: (event) => events.push(event),
+      onSyncing: options.onSyncing ?? (() => undefined),
       onBug: (bug) => this.bugs.push(bug),
       timing: this.timing,
       ...(limits === undefined ? {} : { limits }),

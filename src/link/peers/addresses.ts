@@ -3,7 +3,6 @@ import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { DevchainError } from '../../core/errors.ts'
 
-/** Entries that a list may have. */
 const MAX_ENTRIES = 10_000
 
 type Family = 'ipv4' | 'ipv6'
@@ -12,7 +11,6 @@ type Family = 'ipv4' | 'ipv6'
 interface Entry {
   readonly text: string
   readonly address: string
-  /** Undefined for a single address. */
   readonly bits: number | undefined
 }
 

@@ -13,9 +13,8 @@ const WAITS = 10
 const JITTER = 0.5
 
 export interface DialerOptions {
-  readonly url: string
   readonly timing: Timing
-  readonly dial: (url: string) => Promise<Pipe>
+  readonly dial: () => Promise<Pipe>
   /** True: there is a link to that node already, however it came to be, or none is wanted now. */
   readonly isLinked: () => boolean
   /** A connection is there. @returns called once it ends: true where the peer was taken meanwhile */
@@ -37,10 +36,6 @@ export class Dialer {
     this.#options = options
   }
 
-  get url(): string {
-    return this.#options.url
-  }
-
   /** Dials now, whatever the wait. */
   start(): void {
     this.#stopTimer?.()
@@ -54,7 +49,7 @@ export class Dialer {
   }
 
   async #dial(): Promise<void> {
-    const { url, dial, isLinked, connected, failed } = this.#options
+    const { dial, isLinked, connected, failed } = this.#options
     this.#isDialing = true
     try {
       if (isLinked() || this.#isEnded) {
@@ -62,7 +57,7 @@ export class Dialer {
         this.#failures = WAITS
         return
       }
-      const pipe = await dial(url)
+      const pipe = await dial()
       const wasTaken = await connected(pipe)
       this.#failures = wasTaken ? 0 : this.#failures + 1
     } catch (error) {

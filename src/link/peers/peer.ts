@@ -2,11 +2,10 @@
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { type PeerInfo, printEndpoint } from '../../node/peers.ts'
+import type { Hello } from '../protocol/handshake.ts'
 import type { Link } from '../protocol/link.ts'
-import type { Values } from '../protocol/messages.ts'
 import type { RemoteEnd } from '../protocol/pipe.ts'
 
-/** The newest block of a peer, as it says. */
 export interface PeerHead {
   readonly hash: Hash
   readonly number: bigint
@@ -36,7 +35,7 @@ export class Peer {
   toldHead: Hash | undefined
   readonly #known = new LruCache<number, true>(KNOWN)
 
-  constructor(hello: Values<'hello'>, place: Place, link: Link) {
+  constructor(hello: Hello, place: Place, link: Link) {
     this.id = idOf(hello)
     this.name = hello.name
     this.client = hello.client
@@ -46,7 +45,6 @@ export class Peer {
     this.note(hello.head)
   }
 
-  /** True while it hears and tells. */
   get isPresent(): boolean {
     return this.link.isLinked && !this.link.isHeld
   }
@@ -60,21 +58,13 @@ export class Peer {
   }
 
   get info(): PeerInfo {
-    const { id, name, client, place, head, link } = this
-    return {
-      id,
-      name,
-      client,
-      url: place.url,
-      host: place.host,
-      address: place.remote.address,
-      port: place.remote.port,
-      head: head.hash,
-      number: head.number,
-      totalDifficulty: head.totalDifficulty,
-      isHeld: link.isHeld,
-      latencyMs: link.latencyMs,
-    }
+    const { id, name, client, link } = this
+    const { url, host, remote } = this.place
+    const { hash: head, number, totalDifficulty } = this.head
+    const { isHeld, latencyMs } = link
+    const { address, port } = remote
+    const where = { url, host, address, port }
+    return { id, name, client, ...where, head, number, totalDifficulty, isHeld, latencyMs }
   }
 }
 
@@ -83,7 +73,7 @@ function beginningOf(hash: Hash): number {
   return Number.parseInt(hash.slice(2, 14), 16)
 }
 
-export function idOf({ nodeId }: Pick<Values<'hello'>, 'nodeId'>): string {
+export function idOf({ nodeId }: Hello): string {
   return hexFromBytes(nodeId).slice(2)
 }
 

@@ -1,5 +1,6 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import { type Deed, nameOf, type PeerEvent, printEndpoint } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
@@ -9,12 +10,11 @@ import { Link, type Told } from '../protocol/link.ts'
 import { encodeMessage } from '../protocol/messages.ts'
 import type { Pipe, RemoteEnd } from '../protocol/pipe.ts'
 import { Refusal } from '../protocol/refusal.ts'
-import type { Timing } from '../protocol/timing.ts'
+import { pause, type Timing } from '../protocol/timing.ts'
 import type { AddressList } from './addresses.ts'
 import { Dialer } from './dialer.ts'
 import { idOf, isMeant, Peer } from './peer.ts'
 import type { Reputations } from './reputation.ts'
-import { ToldRefusals } from './told.ts'
 
 export interface TableOptions {
   readonly timing: Timing
@@ -23,27 +23,26 @@ export interface TableOptions {
   readonly dial: (url: string) => Promise<Pipe>
   readonly reputations: Reputations
   readonly bans: AddressList
-  /** How this node introduces itself now. */
   readonly hello: () => Hello
   readonly forkIds: () => readonly Uint8Array[]
   /** Takes over the time of another genesis. @returns false when that is not possible any more */
   readonly adopt: (genesis: Hash, genesisTime: bigint, peer: string) => Promise<boolean>
-  readonly linked: (peer: Peer) => void
+  /** A peer came, or is held or joined again. */
+  readonly present: (peer: Peer) => void
   readonly gone: (peer: Peer) => void
-  /** A peer hears and tells again, or does not any more. */
-  readonly held: (peer: Peer) => void
   readonly message: (peer: Peer, message: Told) => Promise<void> | void
   readonly tell: (event: PeerEvent) => void
-  /** The turns of all that is done for peers. */
   readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
 
 /** Connections that others may open a second, and at once. */
-const CONNECTIONS = { perSecond: 20, atOnce: 50 }
+const CONNECTIONS = [20, 50] as const
 
-/** Nodes that a user may name. */
 const MAX_DIALERS = 100
+
+/** Milliseconds until the same refusal is told again. */
+const TOLD_AGAIN_MS = 60_000
 
 /** Where a connection goes, before it is known who is there. */
 interface Way {
@@ -66,17 +65,17 @@ export class PeerTable {
   readonly #connections: Throttle
   /** Node ids of those that the log told of as linked. */
   readonly #told = new Set<string>()
-  readonly #refusals = new ToldRefusals()
-  /** Node ids that are cut off. */
+  /** When the log was told of a refusal. */
+  readonly #refusals = new LruCache<string, number>(100)
   readonly #cut = new Set<string>()
-  #isAllCut = false
+  /** True while peers to come are cut off. */
+  isAllCut = false
   #isUnlinked = false
   #isClosed = false
 
   constructor(options: TableOptions) {
     this.#options = options
-    const { perSecond, atOnce } = CONNECTIONS
-    this.#connections = new Throttle(perSecond, atOnce, options.timing.now())
+    this.#connections = new Throttle(...CONNECTIONS, options.timing.now())
   }
 
   /** Those that are linked, the longest linked first. */
@@ -98,13 +97,11 @@ export class PeerTable {
     if (this.#dialers.has(url) || this.#dialers.size >= MAX_DIALERS) return false
     const { timing, dial, tell } = this.#options
     const host = new URL(url).hostname
-    const isLinked = (): boolean =>
-      this.#isUnlinked || this.#isLinkedAt(url) || this.#peers.size >= this.#options.maxPeers
     const dialer = new Dialer({
-      url,
       timing,
-      dial,
-      isLinked,
+      dial: () => dial(url),
+      isLinked: () =>
+        this.#isUnlinked || this.#isLinkedAt(url) || this.#peers.size >= this.#options.maxPeers,
       connected: (pipe) => this.#connect(pipe, { url, host }),
       failed: (reason) => tell({ kind: 'unreachable', where: url, reason }),
     })
@@ -134,13 +131,10 @@ export class PeerTable {
       [...this.#dialers].every(([url, each]) => each.wasTried || this.#isLinkedAt(url))
     const ends = timing.now() + ms
     while (!isSettled() && timing.now() < ends && !this.#isClosed) {
-      await new Promise<void>((resolve) => {
-        timing.after(2, resolve)
-      })
+      await pause(timing, 2)
     }
   }
 
-  /** Somebody connected to this node. */
   accept(pipe: Pipe): void {
     const { timing, maxPeers } = this.#options
     const refuse = (reason: string): void => {
@@ -155,22 +149,16 @@ export class PeerTable {
     } else void this.#connect(pipe, { url: undefined, host: '' })
   }
 
-  /** Ends the links to whoever is banned by now. */
   dropBanned(): void {
     for (const peer of this.all()) {
       if (this.#options.bans.has(peer.place.remote.address)) peer.link.close('banned')
     }
   }
 
-  /** True while peers to come are cut off. */
-  get isAllCut(): boolean {
-    return this.#isAllCut
-  }
-
   /** Cuts peers off, or joins them again: one, or all and those to come. */
   partition(peers: readonly Peer[] | 'all', isOn: boolean): void {
     if (peers === 'all') {
-      this.#isAllCut = isOn
+      this.isAllCut = isOn
       this.#cut.clear()
     }
     for (const peer of peers === 'all' ? this.all() : peers) {
@@ -205,10 +193,7 @@ export class PeerTable {
     const { reputations } = this.#options
     const { id, place } = peer
     const ms = reputations.note({ id, address: place.remote.address }, deed, times)
-    if (ms !== undefined) this.#ban(peer, ms)
-  }
-
-  #ban(peer: Peer, ms: number): void {
+    if (ms === undefined) return
     this.#options.tell({ kind: 'banned', peer: nameOf(peer), ms })
     peer.link.close(`banned for ${ms / 1000} s: it did too much that is wrong`)
   }
@@ -216,7 +201,7 @@ export class PeerTable {
   /** @returns when the connection has ended: true where its peer was taken */
   #connect(pipe: Pipe, way: Way): Promise<boolean> {
     const { timing, limits, hello, tell, yieldIfDue, onBug } = this.#options
-    const place = { ...way, host: way.host, remote: pipe.remote }
+    const place = { ...way, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
       return Promise.resolve(false)
@@ -224,10 +209,10 @@ export class PeerTable {
     return new Promise((resolve) => {
       let known: Hello | undefined
       let peer: Peer | undefined
-      const who = (): { id: string | undefined; address: string } => ({
-        id: known && idOf(known),
-        address: pipe.remote.address,
-      })
+      const note = (deed: Deed): number | undefined => {
+        const who = { id: known && idOf(known), address: pipe.remote.address }
+        return this.#options.reputations.note(who, deed)
+      }
       const link: Link = new Link({
         pipe,
         timing,
@@ -250,16 +235,11 @@ export class PeerTable {
             this.#enter(peer)
           },
           message: (message) => peer && this.#options.message(peer, message),
-          deed: (deed) => {
-            if (peer !== undefined) this.note(peer, deed)
-            else this.#options.reputations.note(who(), deed)
-          },
-          held: () => {
-            if (peer !== undefined) this.#options.held(peer)
-          },
+          deed: (deed) => void (peer === undefined ? note(deed) : this.note(peer, deed)),
+          held: () => peer && this.#options.present(peer),
           end: (reason, deed) => {
             this.#links.delete(link)
-            const ms = deed && this.#options.reputations.note(who(), deed)
+            const ms = deed && note(deed)
             if (peer !== undefined) this.#leave(peer, reason)
             else if (!this.#isClosed && reason !== DUPLICATE) {
               this.tellRefused(place.remote, reason, place.url)
@@ -295,7 +275,6 @@ export class PeerTable {
     return true
   }
 
-  /** Why there is no place for a node; undefined: there is. */
   #placeRefusal(id: string, way: Way): string | undefined {
     const { maxPeers } = this.#options
     const other = this.#peers.get(id)
@@ -321,15 +300,15 @@ export class PeerTable {
   }
 
   #enter(peer: Peer): void {
-    const { tell, linked } = this.#options
+    const { tell, present } = this.#options
     this.#peers.set(peer.id, peer)
     this.note(peer, 'successfulHandshakes')
     if (!this.#told.has(peer.id)) {
       tell({ kind: 'linked', peer: nameOf(peer), where: whereOf(peer.place) })
     }
     this.#told.add(peer.id)
-    if (this.#isAllCut || this.#cut.has(peer.id)) peer.link.hold(true)
-    linked(peer)
+    if (this.isAllCut || this.#cut.has(peer.id)) peer.link.hold(true)
+    present(peer)
   }
 
   #leave(peer: Peer, reason: string): void {
@@ -351,7 +330,10 @@ export class PeerTable {
   /** The same refusal of the same address is told now and then: who dials does so again and again. */
   tellRefused(remote: RemoteEnd, reason: string, url?: string): void {
     const { timing, tell } = this.#options
-    if (!this.#refusals.isNew(`${url ?? remote.address} ${reason}`, timing.now())) return
+    const refusal = `${url ?? remote.address} ${reason}`
+    const now = timing.now()
+    if (now - (this.#refusals.get(refusal) ?? Number.NEGATIVE_INFINITY) < TOLD_AGAIN_MS) return
+    this.#refusals.set(refusal, now)
     tell({ kind: 'refused', where: whereOf({ url, remote }), reason })
   }
 

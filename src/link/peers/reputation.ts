@@ -22,14 +22,12 @@ const POINTS: Readonly<Record<Deed, number>> = {
 /** Good deeds count so much at most: nobody saves up for many bad ones. */
 const HIGHEST_SCORE = 50
 
-/** Below it a peer is banned. */
 const LOWEST_SCORE = -100
 
 /** The first ban, and the longest; each takes twice as long as the one before. */
 const FIRST_BAN_MS = 10_000
 const LONGEST_BAN_MS = 3_600_000
 
-/** Nodes and addresses that are remembered. */
 const MAX_ENTRIES = 1_000
 
 interface Entry {
@@ -37,7 +35,6 @@ interface Entry {
   readonly counts: Record<Deed, number>
   score: number
   punishments: number
-  /** On the timing's clock. */
   bannedUntil: number
 }
 

@@ -7,7 +7,6 @@ import { MAX_MESSAGE } from '../protocol/messages.ts'
 import type { Pipe, PipeListener, RemoteEnd } from '../protocol/pipe.ts'
 import { plainAddress } from './addresses.ts'
 
-/** In which a connection has to be there. */
 const CONNECT_MS = 5_000
 
 /** Bytes that keeping a chunk costs besides its own. */
@@ -60,7 +59,6 @@ export function dial(url: string): Promise<Pipe> {
   })
 }
 
-/** Characters of an answer that are looked at for its reason. */
 const MAX_ANSWER = 1_000
 
 /** Why a node answers otherwise than with a link, in its own words where it is a devchain. */
@@ -79,23 +77,24 @@ async function refusalOf(response: IncomingMessage): Promise<string> {
   return `it answers with status ${response.statusCode}, and not with a link`
 }
 
-/** Takes upgrade requests that were made for a link. */
-export class Acceptor {
-  readonly #server = new WebSocketServer({ ...OPTIONS, noServer: true })
+const server = new WebSocketServer({ ...OPTIONS, noServer: true })
 
-  take(request: IncomingMessage, socket: Duplex, head: Buffer, then: (pipe: Pipe) => void): void {
-    this.#server.handleUpgrade(request, socket, head, (client) => {
-      then(new SocketPipe(client, remoteOf(request.socket), socket))
-    })
-  }
+/** Takes an upgrade request that was made for a link. */
+export function accept(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  then: (pipe: Pipe) => void,
+): void {
+  server.handleUpgrade(request, socket, head, (client) => {
+    then(new SocketPipe(client, remoteOf(request.socket), socket))
+  })
 }
 
-interface Socket {
-  readonly remoteAddress?: string | undefined
-  readonly remotePort?: number | undefined
-}
+type Ends = Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>
 
-function remoteOf({ remoteAddress = '', remotePort = 0 }: Socket): RemoteEnd {
+/** Where a socket's other end is. */
+export function remoteOf({ remoteAddress = '', remotePort = 0 }: Ends): RemoteEnd {
   return { address: plainAddress(remoteAddress), port: remotePort }
 }
 
@@ -106,7 +105,7 @@ class SocketPipe implements Pipe {
   #partBytes = 0
   #isWanted = false
   #isResting = false
-  #unsent = 0
+  unsent = 0
   #problem: string | undefined
 
   /** @param stream what the frames come in on */
@@ -121,19 +120,15 @@ class SocketPipe implements Pipe {
     client.pause()
   }
 
-  get unsent(): number {
-    return this.#unsent
-  }
-
   get unsentBytes(): number {
     return this.#client.bufferedAmount
   }
 
   send(message: Uint8Array): void {
     if (this.#client.readyState !== WebSocket.OPEN) return
-    this.#unsent += 1
+    this.unsent += 1
     this.#client.send(message, () => {
-      this.#unsent -= 1
+      this.unsent -= 1
     })
   }
 

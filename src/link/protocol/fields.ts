@@ -4,7 +4,6 @@ import type { Hash } from '../../core/hex.ts'
 import type { RlpItem, RlpValue } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
 
-/** One kind of field. */
 export interface Field<T> {
   readonly encode: (value: T) => RlpValue
   /**
@@ -14,7 +13,6 @@ export interface Field<T> {
   readonly read: (fields: ListFields, name: string) => T
 }
 
-/** An integer of at most so many bytes. */
 export function integer(most: number): Field<bigint> {
   return { encode: (value) => value, read: (fields, name) => fields.integer(name, most) }
 }
@@ -58,7 +56,6 @@ export function text(most: number): Field<string> {
   }
 }
 
-/** So many items at most. */
 export function list<T>(item: Field<T>, most: number): Field<readonly T[]> {
   return {
     encode: (values) => values.map(item.encode),

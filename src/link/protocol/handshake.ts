@@ -1,20 +1,17 @@
 // The first words of a link: how a node introduces itself, and which others it takes.
-import { equalBytes, type Hash, hexFromBytes } from '../../core/hex.ts'
+import { equalBytes, hexFromBytes } from '../../core/hex.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { forkIdAt } from '../../protocol/forkid.ts'
-import { LINK_VERSION, type Values } from './messages.ts'
+import { LINK_VERSION, type Messages } from './messages.ts'
 import { Refusal } from './refusal.ts'
 
-export type Hello = Values<'hello'>
+export type Hello = Messages['hello']
 
 /** What a node is, whatever its chain. */
 export interface NodeIdentity {
-  /** 32 random bytes. */
   readonly nodeId: Uint8Array
-  /** As its user calls it; may be empty. */
   readonly name: string
-  /** Program and version. */
   readonly client: string
 }
 
@@ -47,29 +44,19 @@ export function forkIdsOf({ config, tree }: ChainState): readonly Uint8Array[] {
   return [0n, ...config.forkPoints.times].map((time) => forkIdAt(genesis, config.forkPoints, time))
 }
 
-/**
- * True while the genesis may still be of another time: nobody asked for the one it has, and nothing was built on it.
- */
-export function isOpen({
-  config,
-  tree,
-  pool,
-  clock,
-  newestSnapshot,
-  namedSnapshots,
-}: ChainState): boolean {
-  const isTimeOpen =
-    config.hasOwnGenesis &&
-    config.options.timestamp === undefined &&
-    config.options.clock.kind === 'wall' &&
-    config.ruleset === 'own'
-  const hasSnapshots = newestSnapshot !== undefined || namedSnapshots.size > 0
+/** True while the genesis may still be of another time: nobody asked for the one it has, and nothing was built on it. */
+export function isOpen(state: ChainState): boolean {
+  const { options, hasOwnGenesis, ruleset } = state.config
   return (
-    isTimeOpen &&
-    tree.canonical.length === 1 &&
-    pool.size === 0 &&
-    clock.nextTimestamp === undefined &&
-    !hasSnapshots
+    hasOwnGenesis &&
+    ruleset === 'own' &&
+    options.timestamp === undefined &&
+    options.clock.kind === 'wall' &&
+    state.tree.canonical.length === 1 &&
+    state.pool.size === 0 &&
+    state.clock.nextTimestamp === undefined &&
+    state.newestSnapshot === undefined &&
+    state.namedSnapshots.size === 0
   )
 }
 
@@ -111,15 +98,10 @@ function judgeGenesis(own: Hello, other: Hello): Verdict {
 }
 
 /** The refusal of a peer whose chain begins otherwise. */
-export function otherGenesis(
-  own: { readonly genesis: Hash; readonly genesisTime: bigint },
-  other: { readonly genesis: Hash; readonly genesisTime: bigint },
-): Refusal {
-  const isTime = own.genesisTime !== other.genesisTime
-  const what = isTime ? 'genesis and its time' : 'genesis'
-  const values = (side: typeof own): string =>
-    isTime ? `${side.genesis} at ${side.genesisTime}` : side.genesis
-  return differs(what, values(own), values(other))
+export function otherGenesis(own: Hello, other: Hello): Refusal {
+  if (own.genesisTime === other.genesisTime) return differs('genesis', own.genesis, other.genesis)
+  const print = ({ genesis, genesisTime }: Hello): string => `${genesis} at ${genesisTime}`
+  return differs('genesis and its time', print(own), print(other))
 }
 
 function differs(

@@ -4,18 +4,17 @@ import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import type { Deed } from '../../node/peers.ts'
 import type { Intake, IntakeHolder } from './intake.ts'
-import type { Limits } from './limits.ts'
-import { Throttle } from './limits.ts'
+import { type Limits, Throttle } from './limits.ts'
 import {
   decodeMessage,
   encodeMessage,
   MAX_ANNOUNCE,
   type Message,
-  type Values,
+  type Messages,
 } from './messages.ts'
 import type { Pipe } from './pipe.ts'
 import { Refusal } from './refusal.ts'
-import type { Timing } from './timing.ts'
+import { pause, type Timing } from './timing.ts'
 
 /** Questions, with the kind of their answers. */
 const ANSWERS = {
@@ -24,9 +23,8 @@ const ANSWERS = {
   getTransactions: 'transactions',
 } as const
 
-export type Question = keyof typeof ANSWERS
-export type AnswerOf<Q extends Question> = Message<(typeof ANSWERS)[Q]>
-export type AskedOf<Q extends Question> = Omit<Values<Q>, 'id'>
+type Question = keyof typeof ANSWERS
+type Answer<Q extends Question = Question> = Message<(typeof ANSWERS)[Q]>
 
 /** What a link hands on to whoever made it. */
 export type Told = Exclude<Message, Message<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>>
@@ -37,7 +35,7 @@ export interface LinkListener {
    * @returns true when it is taken; false when it will do so once more, as it takes over something of this chain first
    * @throws {Refusal} why it is not taken
    */
-  readonly greet: (hello: Values<'hello'>) => MaybePromise<boolean>
+  readonly greet: (hello: Messages['hello']) => MaybePromise<boolean>
   /** Both have introduced themselves, and taken each other. */
   readonly linked: () => void
   /** Questions, and what is said unasked. */
@@ -59,7 +57,7 @@ export interface LinkOptions {
   readonly links: () => number
   readonly yieldIfDue: YieldIfDue
   /** How this node introduces itself now. */
-  readonly hello: () => Values<'hello'>
+  readonly hello: () => Messages['hello']
   readonly listener: LinkListener
 }
 
@@ -97,11 +95,11 @@ export class Link implements IntakeHolder {
   #heardAt: number
   #askedAt = Number.NEGATIVE_INFINITY
   #stopTimer: () => void
-  #isHeldHere = false
   #isHeldThere = false
   #pingSentAt: number | undefined
   /** Milliseconds that the last ping took; undefined before the first. */
   latencyMs: number | undefined
+  isHeldHere = false
 
   constructor(options: LinkOptions) {
     this.#options = options
@@ -109,7 +107,7 @@ export class Link implements IntakeHolder {
     this.#heardAt = timing.now()
     this.#throttle = new Throttle(limits.messagesPerSecond, limits.messagesAtOnce, timing.now())
     this.#stopTimer = timing.after(limits.helloMs, () =>
-      this.#fail(new Refusal(`it said nothing for ${limits.helloMs} ms`, 'timeoutMessages')),
+      this.refuse(new Refusal(`it said nothing for ${limits.helloMs} ms`, 'timeoutMessages')),
     )
     pipe.listen({
       message: (message) => this.#take(message),
@@ -123,16 +121,10 @@ export class Link implements IntakeHolder {
     return this.#state === 'linked'
   }
 
-  /** True while either side hears nothing. */
   get isHeld(): boolean {
-    return this.#isHeldHere || this.#isHeldThere
+    return this.isHeldHere || this.#isHeldThere
   }
 
-  get isHeldHere(): boolean {
-    return this.#isHeldHere
-  }
-
-  /** Messages that wait to be sent or handled. */
   get queued(): number {
     return this.#waiting.length + this.#options.pipe.unsent
   }
@@ -142,7 +134,6 @@ export class Link implements IntakeHolder {
     if (this.#state === 'linked' && !this.isHeld) this.#write(message)
   }
 
-  /** Introduces this node anew. */
   greetAgain(): void {
     this.#write({ kind: 'hello', ...this.#options.hello() })
   }
@@ -151,7 +142,7 @@ export class Link implements IntakeHolder {
    * Asks, and waits for the answer.
    * @throws {Refusal} when there is none in time, or none any more
    */
-  ask<Q extends Question>(kind: Q, asked: AskedOf<Q>): Promise<AnswerOf<Q>> {
+  ask<Q extends Question>(kind: Q, asked: Omit<Messages[Q], 'id'>): Promise<Answer<Q>> {
     return new Promise((resolve, reject) => {
       if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_OPEN) {
         return reject(new Refusal('it cannot be asked now'))
@@ -173,28 +164,34 @@ export class Link implements IntakeHolder {
 
   /** Cuts the link off, or joins it again; both sides know. */
   hold(isOn: boolean): void {
-    if (this.#state !== 'linked' || this.#isHeldHere === isOn) return
-    this.#isHeldHere = isOn
+    if (this.#state !== 'linked' || this.isHeldHere === isOn) return
+    this.isHeldHere = isOn
     this.#write({ kind: 'hold', isOn })
     this.#noteHeld(this.#isHeldThere)
   }
 
-  /** Ends the link, and tells the other side why. */
   close(reason: string): void {
-    this.#fail(new Refusal(reason))
+    this.refuse(new Refusal(reason))
   }
 
   /** Ends the link at once: what it holds would else stay for a while. */
   letGo(
     problem = 'messages of all peers that are unfinished or wait are too many bytes, and its is the oldest',
   ): void {
-    this.#fail(new Refusal(problem, 'timeoutMessages'))
+    this.refuse(new Refusal(problem, 'timeoutMessages'))
     this.#options.pipe.destroy()
   }
 
-  /** Ends the link for what the other side did. */
-  refuse(refusal: Refusal): void {
-    this.#fail(refusal)
+  /** Ends the link, and tells the other side why. */
+  refuse({ message, deed }: Refusal): void {
+    if (this.#state === 'ended') return
+    const { pipe, timing } = this.#options
+    this.#write({ kind: 'goodbye', reason: message })
+    // of one that did wrong nothing more is read, not even its goodbye
+    if (deed !== undefined) pipe.read(false)
+    else pipe.close()
+    timing.after(GOODBYE_MS, () => pipe.destroy())
+    this.#end(message, deed)
   }
 
   #takePart(bytes: number): void {
@@ -213,7 +210,7 @@ export class Link implements IntakeHolder {
     this.#heardAt = timing.now()
     if (!this.#throttle.take(this.#heardAt)) {
       const problem = `it sends more than ${limits.messagesPerSecond} messages a second`
-      this.#fail(new Refusal(problem, 'invalidMessages'))
+      this.refuse(new Refusal(problem, 'invalidMessages'))
       return
     }
     this.#waiting.push(message)
@@ -259,7 +256,7 @@ export class Link implements IntakeHolder {
         if ((this.#state as string) === 'ended') return
       }
     } catch (error) {
-      this.#fail(this.#refusalOf(error))
+      this.refuse(this.#refusalOf(error))
     } finally {
       this.#isHandling = false
     }
@@ -280,9 +277,7 @@ export class Link implements IntakeHolder {
       if (timing.now() - since > limits.silenceMs) {
         throw new Refusal(`it reads nothing for ${limits.silenceMs} ms`, 'timeoutMessages')
       }
-      await new Promise<void>((resolve) => {
-        timing.after(ROOM_MS, resolve)
-      })
+      await pause(timing, ROOM_MS)
     }
   }
 
@@ -313,7 +308,7 @@ export class Link implements IntakeHolder {
     return this.#options.listener.message(message)
   }
 
-  async #greet(hello: Values<'hello'>): Promise<void> {
+  async #greet(hello: Messages['hello']): Promise<void> {
     if (this.#state === 'linked') throw new Refusal('it said hello twice', 'unexpectedMessages')
     const isTaken = await this.#options.listener.greet(hello)
     if (!isTaken || this.#state !== 'greeting') return
@@ -328,7 +323,6 @@ export class Link implements IntakeHolder {
     this.#enter()
   }
 
-  /** Both have taken each other. */
   #enter(): void {
     if (this.#state !== 'greeting' || !this.#isTakenHere || !this.#isTakenThere) return
     this.#state = 'linked'
@@ -337,7 +331,7 @@ export class Link implements IntakeHolder {
     this.#options.listener.linked()
   }
 
-  #answer(message: Message<'headers' | 'blocks' | 'transactions'>): void {
+  #answer(message: Answer): void {
     const question = this.#open.get(message.id)
     if (question === undefined) {
       // one that comes too late was counted when its time was over
@@ -370,7 +364,7 @@ export class Link implements IntakeHolder {
     this.#stopTimer = timing.after(limits.pingMs, () => {
       const silentMs = timing.now() - this.#heardAt
       if (silentMs >= limits.silenceMs) {
-        return this.#fail(new Refusal(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
+        return this.refuse(new Refusal(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
       }
       this.#ping()
       this.#watch()
@@ -388,17 +382,6 @@ export class Link implements IntakeHolder {
     const encoded = encodeMessage(message)
     intake.pass(encoded.length, links())
     pipe.send(encoded)
-  }
-
-  #fail({ message, deed }: Refusal): void {
-    if (this.#state === 'ended') return
-    const { pipe, timing } = this.#options
-    this.#write({ kind: 'goodbye', reason: message })
-    // of one that did wrong nothing more is read, not even its goodbye
-    if (deed !== undefined) pipe.read(false)
-    else pipe.close()
-    timing.after(GOODBYE_MS, () => pipe.destroy())
-    this.#end(message, deed)
   }
 
   #end(reason: string, deed?: Deed): void {
@@ -420,6 +403,6 @@ export class Link implements IntakeHolder {
   }
 }
 
-function isAnswer(message: Message): message is Message<'headers' | 'blocks' | 'transactions'> {
+function isAnswer(message: Message): message is Answer {
   return (Object.values(ANSWERS) as string[]).includes(message.kind)
 }

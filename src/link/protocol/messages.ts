@@ -24,7 +24,6 @@ export const MOST = {
   transactions: 256,
 } as const
 
-/** Bytes of a header. */
 const MAX_HEADER = 2_048
 
 /** Bytes of messages of kinds that carry no answer of blocks or transactions. */
@@ -43,10 +42,17 @@ const LONGEST: Partial<Record<Kind, number>> = {
 /** Items of a message: its kind, its fields, and what is in the one that is a list. */
 const MOST_ITEMS: number = 32 + MOST.hashes
 
-/** The fields of each message. Those with `id` are a question, or the answer with the same number. */
+/** A newest block. */
+interface Head {
+  readonly head: Hash
+  readonly number: bigint
+  readonly totalDifficulty: bigint
+}
+
+/** The fields of each kind. Those with `id` are a question, or the answer with the same number. */
 export interface Messages {
   /** The first one on both sides. It comes again where a side took over the other's time of the genesis. */
-  readonly hello: {
+  readonly hello: Head & {
     readonly version: number
     readonly networkId: bigint
     readonly chainId: bigint
@@ -59,9 +65,6 @@ export interface Messages {
     readonly forkId: Uint8Array
     /** Rules of block 1. */
     readonly hardfork: string
-    readonly head: Hash
-    readonly number: bigint
-    readonly totalDifficulty: bigint
     readonly nodeId: Uint8Array
     readonly name: string
     readonly client: string
@@ -69,12 +72,7 @@ export interface Messages {
   /** The last one: why the link ends. */
   readonly goodbye: { readonly reason: string }
   /** The sender's newest block, and where they are few the blocks that led to it, the oldest first. */
-  readonly announce: {
-    readonly head: Hash
-    readonly number: bigint
-    readonly totalDifficulty: bigint
-    readonly blocks: readonly Uint8Array[]
-  }
+  readonly announce: Head & { readonly blocks: readonly Uint8Array[] }
   /** Asks for the headers after the first of these hashes that is on the other's chain. */
   readonly getHeaders: {
     readonly id: number
@@ -83,9 +81,7 @@ export interface Messages {
   }
   readonly headers: { readonly id: number; readonly headers: readonly Uint8Array[] }
   readonly getBlocks: { readonly id: number; readonly hashes: readonly Hash[] }
-  /** The first of the blocks that were asked for, as many as fit. */
   readonly blocks: { readonly id: number; readonly blocks: readonly Uint8Array[] }
-  /** Hashes of transactions that wait at the sender. */
   readonly pooled: { readonly hashes: readonly Hash[] }
   readonly getTransactions: { readonly id: number; readonly hashes: readonly Hash[] }
   /**
@@ -102,15 +98,13 @@ export interface Messages {
 
 export type Kind = keyof Messages
 
-/** The values of a message of a kind. */
-export type Values<K extends Kind> = Messages[K]
-
-/** A message of one of these kinds. */
 export type Message<K extends Kind = Kind> = {
   [Each in K]: { readonly kind: Each } & Messages[Each]
 }[K]
 
 type Shape<M> = { readonly [Name in keyof M]: Field<M[Name]> }
+
+const HEAD: Shape<Head> = { head: hash, number: integer(8), totalDifficulty: integer(64) }
 
 /** Each message's number, and how its fields are written, in the order in which they travel. */
 const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Messages[K]>] } = {
@@ -125,24 +119,14 @@ const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Mess
       isOpen: flag,
       forkId: bytes(4, 4),
       hardfork: text(32),
-      head: hash,
-      number: integer(8),
-      totalDifficulty: integer(64),
+      ...HEAD,
       nodeId: bytes(32, 32),
       name: text(64),
       client: text(64),
     },
   ],
   goodbye: [1, { reason: text(300) }],
-  announce: [
-    2,
-    {
-      head: hash,
-      number: integer(8),
-      totalDifficulty: integer(64),
-      blocks: list(bytes(MAX_MESSAGE), MOST.blocks),
-    },
-  ],
+  announce: [2, { ...HEAD, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) }],
   getHeaders: [3, { id: count, locator: list(hash, MOST.locator), most: count }],
   headers: [4, { id: count, headers: list(bytes(MAX_HEADER), MOST.headers) }],
   getBlocks: [5, { id: count, hashes: list(hash, MOST.blocks) }],

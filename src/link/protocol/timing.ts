@@ -12,6 +12,13 @@ export interface Timing {
   chance(): number
 }
 
+/** Resolves after so many milliseconds. */
+export function pause(timing: Timing, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    timing.after(ms, resolve)
+  })
+}
+
 /** The clock of the process. Its timers keep no process alive. */
 export const systemTiming: Timing = {
   now: () => performance.now(),

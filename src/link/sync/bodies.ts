@@ -7,20 +7,17 @@ import type { Peer } from '../peers/peer.ts'
 import { Refusal } from '../protocol/refusal.ts'
 import type { HashedHeader, HeaderSource } from './headers.ts'
 
-/** A block, and who sent it. */
 export interface FetchedBlock {
   readonly block: EncodedBlock
   readonly from: Peer
 }
 
-/** Blocks that one question asks for. */
 const CHUNK = 64
 
 /** Questions that are open for one branch at a time: what they bring is all that waits to be imported. */
 const AHEAD = 6
 
 export interface BodyOptions {
-  /** Who sent the headers. */
   readonly source: Peer
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, deed: Deed) => void
@@ -87,7 +84,7 @@ export class BodyFetcher {
       const hashes = headers.map(({ hash }) => hash)
       const { blocks } = await peer.link.ask('getBlocks', { hashes })
       if (blocks.length === 0) this.#lacking.add(peer)
-      return await readBlocks(blocks, headers, this.#options.yieldIfDue)
+      return await this.#read(blocks, headers)
     } catch (error) {
       // what else it has to say is not read
       if (error instanceof DevchainError) {
@@ -101,6 +98,23 @@ export class BodyFetcher {
     } finally {
       this.#open.set(peer, this.#openAt(peer) - 1)
     }
+  }
+
+  async #read(
+    encoded: readonly Uint8Array[],
+    wanted: readonly HashedHeader[],
+  ): Promise<readonly EncodedBlock[]> {
+    const blocks: EncodedBlock[] = []
+    for (const [i, each] of encoded.entries()) {
+      const block = decodeBlock(each)
+      const { hash } = wanted[i] ?? {}
+      if (block.hash !== hash) {
+        throw new Refusal(`it sent block ${block.hash}, asked for ${hash}`, 'unexpectedMessages')
+      }
+      blocks.push(block)
+      await this.#options.yieldIfDue()
+    }
+    return blocks
   }
 
   /** Whoever may have a block, and has least to do. */
@@ -120,29 +134,8 @@ export class BodyFetcher {
 
   #nobody(headers: readonly HashedHeader[], failed: ReadonlySet<Peer>): Refusal {
     const { source } = this.#options
+    const isToBlame = failed.has(source) && source.isPresent
     const message = `nobody sends block ${headers[0]?.header.number} of its branch`
-    return new Refusal(
-      message,
-      failed.has(source) && source.isPresent ? 'invalidHeader' : undefined,
-    )
+    return new Refusal(message, isToBlame ? 'invalidHeader' : undefined)
   }
-}
-
-async function readBlocks(
-  encoded: readonly Uint8Array[],
-  wanted: readonly HashedHeader[],
-  yieldIfDue: YieldIfDue,
-): Promise<readonly EncodedBlock[]> {
-  const blocks: EncodedBlock[] = []
-  for (const [i, each] of encoded.entries()) {
-    blocks.push(readBlock(each, wanted[i]))
-    await yieldIfDue()
-  }
-  return blocks
-}
-
-function readBlock(encoded: Uint8Array, wanted: HashedHeader | undefined): EncodedBlock {
-  const block = decodeBlock(encoded)
-  if (block.hash === wanted?.hash) return block
-  throw new Refusal(`it sent block ${block.hash}, asked for ${wanted?.hash}`, 'unexpectedMessages')
 }

@@ -22,7 +22,6 @@ export class FreshBlocks {
     return this.#blocks.has(hash)
   }
 
-  /** The oldest go where there are too many. */
   add(fetched: FetchedBlock): void {
     const { hash, size } = fetched.block
     if (this.#blocks.has(hash)) return

@@ -2,13 +2,11 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
-import type { YieldIfDue } from '../../core/yield.ts'
-import type { Chain } from '../../node/chain/chain.ts'
 import { headChange, headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
-import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
+import { nameOf } from '../../node/peers.ts'
 import {
   arrivedAfter,
   type PooledTransaction,
@@ -22,15 +20,11 @@ import { isImpersonated } from '../../protocol/transactions/transaction.ts'
 import type { Peer } from '../peers/peer.ts'
 import { MAX_MESSAGE, type Message, MOST } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
-import type { Timing } from '../protocol/timing.ts'
+import { pause } from '../protocol/timing.ts'
+import type { SyncOptions } from './synchronizer.ts'
 import { isHere, travels, waitingBytes } from './travel.ts'
 
-export interface GossipOptions {
-  readonly chain: Chain
-  readonly timing: Timing
-  /** Those that hear and tell. */
-  readonly peers: () => readonly Peer[]
-  readonly note: (peer: Peer, deed: Deed, times?: number) => void
+export interface GossipOptions extends SyncOptions {
   /** True: instant mining mines what peers sent (--mine-for-peers). */
   readonly minesForPeers: boolean
   /**
@@ -38,9 +32,6 @@ export interface GossipOptions {
    * in one of them.
    */
   readonly takesImpersonated: boolean
-  readonly tell: (event: PeerEvent) => void
-  readonly yieldIfDue: YieldIfDue
-  readonly onBug: (error: unknown) => void
 }
 
 /** Milliseconds in which blocks are gathered before they are told of: from the first after a while, and of many. */
@@ -70,7 +61,6 @@ const ROOM_BYTES = 16 * 2 ** 20
 /** Milliseconds until it is looked again whether what other peers were asked for left room. */
 const ROOM_MS = 20
 
-/** Transactions of one peer that may wait to be asked for. */
 const MAX_WANTED = ROOM
 
 /** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
@@ -97,14 +87,11 @@ export class Gossip {
   readonly #asked = new Set<Hash>()
   /** Those that peers are told of though they may have heard of them. */
   readonly #returned = new Set<Hash>()
-  /** Peers whose transactions were passed over. */
   readonly #passedOver = new WeakSet<Peer>()
-  /** Questions for transactions that are open. */
   #openQuestions = 0
   /** The state whose blocks were told of. */
   #told: ChainState
   #toldArrival: number
-  /** When blocks were told of last. */
   #toldAt = Number.NEGATIVE_INFINITY
   #reading: Promise<unknown> = Promise.resolve()
   #isClosed = false
@@ -118,7 +105,6 @@ export class Gossip {
     this.#toldArrival = options.chain.state.pool.lastArrival
   }
 
-  /** Something changed: what is new is told soon. */
   note({ before, after, head }: StateChange): void {
     if (this.#options.peers().length === 0) {
       this.#told = after
@@ -144,7 +130,6 @@ export class Gossip {
     this.#tellHashes(peer, pooledInOrder(state.pool))
   }
 
-  /** True while transactions are asked for. */
   get isBusy(): boolean {
     return this.#wanted.size > 0
   }
@@ -170,7 +155,6 @@ export class Gossip {
     this.#stopTransactions?.()
   }
 
-  /** A peer told of transactions. */
   heard(peer: Peer, { hashes }: Message<'pooled'>): void {
     const { state } = this.#options.chain
     const wanted = this.#wanted.get(peer) ?? new Set<Hash>()
@@ -184,15 +168,13 @@ export class Gossip {
     if (!isAsking) void this.#ask(peer, wanted)
   }
 
-  /** Asks one peer for what is wanted of it, one batch after another. */
   async #ask(peer: Peer, wanted: Set<Hash>): Promise<void> {
-    const { onBug } = this.#options
     try {
       while (wanted.size > 0 && peer.isPresent && !this.#isClosed) {
         const room = this.#room()
         if (room === 0) break
         if (room < 0) {
-          await this.#othersDone()
+          await pause(this.#options.timing, ROOM_MS)
           continue
         }
         const some = [...wanted].slice(0, Math.min(MOST.transactions, room))
@@ -202,16 +184,16 @@ export class Gossip {
         for (const hash of unanswered) wanted.add(hash)
       }
     } catch (error) {
-      this.#failed(peer, error, onBug)
+      this.#failed(peer, error)
     } finally {
       if (this.#wanted.get(peer) === wanted) this.#wanted.delete(peer)
     }
   }
 
-  #failed(peer: Peer, error: unknown, onBug: (error: unknown) => void): void {
+  #failed(peer: Peer, error: unknown): void {
     if (error instanceof Refusal) {
       if (error.deed !== undefined && error.deed !== 'timeoutMessages') peer.link.refuse(error)
-    } else if (!(error instanceof DevchainError)) onBug(error)
+    } else if (!(error instanceof DevchainError)) this.#options.onBug(error)
   }
 
   /** How many transactions may be asked for: 0 where the pool has too many, less where too many are on their way. */
@@ -223,12 +205,6 @@ export class Gossip {
     if (roomBytes <= 0) return 0
     const isOnItsWay = this.#openQuestions * MAX_MESSAGE >= roomBytes || this.#asked.size >= room
     return isOnItsWay && this.#openQuestions > 0 ? -1 : room - this.#asked.size
-  }
-
-  #othersDone(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#options.timing.after(ROOM_MS, resolve)
-    })
   }
 
   /** @returns those that the answer had no room for */
@@ -379,7 +355,6 @@ export class Gossip {
     })
   }
 
-  /** Those that it has not heard of. */
   #tellHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
     this.#sendHashes(
       peer,
@@ -400,7 +375,6 @@ export class Gossip {
   }
 }
 
-/** Tells a peer what the newest block here is. */
 function announce(peer: Peer, { tree }: ChainState, blocks: readonly Uint8Array[]): void {
   const { block, totalDifficulty } = headOf(tree)
   const { hash, header } = block
@@ -409,7 +383,6 @@ function announce(peer: Peer, { tree }: ChainState, blocks: readonly Uint8Array[
   peer.note(hash)
 }
 
-/** New blocks, where they are few enough to be sent along. */
 function pushable(added: BlockRange): readonly Block[] {
   if (added.length > PUSHED_BLOCKS) return []
   const blocks = [...added].map(({ block }) => block)

@@ -14,7 +14,6 @@ import type { Peer, PeerHead } from '../peers/peer.ts'
 import { MOST } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
 
-/** A header with its hash. */
 export interface HashedHeader {
   readonly header: Header
   readonly hash: Hash
@@ -24,7 +23,7 @@ export interface HashedHeader {
 const EVERY = 10
 
 /** Hashes by which a peer finds the newest block that both chains have. */
-export function locatorOf({ tree }: ChainState): Hash[] {
+function locatorOf({ tree }: ChainState): Hash[] {
   const hashes: Hash[] = []
   let step = 1
   let number = tree.canonical.length - 1
@@ -36,14 +35,11 @@ export function locatorOf({ tree }: ChainState): Hash[] {
   return [...hashes, hashByNumber(tree, 0n)!]
 }
 
-/** What a branch may not contain. */
-export type IsInvalid = (hash: Hash) => boolean
-
 export class HeaderSource {
   readonly #peer: Peer
   readonly #state: ChainState
   readonly #target: PeerHead
-  readonly #isInvalid: IsInvalid
+  readonly #isInvalid: (hash: Hash) => boolean
   readonly #yieldIfDue: YieldIfDue
   #last: HashedHeader | undefined
   #buffer: HashedHeader[] = []
@@ -53,17 +49,18 @@ export class HeaderSource {
   /** The newest block that both have; known once there is a header. */
   fork: Hash | undefined
 
-  constructor(peer: Peer, state: ChainState, isInvalid: IsInvalid, yieldIfDue: YieldIfDue) {
+  /** @param isInvalid true for blocks that a branch may not contain */
+  constructor(
+    peer: Peer,
+    state: ChainState,
+    isInvalid: (hash: Hash) => boolean,
+    yieldIfDue: YieldIfDue,
+  ) {
     this.#peer = peer
     this.#state = state
     this.#target = peer.head
     this.#isInvalid = isInvalid
     this.#yieldIfDue = yieldIfDue
-  }
-
-  /** The newest header so far. */
-  get last(): HashedHeader | undefined {
-    return this.#last
   }
 
   /**

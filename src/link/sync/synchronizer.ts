@@ -16,10 +16,10 @@ import { BodyFetcher, type FetchedBlock } from './bodies.ts'
 import { FreshBlocks } from './freshblocks.ts'
 import { HeaderSource } from './headers.ts'
 
+/** What synchronization and gossip are given. */
 export interface SyncOptions {
   readonly chain: Chain
   readonly timing: Timing
-  /** Those that hear and tell. */
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, deed: Deed, times?: number) => void
   readonly tell: (event: PeerEvent) => void
@@ -40,7 +40,6 @@ const MAX_LIGHT = 20_000n
 /** Milliseconds until a head that could not be fetched is tried again. */
 const RETRY_MS = 2_000
 
-/** Hashes of blocks that are remembered as invalid. */
 const REMEMBERED = 1_024
 
 /** What a block can break that its header, and so its hash, says nothing of: whoever sent it is to blame. */
@@ -56,20 +55,21 @@ class RejectedBlock extends Refusal {}
 
 export class Synchronizer {
   readonly #options: SyncOptions
+  readonly #onStatus: (status: SyncStatus | undefined) => void
   readonly #fresh = new FreshBlocks()
   readonly #invalid = new LruCache<Hash, string>(REMEMBERED)
   /** The head of a peer that led to nothing, and until when it is not tried again. */
   readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
-  readonly #listeners = new Set<(status: SyncStatus | undefined) => void>()
-  /** Blocks of each peer that were found valid and are not counted yet. */
   readonly #valid = new Map<Peer, number>()
   readonly #executor: AwaitedExecutor
   #isRunning = false
   #isClosed = false
   #range: Omit<SyncStatus, 'currentBlock'> | undefined
 
-  constructor(options: SyncOptions) {
+  /** @param onStatus told of an import that begins or goes on, and with nothing of its end */
+  constructor(options: SyncOptions, onStatus: (status: SyncStatus | undefined) => void) {
     this.#options = options
+    this.#onStatus = onStatus
     this.#executor = new AwaitedExecutor(options.chain.executor, () => !this.#isClosed)
   }
 
@@ -79,21 +79,12 @@ export class Synchronizer {
     return this.#range && { ...this.#range, currentBlock: headOf(tree).block.header.number }
   }
 
-  onStatus(listener: (status: SyncStatus | undefined) => void): () => void {
-    this.#listeners.add(listener)
-    return () => {
-      this.#listeners.delete(listener)
-    }
-  }
-
-  /** True while a branch is fetched or imported. */
   get isBusy(): boolean {
     return this.#isRunning
   }
 
   close(): void {
     this.#isClosed = true
-    this.#listeners.clear()
   }
 
   /**
@@ -183,7 +174,7 @@ export class Synchronizer {
       if (fresh === undefined) await this.#followHeaders(peer, target)
       else {
         const branch = new Branch(state, fresh.parent)
-        await this.#import(branch, peer, sequence(fresh.blocks), undefined)
+        await this.#import(branch, peer, fresh.blocks, undefined)
         this.#checkClaim(peer, target, branch)
       }
       return true
@@ -221,7 +212,7 @@ export class Synchronizer {
   async #import(
     branch: Branch,
     peer: Peer,
-    blocks: AsyncIterable<FetchedBlock>,
+    blocks: Iterable<FetchedBlock> | AsyncIterable<FetchedBlock>,
     fetcher: BodyFetcher | undefined,
   ): Promise<void> {
     const { timing } = this.#options
@@ -296,7 +287,6 @@ export class Synchronizer {
     throw new Refusal(message, 'invalidHeader')
   }
 
-  /** Difficulty that a peer claims has to be there. */
   #checkClaim(peer: Peer, target: PeerHead, branch: Branch): void {
     const { block, totalDifficulty } = branch.head
     if (block.hash !== target.hash) this.#checkEnd(peer, target)
@@ -337,14 +327,8 @@ export class Synchronizer {
   #setRange(range: Omit<SyncStatus, 'currentBlock'> | undefined): void {
     const wasRunning = this.#range !== undefined
     this.#range = range
-    if (range === undefined && !wasRunning) return
-    const { status } = this
-    for (const listener of this.#listeners) listener(status)
+    if ((wasRunning || range !== undefined) && !this.#isClosed) this.#onStatus(this.status)
   }
-}
-
-async function* sequence<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items
 }
 
 async function* rejoined<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {

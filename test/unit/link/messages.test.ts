@@ -180,7 +180,6 @@ test('a node that is not there is dialed after waits that grow, and told of once
   const dialed: number[] = []
   const told: string[] = []
   const dialer = new Dialer({
-    url: 'ws://x:1',
     timing,
     dial: () => {
       dialed.push(timing.now())

@@ -295,10 +295,8 @@ describe('what a node does with what peers send', () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     await mineOn(a, 300)
-    const b = await world.add('b')
     const told: unknown[] = []
-    b.network.onSyncing((status) => told.push(status))
-    b.network.add('ws://a')
+    await world.add('b', { peers: ['a'], onSyncing: (status) => told.push(status) })
     await world.settle()
     expect(told).toEqual([{ startingBlock: 0n, currentBlock: 0n, highestBlock: 300n }, undefined])
   })
