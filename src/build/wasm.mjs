@@ -41,14 +41,9 @@ const MODULES = [
     flags: ['--initialMemory', '1'],
   },
   {
-    entry: 'node/bulk/assembly/livetrie.ts',
-    output: 'node/bulk/livetrie.wasm.ts',
-    // memory that can't grow is a trap
-    flags: ['--initialMemory', '2', '--use', 'abort='],
-  },
-  {
     entry: 'node/bulk/assembly/runminer.ts',
     output: 'node/bulk/runminer.wasm.ts',
+    // memory that can't grow is a trap
     flags: ['--initialMemory', '2', '--use', 'abort='],
   },
 ]

@@ -1,9 +1,9 @@
 // Linear memory with Keccak-256 in it, for bytes that are hashed again and again as parts of them change.
 
-/** What a module has that an arena is made of. Jobs, nodes and tries are known by their addresses (assembly/livetrie.ts). */
+/** What a module has that an arena is made of. Jobs and tries are known by their addresses (assembly/livetrie.ts). */
 export interface ArenaExports {
   readonly memory: WebAssembly.Memory
-  /** Allocates so many bytes, which are zero. */
+  /** Allocates so many zeros. */
   readonly allocate: (length: number) => number
   /** Sets a key to a value, both of which are in the memory; 0 when a node is too short to be hashed. */
   readonly put: (trie: number, key: number, value: number, length: number) => number
@@ -11,12 +11,7 @@ export interface ArenaExports {
   readonly hash: (trie: number, queue: number) => void
   /** Has a job done at the next `run`. */
   readonly enqueue: (queue: number, job: number) => void
-  /** Hashes in pairs, one of each queue, which takes two thirds of the time of one after another. */
   readonly run: () => void
-  /** The child of an inner node at a nibble; of an extension the only one. 0: there is none. */
-  readonly childAt: (node: number, nibble: number) => number
-  /** Where a node's hash is. */
-  readonly targetOf: (node: number) => number
 }
 
 /** Bytes of the sponge's state, kept for each whole block of `RATE` bytes. */
@@ -86,5 +81,14 @@ export class Arena<E extends ArenaExports = ArenaExports> {
   /** @returns room for the states of the sponge for an input of so many bytes */
   storeStates(length: number): number {
     return this.allocate(Math.floor(length / RATE) * STATE_LENGTH)
+  }
+
+  /**
+   * Sets a key of a live trie to a value: RLP of at most 55 bytes.
+   * @returns false when a node became too short to be hashed: ten nibbles or more of two keys are the same. The trie is of
+   *   no use then
+   */
+  put(trie: number, key: Uint8Array, value: Uint8Array): boolean {
+    return this.exports.put(trie, this.store(key), this.store(value), value.length) !== 0
   }
 }

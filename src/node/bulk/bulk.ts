@@ -19,13 +19,11 @@ import {
 } from '../mining/emptyblocks.ts'
 import { nextBlockEnvironment } from '../mining/environment.ts'
 import type { Mined, MineOptions } from '../mining/miner.ts'
+import { BATCH } from './runlog.ts'
 import type { RunMiner } from './runminer.ts'
 
 /** Fewer blocks are mined one by one. */
 const MIN_RUN = 32
-
-/** Blocks between two moments when other work may have a turn. */
-const BATCH = 64
 
 /**
  * Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them: taking over
@@ -63,13 +61,10 @@ const byHead = new WeakMap<BlockRecord, HeadTemplate | Streak>()
 /** What a chain gets at the door. */
 export const bulkMining: BulkMining = { mineNext, mineRun, noteBlock, release }
 
-/** Closes the miner of the block after a former head: it keeps megabytes, and the head may be kept for good. */
+/** Lets the miner of the block after a former head go: it keeps megabytes, and the head may be kept for good. */
 function release({ before, after }: StateChange): void {
   const head = headOf(before.tree)
-  if (head === headOf(after.tree)) return
-  const template = byHead.get(head)
-  if (template !== undefined && 'miner' in template) template.miner.close()
-  byHead.delete(head)
+  if (head !== headOf(after.tree)) byHead.delete(head)
 }
 
 /** Mines the next block, which is empty and like the newest one, where there is a miner for it. */
@@ -110,8 +105,11 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
   const head = headOf(tree)
   if (head.executed.length > 0 || head.block.header.timestamp >= LATEST) return
   const parent = blockByNumber(tree, head.block.header.number - 1n)
-  const streak = streakAfter(parent, now)
-  const isSlow = streak.blocks >= MIN_STREAK && now - streak.since >= SLOW_STREAK_MS
+  const before = parent && byHead.get(parent)
+  const { blocks, since } =
+    before === undefined || 'miner' in before ? { blocks: 0, since: now } : before
+  const streak: Streak = { blocks: blocks + 1, since }
+  const isSlow = streak.blocks >= MIN_STREAK && now - since >= SLOW_STREAK_MS
   if (!isSlow && streak.blocks < MIN_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
     byHead.set(head, streak)
     return
@@ -119,13 +117,6 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
   const writes = writesOfAlike(state, nextBlockEnvironment(state, now))
   // otherwise it is asked again after as many blocks
   if (writes !== undefined) byHead.set(head, await newTemplate(state, writes))
-}
-
-function streakAfter(parent: BlockRecord | undefined, now: number): Streak {
-  const before = parent === undefined ? undefined : byHead.get(parent)
-  return before === undefined || 'miner' in before
-    ? { blocks: 1, since: now }
-    : { blocks: before.blocks + 1, since: before.since }
 }
 
 /** Mines a run where there are enough blocks for the effort. */
@@ -156,7 +147,7 @@ async function sealRun(
     const index = run.count - start
     const length = Math.min(BATCH, count - index)
     const times = Array.from({ length }, (_, at) => Number(timestampAt(index + at)))
-    if (miner.mine(times) < length) break
+    if (miner.mine(times) === 0) break
     await yieldIfDue()
   }
   const mined = run.count - start

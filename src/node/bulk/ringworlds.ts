@@ -21,24 +21,16 @@ export interface RingBlocks {
   readonly parentHashAt: (index: number) => Hash
   /** Which of the two contracts is written to. */
   readonly writes: SystemWrites
-  /** Called with storages that were made, which may know none of their hashes. */
-  readonly onMade: (index: number, storages: RingStorages) => void
 }
 
 /** The storage of both contracts after a block. */
-export interface RingStorages {
+interface RingStorages {
   readonly time: Trie<StorageSlot>
   readonly hashes: Trie<StorageSlot>
 }
 
-/** Blocks from one kept pair of storages to the next: a pair that shares nothing with another takes megabytes. */
-const STRIDE = 512
-
-/** Kept pairs at strides. */
-const CHECKPOINTS = 2
-
-/** Kept pairs in between, which share most with one at a stride. */
-const RECENT = 8
+/** Kept pairs of storages: one that shares nothing with another takes megabytes. */
+const RECENT = 4
 
 /**
  * The worlds after each of many blocks over one `base`. Accounts but those two are the base's; the storage of these is
@@ -47,7 +39,6 @@ const RECENT = 8
 export class RingWorlds {
   readonly #base: World
   readonly #blocks: RingBlocks
-  readonly #checkpoints = new Map<number, RingStorages>()
   readonly #recent = new Map<number, RingStorages>()
 
   constructor(base: World, blocks: RingBlocks) {
@@ -80,24 +71,11 @@ export class RingWorlds {
   #storagesAt(index: number): RingStorages {
     const known = this.#recent.get(index)
     if (known !== undefined) return known
-    const stride = index - (index % STRIDE)
-    const nearest = nearestBefore(this.#recent, index)
-    const [before, from] =
-      nearest !== undefined && nearest[0] >= stride
-        ? nearest
-        : ([stride, this.#checkpointAt(stride)] as const)
+    const before = Math.max(-1, ...[...this.#recent.keys()].filter((each) => each < index))
+    const from = this.#recent.get(before) ?? this.#baseStorages()
     const storages = this.#after(from, before + 1, index)
-    this.#blocks.onMade(index, storages)
-    keep(this.#recent, index, storages, RECENT)
-    return storages
-  }
-
-  #checkpointAt(index: number): RingStorages {
-    const known = this.#checkpoints.get(index)
-    if (known !== undefined) return known
-    const [before, from] = nearestBefore(this.#checkpoints, index) ?? [-1, this.#baseStorages()]
-    const storages = this.#after(from, before + 1, index)
-    keep(this.#checkpoints, index, storages, CHECKPOINTS)
+    this.#recent.set(index, storages)
+    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
     return storages
   }
 
@@ -112,7 +90,6 @@ export class RingWorlds {
       const timestamp = timestampAt(index)
       const slot = beaconSlot(timestamp)
       if (!times.has(slot)) times.set(slot, timestamp)
-      index = firstAt(timestamp, timestampAt, first, index)
     }
     for (let index = Math.max(first, last - ring + 1); writes.hash && index <= last; index++) {
       parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
@@ -130,48 +107,9 @@ export class RingWorlds {
   }
 }
 
-/** The first of the blocks from `first` to `index` with the time of the last one: times never go back. */
-function firstAt(
-  timestamp: bigint,
-  timestampAt: (index: number) => bigint,
-  first: number,
-  index: number,
-): number {
-  // most blocks have a time of their own
-  if (index === first || timestampAt(index - 1) !== timestamp) return index
-  let [earlier, found] = [first - 1, index]
-  while (found - earlier > 1) {
-    const middle = earlier + Math.floor((found - earlier) / 2)
-    if (timestampAt(middle) === timestamp) found = middle
-    else earlier = middle
-  }
-  return found
-}
-
 function withSlots(
   storage: Trie<StorageSlot>,
   slots: ReadonlyMap<bigint, bigint>,
 ): Trie<StorageSlot> {
   return storage.withChanges([...slots].map(([slot, value]) => slotChange(slot, value)))
-}
-
-/** The entry with the highest key below `index`; undefined when there is none. */
-function nearestBefore<V>(
-  map: ReadonlyMap<number, V>,
-  index: number,
-): readonly [number, V] | undefined {
-  let nearest: readonly [number, V] | undefined
-  for (const entry of map) {
-    if (entry[0] < index && entry[0] > (nearest?.[0] ?? -1)) nearest = entry
-  }
-  return nearest
-}
-
-/** Keeps a value as the newest of at most `limit`. */
-function keep<V>(map: Map<number, V>, key: number, value: V, limit: number): void {
-  map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= limit) return
-    map.delete(oldest)
-  }
 }

@@ -1,24 +1,22 @@
-// What is kept of each block of a run: hash, state root and timestamp.
+// What is kept of each block of a run: 72 bytes, as assembly/runminer.ts writes them.
 
-/** Bytes of a hash. */
-const WORD = 32
+/** Bytes of a block: its timestamp in seconds (a double), its hash, its state root. */
+export const ENTRY = 72
+const HASH = 8
+const ROOT = 40
+
+/** Blocks that are mined at once at most, before other work may have a turn. */
+export const BATCH = 64
 
 /** Blocks that stand together. */
 export const CHUNK = 512
-
-/** Blocks in a row: a hash, a state root and a timestamp in seconds of each. */
-interface Chunk {
-  readonly hashes: Uint8Array
-  readonly roots: Uint8Array
-  readonly timestamps: Float64Array
-}
 
 /**
  * A list that only grows. What was read of it stays true: parts of it are shared by chains that go on from them. It grows
  * by chunks that stay where they are: to move a million blocks to a larger array would keep all others waiting.
  */
 export class RunLog {
-  readonly #chunks: Chunk[] = []
+  readonly #chunks: Uint8Array[] = []
   #length = 0
 
   get length(): number {
@@ -26,46 +24,33 @@ export class RunLog {
   }
 
   hashAt(index: number): Uint8Array {
-    return wordAt(this.#chunkOf(index).hashes, index % CHUNK)
+    return this.#entryAt(index).subarray(HASH, ROOT)
   }
 
   rootAt(index: number): Uint8Array {
-    return wordAt(this.#chunkOf(index).roots, index % CHUNK)
+    return this.#entryAt(index).subarray(ROOT)
   }
 
   /** Seconds. */
   timestampAt(index: number): bigint {
-    return BigInt(this.#chunkOf(index).timestamps[index % CHUNK]!)
+    const { buffer, byteOffset } = this.#entryAt(index)
+    return BigInt(new DataView(buffer).getFloat64(byteOffset, true))
   }
 
-  /** Adds the first `count` of each: seconds, and 32 bytes a block, which are copied. */
-  push(count: number, timestamps: Float64Array, hashes: Uint8Array, roots: Uint8Array): void {
-    for (let from = 0; from < count; ) {
+  /** Adds a copy of blocks in a row. */
+  push(entries: Uint8Array): void {
+    for (let from = 0; from < entries.length; ) {
       const at = this.#length % CHUNK
-      if (at === 0) this.#chunks.push(newChunk())
-      const chunk = this.#chunks.at(-1)!
-      const to = Math.min(count, from + CHUNK - at)
-      chunk.timestamps.set(timestamps.subarray(from, to), at)
-      chunk.hashes.set(hashes.subarray(WORD * from, WORD * to), WORD * at)
-      chunk.roots.set(roots.subarray(WORD * from, WORD * to), WORD * at)
-      this.#length += to - from
-      from = to
+      if (at === 0) this.#chunks.push(new Uint8Array(ENTRY * CHUNK))
+      const part = entries.subarray(from, from + ENTRY * (CHUNK - at))
+      this.#chunks.at(-1)!.set(part, ENTRY * at)
+      this.#length += part.length / ENTRY
+      from += part.length
     }
   }
 
-  #chunkOf(index: number): Chunk {
-    return this.#chunks[Math.floor(index / CHUNK)]!
+  #entryAt(index: number): Uint8Array {
+    const at = ENTRY * (index % CHUNK)
+    return this.#chunks[Math.floor(index / CHUNK)]!.subarray(at, at + ENTRY)
   }
-}
-
-function newChunk(): Chunk {
-  return {
-    hashes: new Uint8Array(WORD * CHUNK),
-    roots: new Uint8Array(WORD * CHUNK),
-    timestamps: new Float64Array(CHUNK),
-  }
-}
-
-function wordAt(bytes: Uint8Array, index: number): Uint8Array {
-  return bytes.subarray(WORD * index, WORD * (index + 1))
 }

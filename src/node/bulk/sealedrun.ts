@@ -5,6 +5,7 @@ import { memoize } from '../../core/lrucache.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
+import type { SystemWrites } from '../mining/emptyblocks.ts'
 import {
   parentHashAt,
   RECENT_RECORDS,
@@ -12,7 +13,7 @@ import {
   RunRecord,
   type RunTemplate,
 } from '../mining/runrecords.ts'
-import { type RingBlocks, RingWorlds } from './ringworlds.ts'
+import { RingWorlds } from './ringworlds.ts'
 import { RunLog } from './runlog.ts'
 
 /** A run whose hashes are those of its headers, to which more blocks come. Those that are there stay as they are. */
@@ -26,12 +27,12 @@ export class SealedRun implements BlockRun, RunContents {
   /** Blocks in the table: they come to it when somebody looks for one. */
   #known = 0
 
-  constructor(template: RunTemplate, rings: Pick<RingBlocks, 'writes' | 'onMade'>) {
+  constructor(template: RunTemplate, writes: SystemWrites) {
     const { parent } = template
     const first = parent.block.header.number + 1n
     this.template = template
     this.#worlds = new RingWorlds(parent.world, {
-      ...rings,
+      writes,
       numberAt: (index) => first + BigInt(index),
       timestampAt: (index) => this.log.timestampAt(index),
       parentHashAt: (index) => parentHashAt(this, index),

@@ -1,7 +1,14 @@
 // Keccak-256 of bytes that were hashed before and changed from some place on: what a trie that gets a new root after each
 // change does all day. Jobs of two queues are done in pairs.
-import { absorb, finish, permute, RATE, STATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
-import { PAIR, permutePair } from './permutepair'
+import {
+  absorb,
+  finish,
+  permute,
+  permuteAs,
+  RATE,
+  STATE,
+  STATE_LENGTH,
+} from '../../../core/crypto/assembly/keccak'
 
 /** Bytes that are hashed, and where the hash goes. */
 @unmanaged
@@ -21,6 +28,9 @@ const QUEUE_LENGTH: u32 = 256
 /** Addresses of the jobs of each queue, four bytes each, one queue after the other; then how many each has. */
 const QUEUES: usize = memory.data(2 * 1024, 16)
 const COUNTS: usize = memory.data(8, 16)
+
+/** Lane i of two states of the sponge, the first in the lower half, is at 16 i. */
+const PAIR: usize = memory.data(400, 16)
 
 /** The last block of each of two inputs, padded. */
 const LAST: usize = memory.data(272, 16)
@@ -54,7 +64,7 @@ export function run(): void {
     secondKnown = enter(other, 8)
     while (true) {
       absorbPair(blockOf(one, firstKnown, LAST), blockOf(other, secondKnown, LAST + RATE))
-      permutePair()
+      permuteAs<v128>(PAIR)
       firstKnown += 1
       secondKnown += 1
       if (keep(one, firstKnown, 0)) {

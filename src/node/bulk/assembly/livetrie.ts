@@ -2,11 +2,9 @@
 // and change, and never go. One change and root of a trie with 8,191 keys is 11 permutations of Keccak. The slow twin is
 // state/trie.ts. Compiled by src/build/wasm.mjs.
 import { RATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
-import { enqueue, Job, run } from './jobs'
+import { enqueue, Job } from './jobs'
 import { firstDifference, KEY_NIBBLES, LEAF_OVERHEAD, nibbleAt } from './rlp'
 import { writeExtension, writeLeaf, writeLongHeader } from './rlp'
-
-export { enqueue, run }
 
 const LEAF: u32 = 0
 const BRANCH: u32 = 1
@@ -67,13 +65,11 @@ export function allocate(length: usize): usize {
   return heap.alloc(length)
 }
 
-/** Sets a key (32 bytes that stay) to a value, RLP of at most 55 bytes; false when that made too short a node. */
-export function put(trie: LiveTrie, key: usize, value: usize, length: u32): bool {
-  return place(trie, key, value, length) != 0
-}
-
-/** As `put`: returns the leaf, which stays the key's; 0 when a node is too short. The trie is of no use then. */
-export function place(trie: LiveTrie, key: usize, value: usize, length: u32): usize {
+/**
+ * Sets a key (32 bytes that stay) to a value, RLP of at most 55 bytes.
+ * @returns the leaf, which stays the key's; 0 when a node is too short to be hashed: the trie is of no use then
+ */
+export function put(trie: LiveTrie, key: usize, value: usize, length: u32): usize {
   const leaf = insert(trie, key, value, length)
   if (leaf.length < HASH_LENGTH) return 0
   touch(leaf)
@@ -92,17 +88,6 @@ export function overwrite(at: usize, value: usize, length: u32): bool {
 /** Has all that changed hashed by the next `run`. */
 export function hash(trie: LiveTrie, queue: u32): void {
   if (trie.root != 0) hashNode(changetype<Node>(trie.root), queue)
-}
-
-/** The child of a node that is not a leaf, at a nibble; of an extension the only one. */
-export function childAt(node: usize, nibble: u32): usize {
-  if (changetype<Node>(node).kind == EXTENSION) return changetype<Extension>(node).child
-  return load<usize>(linkOf(changetype<Branch>(node), nibble))
-}
-
-/** Where a node's hash is. */
-export function targetOf(node: usize): u32 {
-  return changetype<Node>(node).target
 }
 
 function hashNode(node: Node, queue: u32): void {

@@ -2,10 +2,10 @@
 // randomness and hash are made. Compiled by src/build/wasm.mjs.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
-import { allocate, hash, LiveTrie, overwrite, place } from './livetrie'
+import { allocate, hash, LiveTrie, overwrite, put } from './livetrie'
 
 export { enqueue, run } from './jobs'
-export { allocate, childAt, hash, put, targetOf } from './livetrie'
+export { allocate, hash, put } from './livetrie'
 
 /** Slots of each of the two rings (EIP-2935, EIP-4788). */
 const RING: u64 = 8191
@@ -43,11 +43,11 @@ class Parameters {
   parents: usize
   /** A byte for each slot of times: not 0 where there is a beacon root, which would have to be taken away. */
   rooted: usize
-  /** Of the blocks that are asked for, eight bytes each. */
-  timestamps: usize
-  /** Where hashes and state roots of the blocks go. */
-  hashes: usize
-  roots: usize
+  /**
+   * The blocks that are asked for, 72 bytes each (`ENTRY` of runlog.ts): the timestamp, a double; then hash and state root,
+   * which are written here.
+   */
+  blocks: usize
 }
 
 /** A value's RLP, before it is copied. */
@@ -56,13 +56,13 @@ const VALUE: usize = memory.data(40, 16)
 const WORD: usize = memory.data(32, 16)
 
 /**
- * Mines at most `count` blocks, the first of which has a number. Ends before a block whose header is longer or shorter, and
- * before one that takes a beacon root's place.
+ * Mines at most `count` blocks, the first of which has a number. Ends before one whose header is longer or shorter.
  * @returns how many were mined; -1 when nothing more can be
  */
 export function mine(given: Parameters, number: f64, count: i32): i32 {
   for (let i = 0; i < count; i++) {
-    const timestamp = <u64>load<f64>(given.timestamps + 8 * i)
+    const block = given.blocks + 72 * i
+    const timestamp = <u64>load<f64>(block)
     const own = <u64>number + i
     if (sizeOf(own) != given.numberLength || sizeOf(timestamp) != given.timestampLength) return i
     if (given.times != 0) {
@@ -80,8 +80,8 @@ export function mine(given: Parameters, number: f64, count: i32): i32 {
     }
     run()
     finishBlock(given, own, timestamp)
-    copyWord(given.hashes + 32 * i, given.seed)
-    copyWord(given.roots + 32 * i, given.root)
+    copyWord(block + 8, given.seed)
+    copyWord(block + 40, given.root)
   }
   return count
 }
@@ -112,7 +112,7 @@ function placeIn(ring: Ring, slot: u32, value: usize, length: u32): usize {
   const key = allocate(32)
   store<u32>(key, bswap(slot), 28)
   keccak(key, 32, key)
-  return place(ring, key, value, length)
+  return put(ring, key, value, length)
 }
 
 /** Writes the RLP of the integer in `WORD`, which is not 0, to `VALUE`; returns its length. */
