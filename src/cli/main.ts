@@ -1,14 +1,14 @@
 // The command without a word: reads its options, then starts a chain and waits for its end. With one, see shell.ts.
 import { readFileSync } from 'node:fs'
-import { DevchainError } from '../core/errors.ts'
-import type { AllSettings } from '../options/derived.ts'
 import {
   environmentSource,
   fileSource,
   type OptionSource,
   resolveOptions,
   unknownVariables,
-} from '../settings.ts'
+} from '../app/settings.ts'
+import { DevchainError } from '../core/errors.ts'
+import type { AllSettings } from '../options/derived.ts'
 import { complain, withOutput } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
 import { EXIT } from './parse/subcommands.ts'

@@ -48,10 +48,15 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   /** What it throws is answered. */
   readonly adapt?: AdaptParams | undefined
   /** How methods are answered that may need another network; undefined: as any. */
-  readonly reach?: (() => Reach<C> | undefined) | undefined
+  readonly reach?: ((context: C) => Reach<C> | undefined) | undefined
   /** Words errors in another way; undefined: as they are. @param cause as the user's source has it, where that is known */
   readonly describe?:
-    | ((error: DevchainError, method: string, cause?: SourceCause) => ErrorObject | undefined)
+    | ((
+        error: DevchainError,
+        context: C,
+        method: string,
+        cause?: SourceCause,
+      ) => ErrorObject | undefined)
     | undefined
   /** Tells why and where something failed, beside the error; undefined where that is not known. Never rejects. */
   readonly explain?:
@@ -114,17 +119,11 @@ type Reply = string | JsonText | undefined
 type Answer = { readonly result: Json | JsonText } | Failure
 
 /** What the steps of an answer share. */
-interface DispatcherState<C> {
+interface DispatcherState<C> extends Omit<DispatcherOptions<C>, 'limits'> {
   readonly registry: Registry<C>
   /** Loads all methods; undefined when all are there. */
   readonly complete: () => Promise<void> | undefined
   readonly limits: WireLimits
-  readonly observe: DispatcherOptions<C>['observe']
-  readonly begin: DispatcherOptions<C>['begin']
-  readonly adapt: DispatcherOptions<C>['adapt']
-  readonly reach: DispatcherOptions<C>['reach']
-  readonly describe: DispatcherOptions<C>['describe']
-  readonly explain: DispatcherOptions<C>['explain']
   readonly reportBug: (error: unknown) => void
 }
 
@@ -133,15 +132,10 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   const registry = createRegistry(options)
   const reportBug = bugReporter(options.onBug)
   const state: DispatcherState<C> = {
+    ...options,
     registry,
     complete: completer(options, registry, reportBug),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    observe: options.observe,
-    begin: options.begin,
-    adapt: options.adapt,
-    reach: options.reach,
-    describe: options.describe,
-    explain: options.explain,
     reportBug,
   }
   return {
@@ -194,11 +188,13 @@ function completer<C>(
 
 function failed<C>(
   { describe, reportBug }: DispatcherState<C>,
+  context: C,
   error: unknown,
   method = UNREADABLE,
   cause?: SourceCause,
 ): Failure {
-  const described = error instanceof DevchainError ? describe?.(error, method, cause) : undefined
+  const described =
+    error instanceof DevchainError ? describe?.(error, context, method, cause) : undefined
   return { error: described ?? errorObjectOf(error, reportBug), thrown: error }
 }
 
@@ -274,7 +270,7 @@ function explained<C>(
   error: unknown,
 ): MaybePromise<Answer> {
   const answered = (known?: SourceExplanation): Answer => {
-    const failure = failed(state, error, call.method, known?.cause)
+    const failure = failed(state, context, error, call.method, known?.cause)
     const whole = known && { ...failure, error: { ...failure.error, solidityStack: known.lines } }
     return report(state, context, call, whole ?? failure)
   }
@@ -291,7 +287,9 @@ function reply<C>(state: DispatcherState<C>, context: C, value: unknown): MaybeP
     return refuse(state, context, idOf(value), error, value)
   }
   const { id, method, params } = asked
-  return whenThere(answer(state, context, method, params), (each) => write(state, id, each))
+  return whenThere(answer(state, context, method, params), (each) =>
+    write(state, context, id, each),
+  )
 }
 
 /** Replies to what cannot be read as a request. The error may quote it, and the log quotes no secrets. */
@@ -302,7 +300,7 @@ function refuse<C>(
   error: unknown,
   asked: unknown,
 ): MaybePromise<string> {
-  const refusal = failed(state, error)
+  const refusal = failed(state, context, error)
   const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
   // which methods have secrets is known of all once they are loaded
   return whenThere(state.complete(), () => {
@@ -314,13 +312,18 @@ function refuse<C>(
   })
 }
 
-function write<C>(state: DispatcherState<C>, id: RequestId | undefined, answered: Answer): Reply {
+function write<C>(
+  state: DispatcherState<C>,
+  context: C,
+  id: RequestId | undefined,
+  answered: Answer,
+): Reply {
   if (id === undefined) return undefined
   try {
     return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
   } catch (error) {
     // a result that is no JSON
-    return writeError(id, failed(state, error).error)
+    return writeError(id, failed(state, context, error).error)
   }
 }
 
@@ -331,40 +334,50 @@ async function replyToAll<C>(
 ): Promise<string | undefined> {
   const limit = state.limits.replies
   let replies = ''
-  const reads = state.reach?.() === undefined ? undefined : state.registry
+  const reads = state.reach?.(context) === undefined ? undefined : state.registry
   const replyAt = inTurn(batch, reads, (value) => reply(state, context, value))
   for (const [at, value] of batch.entries()) {
     const id = idOf(value)
     if (replies.length > limit && id !== null) {
-      replies += `,${writeError(id, failed(state, tooMuch(limit)).error)}`
+      replies += `,${writeError(id, failed(state, context, tooMuch(limit)).error)}`
       continue
     }
     const given = replyAt(at)
     const text = isPromise(given) ? await given : given
     if (text === undefined) continue
-    replies += `,${typeof text === 'string' ? text : await short(state, id, text)}`
+    replies += `,${typeof text === 'string' ? text : await short(state, context, id, text)}`
   }
   return replies === '' ? undefined : `[${replies.slice(1)}]`
 }
 
 /** A long reply within a batch, which is one string. */
-async function short<C>(state: DispatcherState<C>, id: RequestId, text: JsonText): Promise<string> {
+async function short<C>(
+  state: DispatcherState<C>,
+  context: C,
+  id: RequestId,
+  text: JsonText,
+): Promise<string> {
   try {
     return await text.text(state.limits.replies)
   } catch (error) {
-    return writeError(id, failed(state, error).error)
+    return writeError(id, failed(state, context, error).error)
   }
 }
 
-/** A call of this process, without text in between. */
+/** A call of this process, without text in between, held to the same form as those of the wire. */
 async function request<C>(
   state: DispatcherState<C>,
   context: C,
   name: string,
   given: unknown,
 ): Promise<Json> {
-  const { method, params } = readOwnRequest(name, given, state.reportBug)
-  const answered = await answer(state, context, method, params)
+  let asked: WireRequest
+  try {
+    asked = readRequest({ id: null, method: name, params: given })
+  } catch (error) {
+    throw new RpcError(errorObjectOf(error, state.reportBug))
+  }
+  const answered = await answer(state, context, asked.method, asked.params)
   if ('error' in answered) throw new RpcError(answered.error)
   const { result } = answered
   if (!(result instanceof JsonText)) return result
@@ -372,7 +385,7 @@ async function request<C>(
   try {
     return JSON.parse(await result.text(state.limits.replies)) as Json
   } catch (error) {
-    throw new RpcError(failed(state, error).error)
+    throw new RpcError(failed(state, context, error).error)
   }
 }
 
@@ -384,19 +397,6 @@ function bugReporter(onBug: (error: unknown) => void): (error: unknown) => void 
     } catch (second) {
       process.emitWarning(`a bug could not be reported: ${String(second)}; it was ${String(error)}`)
     }
-  }
-}
-
-/** A request of this process, held to the same form as those of the wire. */
-function readOwnRequest(
-  method: unknown,
-  params: unknown,
-  onBug: (error: unknown) => void,
-): WireRequest {
-  try {
-    return readRequest({ id: null, method, params })
-  } catch (error) {
-    throw new RpcError(errorObjectOf(error, onBug))
   }
 }
 
@@ -412,7 +412,7 @@ function run<C>(
   }
   const given = positions(method, params)
   const adapted = adapt === undefined ? given : adapt(name, given, method.params)
-  const beyond = reach?.()
+  const beyond = reach?.(context)
   if (beyond === undefined) return method.run(context, adapted, notes)
   return (
     beyond.passOn(context, method, adapted) ??

@@ -1,14 +1,12 @@
-// What answers messages, and what HTTP servers need besides.
+// Who answers what comes in: chains by their paths, and sites beside them.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '../core/promises.ts'
-import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
-import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
-import type { SiteReply, SiteRequest } from '../rpc/site.ts'
+import type { Site } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import type { Relief } from './relief.ts'
 import type { Refusal } from './replies.ts'
@@ -36,11 +34,20 @@ export interface LinkDoor {
   ) => Promise<string | undefined>
 }
 
-/** Answers requests that are not JSON-RPC. */
-export interface Site {
-  /** True for a target whose requests it answers. */
-  readonly owns: (target: string) => boolean
-  readonly answer: (request: SiteRequest) => Promise<SiteReply>
+/** Answers messages: a chain, as a server sees it. */
+export interface Target {
+  /** Gives the reply to a message, at once where the method does. What it throws is a bug. */
+  readonly answer: (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
+}
+
+/** Who answers what. */
+export interface Front {
+  /** Asked for each request, and once for a WebSocket: by its path, without query and last `/`. */
+  readonly targetOf: (path: string) => Target | Refusal
+  /** What answers besides JSON-RPC; the first that owns a request has it. */
+  readonly sites: readonly Site[]
+  /** Where links to other chains go; undefined: none are taken. */
+  readonly links?: LinkDoor | undefined
 }
 
 /** Where a request says that it goes to, and which page sends it. */
@@ -53,19 +60,12 @@ export interface CallerHeaders {
 export type CallerCheck = (headers: CallerHeaders) => Refusal | undefined
 
 /** What a server of HTTP needs to answer requests. */
-export interface HttpOptions<C> {
-  readonly dispatcher: Dispatcher<C>
-  readonly makeContext: (caller: Caller) => C
+export interface HttpOptions {
+  readonly front: Front
   /** Bytes of a request's body, and of a WebSocket message. */
   readonly bodyLimit: number
-  /** What `GET /` and `GET /health` answer. */
-  readonly info: () => Json
   readonly timeouts: Timeouts
   readonly checkCaller: CallerCheck
-  /** Where links to other chains go; undefined: none are taken. */
-  readonly links?: LinkDoor | undefined
-  /** What answers besides JSON-RPC. */
-  readonly site?: Site | undefined
   /** Told of long replies. */
   readonly relief: Relief
   /** Told of whatever is thrown and should not be. */
@@ -83,21 +83,28 @@ export interface HttpServer {
   readonly close: () => Promise<void>
 }
 
-/** Gives the reply to a message, at once where the method does. Never throws or rejects. */
-export type Answer = (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
+/** Gives the reply of a target to a message. Never throws. */
+export type Answer = (target: Target, caller: Caller, message: Uint8Array) => MaybePromise<Reply>
 
-/** Answers messages. Each has a context of its own: whether a server listens is asked anew. */
-export function createAnswer<C>(
-  options: Pick<HttpOptions<C>, 'dispatcher' | 'makeContext' | 'onBug'>,
-): Answer {
-  const { dispatcher, makeContext, onBug } = options
-  return (caller, message) => {
+/** @param onBug told of what a target throws: its caller is told "internal error" */
+export function createAnswer(onBug: (error: unknown) => void): Answer {
+  return (target, caller, message) => {
     try {
-      return dispatcher.dispatch(makeContext(caller), message)
+      return target.answer(caller, message)
     } catch (error) {
       return writeError(null, errorObjectOf(error, onBug))
     }
   }
+}
+
+export function isRefusal(target: Target | Refusal): target is Refusal {
+  return 'status' in target
+}
+
+/** `/alice` of `/alice/?x=1`: by what a front knows a chain. */
+export function pathOf(target: string): string {
+  const [path = ''] = target.split('?', 1)
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** How often connections are checked for being idle, in milliseconds. */

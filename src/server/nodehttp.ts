@@ -2,8 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorObjectOf } from '../rpc/errors.ts'
-import type { Json } from '../rpc/schema.ts'
-import type { SiteReply } from '../rpc/site.ts'
+import type { Site, SiteHead, SiteReply } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import {
   type Answer,
@@ -11,8 +10,9 @@ import {
   type HttpOptions,
   type HttpServer,
   idleCheckMs,
+  isRefusal,
+  pathOf,
   type Reply,
-  type Site,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -29,7 +29,7 @@ import {
   sendLong,
   tooManyPipelined,
 } from './replies.ts'
-import { acceptWebSockets, type MessageOptions } from './websocket.ts'
+import { acceptWebSockets } from './websocket.ts'
 
 /** Bytes of all headers of a request. */
 const MAX_HEADER_BYTES = 16_384
@@ -38,7 +38,7 @@ const MAX_HEADER_BYTES = 16_384
 type HalfOpenServer = Server & { httpAllowHalfOpen: boolean }
 
 /** Makes the server. It does not listen: it is handed its connections. */
-export function createNodeHttp<C>(options: HttpOptions<C>): HttpServer {
+export function createNodeHttp(options: HttpOptions): HttpServer {
   const http = createHttpServer(options.timeouts)
   const connections = new Map<Duplex, Connection>()
   http.on('connection', (socket) => {
@@ -51,13 +51,13 @@ export function createNodeHttp<C>(options: HttpOptions<C>): HttpServer {
     else connection.end(refusalOf(error))
   })
   const { bodyLimit, relief } = options
-  const answer = createAnswer(options)
+  const answer = createAnswer(options.onBug)
   handleRequests(http, options, connections, answer)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(
     http,
     { answer, bodyLimit, relief, stallMs: options.timeouts.stallMs },
-    { checkCaller: options.checkCaller, end, links: options.links, onBug: options.onBug },
+    { checkCaller: options.checkCaller, end, front: options.front, onBug: options.onBug },
   )
   // node watches the time of requests from this event on
   http.emit('listening')
@@ -107,7 +107,10 @@ function invalid(status: number, message: string): Refusal {
   return { status, word: 'INVALID_REQUEST', message }
 }
 
-function notServed({ method }: IncomingMessage): Refusal {
+function notServed({ method, url = '/' }: IncomingMessage): Refusal {
+  const [path] = url.split('?', 1)
+  const message = `GET ${path} is not served: GET / tells of the chain, POST calls it`
+  if (method === 'GET' || method === 'HEAD') return invalid(404, message)
   return invalid(405, `${method} is not served: POST a JSON-RPC request`)
 }
 
@@ -115,26 +118,27 @@ function tooLarge(status: number, message: string): Refusal {
   return { status, word: 'LIMIT_EXCEEDED', message }
 }
 
-function handleRequests<C>(
+function handleRequests(
   http: Server,
-  options: HttpOptions<C>,
+  options: HttpOptions,
   connections: ReadonlyMap<Duplex, Connection>,
   answer: Answer,
 ): void {
-  const { checkCaller, bodyLimit, relief, site, onBug } = options
+  const { front, checkCaller, bodyLimit, relief, onBug } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
     connection.begin(response)
-    const refusal = checkCaller(request.headers)
+    const { method, headers } = request
+    const refusal = checkCaller(headers)
+    const head = siteHeadOf(request)
+    const site = head && front.sites.find(({ owns }) => owns(head))
     if (refusal !== undefined) refuse(response, refusal)
-    else if (isAskedOfSite(request, site))
-      void visit(request, response, connection, { site, bodyLimit, onBug })
-    else if (request.method === 'POST')
-      void post(request, response, connection, { answer, bodyLimit, relief })
-    else if (request.method === 'OPTIONS') preflight(request, response)
-    else if (request.method === 'GET' || request.method === 'HEAD')
-      greet(request, response, options)
+    else if (head !== undefined && site !== undefined)
+      void visit(request, response, connection, { site, head, bodyLimit, onBug })
+    else if (method === 'POST')
+      void post(request, response, connection, { front, answer, bodyLimit, relief })
+    else if (method === 'OPTIONS') preflight(request, response)
     else refuse(response, notServed(request))
   }
   http.on('request', handle)
@@ -157,10 +161,17 @@ async function post(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { answer, bodyLimit, relief }: Pick<MessageOptions, 'answer' | 'bodyLimit' | 'relief'>,
+  {
+    front,
+    answer,
+    bodyLimit,
+    relief,
+  }: Pick<HttpOptions, 'front' | 'bodyLimit' | 'relief'> & { answer: Answer },
 ): Promise<void> {
+  const target = front.targetOf(pathOf(request.url ?? '/'))
+  if (isRefusal(target)) return refuse(response, target)
   await withBody(request, response, connection, bodyLimit, async (body) =>
-    reply(response, await answer(connection.caller, body), relief),
+    reply(response, await answer(target, connection.caller, body), relief),
   )
 }
 
@@ -191,9 +202,11 @@ async function reply(response: ServerResponse, body: Reply, relief: Relief): Pro
   else await sendLong(response, body)
 }
 
-function isAskedOfSite(request: IncomingMessage, site: Site | undefined): site is Site {
-  const { method = '', url = '/' } = request
-  return ['GET', 'HEAD', 'POST'].includes(method) && site?.owns(url) === true
+/** Undefined for a method that no site answers. */
+function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteHead | undefined {
+  if (!['GET', 'HEAD', 'POST'].includes(method)) return undefined
+  const asked = method === 'POST' ? 'POST' : 'GET'
+  return { method: asked, target: url, accept: headers.accept ?? '' }
 }
 
 /** Answers a request that is not JSON-RPC. */
@@ -201,24 +214,24 @@ async function visit(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { site, bodyLimit, onBug }: Pick<HttpOptions<unknown>, 'bodyLimit' | 'onBug'> & { site: Site },
+  {
+    site,
+    head,
+    bodyLimit,
+    onBug,
+  }: Pick<HttpOptions, 'bodyLimit' | 'onBug'> & { site: Site; head: SiteHead },
 ): Promise<void> {
   await withBody(request, response, connection, bodyLimit, async (body) => {
-    const asked = answerOf(site, request, body)
+    const contentType = request.headers['content-type'] ?? ''
+    const asked = site.answer({ ...head, contentType, body })
     const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
-    send(response, reply.status, reply.body, {}, reply.contentType)
+    send(response, reply.status, reply.body, reply.headers, reply.contentType)
   })
 }
 
 function failureOf(error: unknown, onBug: (error: unknown) => void): SiteReply {
   const body = writeError(null, errorObjectOf(error, onBug))
   return { status: 500, contentType: 'application/json', body }
-}
-
-function answerOf(site: Site, request: IncomingMessage, body: Uint8Array): Promise<SiteReply> {
-  const { url: target = '/', headers } = request
-  const method = request.method === 'POST' ? 'POST' : 'GET'
-  return site.answer({ method, target, contentType: headers['content-type'] ?? '', body })
 }
 
 /** The body as it was before it was compressed, or why it is not taken. */
@@ -273,31 +286,4 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
       'access-control-allow-headers': asked ?? 'content-type',
     })
     .end()
-}
-
-/** Tells browsers and readiness probes that the chain is there. */
-function greet<C>(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { info, onBug }: HttpOptions<C>,
-): void {
-  const path = request.url?.split('?', 1)[0] ?? '/'
-  if (path === '/' || path === '/health') {
-    const [status, text] = greeting(info, onBug)
-    send(response, status, text)
-  } else {
-    const message = `GET ${path} is not served: GET / tells of the chain, POST calls it`
-    refuse(response, invalid(404, message))
-  }
-}
-
-function greeting(
-  info: () => Json,
-  onBug: (error: unknown) => void,
-): [status: number, text: string] {
-  try {
-    return [200, JSON.stringify(info())]
-  } catch (error) {
-    return [500, writeError(null, errorObjectOf(error, onBug))]
-  }
 }

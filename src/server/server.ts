@@ -1,34 +1,23 @@
-// The server: JSON-RPC over HTTP and WebSocket on one port, on any path.
+// The server: JSON-RPC over HTTP and WebSocket on one port, and sites beside it.
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { Dispatcher } from '../rpc/dispatch.ts'
-import type { Json } from '../rpc/schema.ts'
-import type { Caller } from '../rpc/session.ts'
-import type { HttpOptions, HttpServer, LinkDoor, Site, Timeouts } from './answer.ts'
+import type { Front, HttpOptions, HttpServer, Timeouts } from './answer.ts'
 import { createHostCheck } from './hosts.ts'
 import { createFastHttp } from './http/fasthttp.ts'
 import { createOriginCheck } from './origins.ts'
 import { Relief } from './relief.ts'
 
 /** Bytes of `bodyLimit`: of a request's body, and of a WebSocket message. */
-export interface ServerOptions<C>
+export interface ServerOptions
   extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'> {
-  readonly dispatcher: Dispatcher<C>
-  /** What the handlers of a request are given; `caller` is the connection that it came by. */
-  readonly makeContext: (caller: Caller) => C
+  readonly front: Front
   /** Told of each request that is refused for its `Host`: the header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
   /** Told of each foreign origin whose pages call, once, in a sentence. */
   readonly onNotice?: ((text: string) => void) | undefined
-  /** What `GET /` and `GET /health` answer. */
-  readonly info: () => Json
   readonly timeouts?: Partial<Timeouts>
-  /** Where links to other chains go; undefined: none are taken. */
-  readonly links?: LinkDoor | undefined
-  /** What answers besides JSON-RPC. */
-  readonly site?: Site | undefined
-  /** Told of whatever `makeContext` and `info` throw; their callers are told "internal error". */
+  /** Told of whatever targets and sites throw; their callers are told "internal error". */
   readonly onBug: (error: unknown) => void
   /** True: no accelerator stands before node's own HTTP server. Tests hold the two against each other. */
   readonly isPlain?: boolean | undefined
@@ -58,12 +47,12 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  * Starts to listen.
  * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
  */
-export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, allowHost, allowOrigin, onForeignHost, onNotice, isPlain = false } = options
   const checkHost = createHostCheck(host, allowHost, onForeignHost)
   const checkOrigin = createOriginCheck(allowOrigin, onNotice)
   const relief = new Relief()
-  const httpOptions: HttpOptions<C> = {
+  const httpOptions: HttpOptions = {
     ...options,
     relief,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
@@ -86,7 +75,7 @@ export async function startServer<C>(options: ServerOptions<C>): Promise<Running
 }
 
 /** Node's HTTP server, loaded when a connection needs it: with WebSockets that would be a tenth of a start. */
-function createLateHttp<C>(options: HttpOptions<C>): HttpServer {
+function createLateHttp(options: HttpOptions): HttpServer {
   let loaded: Promise<HttpServer> | undefined
   const take = (socket: Socket): void => {
     loaded ??= import('./nodehttp.ts').then(({ createNodeHttp }) => createNodeHttp(options))

@@ -6,7 +6,15 @@ import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
-import type { Answer, CallerCheck, LinkDoor } from './answer.ts'
+import {
+  type Answer,
+  type CallerCheck,
+  type Front,
+  isRefusal,
+  type LinkDoor,
+  pathOf,
+  type Target,
+} from './answer.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Relief } from './relief.ts'
 import type { Refusal } from './replies.ts'
@@ -27,8 +35,7 @@ export interface Door {
   readonly checkCaller: CallerCheck
   /** Says why a socket is not taken, and ends it. */
   readonly end: (socket: Duplex, refusal: Refusal) => void
-  /** Where links to other chains go; undefined: none are taken. */
-  readonly links: LinkDoor | undefined
+  readonly front: Front
   readonly onBug: (error: unknown) => void
 }
 
@@ -67,7 +74,7 @@ const FULL: Refusal = {
 export function acceptWebSockets(
   http: Server,
   options: MessageOptions,
-  { checkCaller, end, links, onBug }: Door,
+  { checkCaller, end, front, onBug }: Door,
 ): WebSockets {
   const server = new WebSocketServer({
     noServer: true,
@@ -88,17 +95,21 @@ export function acceptWebSockets(
     const refusal =
       checkCaller(request.headers) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
     if (refusal !== undefined) return end(socket, refusal)
-    if (links !== undefined && request.url?.split('?', 1)[0] === links.path) {
+    const path = pathOf(request.url ?? '/')
+    const { links } = front
+    if (links !== undefined && path === links.path) {
       void takeLink(links, request, socket, head)
         .then((refused) => refused && end(socket, refused))
         .catch(onBug)
       return
     }
+    const target = front.targetOf(path)
+    if (isRefusal(target)) return end(socket, target)
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
       const outbox = new Outbox(client, socket, turns, options)
-      serve(client, sessionOf(client, nextId++, outbox), options)
+      serve(client, sessionOf(client, nextId++, outbox), target, options)
     })
   })
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
@@ -148,10 +159,11 @@ async function close(server: WebSocketServer): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Answers the messages of one client in their order, one at a time. */
+/** Has the messages of one client answered by the target that it opened, in their order, one at a time. */
 function serve(
   client: WebSocket,
   session: Session,
+  target: Target,
   { answer, bodyLimit, relief }: MessageOptions,
 ): void {
   const caller = new Caller(session)
@@ -166,7 +178,7 @@ function serve(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
-      const reply = await answer(caller, message)
+      const reply = await answer(target, caller, message)
       if (reply === undefined) continue
       const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
       relief.note(text.length)

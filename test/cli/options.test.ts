@@ -1,5 +1,13 @@
 // Reading options: from flags, environment, config file and programs.
 import { describe, expect, test } from 'vitest'
+import {
+  type DevchainOptions,
+  environmentSource,
+  fileSource,
+  type OptionSource,
+  readDevchainOptions,
+  resolveOptions,
+} from '../../src/app/settings.ts'
 import { DevchainError } from '../../src/core/errors.ts'
 import { createChain } from '../../src/node/create.ts'
 import {
@@ -12,14 +20,6 @@ import {
   optionOf,
 } from '../../src/options/derived.ts'
 import { OPTIONS } from '../../src/options/table.ts'
-import {
-  type DevchainOptions,
-  environmentSource,
-  fileSource,
-  type OptionSource,
-  readDevchainOptions,
-  resolveOptions,
-} from '../../src/settings.ts'
 import { testEnvironment } from '../unit/node/chains.ts'
 
 const flags = (values: OptionSource['values']): OptionSource => ({ kind: 'flag', values })

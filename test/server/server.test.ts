@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import type { Site } from '../../src/rpc/site.ts'
 import { createHostCheck } from '../../src/server/hosts.ts'
 import { eventually } from '../support/eventually.ts'
 import { connectRaw, rawPost } from '../support/raw.ts'
@@ -612,6 +613,37 @@ describe('a client that hangs up', () => {
     const replies = [await raw.reply()]
     while (replies.at(-1)?.status === 102) replies.push(await raw.reply())
     expect(JSON.parse(replies.at(-1)?.body ?? '')).toEqual(result(1, 'a'))
+  })
+})
+
+describe('a site beside JSON-RPC', () => {
+  const page: Site = {
+    owns: ({ method, target, accept }) =>
+      method === 'GET' && target === '/' && accept.includes('text/html'),
+    answer: async () => ({
+      status: 200,
+      contentType: 'text/html',
+      body: '<p>hello</p>',
+      headers: { 'content-security-policy': "default-src 'self'" },
+    }),
+  }
+
+  test('has the requests that it owns, before the sites after it', async () => {
+    await using server = await startTestServer({ sites: [page] })
+    const seen = await fetch(server.url, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([await seen.text(), seen.headers.get('content-security-policy')]).toEqual([
+      '<p>hello</p>',
+      "default-src 'self'",
+    ])
+    expect(await (await fetch(server.url)).json()).toEqual({ name: 'test' })
+  })
+
+  test('is not asked by whom the server does not know', async () => {
+    await using server = await startTestServer({ sites: [page] })
+    using raw = await connectRaw(server.port)
+    const headers = { Accept: 'text/html', Host: 'rebound.example' }
+    raw.write(rawPost('', headers).replace('POST', 'GET'))
+    expect((await raw.reply()).status).toBe(403)
   })
 })
 

@@ -1,5 +1,6 @@
 // A chain in this process with its log, as text.
 
+import { readDevchainOptions } from '../../src/app/settings.ts'
 import type { Renderer } from '../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../src/cli/log/json.ts'
 import { Log } from '../../src/cli/log/log.ts'
@@ -7,7 +8,6 @@ import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { readDevchainOptions } from '../../src/settings.ts'
 
 export interface LoggedChain {
   readonly devchain: Devchain

@@ -1,6 +1,7 @@
 // A server with a handful of methods of its own, for tests of the wire that no chain should take part in.
 
 import { once } from 'node:events'
+import { healthSite } from '../../src/app/front.ts'
 import { DevchainError } from '../../src/core/errors.ts'
 import { OPTIONS } from '../../src/options/table.ts'
 import {
@@ -21,6 +22,8 @@ import { anything, nothing, quantity, quantityNumber, text } from '../../src/rpc
 import { type CallReport, UNREADABLE } from '../../src/rpc/report.ts'
 import type { Encoder, Json } from '../../src/rpc/schema.ts'
 import { Caller } from '../../src/rpc/session.ts'
+import type { Site } from '../../src/rpc/site.ts'
+import type { Target } from '../../src/server/answer.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.ts'
 
 /** What the handlers are given. */
@@ -246,7 +249,12 @@ export function ownContext({ gates }: TestServer): TestContext {
 
 /** Starts a server on a free port. */
 export async function startTestServer(
-  options: Partial<ServerOptions<TestContext>> = {},
+  options: Partial<ServerOptions> & {
+    readonly makeContext?: (caller: Caller) => TestContext
+    readonly info?: () => Json
+    /** Before the one that tells of health. */
+    readonly sites?: readonly Site[]
+  } = {},
   dispatching: Partial<DispatcherOptions<TestContext>> = {},
 ): Promise<TestServer> {
   const gates = new Gates()
@@ -259,15 +267,17 @@ export async function startTestServer(
     onBug: (bug) => bugs.push(bug),
     ...dispatching,
   })
-  const server = await startServer<TestContext>({
-    dispatcher,
-    makeContext: (caller) => ({ caller, gates }),
+  const { makeContext = (caller: Caller) => ({ caller, gates }), info = () => ({ name: 'test' }) } =
+    options
+  const answer: Target['answer'] = (caller, message) =>
+    dispatcher.dispatch(makeContext(caller), message)
+  const server = await startServer({
+    front: { targetOf: () => ({ answer }), sites: [...(options.sites ?? []), healthSite(info)] },
     host: OPTIONS.host.default,
     port: 0,
     allowHost: OPTIONS.allowHost.default,
     allowOrigin: OPTIONS.allowOrigin.default,
     bodyLimit: OPTIONS.bodyLimit.default,
-    info: () => ({ name: 'test' }),
     onBug: (bug) => bugs.push(bug),
     ...options,
   })

@@ -59,7 +59,7 @@ function importsOf({ text }: SourceFile): string[] {
 /** The layers from the top; a file imports from its own and from those below it. */
 const LAYERS = [
   'cli',
-  'devchain',
+  'app',
   'server',
   'link',
   'fork',
@@ -79,13 +79,7 @@ const LAYERS = [
 
 /** Files at the root of src, and the layer they count to. */
 const ROOT_FILES: Readonly<Record<string, string>> = {
-  'src/devchain.ts': 'devchain',
-  // has src/fork loaded when there is one
-  'src/forking.ts': 'devchain',
-  'src/observer.ts': 'devchain',
-  'src/startfiles.ts': 'devchain',
-  // read by the composition root and the command line alone
-  'src/settings.ts': 'devchain',
+  'src/devchain.ts': 'app',
   // name and version: read by whoever prints them
   'src/program.ts': 'core',
 }
@@ -189,15 +183,15 @@ describe('layers', () => {
     expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts'])
-    expect(doors('src/link/')).toEqual(['src/devchain.ts'])
-    expect(doors('src/fork/')).toEqual(['src/forking.ts'])
+    expect(doors('src/link/')).toEqual(['src/app/backend.ts'])
+    expect(doors('src/fork/')).toEqual(['src/app/forking.ts'])
   })
 
   test('the user’s project has one door, and its reader has none but the thread it runs in', () => {
     const users = [...graph]
       .filter(([name]) => !name.startsWith('src/project/'))
       .filter(([, targets]) => targets.some((target) => target.startsWith('src/project/')))
-    expect(users.map(([name]) => name)).toEqual(['src/devchain.ts'])
+    expect(users.map(([name]) => name)).toEqual(['src/app/backend.ts'])
     expect([...graph].filter(([, targets]) => targets.includes('src/project/project.ts'))).toEqual(
       [],
     )
@@ -317,7 +311,7 @@ function loadedWith(name: string): Map<string, string> {
 }
 
 describe('the start', () => {
-  test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/devchain.ts'])(
+  test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/app/front.ts'])(
     '%s loads neither the reference executor nor links to other chains, forks of them, nor the decorations of a terminal',
     (name) => {
       expect(graph.get(name)?.length).toBeGreaterThan(3)

@@ -1,7 +1,8 @@
 // devchain fork-merge: puts recordings of one fork together.
+
+import { mergeRecordings } from '../../app/forking.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
-import { mergeRecordings } from '../../forking.ts'
 import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'

@@ -1,5 +1,7 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same events.
+
+import type { CallRefusal } from '../../app/observer.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { describeIdle } from '../../evm/reasons.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
@@ -11,7 +13,6 @@ import type { DroppedTransaction, StateChange } from '../../node/ledger/change.t
 import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
-import type { CallRefusal } from '../../observer.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Effects } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'

@@ -7,6 +7,7 @@ import type { Node } from '../../node/node.ts'
 import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ProjectDoor } from '../../project/door.ts'
+import type { DispatcherOptions, Reach } from '../../rpc/dispatch.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
@@ -23,6 +24,8 @@ export interface ForkOrder {
 
 /** Begins forks of other networks, and ends them. */
 export interface ForkStarter {
+  /** How methods are answered; undefined for as long as there was no fork. */
+  readonly reach: Reach<MethodContext> | undefined
   /** True where a fork needs no URL, as one was named before. */
   readonly knowsNetwork: () => boolean
   /**
@@ -39,6 +42,13 @@ export interface ForkStarter {
   readonly leave: () => Promise<ChainState>
 }
 
+/** Who is told of the requests to a chain. */
+export interface RequestWatch {
+  /** A request is not answered at once. @returns to be called when it is */
+  readonly begin: (method: string, caller: MessageCaller) => () => void
+  readonly observe: DispatcherOptions<MethodContext>['observe']
+}
+
 /** Everything that a handler may use. Made anew for each request. */
 export interface MethodContext extends Node {
   /** The user's own contracts, as far as they are known. */
@@ -50,6 +60,7 @@ export interface MethodContext extends Node {
   readonly caller: MessageCaller
   /** How to answer where nodes differ (`--compat`). */
   readonly profile: Profile
+  readonly watch: RequestWatch
   /** Whether calls and blocks are logged. */
   readonly logging: { isEnabled: boolean }
   /** What `web3_clientVersion` and `rpc.discover` say of the program. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import { Caller } from '../../rpc/session.ts'
-import type { Answer } from '../answer.ts'
+import { type Answer, type Front, isRefusal, type Target } from '../answer.ts'
 import type { Relief } from '../relief.ts'
 import {
   brokenOff,
@@ -31,6 +31,7 @@ const NOTHING = Buffer.alloc(0)
 /** What all connections share. */
 export interface ConnectionOptions {
   readonly readHead: (bytes: Buffer) => KnownHead | undefined
+  readonly targetOf: Front['targetOf']
   readonly answer: Answer
   readonly heads: ReplyHeads
   /** Hands a connection over to node's server. */
@@ -145,7 +146,12 @@ export class FastConnection {
       this.#needed = size
       return undefined
     }
-    this.#run(bytes.subarray(bodyAt, size), head.closes)
+    const target = this.#options.targetOf(head.path)
+    if (isRefusal(target)) {
+      this.#isLeaving = true
+      return undefined
+    }
+    this.#run(target, bytes.subarray(bodyAt, size), head.closes)
     return head.closes || bytes.length === size ? NOTHING : bytes.subarray(size)
   }
 
@@ -165,7 +171,7 @@ export class FastConnection {
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
-  #run(body: Uint8Array, closes: boolean): void {
+  #run(target: Target, body: Uint8Array, closes: boolean): void {
     this.#hasServed = true
     const slot: Slot = { reply: undefined, closes }
     this.#slots.push(slot)
@@ -177,7 +183,7 @@ export class FastConnection {
       this.#settle(slot, { status: '503 Service Unavailable', body: textOf(tooManyPipelined) })
       return
     }
-    void whenThere(this.#options.answer(this.#caller, body), (body) =>
+    void whenThere(this.#options.answer(target, this.#caller, body), (body) =>
       this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body }),
     )
   }

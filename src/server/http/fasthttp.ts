@@ -15,23 +15,24 @@ import { createHeadReader } from './requesthead.ts'
  * Makes a server of plain POSTs.
  * @param plain serves every other connection; it ends with this one
  */
-export function createFastHttp<C>(options: HttpOptions<C>, plain: HttpServer): HttpServer {
+export function createFastHttp(options: HttpOptions, plain: HttpServer): HttpServer {
   return new FastHttp(options, plain)
 }
 
 /** Serves connections until they end, or ask for something that is not plain. */
-class FastHttp<C> implements HttpServer {
+class FastHttp implements HttpServer {
   readonly #connections = new Set<FastConnection>()
   readonly #options: ConnectionOptions
   readonly #plain: HttpServer
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: HttpOptions<C>, plain: HttpServer) {
+  constructor(options: HttpOptions, plain: HttpServer) {
     this.#plain = plain
-    const { bodyLimit, checkCaller, site, timeouts, relief } = options
+    const { bodyLimit, checkCaller, front, timeouts, relief } = options
     this.#options = {
-      readHead: createHeadReader(bodyLimit, checkCaller, site?.owns),
-      answer: createAnswer(options),
+      readHead: createHeadReader(bodyLimit, checkCaller, front.sites),
+      targetOf: front.targetOf,
+      answer: createAnswer(options.onBug),
       heads: new ReplyHeads(timeouts.idleMs),
       handOver: (connection, socket) => {
         this.#connections.delete(connection)

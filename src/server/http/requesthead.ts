@@ -1,8 +1,11 @@
 // The heads of requests that this server answers: a POST in HTTP/1.1 with its length told, and nothing unusual about it.
-import type { CallerCheck } from '../answer.ts'
+import type { Site } from '../../rpc/site.ts'
+import { type CallerCheck, pathOf } from '../answer.ts'
 
 /** What of a head matters. */
 export interface PlainHead {
+  /** By what a front knows who answers. */
+  readonly path: string
   /** Bytes of the body. */
   readonly length: number
   /** True when the client wants no more on this connection. */
@@ -46,13 +49,13 @@ export interface KnownHead {
 
 /**
  * Makes the reader of the heads that bytes begin with. It gives undefined for one that is not whole, and for whatever is
- * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's. What is asked of a site,
- * by its target, is not plain.
+ * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's. What is asked of a
+ * site is not plain.
  */
 export function createHeadReader(
   bodyLimit: number,
   checkCaller: CallerCheck,
-  isOther: (target: string) => boolean = () => false,
+  sites: readonly Site[],
 ): (bytes: Buffer) => KnownHead | undefined {
   const known = new Map<string, KnownHead>()
   let last: KnownHead | undefined
@@ -67,7 +70,7 @@ export function createHeadReader(
       last = remembered
       return last
     }
-    const head = readHead(text, checkCaller, isOther)
+    const head = readHead(text, checkCaller, sites)
     if (head === undefined || head.length > bodyLimit) return undefined
     if (known.size >= REMEMBERED) known.clear()
     last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
@@ -90,10 +93,10 @@ function beginsWith(bytes: Buffer, known: Uint8Array): boolean {
 function readHead(
   text: string,
   checkCaller: CallerCheck,
-  isOther: (target: string) => boolean,
+  sites: readonly Site[],
 ): PlainHead | undefined {
   const [, target = '', lines] = FORM.exec(text) ?? []
-  if (lines === undefined || isOther(target)) return undefined
+  if (lines === undefined) return undefined
   const values = new Map<string, string>()
   for (const line of lines.split('\r\n').slice(1)) {
     const colon = line.indexOf(':')
@@ -107,5 +110,7 @@ function readHead(
   if (connection !== 'keep-alive' && connection !== 'close') return undefined
   const caller = { host: values.get('host'), origin: values.get('origin') }
   if (checkCaller(caller) !== undefined) return undefined
-  return { length: Number(length), closes: connection === 'close' }
+  const accept = values.get('accept') ?? ''
+  if (sites.some(({ owns }) => owns({ method: 'POST', target, accept }))) return undefined
+  return { path: pathOf(target), length: Number(length), closes: connection === 'close' }
 }

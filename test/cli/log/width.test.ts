@@ -3,10 +3,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readDevchainOptions } from '../../../src/app/settings.ts'
 import { type BootEvent, bootEvent, bootText, readyFacts } from '../../../src/cli/boot.ts'
 import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
 import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
-import { readDevchainOptions } from '../../../src/settings.ts'
 import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

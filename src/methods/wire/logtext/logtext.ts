@@ -2,7 +2,7 @@
 //
 // It gains a third to a half of the time of a reply with many logs (row allLogsMs), which is asked for again and again. Its
 // plain twin is the encoder of ../encodelog.ts with JSON.stringify, which test/methods/eth/logtext.test.ts holds it
-// against. Its door is `textOfLogs` of a request's context, which ../../../devchain.ts puts there.
+// against. Its door is `textOfLogs` of a request's context, which ../../../app/backend.ts puts there.
 import { LruCache } from '../../../core/lrucache.ts'
 import type { LogEntry } from '../../../node/events/logs.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'

@@ -1,9 +1,9 @@
 // Where options come from: flags, the environment, a config file or a program. Reads and checks what they give.
-import { DevchainError, printValue } from './core/errors.ts'
-import { oneLine } from './core/format.ts'
-import type { Address } from './core/hex.ts'
-import { nearest } from './core/nearest.ts'
-import { profileOf } from './methods/compat/profiles.ts'
+import { DevchainError, printValue } from '../core/errors.ts'
+import { oneLine } from '../core/format.ts'
+import type { Address } from '../core/hex.ts'
+import { nearest } from '../core/nearest.ts'
+import { profileOf } from '../methods/compat/profiles.ts'
 import {
   type AllSettings,
   type DevchainSettings,
@@ -14,10 +14,10 @@ import {
   optionOf,
   type Some,
   withDefaults,
-} from './options/derived.ts'
-import type { ForkChoice, ForkRequest } from './options/fork.ts'
-import { OPTIONS } from './options/table.ts'
-import type { ClockSource } from './options/values.ts'
+} from '../options/derived.ts'
+import type { ForkChoice, ForkRequest } from '../options/fork.ts'
+import { OPTIONS } from '../options/table.ts'
+import type { ClockSource } from '../options/values.ts'
 
 /** The forms in which a setting may be given: as text it is read as on the command line. */
 type Given<T> = T extends boolean

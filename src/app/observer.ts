@@ -1,17 +1,16 @@
 // Who watches a chain: what it is told of, and how a call is told.
-import { DevchainError, ExecutionError } from './core/errors.ts'
-import type { ProgressReport } from './core/progress.ts'
-import type { MethodContext } from './methods/common/context.ts'
-import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
-import type { Chain } from './node/chain/chain.ts'
-import type { Again } from './node/chain/failedrun.ts'
-import type { StateChange } from './node/ledger/change.ts'
-import type { PeerEvent } from './node/peers.ts'
-import type { ProjectEvent } from './project/events.ts'
-import type { Names } from './project/naming/names.ts'
-import type { DispatcherOptions } from './rpc/dispatch.ts'
-import type { Effects } from './rpc/method.ts'
-import type { CallReport } from './rpc/report.ts'
+import { DevchainError, ExecutionError } from '../core/errors.ts'
+import type { ProgressReport } from '../core/progress.ts'
+import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
+import { type FailedExecution, failureOf } from '../methods/compat/failure.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import type { Again } from '../node/chain/failedrun.ts'
+import type { StateChange } from '../node/ledger/change.ts'
+import type { PeerEvent } from '../node/peers.ts'
+import type { ProjectEvent } from '../project/events.ts'
+import type { Names } from '../project/naming/names.ts'
+import type { Effects } from '../rpc/method.ts'
+import type { CallReport } from '../rpc/report.ts'
 
 /** How the execution of a call failed. */
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
@@ -54,15 +53,22 @@ export interface Observer {
   readonly onNames?: ((names: Names) => void) | undefined
   /** A peer came or went, or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
+  /** Makes the observer of a chain that has a name: what it is told of is that chain's. */
+  readonly ofChain?: ((name: string) => Observer) | undefined
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined
 }
 
-/** An observer that is told of what happens only while logging is on. Of artifacts it is always told. */
-export function whileLogging(
-  observer: Observer,
+/**
+ * The observer of one chain, told of what happens only while logging is on. Of artifacts it is always told.
+ * @param name of the chain; undefined: the first, whose observer is the program's
+ */
+export function observerOf(
+  own: Observer,
+  name: string | undefined,
   logging: Readonly<MethodContext['logging']>,
 ): Observer {
+  const observer = name === undefined ? own : (own.ofChain?.(name) ?? {})
   const muted = <T>(tell: ((event: T) => void) | undefined): ((event: T) => void) | undefined =>
     tell && ((event) => (logging.isEnabled ? tell(event) : undefined))
   return {
@@ -79,7 +85,7 @@ export function whileLogging(
 /** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
 export function observing(
   onCall: (call: ObservedCall) => void,
-): NonNullable<DispatcherOptions<MethodContext>['observe']> {
+): NonNullable<RequestWatch['observe']> {
   return (call, { printed, runs, notes, isOwn }, { method, told, thrown }) => {
     if (isOwn) return
     const lines = printed.splice(0)

@@ -1,11 +1,11 @@
 // The files that a chain may start from: a genesis, and blocks to import.
 import { readFile } from 'node:fs/promises'
-import { DevchainError } from './core/errors.ts'
-import type { Address } from './core/hex.ts'
-import type { ChainOptions } from './node/chainoptions.ts'
-import { createNode, type Node } from './node/node.ts'
-import type { DevchainSettings } from './options/derived.ts'
-import { isPredeployName, type PredeployName } from './options/values.ts'
+import { DevchainError } from '../core/errors.ts'
+import type { Address } from '../core/hex.ts'
+import type { ChainOptions } from '../node/chainoptions.ts'
+import { createNode, type Node } from '../node/node.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import { isPredeployName, type PredeployName } from '../options/values.ts'
 import {
   type Genesis,
   type GenesisAccount,
@@ -13,12 +13,12 @@ import {
   type Predeploys,
   parseGenesis,
   parsePredeploys,
-} from './state/genesis.ts'
-import type { Predeploy } from './state/predeploys.ts'
+} from '../state/genesis.ts'
+import type { Predeploy } from '../state/predeploys.ts'
 
 /** Contracts by name. */
 const CONTRACTS: Readonly<Record<PredeployName, () => Promise<Predeploy>>> = {
-  multicall3: async () => (await import('./state/multicall3.ts')).MULTICALL3,
+  multicall3: async () => (await import('../state/multicall3.ts')).MULTICALL3,
 }
 
 /**

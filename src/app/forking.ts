@@ -1,18 +1,18 @@
 // Forks of other networks, as a program starts with one or comes to one later. Nothing of src/fork is loaded before.
-import { DevchainError } from './core/errors.ts'
-import type { Executor } from './evm/executor.ts'
-import { createExecutor } from './evm/run/lazyexecutor.ts'
-import type { ForkSettings, Merged, OpenFork } from './fork/door.ts'
-import type { ForkOrder, ForkStarter, MethodContext } from './methods/common/context.ts'
-import type { Chain } from './node/chain/chain.ts'
-import type { ChainOptions } from './node/chainoptions.ts'
-import type { ChainState } from './node/ledger/chainstate.ts'
-import type { ForkBase, Piecemeal } from './node/ledger/upstream.ts'
-import type { DevchainSettings } from './options/derived.ts'
-import type { ForkChoice } from './options/fork.ts'
-import type { Reach } from './rpc/dispatch.ts'
+import { DevchainError } from '../core/errors.ts'
+import type { Executor } from '../evm/executor.ts'
+import { createExecutor } from '../evm/run/lazyexecutor.ts'
+import type { ForkSettings, Merged, OpenFork } from '../fork/door.ts'
+import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/context.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import type { ChainOptions } from '../node/chainoptions.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { ForkBase, Piecemeal } from '../node/ledger/upstream.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { ForkChoice } from '../options/fork.ts'
+import type { Reach } from '../rpc/dispatch.ts'
 
-type Door = typeof import('./fork/door.ts')
+type Door = typeof import('../fork/door.ts')
 
 /** The state that a chain begins with, as a fork or without. */
 export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
@@ -42,7 +42,9 @@ export class Forking implements ForkStarter {
   }
 
   /** How methods are answered; undefined for as long as there is no fork. */
-  readonly reach = (): Reach<MethodContext> | undefined => this.#door?.reach
+  get reach(): Reach<MethodContext> | undefined {
+    return this.#door?.reach
+  }
 
   /**
    * What the chain begins with as the options say.
@@ -172,7 +174,7 @@ export class Forking implements ForkStarter {
   }
 
   async #load(): Promise<Door> {
-    this.#door ??= await import('./fork/door.ts')
+    this.#door ??= await import('../fork/door.ts')
     return this.#door
   }
 }
@@ -182,7 +184,7 @@ export class Forking implements ForkStarter {
  * @throws {DevchainError} `INVALID_PARAMS` for files that do not go together
  */
 export async function mergeRecordings(into: string, others: readonly string[]): Promise<Merged> {
-  const door = await import('./fork/door.ts')
+  const door = await import('../fork/door.ts')
   return door.mergeRecordings(into, others)
 }
 

@@ -1,0 +1,245 @@
+// A backend: one chain with all that is its own. What it shares with others is in common.ts.
+import { type Progress, Progresses } from '../core/progress.ts'
+import type { MaybePromise } from '../core/promises.ts'
+import { LinkEntrance } from '../link/door.ts'
+import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
+import { programVersion } from '../methods/common/version.ts'
+import type { Profile } from '../methods/compat/profile.ts'
+import { profileOf } from '../methods/compat/profiles.ts'
+import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import type { ChainOptions } from '../node/chainoptions.ts'
+import { stateFrom } from '../node/create.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import type { Node } from '../node/node.ts'
+import { chainParameters, type DevchainSettings } from '../options/derived.ts'
+import { PROGRAM } from '../program.ts'
+import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
+import type { Json } from '../rpc/schema.ts'
+import { Caller, MessageCaller } from '../rpc/session.ts'
+import type { Site } from '../rpc/site.ts'
+import type { Reply, Target } from '../server/answer.ts'
+import type { Common } from './common.ts'
+import { Forking } from './forking.ts'
+import { type Observer, observerOf, observing } from './observer.ts'
+import {
+  checkIdentity,
+  createNodeFrom,
+  readBlocks,
+  readGenesis,
+  readPredeploys,
+} from './startfiles.ts'
+
+/** How long the artifacts of a project leave the processor to the first calls. */
+const FIRST_CALLS_MS = 20
+
+/** What a chain is opened with. */
+export interface BackendOptions {
+  /** Its path is this after a `/`, and the log has it; undefined: the chain that is there without being named. */
+  readonly name: string | undefined
+  readonly settings: DevchainSettings
+}
+
+interface Parts extends BackendOptions {
+  readonly common: Common
+  readonly profile: Profile
+  readonly logging: MethodContext['logging']
+  /** Hears nothing while logging is off. */
+  readonly observer: Observer
+  readonly progresses: Progresses
+  readonly node: Node
+  readonly forking: Forking
+  readonly project: ProjectDoor
+  readonly peers: LinkEntrance
+}
+
+/**
+ * Opens a chain.
+ * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none, `INVALID_BLOCK` for a block to
+ *   import that breaks a rule
+ */
+export async function openBackend(common: Common, options: BackendOptions): Promise<Backend> {
+  const { name, settings } = options
+  const profile = profileOf(settings.compat)
+  const logging = { isEnabled: true }
+  const observer = observerOf(common.hooks.observer ?? {}, name, logging)
+  const progresses = new Progresses((running) => observer.onRunning?.(running))
+  const forking = new Forking(settings, (text) => observer.onNotice?.(text), common.onBug)
+  const chainOptions = await chainOptionsOf({ common, settings, profile, progresses, forking })
+  const node = await createNodeFrom(settings, chainOptions)
+  const { chain } = node
+  const { now } = common.environment
+  await forking.serve(chain, (fork) => stateFrom({ ...chainOptions, fork }, now()))
+  chain.onClose(() => progresses.close())
+  observer.onChain?.(chain)
+  if (observer.onChange !== undefined) chain.onChange(observer.onChange)
+  const project = openProject(common, settings, observer, chain)
+  await project.begin()
+  const peers = openLinks(common, settings, observer, chain)
+  await peers.start()
+  const watch = { logging, observer, progresses }
+  return new Backend({ ...options, ...watch, common, profile, node, forking, project, peers })
+}
+
+async function chainOptionsOf({
+  common: { environment, hooks, onBug },
+  settings,
+  profile,
+  progresses,
+  forking,
+}: Pick<
+  Parts,
+  'common' | 'settings' | 'profile' | 'progresses' | 'forking'
+>): Promise<ChainOptions> {
+  const genesis = await readGenesis(settings)
+  checkIdentity(settings, genesis)
+  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
+  return {
+    ...chainParameters(settings),
+    ...(await forking.atStart()),
+    genesis,
+    predeploys: await readPredeploys(settings, genesis),
+    blocks: await readBlocks(settings),
+    behaviour: profile.chain,
+    unsaid: profile.defaults,
+    isPlain: hooks.isPlain,
+    environment: { ...environment, onBug, begin },
+  }
+}
+
+/** The door to the user's project, whose artifacts are read a little later. */
+function openProject(
+  { hooks: { folder }, onBug }: Common,
+  settings: DevchainSettings,
+  observer: Observer,
+  chain: Chain,
+): ProjectDoor {
+  const tell = observer.onArtifacts ?? (() => undefined)
+  const onNames = observer.onNames ?? (() => undefined)
+  const door = new ProjectDoor({ chain, settings, folder, tell, onNames, onBug })
+  const timer = setTimeout(() => void door.read(), FIRST_CALLS_MS).unref()
+  chain.onClose(() => {
+    clearTimeout(timer)
+    door.close()
+  })
+  return door
+}
+
+function openLinks(
+  { subscriptions, onBug }: Common,
+  settings: DevchainSettings,
+  observer: Observer,
+  chain: Chain,
+): LinkEntrance {
+  return new LinkEntrance({
+    chain,
+    settings,
+    client: programVersion(PROGRAM),
+    tell: (event) => observer.onPeer?.(event),
+    onSyncing: (status) => subscriptions.tellSyncing(chain, status),
+    onBug,
+  })
+}
+
+/** One chain with all that is its own. */
+export class Backend implements Target {
+  readonly node: Node
+  readonly project: ProjectDoor
+  readonly peers: LinkEntrance
+  readonly observer: Observer
+  readonly #parts: Parts
+  readonly #watch: RequestWatch
+  /** Whoever asks without a connection. */
+  readonly #ownProcess = new Caller()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.node = parts.node
+    this.project = parts.project
+    this.peers = parts.peers
+    this.observer = parts.observer
+    const { onCall } = parts.observer
+    this.#watch = {
+      begin: (method, caller) => parts.progresses.begin(method, caller),
+      observe: onCall && observing(onCall),
+    }
+  }
+
+  answer(caller: Caller, message: Uint8Array): MaybePromise<Reply> {
+    return this.#parts.common.dispatcher.dispatch(this.#contextOf(caller, false), message)
+  }
+
+  /** @throws {RpcError} as a client over the wire would be told */
+  request(method: string, params?: unknown): Promise<Json> {
+    const context = this.#contextOf(this.#ownProcess, false)
+    return this.#parts.common.dispatcher.request(context, method, params)
+  }
+
+  /** What the project answers over HTTP: it asks the chain, and no log has it. */
+  get projectSite(): Site {
+    const { common, project } = this.#parts
+    const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+      common.dispatcher.request(this.#contextOf(this.#ownProcess, true), method, params)
+    return {
+      owns: ({ target }) => isAskedOfProject(target),
+      answer: (request) => project.answer(request, ask),
+    }
+  }
+
+  /** What is said of the chain to who looks whether it is there. */
+  get health(): Json {
+    const { config, tree } = this.node.chain.state
+    const blockNumber = Number(headOf(tree).block.header.number)
+    return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
+  }
+
+  /** Ends it, once the report of its coverage is written if one was asked for. @returns why that could not be */
+  async close(): Promise<unknown> {
+    const { settings, project, node } = this.#parts
+    const failure =
+      settings.coverage === undefined ? undefined : await failureOf(project.writeCoverage())
+    node.chain.close()
+    this.#ownProcess.hangUp()
+    return failure
+  }
+
+  /** One is made for every request. */
+  #contextOf(caller: Caller, isOwn: boolean): MethodContext {
+    const { common, settings, profile, logging, node, forking, project, peers } = this.#parts
+    const { chain, filters, getWork } = node
+    return {
+      chain,
+      filters,
+      getWork,
+      project,
+      forking,
+      session: caller.session,
+      caller: new MessageCaller(caller),
+      info: PROGRAM,
+      profile,
+      logging,
+      watch: this.#watch,
+      listening: common.isListening(),
+      printed: [],
+      runs: [],
+      notes: [],
+      isOwn,
+      registry: common.dispatcher.registry,
+      options: settings,
+      subscriptions: common.subscriptions,
+      peers,
+      // an accelerator
+      textOfLogs: common.hooks.isPlain ? undefined : textOfLogs,
+    }
+  }
+}
+
+/** What a promise is rejected with; undefined: it is not. */
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  return undefined
+}

@@ -1,0 +1,75 @@
+// The dispatcher of all chains: which methods there are, and what it asks of the chain that a request is for.
+import { DevchainError } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
+import type { MethodContext } from '../methods/common/context.ts'
+import { MODULES } from '../methods/common/modules.ts'
+import { describedBy, profileOf } from '../methods/compat/profiles.ts'
+import { firstMethods } from '../methods/first.ts'
+import { explaining } from '../methods/tracing/explain.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import { createDispatcher, type Dispatcher } from '../rpc/dispatch.ts'
+import type { Method } from '../rpc/method.ts'
+import { moduleOf } from '../rpc/registry.ts'
+
+/**
+ * Makes the dispatcher.
+ * @param isObserved false: nobody is told of calls
+ * @throws {DevchainError} `INVALID_PARAMS` for a module to turn off, or a method to have another name, that there is not
+ */
+export async function openDispatcher(
+  settings: DevchainSettings,
+  isObserved: boolean,
+  onBug: (error: unknown) => void,
+): Promise<Dispatcher<MethodContext>> {
+  const { disable, alias, plainErrors } = settings
+  const profile = profileOf(settings.compat)
+  const namesAll = disable.length + alias.length > 0
+  const methods = namesAll ? await loadMethods() : firstMethods
+  if (namesAll) checkNames(settings, methods)
+  return createDispatcher<MethodContext>({
+    methods,
+    loadAll: namesAll ? undefined : loadMethods,
+    disabled: disable,
+    aliases: alias,
+    absent: profile.absent,
+    adapt: profile.adaptForms,
+    reach: ({ forking }) => forking.reach,
+    observe: isObserved
+      ? (call, context, details) => context.watch.observe?.(call, context, details)
+      : undefined,
+    begin: (method, { caller, watch }) => {
+      caller.begin()
+      return watch.begin(method, caller)
+    },
+    describe: (error, { chain, profile }, method, cause) =>
+      describedBy(profile, error, method, headOf(chain.state.tree).block.header.number, cause),
+    explain: plainErrors ? undefined : explaining(onBug),
+    onBug,
+  })
+}
+
+/** All methods. Most of them are loaded when one is asked for, as a start would take a tenth longer with them. */
+async function loadMethods(): Promise<readonly Method<MethodContext>[]> {
+  return (await import('../methods/index.ts')).methods
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` naming the nearest module or method that there is */
+function checkNames(
+  { disable, alias }: DevchainSettings,
+  methods: readonly Method<MethodContext>[],
+): void {
+  const names = methods.flatMap((method) => [method.name, ...method.aliases])
+  const modules = [...new Set(names.map(moduleOf))]
+  for (const module of disable) checkName('module', module, [...modules, ...MODULES])
+  for (const { to } of alias) {
+    if (to.endsWith('_*')) checkName('module', moduleOf(to), modules)
+    else checkName('method', to, names)
+  }
+}
+
+function checkName(kind: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return
+  const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

@@ -1,0 +1,128 @@
+// The front of a program: which chain a path leads to, what is answered beside JSON-RPC, and the server of both.
+import { Subscriptions } from '../methods/common/subscriptions.ts'
+import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { Json } from '../rpc/schema.ts'
+import type { Site } from '../rpc/site.ts'
+import type { Front as ServerFront, Target } from '../server/answer.ts'
+import type { Refusal } from '../server/replies.ts'
+import { type RunningServer, startServer } from '../server/server.ts'
+import { type Backend, openBackend } from './backend.ts'
+import type { Common, Hooks } from './common.ts'
+import { openDispatcher } from './dispatcher.ts'
+
+/**
+ * Opens a program with its first chain, which every path leads to for as long as it is the only one.
+ * @throws {DevchainError} as `openBackend` and `openDispatcher`
+ */
+export async function openFront(settings: DevchainSettings, hooks: Hooks): Promise<Front> {
+  const environment: Environment = { ...systemEnvironment, ...hooks.environment }
+  const onBug = hooks.observer?.onBug ?? environment.onBug
+  const isObserved = hooks.observer?.onCall !== undefined
+  let front: Front | undefined
+  const common: Common = {
+    settings,
+    hooks,
+    environment,
+    dispatcher: await openDispatcher(settings, isObserved, onBug),
+    subscriptions: new Subscriptions(),
+    isListening: () => front?.isListening === true,
+    onBug,
+  }
+  front = new Front(common, await openBackend(common, { name: undefined, settings }))
+  return front
+}
+
+export class Front implements ServerFront {
+  /** The chain that is there without being named. */
+  readonly first: Backend
+  readonly sites: readonly Site[]
+  readonly #common: Common
+  /** By path: `/` and the name. */
+  readonly #named = new Map<string, Backend>()
+  #server: Promise<RunningServer> | undefined
+  #isListening = false
+
+  constructor(common: Common, first: Backend) {
+    this.#common = common
+    this.first = first
+    this.sites = [first.projectSite, healthSite(() => first.health)]
+  }
+
+  get isListening(): boolean {
+    return this.#isListening
+  }
+
+  /** Opens another chain, to which its name leads. It begins as the options of the program say. */
+  async open(name: string): Promise<Backend> {
+    // peers and blocks to import are those of the first
+    const settings = { ...this.#common.settings, peer: [], import: undefined }
+    const backend = await openBackend(this.#common, { name, settings })
+    this.#named.set(`/${name}`, backend)
+    return backend
+  }
+
+  readonly targetOf = (path: string): Target | Refusal => {
+    if (this.#named.size === 0 || path === '/') return this.first
+    return this.#named.get(path) ?? noChain(path)
+  }
+
+  /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
+  async listen(): Promise<RunningServer> {
+    this.#server ??= this.#start()
+    try {
+      const server = await this.#server
+      this.#isListening = true
+      return server
+    } catch (error) {
+      // Another attempt may find the port free.
+      this.#server = undefined
+      throw error
+    }
+  }
+
+  /** Ends all. May be called again. @throws what kept a report from being written */
+  async close(): Promise<void> {
+    const failures = await Promise.all(
+      [this.first, ...this.#named.values()].map((backend) => backend.close()),
+    )
+    this.#isListening = false
+    await (await this.#server)?.close()
+    const failure = failures.find((each) => each !== undefined)
+    if (failure !== undefined) throw failure
+  }
+
+  #start(): Promise<RunningServer> {
+    const { settings, hooks, onBug } = this.#common
+    const { host, port, allowHost, allowOrigin, bodyLimit } = settings
+    const { observer, peers } = this.first
+    return startServer({
+      front: { targetOf: this.targetOf, sites: this.sites, links: peers },
+      host,
+      port,
+      allowHost,
+      allowOrigin,
+      bodyLimit,
+      isPlain: hooks.isPlain,
+      onForeignHost: (header) => observer.onForeignHost?.(header),
+      onNotice: (text) => observer.onNotice?.(text),
+      onBug,
+    })
+  }
+}
+
+/** What `GET /` and `GET /health` answer, to browsers and readiness probes. */
+export function healthSite(info: () => Json): Site {
+  return {
+    owns: ({ method, target }) => method === 'GET' && /^\/(health)?(\?|$)/.test(target),
+    answer: async () => ({
+      status: 200,
+      contentType: 'application/json',
+      body: JSON.stringify(info()),
+    }),
+  }
+}
+
+function noChain(path: string): Refusal {
+  return { status: 404, word: 'INVALID_REQUEST', message: `there is no chain at ${path}` }
+}

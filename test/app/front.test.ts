@@ -1,0 +1,152 @@
+// The front: which chain a path leads to, over HTTP, over WebSocket and in what observers are told.
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { type Front, openFront } from '../../src/app/front.ts'
+import type { Observer } from '../../src/app/observer.ts'
+import { readDevchainOptions } from '../../src/app/settings.ts'
+import { connectRaw, rawPost } from '../support/raw.ts'
+import { call, post, result } from '../support/testserver.ts'
+
+interface Opened extends AsyncDisposable {
+  readonly front: Front
+  readonly url: string
+  readonly port: number
+}
+
+async function opened(
+  names: readonly string[],
+  hooks: { readonly observer?: Observer; readonly isPlain?: boolean } = {},
+): Promise<Opened> {
+  const front = await openFront(readDevchainOptions({ port: 0 }), hooks)
+  for (const name of names) await front.open(name)
+  const { url, port } = await front.listen()
+  return { front, url, port, [Symbol.asyncDispose]: () => front.close() }
+}
+
+const blockNumber = call(1, 'eth_blockNumber')
+const mine = call(1, 'evm_mine')
+
+describe.each([false, true])('over HTTP (plainly: %s)', (isPlain) => {
+  test('a path leads to the chain of its name, and / to the first', async () => {
+    await using two = await opened(['alice'], { isPlain })
+    const { url } = two
+    await post(`${url}/alice`, mine)
+    await post(`${url}/alice/?key=1`, mine)
+    expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x2'))
+    expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
+    await post(`${url}/?key=1`, mine)
+    expect(await post(`${url}/`, blockNumber)).toEqual(result(1, '0x1'))
+    expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x2'))
+  })
+
+  test('a path that names none of several chains is refused', async () => {
+    await using two = await opened(['alice'], { isPlain })
+    const response = await fetch(`${two.url}/alcie`, { method: 'POST', body: mine })
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'there is no chain at /alcie' } },
+    ])
+    expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
+  })
+
+  test('every path leads to the only chain', async () => {
+    await using one = await opened([], { isPlain })
+    await post(`${one.url}/v3/key`, mine)
+    expect(await post(one.url, blockNumber)).toEqual(result(1, '0x1'))
+  })
+
+  test('requests of one connection each reach their own chain, and are answered in order', async () => {
+    await using two = await opened(['alice'], { isPlain })
+    await post(`${two.url}/alice`, mine)
+    using raw = await connectRaw(two.port)
+    const toAlice = rawPost(blockNumber).replace('POST / ', 'POST /alice ')
+    raw.write([toAlice, rawPost(blockNumber), toAlice].join(''))
+    const replies = [await raw.reply(), await raw.reply(), await raw.reply()]
+    expect(replies.map(({ body }) => JSON.parse(body).result)).toEqual(['0x1', '0x0', '0x1'])
+  })
+})
+
+describe('over WebSocket', () => {
+  async function connect(url: string): Promise<{
+    readonly ask: (text: string) => Promise<unknown>
+    readonly messages: unknown[]
+    readonly [Symbol.dispose]: () => void
+  }> {
+    const socket = new WebSocket(url.replace('http', 'ws'))
+    const messages: unknown[] = []
+    await once(socket, 'open')
+    socket.on('message', (data) => messages.push(JSON.parse(data.toString())))
+    return {
+      ask: async (text) => {
+        socket.send(text)
+        const [data] = await once(socket, 'message')
+        return JSON.parse(data.toString())
+      },
+      messages,
+      [Symbol.dispose]: () => socket.terminate(),
+    }
+  }
+
+  test('a session stays with the chain of the path that it was opened with', async () => {
+    await using two = await opened(['alice'])
+    using alice = await connect(`${two.url}/alice`)
+    await alice.ask(mine)
+    expect(await alice.ask(blockNumber)).toEqual(result(1, '0x1'))
+    expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
+  })
+
+  test('subscribers are notified of their own chain', async () => {
+    await using two = await opened(['alice'])
+    using alice = await connect(`${two.url}/alice`)
+    using first = await connect(two.url)
+    const subscribe = call(1, 'eth_subscribe', ['newHeads'])
+    await alice.ask(subscribe)
+    await first.ask(subscribe)
+    await post(`${two.url}/alice`, mine)
+    await post(`${two.url}/alice`, mine)
+    await post(two.url, mine)
+    // whatever was sent before the reply to another question is here
+    await Promise.all([alice.ask(blockNumber), first.ask(blockNumber)])
+    const heads = (messages: readonly unknown[]): unknown[] =>
+      (messages as { params?: { result: { number: string } } }[]).flatMap(
+        ({ params }) => params?.result.number ?? [],
+      )
+    expect([heads(alice.messages), heads(first.messages)]).toEqual([['0x1', '0x2'], ['0x1']])
+  })
+
+  test('a path that names none of several chains is refused', async () => {
+    await using two = await opened(['alice'])
+    await expect(connect(`${two.url}/alcie`)).rejects.toThrow('404')
+  })
+})
+
+test('an observer is told of the first chain, and those that it makes of their own', async () => {
+  const heard: string[] = []
+  const listener = (chain: string): Observer => ({
+    onCall: ({ method }) => heard.push(`${chain}: ${method}`),
+    onChange: ({ after }) => heard.push(`${chain}: block ${after.tree.canonical.length - 1}`),
+  })
+  const observer = { ...listener('first'), ofChain: (name: string) => listener(name) }
+  await using three = await opened(['alice', 'bob'], { observer })
+  const { url } = three
+  await post(`${url}/alice`, mine)
+  await post(`${url}/bob`, blockNumber)
+  await post(url, mine)
+  expect(heard).toEqual([
+    ...['alice: block 1', 'alice: evm_mine'],
+    'bob: eth_blockNumber',
+    ...['first: block 1', 'first: evm_mine'],
+  ])
+})
+
+test('a setting is changed of one chain alone', async () => {
+  await using one = await opened([])
+  const { first } = one.front
+  const alice = await one.front.open('alice')
+  await alice.request('evm_setAutomine', [false])
+  expect([alice, first].map(({ node }) => node.chain.state.mining.mode.kind)).toEqual([
+    'manual',
+    'instant',
+  ])
+})
