@@ -61,7 +61,8 @@ function viemClient(url: string, chainId: number, address: Hex): Client {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  const common = { chain, transport: http(url) }
+  // internal errors, as some nodes call a revert, it would ask for again
+  const common = { chain, transport: http(url, { retryCount: 0 }) }
   const reader = createPublicClient(common)
   const writer = createWalletClient(common)
   const fail = async (way: Way, functionName: string, args: unknown[]): Promise<Told> => {

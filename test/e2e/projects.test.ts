@@ -26,8 +26,6 @@ import { OWNER, type Played, playScenario } from '../support/toolscenario.ts'
 
 const run = promisify(execFile)
 
-const TWO_MINUTES = 120_000
-
 /** Equal blocks and hashes each run. */
 const FIXED = ['--clock', 'frozen', '--timestamp', '1600000000', '--no-hints']
 
@@ -35,6 +33,19 @@ const FIXED = ['--clock', 'frozen', '--timestamp', '1600000000', '--no-hints']
 const REPORTS = ['--gas-report', '--coverage', 'lcov.info']
 
 const hasForge = (await forgeProgram()) !== undefined
+
+/** Projects by their tools, each built once. */
+const built = new Map<Tool, Promise<BuiltProject>>()
+
+function builtBy(tool: Tool): Promise<BuiltProject> {
+  const project = built.get(tool) ?? buildProject(tool)
+  built.set(tool, project)
+  return project
+}
+
+afterAll(async () => {
+  for (const project of built.values()) rmSync((await project).folder, { recursive: true })
+})
 
 describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
   'a project of %s (of Foundry skipped where npm has no build of forge)',
@@ -45,17 +56,16 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
 
     beforeAll(async () => {
       if (tool === 'foundry' && !hasForge) return
-      project = await buildProject(tool)
+      project = await builtBy(tool)
       chain = await boot([...FIXED, ...REPORTS], { cwd: project.folder })
       await chain.says(/artifacts {2}\d+ contracts of/)
       played = await playScenario(project, chain.url)
       // the log is written when the processor is free: this is its last line
       await chain.says(/Bank\.feeAt\(1, 10,001\) ✗/)
-    }, TWO_MINUTES)
+    })
 
     afterAll(async () => {
       await chain?.stop()
-      if (project !== undefined) rmSync(project.folder, { recursive: true })
     })
 
     const expected = (file: string): string => path.join(PROJECTS, 'expected', tool, file)
@@ -122,7 +132,6 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
 
 describe.skipIf(!hasForge)(
   'forge verify-contract (skipped where npm has no build of forge)',
-  { timeout: TWO_MINUTES },
   () => {
     let project: BuiltProject
     let chain: Booted
@@ -130,18 +139,18 @@ describe.skipIf(!hasForge)(
     const coin = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
     beforeAll(async () => {
-      project = await buildProject('foundry')
+      project = await builtBy('foundry')
       home = compilerHome(project)
       chain = await boot(FIXED, { cwd: project.folder })
       await chain.says(/artifacts {2}\d+ contracts of/)
       const { abi, bytecode } = project.contract('Coin')
       const data = encodeDeployData({ abi, bytecode: bytecode as Hex, args: [1n] })
       await request(chain.url, 'eth_sendTransaction', { from: OWNER, gas: '0x2dc6c0', data })
-    }, TWO_MINUTES)
+    })
 
     afterAll(async () => {
       await chain.stop()
-      for (const folder of [project.folder, home]) rmSync(folder, { recursive: true })
+      rmSync(home, { recursive: true })
     })
 
     /** What forge says of a contract; the URL is given as users write it. */

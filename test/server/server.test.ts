@@ -498,7 +498,8 @@ describe('bytes that are no HTTP', () => {
   })
 })
 
-describe('a slow client', () => {
+// each waits for the server's second: all do so at once
+describe.concurrent('a slow client', () => {
   const quick = { timeouts: { headersMs: 30, requestMs: 60 } }
 
   test.each([

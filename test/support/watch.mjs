@@ -23,7 +23,7 @@ function watch(path) {
     heldMs = Math.max(heldMs, worked() - last)
     turns += 1
     if (turns % TURNS_PER_LINE === 0) {
-      const line = { at: Date.now(), heldMs, bytes: process.memoryUsage.rss() }
+      const line = { heldMs, bytes: process.memoryUsage.rss() }
       appendFileSync(path, `${JSON.stringify(line)}\n`)
       heldMs = 0
     }

@@ -28,7 +28,7 @@ async function forked(): Promise<Forked> {
   }
   upstream.faults.refuse = ({ method }) =>
     RAW.test(method) ? { code: -32601, message: `the method ${method} does not exist` } : undefined
-  const fork = await forkOf(upstream)
+  const fork = await forkOf(upstream, { forkRetries: 0 })
   onTestFinished(() => fork.devchain.close())
   return { upstream, fork }
 }

@@ -7,6 +7,7 @@ import { type Ask, askOf, randomNetwork } from '../../support/randomnetwork.ts'
 import {
   type Asked,
   deployKeeper,
+  forkOf,
   sendOn,
   setting,
   startUpstream,
@@ -244,13 +245,13 @@ describe('a network that goes wrong', () => {
     async (answer) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
-      await using fork = await createDevchain({ fork: { url: upstream.url }, noForkCache: true })
+      await using fork = await forkOf(upstream, { forkRetries: 0 })
       upstream.faults.lie = ({ method }, result) => (method === 'eth_getBalance' ? answer : result)
-      await expect(askOf(fork)('eth_getBalance', keeper)).rejects.toThrow(
+      await expect(fork.ask('eth_getBalance', keeper)).rejects.toThrow(
         /the forked network answered .*, not a number/,
       )
       upstream.faults.lie = undefined
-      expect(await askOf(fork)('eth_getBalance', keeper)).toBe('0x0')
+      expect(await fork.ask('eth_getBalance', keeper)).toBe('0x0')
     },
   )
 })

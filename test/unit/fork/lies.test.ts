@@ -134,7 +134,7 @@ describe('a lie in a proof', () => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
       upstream.faults.lie = lyingBy(change)
-      await using fork = await forkOf(upstream, { forkProofs: true })
+      await using fork = await forkOf(upstream, { forkProofs: true, forkRetries: 0 })
       const request = { from: await firstOf(fork.ask), to: keeper, gas: '0x60000' }
       await expect(fork.ask(SUM.method, { to: keeper })).rejects.toThrow(message)
       await expect(fork.ask('eth_sendTransaction', request)).rejects.toThrow(message)
