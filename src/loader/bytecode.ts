@@ -26,19 +26,15 @@ const EARLY = 0
 /** Names of parts that tell their content: V8 itself compares no more than lengths. */
 const HAS_HASH = /-[\w-]{8}\.cjs$/
 
-/** Where bytecode is kept, and when. */
 export interface BytecodeOptions {
-  /** Undefined: nowhere. */
   readonly folder: string | undefined
   /** Milliseconds, for all parts. */
   readonly keepAfterMs?: number
   /** Called once the start is over and its bytecode is kept: flags of V8 may be set that bytecode depends on. */
   readonly onStarted?: () => void
-  /** Tells of its end. */
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
 
-/** Runs the text of a file, an expression, and gives its value. */
 export type Compile = (file: string, text: string) => unknown
 
 /**

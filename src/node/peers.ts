@@ -14,7 +14,6 @@ export interface SyncStatus {
   readonly highestBlock: bigint
 }
 
-/** A linked peer. */
 export interface PeerInfo {
   /** 64 hex digits, without 0x: another at each start of the peer. */
   readonly id: string
@@ -32,7 +31,6 @@ export interface PeerInfo {
   readonly totalDifficulty: bigint
   /** True while it is cut off (devchain_partition). */
   readonly isHeld: boolean
-  /** Milliseconds for a message there and back; undefined before the first was counted. */
   readonly latencyMs: number | undefined
 }
 
@@ -56,7 +54,6 @@ export type Deed = (typeof DEED_NAMES)[number]
 
 export const DEEDS: readonly Deed[] = DEED_NAMES
 
-/** What a peer did so far, counted by its id, and for its address. */
 export interface Reputation {
   /** The first 8 digits of a node id, or an IP address. */
   readonly id: string
@@ -89,7 +86,6 @@ export interface OwnNode {
   readonly name: string
 }
 
-/** The peers of a chain. */
 export interface Peers {
   readonly self: OwnNode
   /** Those that are linked and not cut off, the longest linked first. */
@@ -103,7 +99,6 @@ export interface Peers {
   /** True while blocks of peers may take the place of one's own. */
   isFollowing(): boolean
   reputations(): readonly Reputation[]
-  /** Forgets what a node or an address did; false when nothing is known of it. */
   clearReputation(idOrAddress: string): boolean
   /** @throws {DevchainError} `INVALID_PARAMS` for what is no address, block of addresses or known host */
   ban(address: string): Promise<void>

@@ -48,19 +48,15 @@ export interface HeldAccount {
   readonly open: { readonly key: Uint8Array | undefined; readonly untilMs: number } | undefined
 }
 
-/** A book with another account in it. */
 export interface AddedAccount {
   readonly book: AccountBook
   readonly address: Address
 }
 
-/** Accounts that one node may hold. */
 const MAX_HELD = 100_000
 
-/** Accounts that one node may impersonate by name. */
 const MAX_IMPERSONATED = 100_000
 
-/** Signatures that may count as somebody's who did not make them. */
 const MAX_SIGNATURES = 100_000
 
 export const emptyBook: AccountBook = {
@@ -71,10 +67,7 @@ export const emptyBook: AccountBook = {
   signers: emptyMap(),
 }
 
-/**
- * A book of unlocked accounts from a mnemonic.
- * @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none */
 export async function deriveAccounts(options: DerivationOptions): Promise<AccountBook> {
   const isInTable =
     isTestMnemonic(options.mnemonic) &&
@@ -92,12 +85,10 @@ function testBook({ count }: DerivationOptions): AccountBook {
   }, emptyBook)
 }
 
-/** A book of unlocked accounts with these private keys. */
 export function bookOfKeys(keys: readonly Uint8Array[]): AccountBook {
   return keys.reduce((book, key) => withPlainKey(book, key).book, emptyBook)
 }
 
-/** The accounts that the node holds keys for, locked or not, in the order in which they came. */
 export function addresses(book: AccountBook): readonly Address[] {
   return book.order
 }
@@ -108,10 +99,7 @@ export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8
   return open !== undefined && nowMs < open.untilMs ? open.key : undefined
 }
 
-/**
- * The private key of an account, which must be unlocked.
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`
- */
+/** @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` */
 export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {
   const key = keyOf(book, address, nowMs)
   if (key !== undefined) return key
@@ -120,10 +108,7 @@ export function requireKey(book: AccountBook, address: Address, nowMs: number): 
   throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
 }
 
-/**
- * Makes an account of random bytes, unlocked until `untilMs`.
- * @param untilMs wall time in milliseconds
- */
+/** Makes an account of random bytes, unlocked until `untilMs` (wall time). */
 export function newAccount(
   book: AccountBook,
   passphrase: string,
@@ -186,17 +171,13 @@ export function removeKeyless(
   return { ...book, held: book.held.delete(address), order }
 }
 
-/** The book with an account locked; undefined when it is unknown or locked already. */
 export function lock(book: AccountBook, address: Address, nowMs: number): AccountBook | undefined {
   if (!isOpen(book, address, nowMs)) return undefined
   const account = book.held.get(address)!
   return withHeld(book, { ...account, open: undefined }).book
 }
 
-/**
- * The book with an account unlocked until `untilMs`.
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
- */
+/** @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE` */
 export async function unlock(
   book: AccountBook,
   address: Address,
@@ -231,10 +212,7 @@ export async function keyWithPassphrase(
   throw new DevchainError('WRONG_PASSPHRASE', message)
 }
 
-/**
- * Lets the node send transactions of an account without its key.
- * @throws {DevchainError} `LIMIT_EXCEEDED` when too many are impersonated
- */
+/** @throws {DevchainError} `LIMIT_EXCEEDED` when too many are impersonated */
 export function impersonateAccount(book: AccountBook, address: Address): AccountBook {
   if (book.impersonated.size >= MAX_IMPERSONATED && !book.impersonated.has(address)) {
     const message = `too many impersonated accounts: there may be ${MAX_IMPERSONATED} at a time`

@@ -16,7 +16,6 @@ export interface EncryptedKey {
   readonly mac: Uint8Array
 }
 
-/** What encrypting a key needs besides the key. */
 export interface EncryptionOptions {
   /** Parameter N of scrypt, a power of two: memory and time grow with it. */
   readonly cost: number
@@ -37,10 +36,7 @@ export async function encryptKey(
   return { ciphertext, iv, salt, cost, mac: macOf(derived, ciphertext) }
 }
 
-/**
- * Decrypts a private key, off the main thread.
- * @throws {DevchainError} `WRONG_PASSPHRASE`
- */
+/** @throws {DevchainError} `WRONG_PASSPHRASE` */
 export async function decryptKey(
   { ciphertext, iv, salt, cost, mac }: EncryptedKey,
   passphrase: string,

@@ -11,7 +11,6 @@ export const TEST_MNEMONIC: string = OPTIONS.mnemonic.default
 /** Path under which Ethereum wallets keep their accounts (BIP-44): `/0`, `/1`, … are added to it. */
 export const DEFAULT_PATH: string = OPTIONS.derivationPath.default
 
-/** Which keys are derived. */
 export interface DerivationOptions {
   readonly mnemonic: string
   readonly path: string

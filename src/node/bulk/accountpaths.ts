@@ -9,11 +9,9 @@ const STORAGE_ROOT = 65
 
 const HASH_LENGTH = 32
 
-/** An account in memory. */
 export interface LiveAccount {
   /** The job that hashes it. */
   readonly job: number
-  /** Where its storage root is. */
   readonly storageRoot: number
 }
 

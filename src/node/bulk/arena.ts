@@ -9,7 +9,6 @@ export interface ArenaExports {
   readonly put: (trie: number, key: number, value: number, length: number) => number
   /** Has what changed hashed at the next `run`, after what came to the same queue (0 or 1) before. */
   readonly hash: (trie: number, queue: number) => void
-  /** Has a job done at the next `run`. */
   readonly enqueue: (queue: number, job: number) => void
   readonly run: () => void
 }
@@ -50,14 +49,12 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     return this.exports.allocate(length)
   }
 
-  /** @returns where a copy of the bytes is */
   store(bytes: Uint8Array): number {
     const at = this.allocate(bytes.length)
     this.bytes.set(bytes, at)
     return at
   }
 
-  /** @returns where a copy of the numbers is, four bytes each */
   storeWords(words: readonly number[]): number {
     const at = this.allocate(4 * words.length)
     this.setWords(at, words)
@@ -78,7 +75,6 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     this.setWords(job + 8, [from])
   }
 
-  /** @returns room for the states of the sponge for an input of so many bytes */
   storeStates(length: number): number {
     return this.allocate(Math.floor(length / RATE) * STATE_LENGTH)
   }

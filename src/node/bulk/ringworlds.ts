@@ -19,11 +19,9 @@ export interface RingBlocks {
   readonly numberAt: (index: number) => bigint
   readonly timestampAt: (index: number) => bigint
   readonly parentHashAt: (index: number) => Hash
-  /** Which of the two contracts is written to. */
   readonly writes: SystemWrites
 }
 
-/** The storage of both contracts after a block. */
 interface RingStorages {
   readonly time: Trie<StorageSlot>
   readonly hashes: Trie<StorageSlot>
@@ -46,7 +44,6 @@ export class RingWorlds {
     this.#blocks = blocks
   }
 
-  /** All accounts after the block. */
   at(index: number): World {
     const { writes } = this.#blocks
     const changes: TrieChange<Account>[] = []

@@ -37,7 +37,6 @@ export class RunLog {
     return BigInt(new DataView(buffer).getFloat64(byteOffset, true))
   }
 
-  /** Adds a copy of blocks in a row. */
   push(entries: Uint8Array): void {
     for (let from = 0; from < entries.length; ) {
       const at = this.#length % CHUNK

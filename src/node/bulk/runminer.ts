@@ -34,7 +34,6 @@ const PARAMETERS = [
 
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], number>>
 
-/** Mines the blocks of a run. */
 export class RunMiner {
   readonly run: SealedRun
   readonly #parent: Header
@@ -66,7 +65,6 @@ export class RunMiner {
     this.#layRings(parent.world, writes)
   }
 
-  /** The number of the next block. */
   get next(): number {
     return Number(this.#parent.number) + 1 + this.run.count
   }

@@ -19,10 +19,8 @@ export interface AccessListAnswer {
 const MAX_LIST_ROUNDS = 16
 
 /**
- * The accounts and slots that the message touches, and the gas it uses when it declares them. The sender, the callee
- * and precompiles are free to touch anyway and are listed only with slots.
- * @param request its own access list is part of the answer
- * @throws {DevchainError} as `call`
+ * The accounts and slots that the message touches, and the gas it uses when it declares them.
+ * The sender, the callee and precompiles are free to touch anyway and are listed only with slots.
  */
 export async function createAccessList(
   chain: Chain,
@@ -58,7 +56,6 @@ export function union(
   return [...keys].map(([address, storageKeys]) => ({ address, storageKeys: [...storageKeys] }))
 }
 
-/** How many addresses and keys a list names. */
 export function sizeOf(list: readonly AccessListEntry[]): number {
   return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
 }

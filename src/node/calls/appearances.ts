@@ -18,12 +18,10 @@ import {
 } from '../ledger/blocktree.ts'
 import { replay, type TraceBudget } from './replay.ts'
 
-/** The accounts of one block's transactions, by index. */
 type Appearances = readonly ReadonlySet<Address>[]
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
-/** What a search came to. */
 export interface Found {
   /** In the order of the search; the last block's are all there, even when they are more than asked. */
   readonly places: readonly TransactionPlace[]
@@ -54,7 +52,6 @@ export async function findAppearances(
   return { places, isComplete: true }
 }
 
-/** The blocks that may hold transactions, from a number on or down. */
 function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Iterable<BlockRecord> {
   if (step === 1n) return canonical.filled(Number(from))
   return [...canonical.filled(0, Number(from) + 1)].reverse()
@@ -156,7 +153,6 @@ function runsNothing({ transaction, receipt }: BlockRecord['executed'][number]):
   return isPlain && receipt.gasUsed === TRANSACTION_GAS
 }
 
-/** The outermost frame of each of a block's transactions. */
 async function* framesOf(
   chain: Chain,
   record: BlockRecord,
@@ -179,7 +175,6 @@ function collect(frame: CallFrame, accounts: Set<Address>): void {
   for (const inner of frame.calls) collect(inner, accounts)
 }
 
-/** Who made a contract within a frame. */
 function creatorWithin(frame: CallFrame, address: Address): Address | undefined {
   if (frame.failure !== undefined) return undefined
   if (frame.kind.startsWith('CREATE') && frame.to === address) return frame.from

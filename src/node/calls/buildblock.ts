@@ -33,7 +33,6 @@ import { environmentAfter, headerOf } from '../mining/environment.ts'
 
 /** What a consensus client settles of a block (PayloadAttributes of the engine API). */
 export interface BlockAttributes {
-  /** Seconds since 1970. */
   readonly timestamp: bigint
   readonly prevRandao: Hash
   readonly feeRecipient: Address
@@ -114,10 +113,7 @@ function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
   throw new DevchainError('NOT_FOUND', message, undefined, { hash })
 }
 
-/**
- * What the next block would take of the pool. Those with blobs are left out, and what their senders sent after them, as
- * the proofs that a payload has beside them are not kept.
- */
+/** Those with blobs are left out, and what their senders sent after them: the proofs beside a payload are not kept. */
 async function waitingOn(
   chain: Chain,
   parent: BlockRecord,
@@ -136,7 +132,6 @@ async function waitingOn(
   })
 }
 
-/** The header but for what comes of running the block. */
 function draftOf(
   state: ChainState,
   parent: BlockRecord,
@@ -184,7 +179,6 @@ function gasLimitAfter(
   return wanted < before - step ? before - step : wanted
 }
 
-/** What a header says of what ran. */
 function resultsOf(
   executed: readonly ExecutedTransaction[],
 ): Pick<Header, 'gasUsed' | 'receiptsRoot' | 'logsBloom'> {

@@ -22,7 +22,6 @@ import { callLimits } from '../mining/limits.ts'
 /** What is to be run, and where. What is left out follows from the block before. */
 export interface Bundle {
   readonly transactions: readonly Transaction[]
-  /** Of the block that they run in. */
   readonly number: bigint
   /** The block on whose state they run. */
   readonly on: BlockReference
@@ -31,11 +30,9 @@ export interface Bundle {
   readonly coinbase?: Address | undefined
   readonly gasLimit?: bigint | undefined
   readonly difficulty?: bigint | undefined
-  /** Wei per gas. */
   readonly baseFee?: bigint | undefined
 }
 
-/** A transaction of a bundle, and what its miner gets. */
 export interface BundleRun {
   readonly transaction: Transaction
   readonly outcome: Outcome
@@ -46,16 +43,14 @@ export interface BundleRun {
 }
 
 export interface BundleAnswer {
-  /** The block on whose state they ran. */
   readonly base: BlockRecord
   readonly runs: readonly BundleRun[]
 }
 
 /**
- * Runs a bundle and leaves it at that. Reverts and halts are outcomes.
- * @param isAwaited asked between the transactions and every few milliseconds: false gives it up, with `ABANDONED`
+ * Reverts and halts are outcomes.
  * @throws {DevchainError} `NOT_FOUND` for an unknown block, `EXCEEDS_BLOCK_GAS_LIMIT`, and why a transaction may not be in
- *   the block
+ * the block
  */
 export async function callBundle(
   chain: Chain,
@@ -94,7 +89,6 @@ export async function callBundle(
   return { base, runs }
 }
 
-/** What contracts learn about the bundle's block. */
 function environmentOf(state: ChainState, base: BlockRecord, bundle: Bundle): BlockEnvironment {
   const { header, hash } = base.block
   const past = blockEnvironment(state, base)

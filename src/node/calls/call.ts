@@ -48,14 +48,13 @@ export function call(
   })
 }
 
-/** Messages that run in one block. */
 export interface CallBundle {
   readonly transactions?: readonly CallRequest[] | undefined
   readonly blockOverrides?: BlockOverrides | undefined
 }
 
 /**
- * Runs messages one after the other, each on what those before it left, without a trace on the chain.
+ * Runs messages one after the other, each on what those before it left.
  * @returns a list of outcomes for each bundle
  * @throws {DevchainError} as `call`, for all when one cannot begin
  */
@@ -95,10 +94,7 @@ export interface PreparedCall {
   readonly ignoresBaseFee: boolean
 }
 
-/**
- * What `call` would run, for callers that run it in other ways.
- * @throws {DevchainError} as `call`, but for the executor's words
- */
+/** What `call` would run, for callers that run it in other ways. */
 export async function prepareCall(
   chain: Chain,
   request: CallRequest,
@@ -113,9 +109,7 @@ export async function prepareCall(
 }
 
 /**
- * The error that a failed execution is answered with.
  * @param lines what it printed; none where its transaction shows them
- * @param facts the numbers of the reason
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
 export function executionError(

@@ -51,7 +51,6 @@ export interface CallOptions {
   readonly onRun?: ((again: Again) => void) | undefined
 }
 
-/** What a message runs on. */
 export interface CallContext {
   readonly chain: Chain
   readonly world: World
@@ -63,7 +62,6 @@ export interface CallContext {
   readonly onRun: CallOptions['onRun']
 }
 
-/** The context of a message on a block: it is made when the block is there. */
 export function contextAt(
   chain: Chain,
   reference: BlockReference,
@@ -97,7 +95,6 @@ function contextOn(
   }
 }
 
-/** Whether calls run whose price is below the base fee. */
 export function ignoresBaseFee({ state }: Chain): boolean {
   return state.config.behaviour.callsBelowBaseFee
 }
@@ -149,7 +146,6 @@ function againOf({ executor }: Pick<Chain, 'executor'>, job: CallJob): Again {
   return (tracer) => whenThere(executor.call({ ...job, tracer }), () => job.world)
 }
 
-/** The message with everything filled in that the caller left out. */
 export function messageOf(
   { chain, world, block, usualGas }: CallContext,
   request: CallRequest,

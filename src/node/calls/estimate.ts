@@ -28,13 +28,12 @@ import { coarseGas, type GasGuess, gasNeedMeter, smallestGas } from './gassearch
 import type { CallRequest } from './request.ts'
 
 /**
- * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
- * the message's own gas or else the block's gas limit, and what the sender can pay when there is a price.
- *
- * It mostly runs once, with all gas: the engine reports what the run would have needed. Where a run looks
- * at its gas, two more make sure of that; where the engine does not report it, a traced run finds it.
+ * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most the
+ * message's own gas or else the block's gas limit, and what the sender can pay when there is a price. It mostly runs
+ * once: the engine reports what the run would have needed. Where a run looks at its gas, two more make sure of that;
+ * where the engine does not report it, a traced run finds it.
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
- *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
+ * `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
 export function estimateGas(
   chain: Chain,
@@ -143,7 +142,6 @@ function estimateError(
   return executionError({ ...failure, reason: why }, output, consoleLines, facts)
 }
 
-/** Gas that the run needs to take the same course, found by tracing it. */
 async function neededGas(
   context: CallContext,
   widest: Message,
@@ -155,10 +153,7 @@ async function neededGas(
   return need === undefined ? undefined : intrinsic + need
 }
 
-/**
- * The estimate of a transfer that needs no run where the chain behaves so: whatever it says of funds, price and gas.
- * Undefined for all else.
- */
+/** The estimate of a transfer that needs no run where the chain behaves so; undefined for all else. */
 function gasOfPlainTransfer(
   { chain, world }: { readonly chain: Chain; readonly world: World },
   request: CallRequest,

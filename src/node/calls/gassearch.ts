@@ -1,11 +1,9 @@
 // The smallest gas limit with which a run succeeds, found in few runs.
 import type { FrameEnd, FrameStart, Step, Tracer } from '../../evm/executor.ts'
 
-/** What is known before the search begins. */
 export interface GasBounds {
   /** Everything below fails: the least gas with which a transaction may begin at all. */
   readonly minimum: bigint
-  /** A gas limit that is known to succeed. */
   readonly cap: bigint
 }
 
@@ -53,17 +51,13 @@ export async function smallestGas(
 /** By how much an estimate of geth's may be too large. */
 const ERROR_RATIO = 0.015
 
-/** What a run with all gas that it may have came to. */
 export interface WidestRun {
   readonly cap: bigint
   readonly gasUsed: bigint
   readonly gasRefund: bigint
 }
 
-/**
- * The gas limit that geth's search ends with, which stops near the smallest one that suffices.
- * @see https://github.com/ethereum/go-ethereum/blob/master/eth/gasestimator/gasestimator.go
- */
+/** @see https://github.com/ethereum/go-ethereum/blob/master/eth/gasestimator/gasestimator.go */
 export function coarseGas(exact: bigint, { cap, gasUsed, gasRefund }: WidestRun): bigint {
   let low = gasUsed - 1n
   let high = cap
@@ -80,7 +74,6 @@ export function coarseGas(exact: bigint, { cap, gasUsed, gasRefund }: WidestRun)
   return high
 }
 
-/** A tracer that works out what a run would have needed. */
 export interface GasNeedMeter {
   readonly tracer: Tracer
   /** Gas that the outermost frame needs, without the transaction's intrinsic gas; undefined before its end. */
@@ -88,7 +81,6 @@ export interface GasNeedMeter {
 }
 
 interface FrameNeed {
-  /** Gas that the frame began with. */
   readonly given: bigint
   readonly stipend: bigint
   /** Gas left before the operation that runs or ran last. */

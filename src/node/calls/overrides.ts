@@ -17,9 +17,7 @@ import {
 } from '../../state/world.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 
-/** What is different about one account. Members left out stay as they are. */
 export interface AccountOverride {
-  /** Wei. */
   readonly balance?: bigint | undefined
   readonly nonce?: bigint | undefined
   readonly code?: Uint8Array | undefined
@@ -31,13 +29,11 @@ export interface AccountOverride {
   readonly movePrecompileToAddress?: Address | undefined
 }
 
-/** By account. The shape is geth's. */
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>
 
 /** What is different about the block that a call runs in. Members left out stay as they are. */
 export interface BlockOverrides {
   readonly number?: bigint | undefined
-  /** Seconds. */
   readonly timestamp?: bigint | undefined
   readonly gasLimit?: bigint | undefined
   readonly coinbase?: Address | undefined
@@ -54,8 +50,7 @@ export interface BlockOverrides {
 }
 
 /**
- * A world in which the accounts are as the overrides say; `world` stays as it is. Precompiles are no part of it: for
- * those there is `movedPrecompiles`.
+ * Precompiles are no part of the world: for those there is `movedPrecompiles`.
  * @throws {DevchainError} `INVALID_PARAMS` when an account has both `state` and `stateDiff`, or a number is too large
  */
 export function applyStateOverrides(world: World, overrides: StateOverrides | undefined): World {

@@ -45,13 +45,11 @@ export interface TracedTarget {
   readonly authorities: readonly Address[]
 }
 
-/** A run that was traced. */
 export interface TracedRun {
   readonly target: TracedTarget
   /** All accounts as the run found them. */
   readonly before: World
   readonly outcome: Outcome
-  /** Undefined for a message. */
   readonly transaction: Transaction | undefined
 }
 
@@ -61,7 +59,6 @@ export type Replayed = Pick<Chain, 'state' | 'executor'> & Partial<Pick<Chain, '
 /** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
 export type TracerFor = (target: TracedTarget, index: number) => Tracer | undefined
 
-/** Bytes of calldata, return data and the like that one request keeps until it is answered. */
 const KEPT_LIMIT = 256_000_000
 
 /** What one request may take: all its runs together. */
@@ -74,10 +71,7 @@ export class TraceBudget {
     this.#stepLimit = stepLimit
   }
 
-  /**
-   * Counts operations.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many
-   */
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many operations */
   readonly tick = (operations: number): void => {
     this.#steps += operations
     if (this.#steps <= this.#stepLimit) return
@@ -96,13 +90,11 @@ export class TraceBudget {
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
 
-  /** What was kept has been written, and is gone. */
   readonly release = (): void => {
     this.#bytes = 0
   }
 }
 
-/** A block whose transactions are run again. */
 interface Scene {
   readonly chain: Replayed
   readonly record: BlockRecord
@@ -135,11 +127,7 @@ export async function* replay(
   }
 }
 
-/**
- * Runs one of a block's transactions again, as `replay` does; those before it are run where the state that it finds is not
- * at hand.
- * @throws {DevchainError} as `replay`
- */
+/** As `replay`, of one transaction; those before it are run where the state that it finds is not at hand. */
 export async function replayOne(
   chain: Replayed,
   { record, index }: TransactionPlace,
@@ -172,7 +160,6 @@ async function worldFoundBy(scene: Scene, index: number, tracerFor: TracerFor): 
   return world
 }
 
-/** How to run a mined transaction again; undefined where it is in no block. */
 export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
   const place = transactionPlace(chain.state.tree, hash)
   if (place === undefined) return undefined
@@ -182,7 +169,6 @@ export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
   }
 }
 
-/** A message to trace, and what it runs on. */
 export interface TracedMessage {
   readonly request: CallRequest
   readonly reference: BlockReference
@@ -216,7 +202,7 @@ export async function traceMessage(
 }
 
 /**
- * Runs a signed transaction as the first of the block that would be mined now, and leaves it at that.
+ * Runs a signed transaction as the first of the block that would be mined now.
  * @throws {DevchainError} why it may not be in that block
  */
 export async function traceUnsent(
@@ -271,10 +257,7 @@ function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironme
   return blockEnvironment(state, record, signed?.chainId)
 }
 
-/**
- * Runs a transaction as it ran.
- * @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it
- */
+/** @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it */
 async function rerun(
   { chain: { executor }, record, block, limits }: Scene,
   index: number,
@@ -296,7 +279,6 @@ async function rerun(
   return { target, before, outcome, transaction }
 }
 
-/** Why a transaction could not be run again. */
 function failureAgain(record: BlockRecord, error: unknown): unknown {
   const isRefused = record.isLoaded === true && error instanceof DevchainError
   if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') return error

@@ -34,7 +34,6 @@ export interface CallRequest {
   readonly blobs?: BlobRequest | undefined
 }
 
-/** What a request says of its blobs. */
 export interface BlobRequest {
   /** Left out by clients that ask for the gas before they know the hashes. */
   readonly versionedHashes?: readonly Hash[] | undefined
@@ -46,7 +45,6 @@ export interface BlobRequest {
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
 export interface TransactionRequest extends CallRequest {
-  /** 0 to 4; otherwise it follows from the members given. */
   readonly type?: number | undefined
 }
 
@@ -74,15 +72,11 @@ export function requirePurpose({ to, data }: Pick<CallRequest, 'to' | 'data'>): 
   throw new DevchainError('INVALID_PARAMS', message, undefined, { creates: 'nothing' })
 }
 
-/** Which member stands beside a gas price where it may not. */
 export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): ErrorFacts {
   return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }
 }
 
-/**
- * What the message offers for its gas: nothing when it names no price.
- * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds */
 export function feesOf(
   { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
   { baseFee }: Pick<BlockEnvironment, 'baseFee'>,

@@ -43,7 +43,6 @@ import type { TransactionRequest } from './request.ts'
 import { prepare } from './simulatedcall.ts'
 import { watchTransfers } from './transfers.ts'
 
-/** One block to imagine. */
 export interface BlockPlan {
   readonly blockOverrides?: BlockOverrides | undefined
   /** The accounts as the block finds them; they stay so in the blocks after it, but for moved precompiles. */
@@ -51,7 +50,6 @@ export interface BlockPlan {
   readonly calls?: readonly TransactionRequest[] | undefined
 }
 
-/** What to imagine, and how strictly. */
 export interface Simulation {
   readonly blocks: readonly BlockPlan[]
   /**
@@ -63,7 +61,6 @@ export interface Simulation {
   readonly traceTransfers: boolean
 }
 
-/** What came of one call. */
 export interface SimulatedCall {
   readonly outcome: Outcome
   /** Transfers included where they were asked for; `logIndex` counts these over the whole block. */
@@ -96,12 +93,10 @@ const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
   INVALID_BLOBS: 'INVALID_PARAMS',
 }
 
-/** A block with its number and time settled. */
 type PlacedPlan = Omit<BlockPlan, 'blockOverrides'> & {
   readonly blockOverrides: BlockOverrides & { readonly number: bigint; readonly timestamp: bigint }
 }
 
-/** What blocks are imagined on. */
 interface SimulationContext {
   readonly chain: Chain
   readonly state: ChainState
@@ -109,11 +104,9 @@ interface SimulationContext {
   readonly base: BlockRecord
   /** Hashes of the blocks imagined so far, by number. */
   readonly hashes: Map<bigint, Hash>
-  /** False: nobody waits for the answer any more. */
   readonly isAwaited: (() => boolean) | undefined
 }
 
-/** A block in which calls are being run. */
 interface BlockContext {
   readonly context: SimulationContext
   readonly environment: BlockEnvironment
@@ -122,7 +115,6 @@ interface BlockContext {
   readonly spent: bigint
 }
 
-/** What the calls of a block have come to so far. */
 interface Progress {
   readonly world: World
   readonly gasUsed: bigint
@@ -174,7 +166,6 @@ export async function simulateBlocks(
   return results
 }
 
-/** The plans with numbers and times, and with the blocks that they leave out. */
 function placed(plans: readonly BlockPlan[], base: Header): PlacedPlan[] {
   if (plans.length === 0) {
     const message = 'blockStateCalls: expected at least one block to simulate, got none'

@@ -16,7 +16,6 @@ import {
 import { nonceAt, type World } from '../../state/world.ts'
 import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request.ts'
 
-/** Where a call runs. */
 export interface CallPlace {
   readonly chainId: bigint
   readonly environment: BlockEnvironment
@@ -69,7 +68,6 @@ export function prepare(place: CallPlace, request: TransactionRequest): Prepared
   return { message: { ...common, from, nonce }, transaction: withoutSignature(unsigned, from) }
 }
 
-/** The gas of a call that names none: what its block has left, or the simulation where that is less. */
 function sharedGas(leftOfBlock: bigint, leftOfAll: bigint): bigint {
   if (leftOfBlock <= leftOfAll) return leftOfBlock
   if (leftOfAll >= TRANSACTION_GAS) return leftOfAll

@@ -9,14 +9,12 @@ export const ETHER_ADDRESS: Address = `0x${'ee'.repeat(20)}` as Address
 /** Transfer(address,address,uint256) */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
 
-/** Watches one run. */
 export interface TransferWatch {
   readonly tracer: Tracer
   /** Logs and transfers in the order in which they happened, without those that were taken back. */
   readonly logs: () => readonly Log[]
 }
 
-/** A frame that is not over. */
 interface OpenFrame {
   readonly logs: Log[]
   /** Ether that the contract it creates gets: to whom is known at the end. */

@@ -45,7 +45,7 @@ const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 const TURN = 30
 
 /**
- * The witness of a block. What the system calls at its beginning and its end touch is part of it, and what it pays.
+ * The witness of a block, with what the system calls at its beginning and its end touch, and what it pays.
  * @throws {DevchainError} `NOT_FOUND` for a block without a parent
  */
 export async function witnessOf(
@@ -127,7 +127,6 @@ async function nodesOf(before: World, after: World, touched: Touched): Promise<U
   return nodes.all()
 }
 
-/** Nodes of tries, each once. */
 class Nodes {
   readonly #byText = new Map<string, Uint8Array>()
 

@@ -16,9 +16,8 @@ import type { Change } from '../ledger/change.ts'
 import { withoutStale } from '../pool/pool.ts'
 
 /**
- * Puts another world behind the newest block, whose header stays as it was mined: readers of that block find the
- * new world, and the next block builds on it. Waiting transactions of `touched` whose nonces are used up by now leave
- * the pool.
+ * Puts another world behind the newest block, whose header stays as it was mined. Waiting transactions of `touched` whose
+ * nonces are used up by now leave the pool.
  */
 export function editWorld(
   state: ChainState,
@@ -35,7 +34,6 @@ export function editWorld(
   }
 }
 
-/** As `editAccounts`, of one. */
 export function editAccount(
   state: ChainState,
   address: Address,
@@ -44,10 +42,7 @@ export function editAccount(
   return editAccounts(state, [address], edit)
 }
 
-/**
- * Changes accounts of the newest block one after another, which need not exist before. One that is left empty does not
- * exist after, as EIP-161 has it; on forks before that it does.
- */
+/** Accounts need not exist before. One that is left empty does not exist after (EIP-161); on forks before that it does. */
 export function editAccounts(
   state: ChainState,
   addresses: readonly Address[],

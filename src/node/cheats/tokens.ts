@@ -26,10 +26,8 @@ interface Slot {
   readonly slot: bigint
 }
 
-/** What is to be set. */
 interface Wanted {
   readonly token: Address
-  /** Asks the token for the value. */
   readonly question: Uint8Array
   readonly amount: bigint
   /** What the question asks for, in words. */
@@ -37,8 +35,7 @@ interface Wanted {
 }
 
 /**
- * Sets how much of a token an account has; the total supply stays.
- * @param amount in the token's smallest unit
+ * Sets how much of a token an account has, in the token's smallest unit; the total supply stays.
  * @throws {DevchainError} `INVALID_PARAMS` when the token has no code, or keeps balances in no slot of their own
  */
 export function setTokenBalance(
@@ -51,10 +48,7 @@ export function setTokenBalance(
   return setAnswer(chain, { token, question, amount, what: `the balance of ${holder}` })
 }
 
-/**
- * Sets how much of an owner's tokens a spender may transfer.
- * @throws {DevchainError} as `setTokenBalance`
- */
+/** @throws {DevchainError} as `setTokenBalance` */
 export function setTokenAllowance(
   chain: Chain,
   token: Address,

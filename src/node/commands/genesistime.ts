@@ -4,10 +4,7 @@ import { sealBlock } from '../../protocol/blocks/block.ts'
 import { headOf, treeFrom } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 
-/**
- * The state of a chain that has its genesis alone, with another time of it.
- * @returns undefined where that does not make the wanted genesis
- */
+/** Undefined where another time does not make the wanted genesis. */
 export function withGenesisTime(
   state: ChainState,
   timestamp: bigint,

@@ -27,11 +27,9 @@ const MEMORY_SHARE = 0.85
 /** Blocks of one command that a randomness goes on for which was set: each has to be mined by itself. */
 const LONG = 1_000n
 
-/** What is to be mined. */
 export interface MineRequest {
   /** Wall time in milliseconds. */
   readonly now: number
-  /** 1n when left out. */
   readonly blocks?: bigint | undefined
   /** Of the first block, in seconds; undefined: what the clock says. */
   readonly timestamp?: bigint | undefined

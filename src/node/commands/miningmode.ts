@@ -17,7 +17,7 @@ export function stopMining(state: ChainState): Change<undefined> {
 }
 
 /**
- * Resumes instant or interval mining and mines what waits; a chain that mined by hand begins to mine instantly.
+ * Resumes mining and mines what waits; a chain that mined by hand begins to mine instantly.
  * @returns the blocks mined on the spot
  */
 export async function startMining(
@@ -52,7 +52,6 @@ export async function setMiningMode(
   return { state: after, value: headChange(state.tree, after.tree).added, dropped }
 }
 
-/** Refuses an interval that would not be one. */
 export function checkMode(mode: MiningMode): void {
   if (mode.kind !== 'interval') return
   const { intervalMs, longestMs = intervalMs } = mode

@@ -23,7 +23,6 @@ export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<un
   return { state: { ...state, settings, pool }, value: undefined, dropped }
 }
 
-/** Changes settings; those not named stay. */
 export function changeSettings(state: ChainState, settings: Partial<Settings>): Change<undefined> {
   return { state: { ...state, settings: { ...state.settings, ...settings } }, value: undefined }
 }

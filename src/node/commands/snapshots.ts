@@ -41,7 +41,7 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
 }
 
 /**
- * Goes back to a snapshot by its name or id, and keeps it, also where the chain consumes snapshots.
+ * Goes back to a snapshot and keeps it, also where the chain consumes snapshots.
  * @throws {DevchainError} `NOT_FOUND` when there is none
  */
 export function returnTo(state: ChainState, nameOrId: string | number): Change<Snapshot> {
@@ -50,7 +50,7 @@ export function returnTo(state: ChainState, nameOrId: string | number): Change<S
 }
 
 /**
- * Forgets a snapshot, and what it holds beyond the others and the present state. A name is free again; an id is not.
+ * A name is free again; an id is not.
  * @throws {DevchainError} `NOT_FOUND` when there is none
  */
 export function dropSnapshot(state: ChainState, nameOrId: string | number): Change<Snapshot> {

@@ -10,7 +10,6 @@ import {
 } from '../ledger/clock.ts'
 
 /**
- * Moves the clock ahead for good.
  * @returns the sum of all increases, in seconds
  * @throws {DevchainError} `INVALID_PARAMS` for a negative number or a time beyond 64 bits
  */
@@ -19,17 +18,13 @@ export function increaseTime(state: ChainState, seconds: bigint, now: number): C
   return { state: { ...state, clock }, value: clock.offset }
 }
 
-/**
- * Gives the next block an exact timestamp; time goes on from there.
- * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
- */
+/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's */
 export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
   return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
 }
 
 /**
- * Sets the clock, which goes on from there.
- * @returns seconds by which it is now ahead of its source; negative when it is behind
+ * @returns seconds by which the clock is now ahead of its source; negative when it is behind
  * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
  */
 export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
@@ -38,7 +33,7 @@ export function setTime(state: ChainState, timestamp: bigint, now: number): Chan
 }
 
 /**
- * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
+ * Seconds from each block to the next, in place of what the clock's source says; undefined ends that.
  * @throws {DevchainError} `INVALID_PARAMS` for a time beyond 64 bits
  */
 export function setBlockInterval(

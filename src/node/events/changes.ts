@@ -19,12 +19,10 @@ export interface Announcements {
   readonly heads: BlockRange
 }
 
-/** A block with logs. */
 export interface BlockLogs {
   readonly record: BlockRecord
   /** True when the block was abandoned: its logs come as removed, the last first. */
   readonly removed: boolean
-  /** How many. */
   readonly count: number
 }
 
@@ -45,7 +43,6 @@ export function announcementsOf(change: StateChange): Announcements {
   }
 }
 
-/** The logs of a block, in the order in which listeners get them. */
 export function entriesOf({ record, removed }: BlockLogs): LogEntry[] {
   return removed ? logsOf(record).reverse().map(asRemoved) : logsOf(record)
 }

@@ -14,11 +14,9 @@ import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
 import { HashShelf, LogShelf, Readers } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
-/** Bounds of a chain's filters. */
 export interface FilterLimits {
   /** Milliseconds without a poll after which a filter is gone. */
   readonly timeoutMs: number
-  /** Filters at a time. */
   readonly filters: number
   /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
   readonly backlog: number
@@ -89,7 +87,6 @@ export class Filters {
     chain.onClose(() => this.close())
   }
 
-  /** Number of filters that have not expired. */
   get size(): number {
     this.#sweep()
     return this.#filters.size
@@ -111,23 +108,18 @@ export class Filters {
     return id
   }
 
-  /**
-   * Listens to new blocks. Returns and throws as `addLogFilter`.
-   * @param newest a block that the first poll begins with
-   */
+  /** @param newest a block that the first poll begins with */
   addBlockFilter(newest?: Hash): bigint {
     const id = this.#add('blocks')
     if (newest !== undefined) this.#filters.get(id)!.newest = newest
     return id
   }
 
-  /** Whether there is a filter of that id. */
   has(id: bigint): boolean {
     this.#sweep()
     return this.#filters.has(id)
   }
 
-  /** Listens to transactions that enter the pool. Returns and throws as `addLogFilter`. */
   addPendingFilter(): bigint {
     return this.#add('transactions')
   }
@@ -172,10 +164,7 @@ export class Filters {
     return { ...range, to: { kind: 'number', number: end } }
   }
 
-  /**
-   * Has the history of a filter looked for, which no other poll begins with then; unless that fails.
-   * @returns undefined where there is none
-   */
+  /** Has the history of a filter looked for, which no other poll begins with then; unless that fails. Undefined: there is none. */
   async beginWith<T>(id: bigint, find: (history: LogQuery) => Promise<T>): Promise<T | undefined> {
     const history = this.historyOf(id)
     const filter = this.#filters.get(id)
@@ -212,7 +201,6 @@ export class Filters {
     return findLogs(this.#chain, storedRange(query, since), { limit, isAwaited })
   }
 
-  /** Ends a filter; false when there is none of that id. */
   remove(id: bigint): boolean {
     this.#sweep()
     const filter = this.#filters.get(id)
@@ -220,7 +208,6 @@ export class Filters {
     return filter !== undefined
   }
 
-  /** Forgets all filters and stops listening to the chain. */
   close(): void {
     this.#stopListening()
     for (const [id, filter] of this.#filters) this.#forget(id, filter)

@@ -54,10 +54,8 @@ export class Readers<Entry> {
   }
 }
 
-/** Bytes of a hash. */
 const WORD = 32
 
-/** Hashes of a chunk of memory. */
 const CHUNK = 1_024
 
 /** The last hashes that were put in, 32 bytes each. */
@@ -70,7 +68,6 @@ export class HashShelf implements Shelf<Hash> {
   #start = 0
   #end = 0
 
-  /** @param bound hashes that are kept */
   constructor(bound: number) {
     this.#bound = bound
   }
@@ -144,7 +141,6 @@ export class LogShelf implements Shelf<BlockLogs> {
   readonly #bounds: LogBounds
   /** Those that are forgotten stay in front for a while: to move the others each time would take long. */
   #blocks: BlockLogs[] = []
-  /** The position of the first of `#blocks`. */
   #first = 0
   #start = 0
   #removedLogs = 0
@@ -185,9 +181,7 @@ export class LogShelf implements Shelf<BlockLogs> {
   }
 }
 
-/** How much is kept for readers of logs. */
 export interface LogBounds {
-  /** Blocks with logs. */
   readonly blocks: number
   /** Logs of abandoned blocks, which nothing else may keep any more. */
   readonly removedLogs: number

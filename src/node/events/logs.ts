@@ -33,16 +33,12 @@ export interface LogQuery {
 
 export type TopicFilter = readonly Hash[] | null
 
-/** Passes every test. */
 const FULL_BLOOM = new Uint8Array(EMPTY_BLOOM.length).fill(0xff)
 
-/** A log and where it stands. */
 export interface LogEntry {
   readonly log: Log
   readonly record: BlockRecord
-  /** Position of its transaction in the block. */
   readonly transactionIndex: number
-  /** Position among all logs of the block. */
   readonly logIndex: number
   /** True when its block is no longer part of the canonical chain. */
   readonly removed: boolean
@@ -50,7 +46,6 @@ export interface LogEntry {
   readonly pending?: boolean
 }
 
-/** All logs of a block, in order. */
 export function logsOf(record: BlockRecord): LogEntry[] {
   const entries: LogEntry[] = []
   record.executed.forEach(({ receipt }, transactionIndex) => {
@@ -143,10 +138,8 @@ export function queryLogs(
   return found
 }
 
-/** How logs are searched. */
 interface LogSearch {
   readonly limit?: number
-  /** False gives up a pending block that the search waits for. */
   readonly isAwaited?: IsAwaited | undefined
 }
 
@@ -164,11 +157,7 @@ export async function findLogs(
   return queryLogs(state, query, limit, isNext ? pending : undefined)
 }
 
-/**
- * Refuses a query that cannot be meant: a block hash together with a range, an unknown block hash, a range that ends
- * before it begins.
- * @throws {DevchainError} as `queryLogs`
- */
+/** Refuses a query that cannot be meant. Throws as `queryLogs`. */
 export function checkQuery(state: ChainState, query: LogQuery): void {
   const { from, to, blockHash } = query
   if (blockHash === undefined) {
@@ -236,7 +225,6 @@ function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [b
   return [first, last]
 }
 
-/** The number that a reference stands for. It may be beyond the head. */
 function numberOf(
   state: ChainState,
   reference: BlockReference | undefined,

@@ -1,12 +1,10 @@
 // What a chain does where nodes do different things. The maker of a chain chooses; the chain knows no names of nodes.
 
-/** Each member says what is done; `OWN_BEHAVIOUR` is what the specification and the protocol ask for. */
 export interface Behaviour {
   /** Calls and estimates run whose price is below the base fee; else they are refused as a block would. */
   readonly callsBelowBaseFee: boolean
   /** A call of a sender that cannot pay value and gas is refused. */
   readonly callsAskForFunds: boolean
-  /** An estimate for a sender that cannot pay value and gas is refused. */
   readonly estimatesAskForFunds: boolean
   /** Gas of a call that names none, and the most that one gets; undefined: its block's gas limit, and no bound. */
   readonly callGas: bigint | undefined
@@ -46,10 +44,7 @@ export interface Behaviour {
   readonly usualPrice: bigint
   /** The same before london, where only offers show what gas is worth. */
   readonly usualPriceBeforeLondon: bigint
-  /**
-   * The price offered to those who ask is one that the newest block takes too, and the next after a full one; else one for
-   * the next block alone.
-   */
+  /** The price offered is one that the newest block takes too, and the next after a full one; else one for the next alone. */
   readonly offersPriceToLast: boolean
   /** The tip offered is what the cheapest of recent transactions paid, where that is more than the settings'. */
   readonly offersPaidTip: boolean

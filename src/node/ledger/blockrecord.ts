@@ -6,7 +6,6 @@ import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 
-/** A transaction in a block, with all that came of it. */
 export interface ExecutedTransaction {
   readonly transaction: Transaction
   readonly receipt: Receipt
@@ -27,16 +26,12 @@ export interface BlockRecord {
   readonly executed: readonly ExecutedTransaction[]
   /** All accounts after the block. Reading it throws `NOT_FOUND` where they are not known. */
   readonly world: World
-  /** True: `world` is not known. */
   readonly isStateless?: boolean
   /** True: the block came from a dump, and may have been made by other rules than those here. */
   readonly isLoaded?: boolean
   /** Difficulty of all blocks up to and including this one, uncles included. */
   readonly totalDifficulty: bigint
-  /**
-   * What PREVRANDAO gave while the block ran, where that is not the header's `mixHash`: work that was done for the block
-   * puts its proof there afterwards.
-   */
+  /** What PREVRANDAO gave, where that is not the header's `mixHash`: work for the block puts its proof there afterwards. */
   readonly prevRandao?: Hash | undefined
   /** Signatures that counted as somebody's while the block ran; undefined: none did. */
   readonly signers?: Signers | undefined

@@ -9,7 +9,6 @@ export interface BlockRun {
   hashAt(index: number): Hash
   /** The same as bytes, which are not to be changed. */
   hashBytesAt(index: number): Uint8Array
-  /** Which block has a hash; undefined when none has. */
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord
   /** Where a transaction is; undefined for one of a block whose transactions nobody has read yet. */

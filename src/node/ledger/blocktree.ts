@@ -9,7 +9,6 @@ import type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 import { type BlockRange, CanonicalChain, NO_BLOCKS } from './canonicalchain.ts'
 
-/** Where a transaction stands in the canonical chain. */
 export interface TransactionPlace {
   readonly record: BlockRecord
   readonly index: number
@@ -30,7 +29,6 @@ export interface BlockTree {
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
   readonly side: SideBlocks
-  /** What it has of another network, which it is a fork of. */
   readonly network: NetworkPart | undefined
   /** How many blocks ever left the canonical chain. It makes those that take their place other blocks. */
   readonly abandoned: number
@@ -51,7 +49,6 @@ export const UNCLE_GENERATIONS = 7
 
 const NO_SIDE: SideBlocks = { records: [], highest: -1n }
 
-/** What happened to the canonical chain between two states. */
 export interface HeadChange {
   /** Abandoned blocks, newest first. */
   readonly removed: BlockRange
@@ -71,23 +68,19 @@ export const emptyTree: BlockTree = {
   abandoned: 0,
 }
 
-/** A tree of one block. */
 export function treeFrom(genesis: BlockRecord): BlockTree {
   return appendBlock(emptyTree, genesis)
 }
 
-/** The newest canonical block. */
 export function headOf(tree: BlockTree): BlockRecord {
   return tree.canonical.head!
 }
 
-/** The canonical block of a number; undefined beyond the head. */
 export function blockByNumber(tree: BlockTree, number: bigint): BlockRecord | undefined {
   if (number < 0n || number >= BigInt(tree.canonical.length)) return undefined
   return tree.canonical.at(Number(number))
 }
 
-/** The hash of the canonical block of a number; undefined beyond the head. */
 export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined {
   if (number < 0n || number >= BigInt(tree.canonical.length)) return undefined
   return tree.canonical.hashAt(Number(number))
@@ -98,7 +91,6 @@ export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefine
   return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
 }
 
-/** True when the block is part of the chain that ends at the head. */
 export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
   return hashByNumber(tree, block.header.number) === block.hash
 }
@@ -126,7 +118,6 @@ export function executedAt({ record, index }: TransactionPlace): ExecutedTransac
   return executed
 }
 
-/** The canonical block that a transaction is in; undefined when it is in none. */
 export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
   return tree.places.get(hash) ?? tree.network?.run.placeOf?.(hash)
 }
@@ -208,7 +199,6 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   }
 }
 
-/** The tree with another world behind its head, whose block stays what it is. */
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
   const record = { block, executed, world, totalDifficulty, prevRandao, signers }
@@ -318,7 +308,6 @@ export function eligibleUncles({ canonical, side }: BlockTree, limit: number): B
     .slice(0, limit)
 }
 
-/** True when some block to come may still include an uncle. */
 export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
   return side.highest >= BigInt(canonical.length + 1 - UNCLE_GENERATIONS)
 }
@@ -349,7 +338,6 @@ function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
   return branch.reverse().reduce(appendBlock, truncateTo(tree, each.block.header.number))
 }
 
-/** The tree with more side blocks, without the oldest where they are too many. */
 function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
   if (records.length === 0) return tree
   const all = [...tree.side.records, ...records]

@@ -13,7 +13,6 @@ export interface BlockRange extends Iterable<BlockRecord> {
   hashAt(index: number): Hash
   /** The same as 32 bytes, which are to be copied: in a long run it takes a fraction of the time. */
   hashBytesAt(index: number): Uint8Array
-  /** Those that may hold transactions: all that are in no run. */
   filled(): IterableIterator<BlockRecord>
   /** All, those of a run as one. */
   segments(): IterableIterator<Segment>
@@ -37,13 +36,11 @@ interface Span {
   readonly single: number
 }
 
-/** What a canonical chain is made of. */
 interface Blocks {
   readonly single: PersistentList<BlockRecord>
   readonly spans: PersistentList<Span>
 }
 
-/** A run that a chain ends with, to which more blocks may come. */
 interface Tail {
   readonly run: BlockRun
   /** The number of its first block. */
@@ -76,7 +73,6 @@ export class CanonicalChain {
     return new CanonicalChain(0, { single: emptyList(), spans: emptyList() })
   }
 
-  /** The newest block; undefined where there is none. */
   get head(): BlockRecord | undefined {
     if (this.#tail !== undefined) return this.#tail.head
     const { single } = this.#older
@@ -91,7 +87,6 @@ export class CanonicalChain {
     return this.#single.at(span.single + number - span.end)
   }
 
-  /** The hash of a block, without making the block. */
   hashAt(number: number): Hash | undefined {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)
@@ -122,16 +117,12 @@ export class CanonicalChain {
     })
   }
 
-  /** The chain with another record of its newest block. */
   withHead(head: BlockRecord): CanonicalChain {
     const single = this.#single.truncate(this.#single.length - 1).push(head)
     return new CanonicalChain(this.length, { single, spans: this.#spans })
   }
 
-  /**
-   * The chain with all blocks of a run, of which `head` is the last: it is a single one. A run that the chain ends with may
-   * have grown meanwhile.
-   */
+  /** The chain with all blocks of a run, of which `head` is the last. A run that the chain ends with may have grown meanwhile. */
   pushRun(run: BlockRun, head: BlockRecord): CanonicalChain {
     const tail = this.#tail
     return tail?.run === run
@@ -166,7 +157,6 @@ export class CanonicalChain {
     })
   }
 
-  /** Blocks from a number on, or to before `to`, oldest first. */
   *values(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
     for (let number = Math.max(0, from); number < to; number++) yield this.at(number)!
   }
@@ -266,7 +256,6 @@ export class CanonicalChain {
     return this.#filed().spans
   }
 
-  /** All blocks, those of the tail among the others. */
   #filed(): Blocks {
     this.#blocks ??= withTail(this.#older, this.#tail, this.length - 1)
     return this.#blocks
@@ -314,5 +303,4 @@ function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefine
   return one === other || one?.block === other?.block
 }
 
-/** No blocks. */
 export const NO_BLOCKS: BlockRange = CanonicalChain.empty().range(0)

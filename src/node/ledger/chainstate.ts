@@ -32,21 +32,15 @@ export interface ChainConfig {
   readonly networkId: bigint
   /** As it was made; what a genesis file may say as well is above, and in the settings. */
   readonly options: ChainParameters
-  /** Which hardfork rules at a block. */
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
-  /** Numbers of blobs at a block. */
   readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
   /** Blocks by which the difficulty bomb is late at a block; matters under the rules of a network only. */
   readonly bombDelayAt: (number: bigint, timestamp: bigint) => bigint
-  /** Where the rules change, beyond the genesis. */
   readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset
   /** True: no file gave the genesis, so that no network can begin with it. */
   readonly hasOwnGenesis: boolean
-  /**
-   * Imported blocks are paris from the one on whose parent has reached it, where no block number says when. Undefined:
-   * the schedule says all. (Blocks mined here do not reach it.)
-   */
+  /** Imported blocks are paris from the one on whose parent has reached it, where no block number says when. */
   readonly terminalTotalDifficulty: bigint | undefined
   /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
   readonly depositContract: Address | undefined
@@ -57,7 +51,6 @@ export interface ChainConfig {
   /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
   readonly scryptCost: number
   readonly behaviour: Behaviour
-  /** The network that the chain is a fork of. */
   readonly upstream?: Upstream | undefined
 }
 
@@ -77,7 +70,6 @@ export interface Settings {
   readonly pinnedBaseFee: boolean
   /** Wei per gas that a transaction must offer to enter the pool. */
   readonly minGasPrice: bigint
-  /** For the next block only. */
   readonly nextBaseFee: bigint | undefined
   readonly nextPrevRandao: Hash | undefined
   /** For the block after that one, where randomness that was set goes on; each further block has the hash of it. */
@@ -102,11 +94,10 @@ export interface ClockState {
   /** Seconds: the sum of all evm_increaseTime. */
   readonly offset: bigint
   /**
-   * Seconds by which anything else moved the clock: an exact timestamp given for a block, a genesis in the past, or
-   * blocks that came faster than one a second before time was increased. May be negative.
+   * Seconds by which anything else moved the clock: an exact timestamp, a genesis in the past, or blocks that came faster
+   * than one a second before time was increased. May be negative.
    */
   readonly adjustment: bigint
-  /** An exact timestamp for the next block, in seconds. */
   readonly nextTimestamp: bigint | undefined
   /** Seconds between blocks, in place of the source, when set. */
   readonly interval: bigint | undefined
@@ -138,7 +129,6 @@ export interface ChainState {
   readonly origin: ChainState | undefined
 }
 
-/** A state to come back to. `state.newestSnapshot` is the snapshot taken before this one. */
 export interface Snapshot {
   readonly id: number
   /** Undefined for those of evm_snapshot. */

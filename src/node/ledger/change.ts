@@ -13,18 +13,14 @@ export interface DroppedTransaction {
   readonly error: DevchainError
 }
 
-/** What a command makes of a state: the next one, and its answer. */
 export interface Change<T> {
   readonly state: ChainState
   readonly value: T
-  /** Transactions that left the pool on the way without being mined. */
   readonly dropped?: readonly DroppedTransaction[] | undefined
 }
 
-/** Makes the next state of a state, with an executor that runs for it alone. */
 export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
 
-/** One command's effect, as listeners get it. */
 export interface StateChange {
   readonly before: ChainState
   readonly after: ChainState

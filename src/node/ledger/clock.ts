@@ -6,7 +6,6 @@ import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { headOf } from './blocktree.ts'
 import type { ChainState, ClockState } from './chainstate.ts'
 
-/** A clock that shows what its source shows, moved by `adjustment` seconds. */
 export function newClock(source: ClockSource, adjustment = 0n): ClockState {
   return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
 }
@@ -45,8 +44,7 @@ export function requireFits(timestamp: bigint): void {
 }
 
 /**
- * The timestamps of the blocks that would be mined now one after another, counted from 0, as `nextTimestamp` would tell
- * each.
+ * The timestamps of the blocks that would be mined now one after another, counted from 0.
  * @param interval seconds from each block to the next, the newest block to the first; undefined: what the clock says
  */
 export function nextTimestamps(
@@ -72,21 +70,16 @@ export function nextTimestamps(
   }
 }
 
-/**
- * Seconds between a block and the next at the least.
- * @param isBehind whether the clock is behind the newest block
- */
+/** Seconds between a block and the next at the least. `isBehind`: the clock is behind the newest block. */
 export function leastStep(state: ChainState, isBehind = false): bigint {
   const catchesUp = isBehind && !state.config.behaviour.intervalsMoveClock
   return sharesTimes(state) && !catchesUp ? 0n : 1n
 }
 
-/** Whether a block may have the time of its parent. */
 function sharesTimes({ config }: ChainState): boolean {
   return config.options.sameTimestamp
 }
 
-/** Seconds by which a source goes on with each block. */
 function sourceStep(source: ClockSource): bigint {
   return source.kind === 'step' ? source.seconds : 0n
 }
@@ -139,29 +132,20 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
   }
 }
 
-/**
- * Gives the next block an exact timestamp.
- * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
- */
+/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's */
 export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockState {
   checkTimestamp(state, timestamp)
   return { ...state.clock, nextTimestamp: timestamp }
 }
 
-/**
- * Sets what the clock shows now; from there it goes on.
- * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
- */
+/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time */
 export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
   checkTimestamp(state, timestamp)
   const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
   return { ...state.clock, adjustment, nextTimestamp: undefined }
 }
 
-/**
- * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
- * @throws {DevchainError} `INVALID_PARAMS` when the next block would be beyond 64 bits
- */
+/** @throws {DevchainError} `INVALID_PARAMS` when the next block would be beyond 64 bits */
 export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {
   const { number, timestamp } = headOf(state.tree).block.header
   if (interval !== undefined && interval > MAX_TIMESTAMP - timestamp) {
@@ -187,7 +171,6 @@ export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   }
 }
 
-/** The chain's time for the next block, in seconds, by the clock. */
 function chainTime(state: ChainState, now: number): bigint {
   return sourceTime(state, now) + clockShift(state.clock)
 }

@@ -4,13 +4,11 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { headOf } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 
-/** How many epochs a tag stands behind the newest block. */
 const EPOCHS_BEHIND = { latest: 0n, safe: 1n, finalized: 2n } as const
 
 /**
- * The number of the block that is the newest, safe or final: the genesis where there are not so many.
- * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris, where only proof of stake makes
- *   blocks final
+ * The number of the newest, safe or final block: the genesis where there are not so many.
+ * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris: only proof of stake makes blocks final
  */
 export function numberOfTag(state: ChainState, tag: keyof typeof EPOCHS_BEHIND): bigint {
   const { tree, config } = state

@@ -35,7 +35,6 @@ export interface ForkConfigs {
   readonly last: ForkConfig | undefined
 }
 
-/** What rules at the newest block, and what will by the chain's schedule. */
 export function forkConfigsOf(state: ChainState): ForkConfigs {
   const { timestamp } = headOf(state.tree).block.header
   const { times } = state.config.forkPoints

@@ -1,7 +1,6 @@
 // When blocks are mined: what the mining state means.
 import type { MiningState } from './chainstate.ts'
 
-/** True when a transaction is mined at once. */
 export function isInstant({ mode, stopped }: MiningState): boolean {
   return mode.kind === 'instant' && !stopped
 }
@@ -39,7 +38,6 @@ function longestOf({ mode }: MiningState): number | undefined {
   return mode.kind === 'interval' ? (mode.longestMs ?? mode.intervalMs) : undefined
 }
 
-/** When blocks are mined, in words. */
 export function describeMining({ mode, stopped }: MiningState): string {
   if (stopped) return 'stopped'
   if (mode.kind === 'instant') return 'instant'

@@ -10,7 +10,6 @@ export type BlockReference =
   | { readonly kind: 'number'; readonly number: bigint }
   | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
 
-/** The newest block. */
 export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
 
 /** The block that would be mined now. */

@@ -21,7 +21,6 @@ export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Sna
   return snapshots.sort((a, b) => a.id - b.id)
 }
 
-/** The snapshot of this id, undefined when there is none. */
 export function snapshotById(state: ChainState, id: number): Snapshot | undefined {
   let snapshot = state.newestSnapshot
   while (snapshot !== undefined && snapshot.id > id) snapshot = snapshot.state.newestSnapshot
@@ -89,16 +88,12 @@ function chainWithout(id: number): (newest: Snapshot | undefined) => Snapshot | 
   }
 }
 
-/** The snapshot with another one before it. */
 function onTopOf(newestSnapshot: Snapshot | undefined, snapshot: Snapshot): Snapshot {
   if (newestSnapshot === snapshot.state.newestSnapshot) return snapshot
   return { ...snapshot, state: { ...snapshot.state, newestSnapshot } }
 }
 
-/**
- * Checks the name of a snapshot to be taken.
- * @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many */
 export function checkName({ namedSnapshots }: ChainState, name: string): void {
   if (!NAME.test(name)) {
     const message = `expected a name of 1 to 64 letters, digits, spaces and . _ - / : that begins with a letter, got ${printValue(name)}`

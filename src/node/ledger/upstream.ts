@@ -7,7 +7,6 @@ import type { Hardfork } from '../../protocol/forks.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 
-/** What is told of a fork. */
 export interface UpstreamFacts {
   /** Who is asked, without keys. */
   readonly name: string
@@ -25,7 +24,6 @@ export interface UpstreamFacts {
 /** The network that a chain is a fork of. */
 export interface Upstream {
   readonly chainId: bigint
-  /** The block that the fork goes on from. */
   readonly number: bigint
   readonly hash: Hash
   readonly facts: () => UpstreamFacts
@@ -35,10 +33,8 @@ export interface Upstream {
   readonly adapt?: (<Job extends TransactionJob | CallJob>(job: Job) => Job) | undefined
   /**
    * Asks for what follows from the blocks up to the fork, and so never changes.
-   * @param params JSON
    * @param block the one that it belongs to, where that is known
    * @param check throws for what is no answer: it is asked for again, and not kept. Without it, that is null of a known block
-   * @returns JSON, also what is no answer where nothing better comes
    * @throws {DevchainError} `UPSTREAM_FAILED` with the network's words
    */
   readonly ask: (
@@ -69,7 +65,6 @@ export interface Upstream {
   readonly recall: (block: bigint) => Promise<void>
   /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
-  /** Asks for a part of an answer, or for what only saves time: nothing of it is kept. */
   readonly peek: (
     method: string,
     params: readonly unknown[],
@@ -91,17 +86,14 @@ export function belowNumber(
   return upstream?.seenNumber?.(block)
 }
 
-/** What a fork begins with. */
 export interface ForkBase {
   readonly upstream: Upstream
   /** All blocks up to the one that the fork goes on from, which is the last of them. */
   readonly ancestors: BlockRun
-  /** Of the block that the fork goes on from. */
   readonly header: Header
   /** That block with the world that the fork begins with. */
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
-  /** True: the chain has the network's chain id. */
   readonly takesChainId: boolean
   /** True: the next base fee follows from the network's. */
   readonly takesBaseFee: boolean

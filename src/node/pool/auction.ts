@@ -29,7 +29,6 @@ export interface Source {
 /** Blocks for which all that waits is looked at, while so few senders have something to offer: mostly there are no more. */
 const AUCTION_AFTER = 3
 
-/** A block to be mined. */
 export interface AuctionBlock {
   readonly pool: Pool
   readonly world: World
@@ -78,9 +77,7 @@ export class Auction implements Source {
   /** Places of the best of each stretch, by tip and by fee cap. */
   readonly #byTip: BestOf
   readonly #byCap: BestOf
-  /** By sender, what is offered. */
   readonly #offered = new Map<Address, PooledTransaction>()
-  /** Senders with code, whose nonces others can use up: an account that delegates to a contract may create some. */
   readonly #watched = new Set<Address>()
   /** Senders whose transaction could not be taken in this block, but may be in the next. */
   #skipped: Address[] = []
@@ -101,7 +98,6 @@ export class Auction implements Source {
     for (const [sender] of pool.bySender.entries()) this.#offer(sender)
   }
 
-  /** Goes on to the next block. */
   open({ pool, world, block, used }: AuctionBlock): void {
     const before = this.#block
     const isSamePrice =
@@ -118,12 +114,10 @@ export class Auction implements Source {
     if (!isSamePrice) for (const sender of this.#poor.splice(0)) this.#offer(sender)
   }
 
-  /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */
   get best(): Transaction | undefined {
     return this.#first()?.transaction
   }
 
-  /** Those of the best. */
   get conditions(): Conditions | undefined {
     return this.#first()?.conditions
   }
@@ -200,7 +194,6 @@ export class Auction implements Source {
   }
 }
 
-/** No place. */
 const NOBODY = -1
 
 /** The best of each stretch of places, as some of them come and go: a tree whose leaves are the places. */

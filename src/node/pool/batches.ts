@@ -9,14 +9,12 @@ export interface CallBatch {
   readonly size: number
   /** True: either all calls are in one block and succeeded, or none is in any. */
   readonly isAtomic: boolean
-  /** Transactions, in the order of the calls. */
   readonly hashes: readonly Hash[]
 }
 
 /** The batches that came last, the oldest first. Immutable. */
 export type CallBatches = readonly CallBatch[]
 
-/** Calls that one batch may have. */
 export const MOST_CALLS = 1_000
 
 /** Batches that a chain keeps; older ones are forgotten, and their transactions are not. */

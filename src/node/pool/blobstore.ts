@@ -16,7 +16,6 @@ export type BlobStore = readonly KeptBlobs[]
 /** Blobs that a chain keeps: 67 MB with their proofs. What snapshots hold beyond that goes with them. */
 export const BLOB_LIMIT = 512
 
-/** The store with the blobs of one more transaction, without the oldest where they are too many. */
 export function withBlobs(
   store: BlobStore,
   { hash, blobs: fields }: Transaction,
@@ -33,7 +32,6 @@ export function withBlobs(
   return all.slice(first)
 }
 
-/** What a transaction came with; undefined when it has no blobs, or they are no longer kept. */
 export function keptSidecar(store: BlobStore, transaction: Hash): BlobSidecar | undefined {
   return store.find((each) => each.transaction === transaction)?.sidecar
 }

@@ -20,7 +20,6 @@ export interface Conditions {
 const MAX_LOOKUPS = 1_000
 
 /**
- * Refuses a block that the conditions are not for.
  * @param world as the transaction would find it
  * @throws {DevchainError} `CONDITIONS_NOT_MET`
  */

@@ -38,7 +38,6 @@ export interface SenderQueue {
   readonly runs: readonly NonceRun[]
 }
 
-/** Nonces from `from` up to and excluding `to`. */
 interface NonceRun {
   readonly from: bigint
   readonly to: bigint
@@ -56,7 +55,6 @@ export const emptyPool: Pool = {
 
 const emptyQueue: SenderQueue = { byNonce: emptyMap(), runs: [] }
 
-/** The waiting transaction of a hash. */
 export function pooledByHash(pool: Pool, hash: Hash): PooledTransaction | undefined {
   return pool.byHash.get(hash)
 }
@@ -95,7 +93,6 @@ export function withConditional(
   return { ...withEntry(rest, { transaction, arrival, conditions }), lastArrival: arrival }
 }
 
-/** The pool with an entry whose sender has none of that nonce waiting. */
 function withEntry(pool: Pool, entry: PooledTransaction): Pool {
   const { from, nonce, hash } = entry.transaction
   const queue = pool.bySender.get(from) ?? emptyQueue
@@ -111,7 +108,6 @@ function withEntry(pool: Pool, entry: PooledTransaction): Pool {
   }
 }
 
-/** The pool without a transaction; the same pool when it is not in it. */
 export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transaction): Pool {
   const queue = pool.bySender.get(from)
   if (queue === undefined || !pool.byHash.has(hash)) return pool
@@ -154,7 +150,6 @@ export function staleOf(pool: Pool, world: World, sender: Address): PooledTransa
   return entriesOf(queue, nonceAt(world, sender))
 }
 
-/** The pool without any of these transactions. */
 export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
   let rest = pool
   for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
@@ -162,7 +157,8 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
 }
 
 /**
- * The pool without many transactions, all of which it holds. Where most of it goes, a new one is made of what stays.
+ * Where most of the pool goes, a new one is made of what stays.
+ * @param transactions all of which it holds
  * @param yieldIfDue awaited after each that goes, or is looked at
  */
 export async function withoutMany(

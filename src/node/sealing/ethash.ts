@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads'
 import type { Ethash as Engine } from '@ethereumjs/ethash'
 import { DevchainError } from '../../core/errors.ts'
 
-/** What a nonce comes to. */
 export interface EthashResult {
   /** 32 bytes: what a proof has to give along with the nonce. */
   readonly mixDigest: Uint8Array
@@ -25,7 +24,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Checks that may wait for the thread. */
 const MAX_WAITING = 1000
 
 /** A thread that runs Ethash. It starts when it is first asked for, and keeps the cache of the newest epoch. */
@@ -65,7 +63,6 @@ export class Ethash {
     return result
   }
 
-  /** Ends the thread; checks that wait are refused. */
   close(): void {
     void this.#worker?.terminate()
     this.#end(

@@ -25,7 +25,6 @@ import { clockAfterBlock } from '../ledger/clock.ts'
 import { adopt } from '../mining/reorganize.ts'
 import { Ethash } from './ethash.ts'
 
-/** A block to work on. */
 export interface Work {
   /** What the proof is for: the block without it. */
   readonly sealHash: Hash
@@ -33,7 +32,6 @@ export interface Work {
   readonly parent: BlockRecord
 }
 
-/** The work of Ethash miners. */
 export interface EthashWork {
   readonly sealHash: Hash
   readonly seedHash: Hash
@@ -41,7 +39,6 @@ export interface EthashWork {
   readonly target: bigint
 }
 
-/** The work of merged miners. */
 export interface MergedWork {
   readonly sealHash: Hash
   /** The highest hash of a parent header that counts, as an integer. */
@@ -56,14 +53,12 @@ export interface MergedWork {
 /** What became of a block that was proved. */
 export type Import = 'IMPORTED_BEST' | 'IMPORTED_NOT_BEST' | 'EXIST' | 'NO_PARENT'
 
-/** A block that was proved, and what became of it. */
 export interface Imported {
   readonly result: Import
   readonly hash: Hash
   readonly number: bigint
 }
 
-/** What proves a block: what its header holds in these two places. */
 interface Seal {
   readonly mixHash: Hash
   /** 8 bytes. */
@@ -132,7 +127,6 @@ export class GetWork {
     return result !== 'NO_PARENT'
   }
 
-  /** Work for merged miners on the block that would be mined now. */
   async mergedWork(isAwaited?: IsAwaited): Promise<MergedWork> {
     const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { parentHash } = record.block.header
@@ -144,9 +138,8 @@ export class GetWork {
   }
 
   /**
-   * Takes a block of the parent chain as proof.
-   * @throws {DevchainError} `WORK_REJECTED` when it is none: its coinbase names no work or work that is not known, is not
-   *   in the block, or the block's hash is above the target
+   * @throws {DevchainError} `WORK_REJECTED` when its coinbase names no work or work that is not known, is not in the block,
+   * or the block's hash is above the target
    */
   async submitMerged(proof: ParentProof): Promise<Imported> {
     const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.options.mergeMiningTag)
@@ -181,7 +174,6 @@ export class GetWork {
     return sum
   }
 
-  /** Ends the thread that checks proofs. */
   close(): void {
     this.#ethash.close()
   }

@@ -6,8 +6,7 @@ import { mine } from '../commands/mine.ts'
 import { intervalOf, isSameRhythm, nextIntervalOf } from '../ledger/miningmode.ts'
 
 /**
- * Mines a block each time the chain's interval is over, for as long as its mining state says so. The timer follows
- * changes of the mining state, also those that a revert brings, and keeps no process alive.
+ * The timer follows changes of the mining state, also those that a revert brings, and keeps no process alive.
  * @returns ends the schedule
  */
 export function scheduleMining(chain: Chain): () => void {
@@ -33,7 +32,6 @@ class Schedule {
     this.#chain = chain
   }
 
-  /** Begins anew with the interval that the chain has now. */
   restart(): void {
     this.stop()
     this.#armAfter(performance.now())

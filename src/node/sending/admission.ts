@@ -37,14 +37,12 @@ import {
   withConditional,
 } from '../pool/pool.ts'
 
-/** What the checks look at besides the transaction. */
 interface AdmissionContext {
   readonly state: ChainState
   /** Wall time in milliseconds. */
   readonly now: number
   /** Of the next block. */
   readonly rules: NextRules
-  /** Undefined when there is no such account. */
   readonly account: Account | undefined
   readonly sender: Account
 }

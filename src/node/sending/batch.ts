@@ -23,7 +23,6 @@ import { estimatedGas, type GasRequest, senderOf } from './fill.ts'
 import { entered } from './send.ts'
 import { signedBy } from './sign.ts'
 
-/** Calls to be sent together. */
 export interface BatchOrder {
   /** Undefined: it follows from the transactions. */
   readonly id: string | undefined
@@ -35,7 +34,6 @@ export interface BatchOrder {
   readonly calls: readonly Pick<TransactionRequest, 'to' | 'data' | 'value'>[]
 }
 
-/** What came of a batch. */
 export interface BatchStatus {
   readonly batch: CallBatch
   /** 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted (EIP-5792). */
@@ -79,10 +77,7 @@ export async function sendBatch(
   )
 }
 
-/**
- * What came of a batch so far.
- * @throws {DevchainError} `UNKNOWN_BATCH`
- */
+/** @throws {DevchainError} `UNKNOWN_BATCH` */
 export function batchStatus({ batches, tree, pool }: ChainState, id: string): BatchStatus {
   const batch = batchById(batches, id)
   if (batch === undefined) {
@@ -105,10 +100,7 @@ export function isAtomicNow({ mining }: ChainState): boolean {
   return isInstant(mining)
 }
 
-/**
- * Refuses an account that this node cannot send for.
- * @throws {DevchainError} `UNAUTHORIZED`
- */
+/** @throws {DevchainError} `UNAUTHORIZED` for an account that this node cannot send for */
 export function requireOwn({ state, environment }: Chain, account: Address): void {
   const now = environment.now()
   if (keyOf(state.accounts, account, now) !== undefined) return
@@ -187,10 +179,7 @@ const sendInTurn: Send = async (executor, given, requests, now) => {
   return { state, value: hashes, dropped }
 }
 
-/**
- * All in one block.
- * @throws {DevchainError} why one of them failed
- */
+/** All in one block, or an error that says why one of them failed. */
 const sendTogether: Send = async (executor, state, requests, now) => {
   if (!isAtomicNow(state)) return sendInTurn(executor, state, requests, now)
   let { pool } = state

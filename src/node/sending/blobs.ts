@@ -17,8 +17,7 @@ import { type BlobStore, keptSidecar } from '../pool/blobstore.ts'
 import { pooledByHash } from '../pool/pool.ts'
 
 /**
- * Makes sure that blobs are those of a transaction: as many as the next block would take, with commitments of its hashes
- * and proofs that hold.
+ * Blobs are those of a transaction: as many as the next block would take, with its hashes and proofs that hold.
  * @throws {DevchainError} `TYPE_NOT_SUPPORTED` before cancun, else `INVALID_BLOBS`
  */
 export async function proveBlobs(
@@ -36,10 +35,7 @@ export async function proveBlobs(
   throw new DevchainError('INVALID_BLOBS', message)
 }
 
-/**
- * Makes sure that a transaction of type 3 came with its blobs.
- * @throws {DevchainError} as `proveBlobs`
- */
+/** @throws {DevchainError} as `proveBlobs` for a transaction of type 3 that came without its blobs */
 export async function requireProven(
   chain: Chain,
   { transaction, sidecar }: SentTransaction,
@@ -59,7 +55,6 @@ export function blobsOfTransaction(
   return keptSidecar(keptBlobs(state), hash)?.blobs
 }
 
-/** The blob of a hash, of any transaction that waits or is mined. */
 export function blobByHash(state: ChainState, hash: Hash): Uint8Array | undefined {
   const kept = keptBlobs(state).find(({ hashes }) => hashes.includes(hash))
   return kept?.sidecar.blobs[kept.hashes.indexOf(hash)]

@@ -28,7 +28,6 @@ import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts
 import { nextNonce } from '../pool/pool.ts'
 import { gasPrice as gasPriceOffered } from './gasoracle.ts'
 
-/** A request that says how much gas it takes. */
 export type GasRequest = TransactionRequest & { readonly gas: bigint }
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
@@ -74,7 +73,6 @@ export async function estimatedGas(
   }
 }
 
-/** The most gas that one transaction may have. */
 function mostGas({ settings, config }: ChainState): bigint {
   const { transactionGasCap = settings.blockGasLimit } = config
   return smaller(settings.blockGasLimit, transactionGasCap)
@@ -137,7 +135,6 @@ export function senderOf({ from }: TransactionRequest): Address {
   throw new DevchainError('INVALID_PARAMS', "from: expected the sender's address, got nothing")
 }
 
-/** Refuses members that do not go together. */
 export function checkRequest({ config }: ChainState, request: TransactionRequest): void {
   const { chainId } = request
   if (chainId !== undefined && chainId !== config.chainId) {

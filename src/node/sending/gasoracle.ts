@@ -27,9 +27,7 @@ export interface FeeHistory {
   readonly baseFeePerGas: readonly bigint[]
   /** 0 to 1. */
   readonly gasUsedRatio: readonly number[]
-  /** Wei per blob gas; one more than there are blocks. */
   readonly baseFeePerBlobGas: readonly bigint[]
-  /** 0 to 1. */
   readonly blobGasUsedRatio: readonly number[]
   /** For each block the tip, in wei per gas, at each percentile of the gas used; only when percentiles were asked. */
   readonly reward: readonly (readonly bigint[])[] | undefined
@@ -115,7 +113,6 @@ function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: big
 }
 
 /**
- * Fees of the `count` blocks that end with `newest`, fewer where the chain begins.
  * @param newest a canonical block, or the pending one
  * @param percentiles each 0 to 100, ascending; undefined leaves `reward` out
  * @throws {DevchainError} `INVALID_PARAMS` for a count outside 1 to 1024 or percentiles that are not as they should be

@@ -16,9 +16,8 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { pooledByNonce } from '../pool/pool.ts'
 
 /**
- * Waits until a transaction is in the canonical chain.
  * @throws {DevchainError} `NOT_MINED_IN_TIME` after `timeoutMs`, with the hash as data; the pool's reason when the
- *   transaction is dropped
+ * transaction is dropped
  */
 export async function inclusionOf(
   chain: Chain,
@@ -71,7 +70,6 @@ export function sentWithNonce(
   return place && { place }
 }
 
-/** Where a transaction is whose nonce is used. */
 function placeOf(tree: BlockTree, sender: Address, nonce: bigint): TransactionPlace | undefined {
   const { canonical } = tree
   let [low, high] = [0, canonical.length - 1]

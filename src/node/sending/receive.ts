@@ -15,13 +15,11 @@ import { keptSidecar, withBlobs } from '../pool/blobstore.ts'
 import { admit } from './admission.ts'
 import { requireProven } from './blobs.ts'
 
-/** A transaction that may not wait, and why. */
 interface RefusedTransaction {
   readonly hash: Hash
   readonly error: DevchainError
 }
 
-/** What became of transactions. Those of neither list wait. */
 export interface Received {
   readonly refused: readonly RefusedTransaction[]
   /** Those that were here, and whose blobs were not. */
@@ -47,7 +45,6 @@ export async function readReceived(
 }
 
 /**
- * Puts transactions into the pool, those that may wait, and keeps their blobs.
  * @param sent read by `readReceived`
  * @param mines true: instant mining mines them; else they wait for a block that comes for another reason
  */

@@ -61,7 +61,6 @@ function requireSame(waiting: Transaction, request: TransactionRequest): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** What two transactions have to have in common. */
 function membersOf(request: TransactionRequest): Readonly<Record<string, unknown>> {
   const { type, chainId, to, value, data, gas, accessList, authorizationList, blobs } = request
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request

@@ -29,7 +29,6 @@ export interface Sent {
   readonly executed: ExecutedTransaction | undefined
 }
 
-/** What comes with a transaction into the pool. */
 interface Attachments {
   /** Proven; undefined when it has no blobs, or they are no longer kept. */
   readonly sidecar?: BlobSidecar | undefined
@@ -77,10 +76,7 @@ export async function sendProven(
   return submit(chain, { ...prepared, sidecar }, isAwaited)
 }
 
-/**
- * As `sendTransaction`, with the key that the passphrase opens, whether the account is locked or not.
- * @throws {DevchainError} also `WRONG_PASSPHRASE`
- */
+/** As `sendTransaction`, with the key that the passphrase opens, whether the account is locked or not. Throws also `WRONG_PASSPHRASE`. */
 export async function sendWithPassphrase(
   chain: Chain,
   request: TransactionRequest,
@@ -121,10 +117,7 @@ export async function sendConditional(
   return submit(chain, { ...(await readSigned(chain, raw)), conditions }, isAwaited)
 }
 
-/**
- * As `sendTransaction` for whatever sender, as though it were impersonated.
- * @throws {DevchainError} as `sendTransaction`, but nothing about accounts
- */
+/** As `sendTransaction` for whatever sender, as though it were impersonated: throws nothing about accounts. */
 export async function sendUnsignedTransaction(
   chain: Chain,
   request: TransactionRequest,
@@ -153,10 +146,7 @@ async function prepare(
   return { request: { ...request, gas }, signer }
 }
 
-/**
- * Puts a transaction into the pool, and under instant mining into a block.
- * @param isAwaited false once its caller is gone: what still runs is given up, and the transaction is nowhere
- */
+/** @param isAwaited false once its caller is gone: what still runs is given up, and the transaction is nowhere */
 async function submit(
   chain: Chain,
   given: Prepared | Signed,
@@ -181,7 +171,6 @@ async function submit(
   return hash
 }
 
-/** The state with a transaction in the pool, or under instant mining in a block. */
 export async function entered(
   executor: Executor,
   state: ChainState,

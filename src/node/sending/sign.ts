@@ -23,11 +23,7 @@ import {
 /** Who signs a request: its unlocked or impersonated sender, nobody, or a key that was opened for it. */
 export type Signer = 'sender' | 'nobody' | { readonly key: Uint8Array }
 
-/**
- * A request as the transaction that it becomes on a state.
- * @param now wall time in milliseconds
- * @throws {DevchainError} `INVALID_PARAMS`, and where its sender signs `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`
- */
+/** @throws {DevchainError} `INVALID_PARAMS`, and where its sender signs `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` */
 export function signedBy(
   signer: Signer,
   state: ChainState,
@@ -56,10 +52,7 @@ export async function signRequest(chain: Chain, given: TransactionRequest): Prom
   return signedWith(chain, request, key)
 }
 
-/**
- * As `signRequest`, with the key that the passphrase opens, whether the account is locked or not.
- * @throws {DevchainError} also `WRONG_PASSPHRASE`
- */
+/** As `signRequest`, with the key that the passphrase opens, whether the account is locked or not. Throws also `WRONG_PASSPHRASE`. */
 export async function signWithPassphrase(
   chain: Chain,
   request: TransactionRequest,

@@ -10,10 +10,8 @@ import type { Log } from '../../../protocol/blocks/receipt.ts'
 import { JsonText, type Written } from '../../../rpc/jsontext.ts'
 import { logShape } from '../encodelog.ts'
 
-/** Logs, from so many on written as bytes at once. */
 const MANY_LOGS = 64
 
-/** The JSON of many logs, made when it is read; undefined where they are so few that it gains nothing. */
 export function textOfLogs(entries: readonly LogEntry[]): JsonText | undefined {
   if (entries.length < MANY_LOGS) return undefined
   const written = (): Written => {
@@ -39,7 +37,6 @@ interface LogBytes {
   readonly bytes: Buffer
 }
 
-/** The last logs that were answered. */
 const logBytes = new LruCache<Log, LogBytes>(8_192)
 
 /** Bytes of a log that is remembered, at most: usual ones have far fewer. */

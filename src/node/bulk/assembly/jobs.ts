@@ -22,7 +22,6 @@ export class Job {
   target: u32
 }
 
-/** Jobs that a queue holds. */
 const QUEUE_LENGTH: u32 = 256
 
 /** Addresses of the jobs of each queue, four bytes each, one queue after the other; then how many each has. */

@@ -85,7 +85,6 @@ export function overwrite(at: usize, value: usize, length: u32): bool {
   return true
 }
 
-/** Has all that changed hashed by the next `run`. */
 export function hash(trie: LiveTrie, queue: u32): void {
   if (trie.root != 0) hashNode(changetype<Node>(trie.root), queue)
 }
@@ -198,7 +197,6 @@ function restOf(extension: Extension, begin: u32): Node {
   return rest
 }
 
-/** A new leaf of a branch at nibble `depth`. */
 function leafIn(branch: Branch, key: usize, depth: u32, value: usize, length: u32): Leaf {
   const leaf = newLeaf(key, depth + 1, value, length)
   adopt(branch, leaf, nibbleAt(key, depth))

@@ -42,7 +42,6 @@ export function writeExtension(at: usize, key: usize, from: u32, to: u32): u32 {
   return <u32>(end + 33 - at)
 }
 
-/** Writes the header of a list of 56 bytes or more. Returns its length. */
 export function writeLongHeader(at: usize, payload: u32): u32 {
   if (payload < 256) {
     store<u8>(at, 0xf8)

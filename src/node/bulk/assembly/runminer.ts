@@ -19,7 +19,6 @@ class Ring extends LiveTrie {
   leaves: usize
 }
 
-/** What is mined, in addresses that runminer.ts writes. */
 @unmanaged
 class Parameters {
   /** The header's RLP, and where what differs from block to block is in it: hashes begin there, integers end there. */
@@ -50,7 +49,6 @@ class Parameters {
   blocks: usize
 }
 
-/** A value's RLP, before it is copied. */
 const VALUE: usize = memory.data(40, 16)
 
 const WORD: usize = memory.data(32, 16)
@@ -149,7 +147,6 @@ function copyWord(target: usize, source: usize): void {
   v128.store(target, v128.load(source, 16), 16)
 }
 
-/** Bytes of the RLP of an integer. */
 function sizeOf(value: u64): u32 {
   return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
 }
