@@ -17,7 +17,6 @@ import type { Ask } from './sourcify/repository.ts'
 /** What is asked of the project over HTTP: below /sourcify. forge adds `v2` to a URL without its last `/`. */
 const SITE = /^\/sourcify(\/|v2\/)/
 
-/** True for what `answer` of the door answers. */
 export function isAskedOfProject(target: string): boolean {
   return SITE.test(target)
 }
@@ -53,7 +52,6 @@ export class ProjectDoor {
     this.#options = options
   }
 
-  /** The project, where there is one. */
   get project(): Project | undefined {
     return this.#project
   }
@@ -76,7 +74,6 @@ export class ProjectDoor {
     return this.#opening
   }
 
-  /** What functions used, once all artifacts are read. */
   async gasReport(): Promise<GasSummary> {
     await this.refresh()
     return (await this.open()).gas.summary()
@@ -112,7 +109,6 @@ export class ProjectDoor {
     return report
   }
 
-  /** Counts from now on what the reports of the end are to tell. */
   async begin(): Promise<void> {
     const { coverage, gasReport } = this.#options.settings
     if (gasReport) (await this.open()).countInnerGas()
@@ -157,7 +153,6 @@ export class ProjectDoor {
       try {
         await (await this.open()).add(each)
       } catch (error) {
-        // the chain runs all the same
         tell({ event: 'artifacts', warning: (error as Error).message })
         if (settings.artifacts.includes(each)) await (await this.open()).expectFolder(each)
       }

@@ -17,6 +17,5 @@ export type ProjectEvent = ArtifactsEvent | ProjectHint
 export interface ProjectHint {
   readonly event: 'artifacts'
   readonly hint: string
-  /** A flag, or a command. */
   readonly flag: string
 }

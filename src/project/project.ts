@@ -40,17 +40,14 @@ const MOST_LOOKS = 5
 /** How long somebody who tells names waits for what is being read. */
 const CATCH_UP_MS = 2_000
 
-/** A folder whose artifacts are read, or a file and the folder that it is in. */
 interface Source {
   readonly folder: string
   readonly watch: FolderWatch
-  /** Reads what is new in it. */
   readonly read: () => Promise<void>
   /** Files that were skipped, and told of. */
   readonly told: Set<string>
 }
 
-/** What a project is made for. */
 export interface ProjectOptions {
   readonly chain: Chain
   /** Paths are told as seen from here. */
@@ -61,7 +58,6 @@ export interface ProjectOptions {
 
 export class Project {
   readonly names: Names
-  /** What functions use, from now on. */
   readonly gas: GasReport
   readonly catalogue: Catalogue = new Catalogue()
   readonly labels: Labels = new Labels()
@@ -111,7 +107,6 @@ export class Project {
     await this.#addAll(found.filter((each) => !this.#sources.has(path.resolve(each))))
   }
 
-  /** Reads a folder once it is there. */
   async expectFolder(folder: string): Promise<void> {
     if (!existsSync(folder)) await this.#addAll([folder])
   }
@@ -213,12 +208,10 @@ export class Project {
     return contracts.length
   }
 
-  /** Counts also what contracts call of each other, from now on. */
   countInnerGas(): void {
     this.gas.countInner(this.#options.chain)
   }
 
-  /** Counts from now on what calls and transactions reach. */
   coverage(): Promise<Coverage> {
     this.#coverage ??= this.#openCoverage()
     return this.#coverage
@@ -286,7 +279,6 @@ export class Project {
     return kept && (JSON.parse(inflateSync(kept).toString()) as unknown)
   }
 
-  /** The same in lines. */
   async sourceExplanation(again: Again, usual: string): Promise<SourceExplanation | undefined> {
     const explained = await this.explain(again, usual)
     return explained && { lines: explanationLines(explained), cause: explained.cause }

@@ -3,7 +3,6 @@ import { type AbiParameters, decode } from 'ox/AbiParameters'
 import { bigintFromBytes } from '../../core/hex.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
-/** A parameter as ABIs describe it. */
 export interface Parameter {
   readonly name?: string
   readonly type: string
@@ -11,14 +10,12 @@ export interface Parameter {
   readonly indexed?: boolean
 }
 
-/** A parameter with the value that it has. */
 export interface Argument {
   readonly parameter: Parameter
   /** Numbers, bigints, booleans, texts; lists for arrays, lists of arguments for tuples. */
   readonly value: unknown
 }
 
-/** Bytes that are decoded: of more than so many nothing is told. */
 const LONGEST = 1_000_000
 
 const parsed = new WeakMap<AbiItem, ParsedItem>()
@@ -31,7 +28,6 @@ interface ParsedItem {
   readonly others: readonly Parameter[]
 }
 
-/** The parameters of an ABI item, read when they are first asked for. */
 function parametersOf(item: AbiItem): ParsedItem {
   const known = parsed.get(item)
   if (known !== undefined) return known
@@ -101,7 +97,6 @@ function isClean(type: string, word: Uint8Array): boolean | undefined {
   }
 }
 
-/** What a function returned; undefined where the bytes do not fit. */
 export function decodeOutputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
   return decodeAs(parametersOf(item).outputs, data)
 }

@@ -4,13 +4,11 @@ import { amount, bytes, ether, number, oneLine, short } from '../../core/format.
 import type { Address } from '../../core/hex.ts'
 import type { Argument, Parameter } from './decode.ts'
 
-/** The unit of a token. */
 export interface Token {
   readonly symbol: string
   readonly decimals: number
 }
 
-/** How values are told. */
 export interface Telling {
   /** What people call an address; undefined: its hex. */
   readonly nameOf: (address: string) => string | undefined
@@ -74,7 +72,6 @@ export function inOneUnit(list: readonly Argument[], telling: Telling): Telling 
   return isEther ? { ...telling, isEther } : telling
 }
 
-/** A value in words. */
 export function valueText({ parameter, value }: Argument, telling: Telling): string {
   if (Array.isArray(value)) return listText(parameter, value as readonly unknown[], telling)
   if (parameter.type === 'address') return addressText(String(value), telling)

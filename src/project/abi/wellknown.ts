@@ -34,7 +34,6 @@ function itemOf(signature: string, key: string): AbiItem {
   return { kind: 'function', name, signature, key, isPayable: true, json }
 }
 
-/** The parameters of a list of types, tuples with what they hold. */
 function parametersIn(types: string): readonly Parameter[] {
   const found: Parameter[] = []
   let depth = 0

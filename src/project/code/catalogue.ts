@@ -10,13 +10,11 @@ import {
   withoutMetadata,
 } from './shape.ts'
 
-/** A contract of the user's. */
 export interface Contract {
   readonly name: string
   /** Path of its source as the compiler was told it; empty where the artifact does not say. */
   readonly source: string
   readonly format: Format
-  /** The file that describes it. */
   readonly file: string
   /** Of the file as it was read; empty for what was handed over. */
   readonly stamp: string
@@ -28,7 +26,6 @@ export interface Contract {
   readonly age: number
 }
 
-/** A contract that some code is taken for. */
 export interface Match {
   readonly contract: Contract
   /** True where the code is not the compiled one, or several contracts have the same. */
@@ -37,15 +34,12 @@ export interface Match {
   readonly isSame: boolean
 }
 
-/** The contracts that have a code. */
 export interface Alike {
-  /** The newest first. */
   readonly contracts: readonly Contract[]
   /** True where the hashes of metadata are the same too: the sources are, to the byte. */
   readonly isExact: boolean
 }
 
-/** A code that begins with that of a creation, and where the arguments of its constructor begin. */
 export interface CreationMatch extends Match {
   readonly argumentsAt: number
 }
@@ -53,7 +47,6 @@ export interface CreationMatch extends Match {
 /** Contracts that are kept; those of further files are left out, and that is told. */
 export const MOST_CONTRACTS = 50_000
 
-/** Functions that an ABI must have at least for a guess by its selectors. */
 const TELLING_FUNCTIONS = 3
 
 /**
@@ -76,7 +69,6 @@ interface Lookups {
   readonly items: ReadonlyMap<string, AbiItem>
 }
 
-/** All contracts that were read. */
 export class Catalogue {
   readonly #files = new Map<string, readonly Contract[]>()
   readonly #stamps = new Map<string, string>()
@@ -90,7 +82,6 @@ export class Catalogue {
     { readonly version: number; readonly match: Match | undefined }
   >()
 
-  /** Changes with every change of the contracts. */
   get version(): number {
     return this.#version
   }
@@ -99,7 +90,6 @@ export class Catalogue {
     return this.#files.size === 0
   }
 
-  /** What is known of files, so that they are read again only when they changed. */
   get stamps(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#stamps)
   }
@@ -138,7 +128,6 @@ export class Catalogue {
     return fits
   }
 
-  /** Forgets files that are gone. */
   remove(files: Iterable<string>): void {
     for (const file of files) {
       this.#count -= this.#files.get(file)?.length ?? 0
@@ -181,7 +170,6 @@ export class Catalogue {
     return this.#lookups
   }
 
-  /** The contract that deployed code is of. The answer is remembered as long as the code is the same value. */
   runtime(code: Uint8Array): Match | undefined {
     const known = this.#matches.get(code)
     if (known?.version === this.#version) return known.match
@@ -190,7 +178,6 @@ export class Catalogue {
     return match
   }
 
-  /** The contracts whose deployed code this is; undefined where it is nobody's. */
   alike(code: Uint8Array): Alike | undefined {
     const { runtimes, bodies } = this.#all
     const found = alike(runtimes.get(code.length) ?? [], code, ({ runtime }) => runtime)
@@ -218,12 +205,10 @@ export class Catalogue {
     return this.#all.items.get(`${kind} ${key}`)
   }
 
-  /** All contracts, with code or without. */
   *contracts(): Generator<Contract> {
     for (const contracts of this.#files.values()) yield* contracts
   }
 
-  /** The first contract that is meant. */
   find(isMeant: (contract: Contract) => boolean): Contract | undefined {
     for (const contracts of this.#files.values()) {
       const found = contracts.find(isMeant)
@@ -232,7 +217,6 @@ export class Catalogue {
     return undefined
   }
 
-  /** All contracts of a name. */
   named(name: string): readonly Contract[] {
     return this.#all.names.get(name) ?? []
   }

@@ -7,7 +7,6 @@ import { codeAt, storageAt, type World } from '../../state/world.ts'
 /** How an account comes to run the code of another. */
 export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
 
-/** What an account runs instead of its own code. */
 export interface Target {
   readonly via: Detour
   readonly address: Address
@@ -55,7 +54,6 @@ export function adminOf(world: World, proxy: Address): Address | undefined {
   return slotAddress(world, proxy, ADMIN_SLOT)
 }
 
-/** True where a proxy runs another implementation than it did. */
 export function isUpgraded(before: World, after: World, proxy: Address): boolean {
   const [old, now] = [before, after].map((world) => storageAt(world, proxy, IMPLEMENTATION_SLOT))
   return old !== 0n && old !== now

@@ -3,7 +3,6 @@ import { nextOperation, OP } from '../../evm/opcodes.ts'
 
 const known = new WeakMap<Uint8Array, ReadonlySet<string>>()
 
-/** The selectors that a code compares with. */
 export function selectorsIn(code: Uint8Array): ReadonlySet<string> {
   const found = known.get(code) ?? searched(code)
   known.set(code, found)

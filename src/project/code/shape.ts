@@ -7,7 +7,6 @@ export interface Hole {
   readonly length: number
 }
 
-/** A compiled code without the code itself. */
 export interface CodeShape {
   readonly length: number
   readonly holes: readonly Hole[]
@@ -21,13 +20,11 @@ export interface CodeShape {
   readonly probes: readonly Probe[]
 }
 
-/** Four bytes of a code, as a number, and where they stand. */
 export interface Probe {
   readonly at: number
   readonly value: number
 }
 
-/** Bytes that an address takes in PUSH20, and an immutable in PUSH32. */
 const ADDRESS_LENGTH = 20
 const WORD_LENGTH = 32
 const PUSH20 = 0x73
@@ -43,7 +40,6 @@ const METADATA_HASHES: readonly (readonly [key: Buffer, length: number])[] = [
   [Buffer.from('65627a7a72315820', 'hex'), 32],
 ]
 
-/** Bytes of metadata that are believed. */
 const LONGEST_METADATA = 256
 
 /**
@@ -69,7 +65,6 @@ export function compiledCode(
   return { code, holes: [...links, ...given, ...own, ...selfOf(code)] }
 }
 
-/** What is kept of a compiled code. */
 export function shapeOf(code: Uint8Array, holes: readonly Hole[]): CodeShape {
   const filled = withoutHoles(code, holes)
   const body = withoutMetadata(filled)
@@ -87,7 +82,6 @@ export function shapeOf(code: Uint8Array, holes: readonly Hole[]): CodeShape {
   }
 }
 
-/** A copy of code with zeros in its holes. */
 export function withoutHoles(code: Uint8Array, holes: readonly Hole[]): Buffer {
   const copy = Buffer.from(code)
   for (const { start, length } of holes) copy.fill(0, start, start + length)
@@ -121,7 +115,6 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64').slice(0, 24)
 }
 
-/** True when code has what a shape's probes saw, but for holes. */
 export function fitsProbes(code: Uint8Array, probes: readonly Probe[]): boolean {
   return probes.every(({ at, value }) => wordAt(code, at) === value)
 }

@@ -1,7 +1,6 @@
 // What readers of statements gather, and how they go through blocks.
 import { type Range, type Token, TokenReader } from '../solidity/tokens.ts'
 
-/** A place where control parts. */
 export interface Branch {
   readonly kind: 'if' | 'require' | 'ternary' | 'clauses'
   /** What is parted: the statement or, of a ternary, what it stands in. The compiler gives the jump of `if` and `require` this range. */
@@ -30,10 +29,8 @@ export abstract class BlockReader extends TokenReader {
     this.found = found
   }
 
-  /** Reads the statement at the cursor. */
   protected abstract statement(): unknown
 
-  /** Reads the block at the cursor. */
   block(): Range {
     const first = this.at
     this.at += 1

@@ -5,7 +5,6 @@ import { addReached, noCounts, type ReachCounts } from '../../evm/tracers/reache
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import { hashOf } from '../code/shape.ts'
 
-/** Runs that wait to be added. */
 const MOST_WAITING = 1_000
 
 /** Codes that no artifact is of, which are kept as one may come yet, and their bytes; and codes of all others. */
@@ -13,7 +12,6 @@ const MOST_UNKNOWN = 2_000
 const MOST_UNKNOWN_BYTES = 64_000_000
 const MOST_CODES = 4_000
 
-/** A code that ran. */
 export interface RanCode {
   /** One of those that are the same. */
   readonly code: Uint8Array
@@ -41,19 +39,16 @@ export class Collector {
     this.#onCut = onCut
   }
 
-  /** True where there were more codes than are kept. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Takes what a run reached. */
   readonly take = (reached: readonly ReachedCode[]): void => {
     this.#waiting.push(...reached)
     if (this.#waiting.length >= MOST_WAITING) this.#addAll()
     else this.#timer ??= setImmediate(() => this.#addAll())
   }
 
-  /** All that ran of codes that artifacts are of. */
   ran(): readonly RanCode[] {
     this.#addAll()
     this.#lookAgain()

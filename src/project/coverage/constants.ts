@@ -1,7 +1,6 @@
 // What a code has just pushed: the target of a jump, which constructors work out of two in one word.
 import { isPush, OP } from '../../evm/opcodes.ts'
 
-/** Constants that are kept: more than two are combined one after another. */
 const KEPT = 4
 
 /** Bytes of the longest constant that is read: two targets in one word. */

@@ -5,7 +5,6 @@ import { type Range, type Token, TokenReader, tokensOf } from '../solidity/token
 import { BlockReader, type Branch } from './blocks.ts'
 import { YulReader } from './yul.ts'
 
-/** A function or modifier with its body. */
 export interface Coverable {
   readonly function: SourceFunction
   readonly body: Range
@@ -14,7 +13,6 @@ export interface Coverable {
   readonly branches: readonly Branch[]
 }
 
-/** What can be covered of a source, function by function. @param text a character a byte */
 export function coverablesOf(text: string, { functions }: Outline): readonly Coverable[] {
   const tokens = tokensOf(text)
   const indexes = new Map(tokens.map(({ start }, i) => [start, i]))
@@ -61,7 +59,6 @@ function ternary(reader: TokenReader, range: Range): Branch {
 
 const CHECKS: ReadonlySet<string> = new Set(['require', 'assert'])
 
-/** Reads statements of Solidity. */
 class StatementReader extends BlockReader {
   protected override statement(): Range {
     const { start } = this.tokens[this.at]!
@@ -150,7 +147,6 @@ class StatementReader extends BlockReader {
     return { start, end }
   }
 
-  /** A declaration, an expression, return, emit and the like. */
   #simple(): Range {
     const first = this.at
     const [word, next] = this.tokens.slice(first, first + 2).map(({ text }) => text)

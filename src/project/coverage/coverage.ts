@@ -17,17 +17,13 @@ import { Collector, matchOf } from './collect.ts'
 import { type CoverageRow, recordOf } from './lcov.ts'
 import { Measure } from './measure.ts'
 
-/** What was reached so far. */
 export interface CoverageReport {
-  /** In lcov's form. */
   readonly lcov: string
-  /** A row for each file, by their paths. */
   readonly rows: readonly CoverageRow[]
   /** What is missing in it, in words; undefined: nothing. */
   readonly warning: string | undefined
 }
 
-/** What coverage needs of a project. */
 export interface CoverageOptions {
   readonly catalogue: Catalogue
   readonly details: DetailReader
@@ -37,7 +33,6 @@ export interface CoverageOptions {
   readonly warn: (warning: string) => void
 }
 
-/** Gathers what is reached, and tells it. */
 export class Coverage {
   readonly #options: CoverageOptions
   readonly #collector: Collector
@@ -47,7 +42,6 @@ export class Coverage {
     this.#collector = new Collector(options.catalogue, () => options.warn(CUT))
   }
 
-  /** Takes what a call or transaction reached. */
   readonly take = (reached: readonly ReachedCode[]): void => this.#collector.take(reached)
 
   close(): void {
@@ -135,7 +129,6 @@ export class Coverage {
     return details.of(contract)
   }
 
-  /** Files of which nothing ran. */
   async #addOthers(measure: Measure): Promise<void> {
     for (const contract of [...this.#options.catalogue.contracts()]) {
       const name = shownPath(contract.source)
@@ -158,7 +151,6 @@ export class Coverage {
     try {
       return sourceOf(name, readFileSync(file, 'utf8'))
     } catch {
-      // gone since it was compiled
       return undefined
     }
   }
@@ -176,7 +168,6 @@ export class Coverage {
   }
 }
 
-/** Sources that are left out. */
 class Gaps {
   readonly #places = new Set<string>()
   readonly #contracts = new Set<string>()
@@ -210,7 +201,6 @@ const CUT = 'not all codes that ran are counted: there were too many'
 /** Sources of tests and scripts of Foundry: they are told of only where they ran. */
 const TESTS = /\.[ts]\.sol$/
 
-/** Paths of packages. */
 const FOREIGN = /^@|^(?:hardhat|forge-std|lib)\//
 
 function fileOf({ file }: Contract, name: string): string | undefined {

@@ -4,13 +4,11 @@ import type { SourceFunction } from '../solidity/outline.ts'
 import type { Range } from '../solidity/tokens.ts'
 import type { BranchTally, FunctionTally, MeasuredFile } from './measure.ts'
 
-/** Parts that ran, of those that there are. */
 export interface Share {
   readonly hit: number
   readonly found: number
 }
 
-/** How much of a file ran. */
 export interface CoverageRow {
   readonly file: string
   readonly lines: Share
@@ -18,7 +16,6 @@ export interface CoverageRow {
   readonly branches: Share
 }
 
-/** What a file comes to. */
 interface FileCounts {
   readonly functions: readonly {
     readonly line: number
@@ -26,7 +23,6 @@ interface FileCounts {
     readonly count: number
   }[]
   readonly branches: readonly BranchCounts[]
-  /** How often each line began to run on which a function or a statement begins. */
   readonly lines: ReadonlyMap<number, number>
 }
 

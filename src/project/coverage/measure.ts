@@ -8,7 +8,6 @@ import type { Branch } from './blocks.ts'
 import { PushedConstants } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
 
-/** A code that ran, with what tells of its source. */
 export interface MeasuredCode {
   readonly code: Uint8Array
   readonly counts: ReachCounts
@@ -24,7 +23,6 @@ export interface Tally {
   isPresent: boolean
 }
 
-/** A place where control parts, and how often it went each way. */
 export interface BranchTally extends Tally {
   readonly branch: Branch
   /** How often each way was taken, as the jump tells; `count` is how often it was come to. */
@@ -33,25 +31,21 @@ export interface BranchTally extends Tally {
   readonly ways: readonly Tally[]
 }
 
-/** A function with all that is counted of it: `count` is how often it was entered. */
 export interface FunctionTally extends Tally {
   readonly coverable: Coverable
   readonly statements: readonly Tally[]
   readonly branches: readonly BranchTally[]
 }
 
-/** A source of the report. */
 export interface MeasuredFile {
   readonly path: string
   readonly source: Source
   readonly functions: readonly FunctionTally[]
 }
 
-/** Gathers counts, code by code. */
 export class Measure {
   readonly #files = new Map<string, FileIndex>()
 
-  /** The files, by their paths. */
   get files(): readonly MeasuredFile[] {
     return [...this.#files.values()]
       .map(({ file }) => file)
@@ -62,14 +56,12 @@ export class Measure {
     return this.#files.has(path)
   }
 
-  /** A file of the report, reached or not. */
   file(path: string, source: Source): FileIndex {
     const known = this.#files.get(path) ?? new FileIndex(path, source)
     this.#files.set(path, known)
     return known
   }
 
-  /** Adds what ran of a code. */
   add({ code, counts, map, file }: MeasuredCode): void {
     const files = new Map<number, FileIndex | undefined>()
     const indexOf = (id: number): FileIndex | undefined => {
@@ -103,7 +95,6 @@ interface Part {
   readonly tally: Tally
 }
 
-/** A file, and what finds its parts. */
 class FileIndex {
   readonly file: MeasuredFile
   readonly #placed: readonly Placed[]
@@ -126,7 +117,6 @@ class FileIndex {
     this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(partsOf)
   }
 
-  /** The statement that a part of the source lies in. */
   statementAt({ start, length }: Origin): Placed | undefined {
     let [low, high] = [0, this.#placed.length]
     while (low < high) {
@@ -138,7 +128,6 @@ class FileIndex {
     return found !== undefined && start + length <= found.range.end ? found : undefined
   }
 
-  /** The function whose body a part of the source lies in. */
   functionAround(origin: Origin): FunctionTally | undefined {
     const around = this.file.source.outline.functionAt(origin.start)
     const found = around && this.#byStart.get(around.start)
@@ -209,7 +198,6 @@ interface Loop {
   readonly jumps: number
 }
 
-/** Goes through one code. */
 class CodeReading {
   readonly #run: Run
   readonly #indexOf: (id: number) => FileIndex | undefined
@@ -218,7 +206,6 @@ class CodeReading {
   readonly #functions = new Set<FunctionTally>()
   /** Of each function's first operation. */
   readonly #wholes = new Map<FunctionTally, number>()
-  /** By the targets that are jumped to. */
   readonly #entries = new Map<number, FunctionTally>()
   readonly #loops: Loop[] = []
   /** The function whose code comes last. */

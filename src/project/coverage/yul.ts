@@ -2,7 +2,6 @@
 import type { Range } from '../solidity/tokens.ts'
 import { BlockReader } from './blocks.ts'
 
-/** Reads statements of Yul, which no semicolons part. */
 export class YulReader extends BlockReader {
   protected override statement(): void {
     if (this.word === '{') {
@@ -68,7 +67,6 @@ export class YulReader extends BlockReader {
     if (this.take(':=')) this.#expression()
   }
 
-  /** A literal, a name, a call. */
   #expression(): Range {
     const first = this.at
     this.at += 1

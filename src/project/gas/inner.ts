@@ -6,7 +6,6 @@ import { isForwarded } from '../naming/callees.ts'
 
 /** Calls of one function of one account, or creations of one contract, that a command brought. */
 export interface InnerCalls {
-  /** Null for creations. */
   readonly to: Address | null
   /** The first four bytes of the input, or fewer; of a creation all of it. */
   readonly input: Uint8Array
@@ -14,7 +13,6 @@ export interface InnerCalls {
   readonly through: Address | undefined
   /** True where the account delegated the very call to another. */
   readonly isHandedOn: boolean
-  /** Gas of each call that succeeded. */
   readonly gas: number[]
   failed: number
 }
@@ -27,12 +25,10 @@ interface OpenFrame {
   isHandedOn: boolean
 }
 
-/** Calls of a command that are kept by themselves; further ones are left out. */
 const MOST_CALLED = 10_000
 
 const SELECTOR_LENGTH = 4
 
-/** Records the calls within the transactions of one command. */
 export class InnerCallWatch implements CommandWatch {
   readonly #listener: (calls: readonly InnerCalls[]) => void
   readonly #open: OpenFrame[] = []

@@ -29,7 +29,6 @@ export interface GasRow {
   readonly max: number
 }
 
-/** The report, and what is to be known of it. */
 export interface GasSummary {
   readonly rows: readonly GasRow[]
   /** Why it has nothing, or not all, in words; undefined: there is nothing to say. */
@@ -48,13 +47,11 @@ const MOST_WAITING = 1_000
 const MOST_UNSETTLED = 5_000
 const MOST_UNSETTLED_BYTES = 64_000_000
 
-/** How often an amount was used, and how many calls failed. */
 interface Counts {
   readonly amounts: Map<number, number>
   failed: number
 }
 
-/** What calls are told as. */
 interface Told {
   readonly contract: string
   readonly function: string
@@ -72,13 +69,11 @@ interface Called extends Omit<Message, 'to'> {
   readonly world: World
 }
 
-/** Calls within transactions, and the accounts when they were made. */
 interface WaitingCalls {
   readonly calls: readonly InnerCalls[]
   readonly world: World
 }
 
-/** Counts the transactions of a chain from now on. */
 export class GasReport {
   readonly #names: Names
   readonly #warn: (warning: string) => void
@@ -303,7 +298,6 @@ const SELECTOR_LENGTH = 4
 /** Salt of the factory for deterministic addresses, which stands before the code of a creation. */
 const SALT_LENGTH = 32
 
-/** The code of a creation with its arguments; undefined for what is none. */
 function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | undefined {
   if (to === null) return input
   return to === CREATE2_DEPLOYER.address ? input.subarray(SALT_LENGTH) : undefined

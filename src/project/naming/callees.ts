@@ -11,13 +11,10 @@ import type { Identity } from './identity.ts'
 export interface Message {
   readonly to: Address
   readonly input: Uint8Array
-  /** Undefined where that is not known. */
   readonly from?: Address | undefined
-  /** True where the account delegated the very same message to another; undefined where that is not known. */
   readonly isHandedOn?: boolean | undefined
 }
 
-/** The function that a message calls. */
 export interface Callee {
   /** True where a proxy's own code answers. */
   readonly isOwn: boolean
@@ -27,7 +24,6 @@ export interface Callee {
   readonly item: AbiItem | undefined
 }
 
-/** True where a call is handed on as it came. */
 export function isForwarded(
   { kind, input }: { readonly kind: string; readonly input: Uint8Array },
   caller: { readonly input: Uint8Array },
@@ -35,7 +31,6 @@ export function isForwarded(
   return kind === 'DELEGATECALL' && Buffer.compare(input, caller.input) === 0
 }
 
-/** The first bytes of a message that name a function; empty where there are fewer than four. */
 export function selectorOf(input: Uint8Array): string {
   return input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
 }
@@ -70,7 +65,6 @@ function answering(contract: Contract, input: Uint8Array): AbiItem | undefined {
   return namedBy(contract, input) ?? contract.abi.find(({ kind }) => kind === 'fallback')
 }
 
-/** The function that a message names; of one without data the receive function. */
 function namedBy(contract: Contract, input: Uint8Array): AbiItem | undefined {
   if (input.length === 0) return contract.abi.find(({ kind }) => kind === 'receive')
   return memberOf(contract, 'function', selectorOf(input))

@@ -11,7 +11,6 @@ import type { Token } from '../abi/values.ts'
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import { addressIn, type Detour, targetOf } from '../code/proxies.ts'
 
-/** A contract as it stands on the chain. */
 export interface Identity {
   /** Undefined where no artifact is of its code. */
   readonly contract: Contract | undefined
@@ -25,13 +24,10 @@ export interface Identity {
   readonly code: Address
 }
 
-/** Proxies of proxies are followed so far. */
 const DEEPEST = 4
 
-/** Gas that a contract has to tell its name. */
 const ASKING_GAS = 200_000n
 
-/** Accounts whose symbol or creation is remembered. */
 const REMEMBERED = 2_000
 
 /** bytes4(keccak256('implementation()')), and so on. */
@@ -56,10 +52,8 @@ interface KnownTwin {
   readonly match: Match
 }
 
-/** How often an account is asked for a symbol. */
 const MOST_ASKED = 8
 
-/** Knows accounts by their code. */
 export class Identities {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
@@ -71,7 +65,6 @@ export class Identities {
     this.#catalogue = catalogue
   }
 
-  /** What the account is; undefined for one without code. */
   of(world: World, address: Address, depth = 0): Identity | undefined {
     const code = codeAt(world, address)
     if (code.length === 0) return undefined
@@ -102,7 +95,6 @@ export class Identities {
     return creation?.isGuess === false && isOne === true ? creation : undefined
   }
 
-  /** The codes that an account runs, as far as artifacts have them: its own, and that behind a proxy; none without code. */
   codes(world: World, address: Address, depth = 0): readonly Uint8Array[] {
     const code = codeAt(world, address)
     if (code.length === 0) return []

@@ -21,18 +21,14 @@ export function hasInnerCalls({ name, signature }: AbiItem): boolean {
   return (name === 'multicall' && signature.endsWith('bytes[])')) || AGGREGATES.test(name)
 }
 
-/** What tells of inner calls. */
 export interface InnerTeller {
-  /** Who makes the calls. */
   readonly self: Address
   readonly call: (to: Address, input: Uint8Array) => ToldCall | undefined
-  /** What an account is called. */
   readonly nameOf: (address: Address) => string
   /** What a call of an account failed with. */
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
-/** A call that is given calls to make. */
 export class NamedMulticall extends NamedCall {
   readonly #item: AbiItem
   readonly #contract: string | undefined
@@ -51,13 +47,11 @@ export class NamedMulticall extends NamedCall {
     this.#teller = teller
   }
 
-  /** The first of the calls that it is given. */
   override get calls(): readonly GivenCall[] {
     const list = this.values?.map((each) => listIn(each)).find((each) => each !== undefined)
     return list === undefined ? [] : this.#told(list, MOST_LISTED)
   }
 
-  /** What each of the calls answered. */
   override answer(output: Uint8Array): string | undefined {
     const values = decodeOutputs(this.#item, output)
     const results = values?.find(({ parameter }) => /^(?:bytes|tuple)\[\]$/.test(parameter.type))

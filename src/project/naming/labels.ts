@@ -3,16 +3,13 @@ import { DevchainError } from '../../core/errors.ts'
 import { oneLine } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 
-/** Labels that are kept, and characters of one. */
 const MOST_LABELS = 10_000
 const LONGEST_LABEL = 64
 
-/** Accounts' names by their addresses. */
 export class Labels {
   readonly #names = new Map<Address, string>()
   #version = 0
 
-  /** Changes with every label. */
   get version(): number {
     return this.#version
   }

@@ -50,7 +50,6 @@ const AMOUNTS: ReadonlySet<string> = new Set(
   ERC20InsufficientAllowance`.split(/\s+/),
 )
 
-/** What was found out of the accounts of one world. */
 interface Memory {
   readonly world: World
   readonly version: number
@@ -59,7 +58,6 @@ interface Memory {
   readonly identities: Remembered<Identity>
 }
 
-/** Accounts that are remembered; then all are forgotten. */
 const MOST_REMEMBERED = 1_000
 
 /** What was found out of accounts, nothing (null) among it. */
@@ -76,7 +74,6 @@ class Remembered<T extends object | string> {
   }
 }
 
-/** When a message is sent, and within how many others. */
 interface When {
   readonly world: World
   readonly before: World | undefined
@@ -88,17 +85,14 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-/** A creation with what tells of its arguments. */
 interface Constructed {
   readonly subject: Subject & { readonly full: string }
   readonly decode: () => readonly Argument[] | undefined
   readonly telling: () => Telling
 }
 
-/** Who tells of whole runs. */
 type Tellers = Pick<Names, 'catchUp' | 'explain' | 'explainRun' | 'trace' | 'traceRun'>
 
-/** Knows the names of a project. */
 export class Names {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
@@ -133,12 +127,10 @@ export class Names {
     this.identities = new Identities(chain, catalogue)
   }
 
-  /** The accounts as they are now. */
   get world(): World {
     return headOf(this.#chain.state.tree).world
   }
 
-  /** The name that somebody gave an account. */
   label(address: Address): string | undefined {
     return this.#labels.get(address)
   }
@@ -290,12 +282,10 @@ export class Names {
     return made(text, text)
   }
 
-  /** What a frame calls or creates, in short; undefined where nobody knows. */
   frame(world: World, frame: CallFrame): string | undefined {
     return this.toldFrame(world, frame)?.text
   }
 
-  /** @param before as of `call` */
   toldFrame(world: World, frame: CallFrame, before?: World): Told | ToldCall | undefined {
     const { kind, from, to, input, calls, isPrecompile } = frame
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
@@ -378,7 +368,6 @@ export class Names {
     return `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
   }
 
-  /** An event or error, with values that were decoded. */
   #namedItem(
     world: World,
     at: Address | undefined,

@@ -4,21 +4,18 @@ import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import { inOneUnit, namedArguments, plainArguments, type Telling } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
-/** Something with its values, in words. */
 export interface Told {
   /** `Vault`, `~Vault` where it is a guess; undefined where nobody knows. */
   readonly contract: string | undefined
   /** `withdraw`, or a selector. */
   readonly name: string
   readonly signature: string | undefined
-  /** In short. */
   readonly text: string
   /** With the names of all arguments, and nothing shortened. */
   readonly whole: string
   readonly values: readonly Argument[] | undefined
 }
 
-/** A call told, and what reads its answer. */
 export interface ToldCall extends Told {
   readonly answer: (output: Uint8Array) => string | undefined
   /** The first of the calls that it is given to make. */
@@ -27,20 +24,15 @@ export interface ToldCall extends Told {
   readonly created: CreatedBy | undefined
 }
 
-/** A call that another is given to make. */
 export interface GivenCall {
   readonly to: Address
   readonly input: Uint8Array
-  /** Wei. */
   readonly value: bigint
-  /** Undefined where nobody knows the function. */
   readonly told: ToldCall | undefined
 }
 
-/** What a factory was asked to create. */
 export interface CreatedBy {
   readonly factory: Address
-  /** Undefined where it is not there. */
   readonly address: Address | undefined
 }
 
@@ -123,7 +115,6 @@ export class Named implements Told {
   }
 }
 
-/** A call by its ABI. */
 export class NamedCall extends Named implements ToldCall {
   readonly created: CreatedBy | undefined = undefined
   readonly #item: AbiItem

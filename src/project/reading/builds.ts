@@ -3,9 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type Loose, member, text } from './formats.ts'
 
-/** Build information, as far as it is used. */
 export interface Build {
-  /** Sources by their paths, where they were kept. */
   readonly texts: ReadonlyMap<string, string>
   /** Paths of sources by the indexes that source maps have for them. */
   readonly paths: ReadonlyMap<number, string>
@@ -14,7 +12,6 @@ export interface Build {
   readonly isOptimized: boolean
 }
 
-/** Source maps of a contract, and the layout of its storage. */
 export interface Maps {
   readonly creationMap: string
   readonly runtimeMap: string
@@ -31,7 +28,6 @@ export interface BuiltMaps extends Maps {
 /** Files of one compilation: one twice where input and output are in the same. */
 export type BuildFiles = readonly [input: string, output: string]
 
-/** What a reader of build information is asked. */
 export interface BuildOrder {
   readonly build: BuildFiles
 }
@@ -39,7 +35,6 @@ export interface BuildOrder {
 /** Bytes of build information that is read. */
 const LARGEST_BUILD = 150_000_000
 
-/** Reads build information. */
 export function readBuild([inputFile, outputFile]: BuildFiles): Build {
   const whole = jsonIn(inputFile)
   const other = inputFile === outputFile ? whole : jsonIn(outputFile)
@@ -96,7 +91,6 @@ export function isOptimizedBy(settings: unknown): boolean {
   return isEnabled || member(settings, 'viaIR') === true
 }
 
-/** The object in a file. */
 export function jsonIn(file: string): Loose {
   if (statSync(file).size > LARGEST_BUILD) throw new Error(`${file} is too large`)
   const json: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -11,12 +11,9 @@ const MOST_FILES = 20_000
 /** Folders of build information: it is read when a source is asked for. */
 const BUILD_INFO = 'build-info'
 
-/** The artifacts below a folder. */
 export interface Artifacts {
   readonly files: readonly string[]
-  /** Folders that hold them, to be watched. */
   readonly folders: readonly string[]
-  /** True where there are more than are taken. */
   readonly isCut: boolean
 }
 
@@ -35,7 +32,6 @@ export async function artifactFolders(folder: string): Promise<readonly string[]
   return found
 }
 
-/** What `foundry.toml` says of it. */
 async function foundryFolder(folder: string): Promise<string | undefined> {
   try {
     const toml = await readFile(path.join(folder, 'foundry.toml'), 'utf8')
@@ -45,7 +41,6 @@ async function foundryFolder(folder: string): Promise<string | undefined> {
   }
 }
 
-/** The files below a folder that may be artifacts. */
 export async function artifactsBelow(folder: string): Promise<Artifacts> {
   const files: string[] = []
   const folders: string[] = []

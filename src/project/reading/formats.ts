@@ -2,7 +2,6 @@
 import type { Hole } from '../code/shape.ts'
 import type { Format } from './summary.ts'
 
-/** A contract as an artifact describes it. */
 export interface FoundContract {
   readonly name: string
   readonly source: string
@@ -50,7 +49,6 @@ export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member of what may be an object. */
 export function member(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined
 }
@@ -89,7 +87,6 @@ function foundryContract(json: Artifact, file: string): FoundContract {
   }
 }
 
-/** Source and name of the contract that metadata describes. */
 function compilationTarget(metadata: unknown): readonly [string, string] | undefined {
   const settings = isObject(metadata) ? metadata.settings : undefined
   const target = isObject(settings) ? settings.compilationTarget : undefined

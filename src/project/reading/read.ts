@@ -17,7 +17,6 @@ import type {
 /** Bytes of an artifact that is read; build information is longer, and is not read here. */
 const LARGEST_FILE = 64_000_000
 
-/** Files that one piece of news tells of. */
 const FILES_A_PIECE = 10
 
 /** Members of an ABI that one reader remembers, so that contracts share them. */
@@ -40,7 +39,6 @@ export function* read({ files, known }: ReadOrder): IterableIterator<ReaderNews>
   yield { items: summarizer.takeItems(), files: read, skipped }
 }
 
-/** @returns undefined when the file is as it was known */
 function readOne(
   file: string,
   known: string | undefined,
@@ -124,7 +122,6 @@ const KINDS: ReadonlySet<unknown> = new Set([
   'receive',
 ])
 
-/** Undefined for what is no member of an ABI. */
 function abiItem(item: Loose, json: string): AbiItem | undefined {
   const { type, name = '' } = item
   if (!KINDS.has(type) || typeof name !== 'string') return undefined

@@ -8,13 +8,11 @@ import { type Build, type BuildFiles, type BuildOrder, readBuild } from './build
 import { read } from './read.ts'
 import { END, type ReaderNews, type ReadOrder } from './summary.ts'
 
-/** Where the build puts the thread's program. */
 const PROGRAM = '../reader/reader.cjs'
 
 /** Memory that the thread may have, in MB: the largest artifacts take a few times their size. */
 const MEMORY_MB = 1_024
 
-/** Reads files in the background. */
 export function readBeside(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
   const program = threadProgram()
   return program === undefined ? readInTurns(order) : readInThread(program, order)
@@ -33,7 +31,6 @@ function threadProgram(): string | undefined {
   return existsSync(program) ? program : undefined
 }
 
-/** The plain way. */
 export async function* readInTurns(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
   for (const news of read(order)) {
     yield news

@@ -8,7 +8,6 @@ export function stampOf(file: string): string {
   return stampIn(statSync(file))
 }
 
-/** The same, of a file that was looked at. */
 export function stampIn({ size, mtimeMs }: Stats): string {
   return `${size} ${mtimeMs}`
 }

@@ -9,7 +9,6 @@ export interface AbiItem {
   readonly signature: string
   /** Selector, or of an event its first topic; empty for what is not called by one. */
   readonly key: string
-  /** True where it takes ether. */
   readonly isPayable: boolean
   /** The item as the compiler wrote it, without what nobody asks for. */
   readonly json: string
@@ -18,7 +17,6 @@ export interface AbiItem {
 /** Tools whose artifacts are read. */
 export type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
 
-/** A contract of an artifact. */
 export interface ContractSummary {
   readonly name: string
   /** Path of its source as the compiler was told it; empty where the artifact does not say. */
@@ -33,27 +31,23 @@ export interface ContractSummary {
   readonly runtime: CodeShape | undefined
 }
 
-/** A file that was read. `stamp` changes when the file does. */
 export interface ReadFile {
   readonly path: string
   readonly stamp: string
   readonly contracts: readonly ContractSummary[]
 }
 
-/** A file that could not be read, and why. */
 export interface SkippedFile {
   readonly path: string
   readonly why: string
 }
 
-/** One piece of what the reader tells. */
 export interface ReaderNews {
   readonly items: readonly AbiItem[]
   readonly files: readonly ReadFile[]
   readonly skipped: readonly SkippedFile[]
 }
 
-/** What a reader is asked. */
 export interface ReadOrder {
   readonly files: readonly string[]
   /** Stamps of files that are known: they are not read again. */

@@ -2,14 +2,11 @@
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A tool, as the folder of a project of its own has it. */
 export interface Tool {
   readonly name: string
-  /** Its config file. */
   readonly config: RegExp
   /** Its folder of artifacts, unless the config file says something else. */
   readonly artifacts: string
-  /** What has it compile. */
   readonly build: string
 }
 
@@ -29,7 +26,6 @@ export const TOOLS: readonly Tool[] = [
   },
 ]
 
-/** Folders above one in which a project is looked for. */
 const HIGHEST = 8
 
 /** The tools whose projects a folder is that of. */
@@ -71,7 +67,6 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch {
-    // gone, or not for us to read
     return []
   }
 }

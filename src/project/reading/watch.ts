@@ -14,15 +14,12 @@ interface Watched {
   readonly identity: string
 }
 
-/** What came of watching folders. */
 export interface Watching {
   /** True where a folder was not watched before: what changed in it meanwhile was not told. */
   readonly isNew: boolean
-  /** False when there are too many of them. */
   readonly isWhole: boolean
 }
 
-/** Watches folders until it is closed. */
 export class FolderWatch {
   readonly #tell: () => void
   readonly #watchers = new Map<string, Watched>()
@@ -33,7 +30,6 @@ export class FolderWatch {
     this.#tell = tell
   }
 
-  /** True from a change on until it is told. */
   get isBehind(): boolean {
     return this.#timer !== undefined
   }

@@ -4,7 +4,6 @@ import { LruCache } from '../../core/lrucache.ts'
 import { type Build, type BuildFiles, readBuild } from '../reading/builds.ts'
 import { readBuildBeside } from '../reading/readers.ts'
 
-/** Compilations that are kept. */
 const KEPT = 4
 
 export class Builds {

@@ -21,7 +21,6 @@ import { FoundryBuilds, foundryArtifact, hashesIn, pathsFor } from './foundry.ts
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
-/** A source, as it was compiled or as it is now. */
 export interface Source {
   /** As the compiler was told it. */
   readonly path: string
@@ -30,11 +29,9 @@ export interface Source {
   readonly outline: Outline
 }
 
-/** What is known of a contract's source. */
 export interface Details {
   /** Of a creation, whose arguments follow its code; undefined where there is no source map. */
   readonly creationMap: (input: Uint8Array) => CodeMap | undefined
-  /** Of deployed code. */
   readonly runtimeMap: (code: Uint8Array) => CodeMap | undefined
   /** By the index that source maps have for it. */
   readonly source: (id: number) => Source | undefined
@@ -48,10 +45,8 @@ export interface Details {
   readonly isMadeUp: (id: number) => boolean
 }
 
-/** Contracts that are kept at hand. */
 const KEPT_CONTRACTS = 50
 
-/** Reads the details of contracts. */
 export class DetailReader {
   readonly #catalogue: Catalogue
   readonly #handedOver: (file: string) => unknown
@@ -166,7 +161,6 @@ export class DetailReader {
     })
   }
 
-  /** Undefined where it is gone, or half-written. */
   #buildIn(files: BuildFiles): Build | undefined {
     try {
       return this.#builds.of(files)
@@ -245,7 +239,6 @@ function leanContract(contract: unknown): Loose {
   return { evm, storageLayout, metadata }
 }
 
-/** True where the file that describes a contract is as it was read. */
 function isCurrent({ file, stamp }: Contract): boolean {
   return stamp === '' || stampOf(file) === stamp
 }
@@ -257,7 +250,6 @@ function isOfBuild({ maps }: Build, { file, format, source, name }: Contract): b
   return maps.get(`${source}:${name}`)?.digest === digestOf(bytecode, deployedBytecode)
 }
 
-/** What finds the sources of a contract. */
 interface Finding extends Pick<Details, 'isOptimized' | 'isMadeUp'> {
   readonly find: (id: number) => Source | undefined
 }

@@ -21,7 +21,6 @@ import type { CodeMap } from './sourcemap.ts'
 import { type FailedFrame, failedFrame, type StackEntry } from './stack.ts'
 import { trailOf } from './trails.ts'
 
-/** Why a run failed, and where. */
 export interface Explanation {
   /** `InsufficientBalance(have 1 ether, want 5 ether)` */
   readonly reason: string
@@ -36,12 +35,10 @@ const MOST_ENTRIES = 40
 /** How long the caller of what failed waits for an explanation. */
 const LONGEST_MS = 3_000
 
-/** What explanations need. */
 export interface Explainer {
   readonly names: Names
   readonly catalogue: Catalogue
   readonly details: DetailReader
-  /** Milliseconds since some moment. */
   readonly now: () => number
   readonly foresight: Foresight
 }
@@ -52,7 +49,6 @@ export interface Foresight {
   isAtHand: boolean
 }
 
-/** A run of what failed: the frames that the failure went through, from the outermost on, and the accounts. */
 interface Run {
   readonly chain: readonly RunFrame[]
   readonly world: World
@@ -90,7 +86,6 @@ export async function explain(
   return { ...reasonOf(explainer, frames, run.world, usual), stack: shortened(stack) }
 }
 
-/** Runs it again; undefined where it does not fail. @param isFollowed true: how its frames came to their ends is recorded */
 async function runOf(
   explainer: Explainer,
   again: Again,
@@ -103,7 +98,6 @@ async function runOf(
   return { chain: failureChain(outermost), world }
 }
 
-/** The source map of what a frame runs, where nothing has to be read for it. */
 function mapAtHand(explainer: Explainer): MapOf {
   return (frame) => {
     const match = matchOf(explainer, frame)

@@ -3,7 +3,6 @@ import { readFileSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 import { hashOfSource } from '../reading/stamps.ts'
 
-/** Folders above an artifact in which its sources are looked for. */
 const HIGHEST = 6
 
 /** The path of a file or folder of this name in the nearest folder above a file. */
@@ -37,7 +36,6 @@ export function textNear(file: string, name: string, hash?: string): string | un
   return hashOfSource(plain(content)) === hash ? plain(content) : undefined
 }
 
-/** Line ends may be those of another system. */
 export function isSameText(one: string, other: string): boolean {
   return one === other || plain(one) === plain(other)
 }

@@ -17,7 +17,6 @@ import { stampOf } from '../reading/stamps.ts'
 import { nearest } from './files.ts'
 import { sourcesIn } from './sourcemap.ts'
 
-/** An artifact, as far as lines are told from it. */
 export interface FoundryArtifact {
   readonly maps: Maps
   readonly isOptimized: boolean
@@ -28,12 +27,10 @@ export interface FoundryArtifact {
 /** Build information that is looked at where no cache names it: the first that was written after the artifact. */
 const MOST_CANDIDATES = 3
 
-/** Caches that are kept at hand: one a project. */
 const MOST_CACHES = 4
 
 const CACHE = path.join('cache', 'solidity-files-cache.json')
 
-/** Reads an artifact. */
 export function foundryArtifact(file: string): FoundryArtifact {
   const artifact = jsonIn(file)
   return {
@@ -51,17 +48,13 @@ export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undef
     : new Map(sources.map(([name, source]) => [name, text(member(source, 'keccak256'))]))
 }
 
-/** What the compiler's cache has of artifacts. */
 interface CompilerCache {
-  /** That of the artifacts. */
   readonly folder: string
   /** Of build information, by the files of artifacts. */
   readonly ids: ReadonlyMap<string, string>
 }
 
-/** Finds build information. */
 export class FoundryBuilds {
-  /** As they were read. */
   readonly #caches = new LruCache<string, CompilerCache>(MOST_CACHES)
 
   /** Files that may be of the compilation of an artifact. */
@@ -84,7 +77,6 @@ export class FoundryBuilds {
       .map(({ build }) => [build, build])
   }
 
-  /** The cache that knows of an artifact; undefined where it is older than that, half-written, or of another folder. */
   #cacheOf(file: string, writtenMs: number): CompilerCache | undefined {
     const place = nearest(file, CACHE)
     if (place === undefined || statSync(place).mtimeMs < writtenMs) return undefined

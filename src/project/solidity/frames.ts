@@ -8,17 +8,14 @@ import type { Details } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { beginTrail, follow, type OpenTrail, TELLING } from './trails.ts'
 
-/** A frame of a run. */
 export interface RunFrame {
   readonly kind: FrameStart['kind']
-  /** Whose code runs; null for a creation. */
   readonly to: Address | null
   readonly value: bigint
   readonly input: Uint8Array
   readonly isPrecompile: boolean
   /** The code that runs; undefined for a creation, whose input it is. */
   readonly code: Uint8Array | undefined
-  /** Its newest calls, in their order. */
   readonly calls: readonly RunFrame[]
   readonly output: Uint8Array
   readonly failure: Failure | undefined
@@ -26,22 +23,18 @@ export interface RunFrame {
   readonly trail: OpenTrail | undefined
 }
 
-/** The contract that a frame runs, with its source. */
 export interface FrameContract {
   readonly contract: Contract
-  /** As people are told it. */
   readonly name: string
   readonly details: Details | undefined
   /** Of the code that the frame runs; undefined without a source map. */
   readonly map: CodeMap | undefined
 }
 
-/** Calls of one frame that are kept: the newest. */
 const KEPT_CALLS = 4
 
 type Open = { -readonly [K in keyof RunFrame]: RunFrame[K] } & { calls: RunFrame[] }
 
-/** The source map of what a frame runs, where it is at hand. */
 export type MapOf = (frame: RunFrame) => CodeMap | undefined
 
 const NONE: ReadonlySet<number> = new Set()

@@ -12,9 +12,7 @@ export interface SourceFunction {
   readonly end: number
 }
 
-/** What is asked of a source. */
 export interface Outline {
-  /** The innermost function around a place. */
   readonly functionAt: (place: number) => SourceFunction | undefined
   readonly functions: readonly SourceFunction[]
   /** Where contracts, libraries and interfaces begin, by their names. */
@@ -65,7 +63,6 @@ export function outlineOf(text: string): Outline {
   }
 }
 
-/** Where the body of a declaration ends; undefined where it has none. */
 function bodyEnd(tokens: readonly Token[], at: number): number | undefined {
   const reader = new TokenReader(tokens, at)
   reader.until('{', ';')

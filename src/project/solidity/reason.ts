@@ -5,10 +5,8 @@ import { OP } from '../../evm/opcodes.ts'
 import type { SourceCause } from '../../evm/reasons.ts'
 import type { FailedFrame } from './stack.ts'
 
-/** What an account is called, for reasons. */
 export type NameOf = (address: Address) => string
 
-/** A reason, and what it is. */
 interface Silent {
   readonly reason: string
   readonly cause?: SourceCause | undefined
@@ -75,7 +73,6 @@ function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | u
   }
 }
 
-/** What the source says at the place. */
 function quotedReason({ text }: FailedFrame): string | undefined {
   if (/^(require|assert|abi\.decode)\s*\(/.test(text)) return `${text} failed`
   return undefined

@@ -7,7 +7,6 @@ import { inputsFit } from '../abi/decode.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
 
-/** Why a call was refused. */
 export interface Refusal {
   readonly reason: string
   /** False where a function may have refused it as well: an optimizer joins checks with what comes after them. */
@@ -15,7 +14,6 @@ export interface Refusal {
   readonly cause: SourceCause | undefined
 }
 
-/** A message, and what the compiler says of who takes it. */
 interface Given {
   /** `flag(bool)`, `the constructor of Vault` */
   readonly taker: string

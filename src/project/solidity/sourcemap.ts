@@ -2,7 +2,6 @@
 // @see https://docs.soliditylang.org/en/latest/internals/source_mappings.html
 import { nextOperation } from '../../evm/opcodes.ts'
 
-/** Where an instruction comes from. */
 export interface Origin {
   /** Bytes from the beginning of the source. */
   readonly start: number
@@ -16,7 +15,6 @@ export interface Origin {
 /** The origins of instructions, by their places in the code. */
 export interface CodeMap {
   readonly at: (pc: number) => Origin | undefined
-  /** Indexes of all sources that instructions come from. */
   readonly sources: ReadonlySet<number>
 }
 
@@ -45,7 +43,6 @@ export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
   }
 }
 
-/** The indexes of the sources that a source map names. */
 export function sourcesIn(sourceMap: string): ReadonlySet<number> {
   const ids = sourceMap.split(';').flatMap((entry) => {
     const id = entry.split(':')[2]

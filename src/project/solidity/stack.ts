@@ -10,7 +10,6 @@ import type { CodeMap, Origin } from './sourcemap.ts'
 import { tokensOf } from './tokens.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
-/** A place in a source. */
 export interface Place {
   readonly path: string
   readonly line: number
@@ -19,7 +18,6 @@ export interface Place {
   readonly isAbout: boolean
 }
 
-/** One entry of the stack. */
 export interface StackEntry {
   /** `Vault`; the address of a contract that is not known. */
   readonly contract: string
@@ -36,9 +34,7 @@ export interface ChainFrame {
   readonly isHandedOn: boolean
 }
 
-/** A frame where something failed, with what is told of it. */
 export interface FailedFrame extends ChainFrame {
-  /** The innermost first. */
   readonly entries: readonly StackEntry[]
   /** The text that its last operation comes from; empty where that is none of the user's. */
   readonly text: string
@@ -46,14 +42,12 @@ export interface FailedFrame extends ChainFrame {
   readonly refusal: Refusal | undefined
 }
 
-/** A place in the user's own text. */
 interface Spot {
   readonly source: Source
   readonly origin: Origin
   readonly around: SourceFunction | undefined
 }
 
-/** Where a frame failed. */
 export function failedFrame(chained: ChainFrame): FailedFrame {
   const { frame, known, trail, isHandedOn } = chained
   if (known?.details === undefined || known.map === undefined) {
@@ -227,7 +221,6 @@ interface Way {
   readonly spot: (origin: Origin | undefined) => Spot | undefined
 }
 
-/** The entries of a frame, innermost first. */
 function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEntry[] {
   const entries: StackEntry[] = []
   const isBlurred = details.isOptimized && end !== undefined

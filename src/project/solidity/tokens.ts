@@ -38,7 +38,6 @@ export function tokensOf(text: string): readonly Token[] {
   return tokens
 }
 
-/** Goes through the tokens of a source. */
 export class TokenReader {
   readonly tokens: readonly Token[]
   at: number
@@ -57,7 +56,6 @@ export class TokenReader {
     return this.at >= this.tokens.length
   }
 
-  /** Goes behind a token, if it is the next. */
   take(word: string): boolean {
     if (this.word !== word) return false
     this.at += 1

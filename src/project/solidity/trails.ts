@@ -3,9 +3,7 @@ import type { Step } from '../../evm/executor.ts'
 import { INVALID, nextOperation, OP } from '../../evm/opcodes.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 
-/** A call of a function within a contract. */
 export interface InnerCall {
-  /** Where it was called. */
   readonly site: Origin
   /** What was entered, as the compiler describes it. */
   readonly entered: Origin | undefined
@@ -19,11 +17,9 @@ export interface LastStep {
   readonly top: bigint | undefined
 }
 
-/** How a frame came to its end. */
 export interface Trail {
   /** The functions that were being run at the end, outermost first; none where there is no source map. */
   readonly calls: readonly InnerCall[]
-  /** Its last operations, the newest last. */
   readonly last: readonly LastStep[]
   /** The one of them that made its newest call; undefined where there was none, or where it is longer ago. */
   readonly calledAt: number | undefined
@@ -57,7 +53,6 @@ export interface OpenTrail {
   calledAt: number | undefined
 }
 
-/** The way of a frame that begins. @param map of its code; functions are not followed without one */
 export function beginTrail(code: Uint8Array, map: CodeMap | undefined): OpenTrail {
   return { code, map, calls: [], told: [], forgotten: 0, calledAt: undefined }
 }

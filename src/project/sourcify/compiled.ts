@@ -10,7 +10,6 @@ import { buildOfSecond, buildOfThird } from '../solidity/details.ts'
 import { nearest } from '../solidity/files.ts'
 import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
 
-/** A contract with all that an explorer asks of it. */
 export interface Compiled {
   readonly contract: Contract
   /** The compiler's: settings, ABI, and the hash of each source. */
@@ -24,10 +23,8 @@ export interface Compiled {
   readonly storageLayout: unknown
 }
 
-/** Contracts that are kept at hand. */
 const KEPT = 20
 
-/** Bytes of a source that is read from the disk. */
 const LARGEST_SOURCE = 10_000_000
 
 /** The members of an artifact that are read, whatever tool wrote it. */
@@ -40,7 +37,6 @@ interface Output {
   readonly sourceAt: (name: string) => string | undefined
 }
 
-/** Reads what contracts were compiled from. */
 export class CompiledReader {
   readonly #catalogue: Catalogue
   readonly #handedOver: (file: string) => unknown
@@ -61,7 +57,6 @@ export class CompiledReader {
       if (compiled?.missing.length === 0) this.#known.set(contract, compiled)
       return compiled
     } catch {
-      // gone, or half-written
       return undefined
     }
   }

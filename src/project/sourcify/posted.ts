@@ -16,9 +16,7 @@ import {
   verifiedAs,
 } from './repository.ts'
 
-/** Sources that a contract is said to be compiled from. */
 export interface Posted {
-  /** By path. */
   readonly sources: ReadonlyMap<string, string>
   /** Path and name of the contract; undefined: whichever has the code. */
   readonly target: readonly [source: string, name: string] | undefined
@@ -30,7 +28,6 @@ export interface Posted {
   readonly metadata: { readonly text: string; readonly value: Loose } | undefined
 }
 
-/** What a verification is given. */
 export interface Verifying {
   readonly repository: Repository
   readonly reader: CompiledReader
@@ -184,7 +181,6 @@ const ONE_BLOCK = 262_144
 /** The keys `ipfs` and the head of a hash, as code ends with them. */
 const IPFS_KEY = '64697066735822'
 
-/** True where code ends with the IPFS hash of a text. */
 function hasHashOf(code: string, content: string): boolean {
   const bytes = Buffer.from(content, 'utf8')
   if (bytes.length > ONE_BLOCK) return false

@@ -1,7 +1,6 @@
 // Metadata of a contract whose compiler was not asked for it, as by Hardhat 3: put together from what it was asked and answered.
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 
-/** A compilation, and a contract in it. */
 export interface Compilation {
   readonly input: unknown
   readonly output: unknown

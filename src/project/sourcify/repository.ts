@@ -4,13 +4,11 @@ import type { Catalogue, Contract } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
 import type { Compiled, CompiledReader } from './compiled.ts'
 
-/** Asks the chain by one of its methods, as a client would. */
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
 /** How a code is that of a contract: with its metadata, or but for it. */
 export type Quality = 'exact_match' | 'match'
 
-/** A contract on the chain that an artifact with all its sources is of. */
 export interface Verified {
   readonly address: Address
   readonly code: Hex
@@ -18,7 +16,6 @@ export interface Verified {
   readonly compiled: Compiled
 }
 
-/** How a verified contract came to be. */
 export interface Origin {
   /** Undefined where no transaction made it, or one that called another contract. */
   readonly creationMatch: Quality | undefined
@@ -27,7 +24,6 @@ export interface Origin {
   readonly constructorArguments: Hex | undefined
 }
 
-/** The transaction that made a contract. */
 export interface Deployment {
   readonly transactionHash: string
   readonly blockNumber: number
@@ -37,21 +33,18 @@ export interface Deployment {
   readonly input: Hex | undefined
 }
 
-/** Why a contract is not verified. */
 export interface Unverified {
   /** Sourcify's word for it. */
   readonly code: 'contract_not_deployed' | 'no_match' | 'missing_source'
   readonly message: string
 }
 
-/** The code of an account, and the contracts that have it. */
 export interface Candidates {
   readonly code: Hex
   readonly contracts: readonly Contract[]
   readonly isExact: boolean
 }
 
-/** Looks contracts up by their addresses. */
 export class Repository {
   readonly #catalogue: Catalogue
   readonly #reader: CompiledReader
@@ -74,7 +67,6 @@ export class Repository {
     return why ?? unknownCode(address)
   }
 
-  /** The contracts whose code is at an address. */
   async candidates(ask: Ask, address: Address): Promise<Candidates | Unverified> {
     const code = (await ask('eth_getCode', address, 'latest')) as Hex
     if (code === '0x') {
@@ -87,7 +79,6 @@ export class Repository {
     return { code, contracts: alike.contracts, isExact }
   }
 
-  /** What a contract was compiled from, all of it. */
   compiled(contract: Contract): Compiled | Unverified {
     const compiled = this.#reader.of(contract)
     const name = this.#catalogue.nameOf(contract)
@@ -100,7 +91,6 @@ export class Repository {
     return { code: 'missing_source', message }
   }
 
-  /** How a contract was made, where that can be found. */
   async originOf(ask: Ask, { address, compiled, runtimeMatch }: Verified): Promise<Origin> {
     const deployment = await deploymentOf(ask, address)
     const created = deployment?.input && this.#catalogue.creation(bytesFromHex(deployment.input))
@@ -111,7 +101,6 @@ export class Repository {
   }
 }
 
-/** A contract that is verified with what it was compiled from. */
 export function verifiedAs(
   address: Address,
   { code, isExact }: Candidates,

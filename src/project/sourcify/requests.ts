@@ -5,7 +5,6 @@ import { entriesOf, isObject, type Loose, member, text } from '../reading/format
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Posted } from './posted.ts'
 
-/** Why something posted cannot be read. */
 export class BadRequest extends Error {}
 
 /** A JSON object. @throws {BadRequest} for anything else */

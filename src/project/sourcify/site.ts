@@ -21,7 +21,6 @@ import {
 } from './requests.ts'
 import { FIELDS, filesOf, type Minimal, minimalOf, sourceAt, unverifiedView } from './views.ts'
 
-/** What the site is about. */
 export interface SiteOptions {
   readonly chain: Chain
   readonly catalogue: Catalogue
@@ -31,13 +30,10 @@ export interface SiteOptions {
   readonly add: (value: unknown, name: string) => void
 }
 
-/** Addresses that one request may ask about. */
 const MOST_ADDRESSES = 100
 
-/** The longest target that is read. */
 const LONGEST_TARGET = 10_000
 
-/** A request whose path was understood. */
 interface Visit {
   readonly ask: Ask
   /** Parts of the path, as the pattern of the route has them. */
@@ -141,13 +137,11 @@ export class SourcifySite {
     return minimalOf(found, origin, { chainId: this.#chainId, now: this.#now })
   }
 
-  /** What is verified at an address of this chain. */
   async #find(ask: Ask, chainId: string, address: Address): Promise<Verified | Unverified> {
     if (chainId === String(this.#chainId)) return await this.#repository.find(ask, address)
     return { code: 'no_match', message: `the chain here is ${this.#chainId}, not ${chainId}` }
   }
 
-  /** A file of the repository. */
   async #file({ ask, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
     const found = await this.#find(ask, chainId, addressIn(name))
     if ('message' in found) return missing(found.message)

@@ -9,14 +9,12 @@ import type { AbiItem } from '../reading/summary.ts'
 import { targetOf } from './compiled.ts'
 import type { Origin, Quality, Verified } from './repository.ts'
 
-/** A file of the repository. */
 export interface RepositoryFile {
   /** Below the contract's folder: `metadata.json`, `sources/src/Vault.sol`. */
   readonly name: string
   readonly content: string
 }
 
-/** What every answer of the second version begins with. */
 export interface Minimal {
   readonly match: Quality | null
   readonly creationMatch: Quality | null
@@ -26,7 +24,6 @@ export interface Minimal {
   readonly verifiedAt?: string
 }
 
-/** The files of a contract, as Sourcify's repository has them. */
 export function filesOf({ compiled }: Verified, origin: Origin): readonly RepositoryFile[] {
   const { metadata, sources, runtime } = compiled
   const { constructorArguments, deployment } = origin
@@ -65,7 +62,6 @@ export function sourceAt({ compiled }: Verified, name: string): string | undefin
   return undefined
 }
 
-/** What is said of a contract first. */
 export function minimalOf(
   found: Verified,
   { creationMatch }: Origin,
@@ -81,7 +77,6 @@ export function minimalOf(
   }
 }
 
-/** Of an account that is not verified. */
 export function unverifiedView(chainId: string, address: Address): Minimal {
   const none = { match: null, creationMatch: null, runtimeMatch: null }
   return { ...none, chainId, address: checksumAddress(address) }

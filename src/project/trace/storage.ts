@@ -12,14 +12,12 @@ import { inOneUnit, type Telling, valueText } from '../abi/values.ts'
 import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
 import { isObject, type Loose } from '../reading/formats.ts'
 
-/** A slot that changed. */
 export interface SlotChange {
   readonly slot: bigint
   readonly before: bigint
   readonly after: bigint
 }
 
-/** A variable within a slot. */
 interface Variable {
   readonly name: string
   /** As ABIs name it: `uint256`, `address`. */
@@ -44,7 +42,6 @@ const PROXY_SLOTS: ReadonlyMap<bigint, string> = new Map([
 /** Variables of a token that are amounts of it. */
 const AMOUNTS = /balance|allowance|supply/i
 
-/** Places that are worked out for one contract. */
 const MOST_PLACES = 20_000
 
 /** Elements of an array, and mappings within mappings, that are looked into. */

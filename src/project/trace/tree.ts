@@ -17,7 +17,6 @@ import type { Names } from '../naming/names.ts'
 import type { Told, ToldCall } from '../naming/told.ts'
 import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
 
-/** A call with those that it made. Gas and amounts as QUANTITYs. */
 export interface TraceNode {
   readonly type: CallFrame['kind']
   readonly from: Address
@@ -28,7 +27,6 @@ export interface TraceNode {
   readonly gasUsed: string
   readonly input: string
   readonly output: string
-  /** What it returned, in words. */
   readonly result?: string
   readonly error?: string
   /** Events and calls in their order. */
@@ -51,11 +49,9 @@ export interface TraceStorage {
 export interface Trace {
   readonly call: TraceNode
   readonly storage: readonly TraceStorage[]
-  /** The same for people. */
   readonly lines: readonly string[]
 }
 
-/** What a trace is made of. */
 export interface TracedTransaction {
   readonly top: CallFrame
   readonly touched: Touched
@@ -63,7 +59,6 @@ export interface TracedTransaction {
   readonly after: World
 }
 
-/** What traces need to know. */
 export interface Tracing {
   readonly names: Names
   /** The layout of an account's storage, as the compiler gives it. */
@@ -83,7 +78,6 @@ export function traceOf(tracing: Tracing, traced: TracedTransaction): Trace {
   return { call, storage, lines: traceLines(call, storage) }
 }
 
-/** Names, and the accounts before the transaction and after it. */
 interface Scene {
   readonly names: Names
   readonly before: World
@@ -227,7 +221,6 @@ function keysIn(top: CallFrame): readonly Uint8Array[] {
   return [...keys.values()]
 }
 
-/** The tree in lines. */
 function traceLines(call: TraceNode, storage: readonly TraceStorage[]): string[] {
   return [
     nodeLine(call),
