@@ -100,7 +100,7 @@ interface Failing {
 export function withNames<E extends Failing>(entry: E): Promise<E> | undefined {
   const { call, events, scene } = entry
   const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
-  const reading = isRun ? scene?.names.catchUp() : undefined
+  const reading = isRun ? scene?.names.runs.catchUp() : undefined
   if (reading === undefined) return withStacks(entry)
   return reading.then(() => withStacks(entry) ?? entry)
 }
@@ -116,7 +116,7 @@ function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
     scene.traces === 'all' || (scene.traces === 'failed' && call?.error !== undefined)
   const again = isTraced ? call?.again : undefined
   if (failed.length + traced.length === 0) {
-    return again && withCallTrace(entry, scene.names.traceRun(again))
+    return again && withCallTrace(entry, scene.names.runs.traceRun(again))
   }
   return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
 }
@@ -138,9 +138,9 @@ async function explained<E extends Failing>(
   const { call } = entry
   const known = call?.error?.solidityStack
   const stacks = await linesOf(failed, async (hash) =>
-    known !== undefined && call?.failure?.hash === hash ? known : await names.explain(hash),
+    known !== undefined && call?.failure?.hash === hash ? known : await names.runs.explain(hash),
   )
-  return { ...entry, stacks, traces: await linesOf(traced, names.trace) }
+  return { ...entry, stacks, traces: await linesOf(traced, names.runs.trace) }
 }
 
 /** Lines for transactions, by their hashes; none where they cannot be run again. */

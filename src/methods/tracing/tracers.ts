@@ -129,8 +129,8 @@ async function stackOf(
 ): Promise<readonly string[] | undefined> {
   const again = runOf(outcome)
   try {
-    if (transaction !== undefined) return await names.explain(transaction.hash)
-    return again && (await names.explainRun(again, outcome.failure?.reason ?? ''))
+    if (transaction !== undefined) return await names.runs.explain(transaction.hash)
+    return again && (await names.runs.explainRun(again, outcome.failure?.reason ?? ''))
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error

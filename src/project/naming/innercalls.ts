@@ -31,19 +31,11 @@ export interface InnerTeller {
 
 export class NamedMulticall extends NamedCall {
   readonly #item: AbiItem
-  readonly #contract: string | undefined
   readonly #teller: InnerTeller
 
-  constructor(
-    item: AbiItem,
-    subject: Subject,
-    decode: () => readonly Argument[] | undefined,
-    telling: () => Telling,
-    teller: InnerTeller,
-  ) {
-    super(item, subject, decode, telling)
+  constructor(item: AbiItem, subject: Subject, teller: InnerTeller) {
+    super(item, subject)
     this.#item = item
-    this.#contract = subject.contract
     this.#teller = teller
   }
 
@@ -88,7 +80,7 @@ export class NamedMulticall extends NamedCall {
     const text = isWhole ? told?.whole : told?.text
     const sent = value > 0n ? ` value ${ether(value)}` : ''
     if (to === self) {
-      const prefix = `${this.#contract}.`
+      const prefix = `${this.contract}.`
       if (text === undefined || told?.name === '') return bytes(hexFromBytes(input))
       return text.startsWith(prefix) ? text.slice(prefix.length) : text
     }

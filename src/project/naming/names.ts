@@ -16,7 +16,7 @@ import type { Again } from '../../node/chain/failedrun.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
-import { type Argument, decodeEvent, decodeInputs } from '../abi/decode.ts'
+import { decodeEvent, decodeInputs } from '../abi/decode.ts'
 import type { Telling } from '../abi/values.ts'
 import { wellKnownFunction } from '../abi/wellknown.ts'
 import type { Catalogue, CreationMatch } from '../code/catalogue.ts'
@@ -85,45 +85,32 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-interface Constructed {
-  readonly subject: Subject & { readonly full: string }
-  readonly decode: () => readonly Argument[] | undefined
-  readonly telling: () => Telling
+/** What is said of whole runs, in lines. */
+export interface RunTeller {
+  /** Resolves when artifacts that have just been written are read, or that takes long; undefined where there are none. */
+  readonly catchUp: () => Promise<unknown> | undefined
+  /** Why and where in Solidity a mined transaction failed; undefined where nobody knows. */
+  readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
+  /** The same of something else that ran. @param usual where the reason has no better words */
+  readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
+  /** A mined transaction as a tree of calls. */
+  readonly trace: (hash: Hash) => Promise<readonly string[]>
+  readonly traceRun: (again: Again) => Promise<readonly string[]>
 }
-
-type Tellers = Pick<Names, 'catchUp' | 'explain' | 'explainRun' | 'trace' | 'traceRun'>
 
 export class Names {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
   readonly #labels: Labels
   readonly identities: Identities
+  readonly runs: RunTeller
   #memory: Memory | undefined
-  /** Resolves when artifacts that have just been written are read, or that takes long; undefined where there are none. */
-  readonly catchUp: () => Promise<unknown> | undefined
 
-  /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
-  readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
-
-  /** The same of something else that ran. @param usual what is told where the reason has no better words */
-  readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
-
-  /** A mined transaction as a tree of calls, in lines. */
-  readonly trace: (hash: Hash) => Promise<readonly string[]>
-
-  /** The same of something else that ran. */
-  readonly traceRun: (again: Again) => Promise<readonly string[]>
-
-  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, tellers: Tellers) {
-    const { catchUp, explain, explainRun, trace, traceRun } = tellers
-    this.catchUp = catchUp
-    this.explain = explain
-    this.explainRun = explainRun
-    this.trace = trace
-    this.traceRun = traceRun
+  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, runs: RunTeller) {
     this.#chain = chain
     this.#catalogue = catalogue
     this.#labels = labels
+    this.runs = runs
     this.identities = new Identities(chain, catalogue)
   }
 
@@ -199,11 +186,14 @@ export class Names {
   ): ToldCall {
     const { world, depth } = when
     const { name, signature } = item
-    const subject = { contract, name, signature }
-    const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
-    const telling = (): Telling => this.#telling(world, to, item)
-    if (depth >= DEEPEST || !hasInnerCalls(item))
-      return new NamedCall(item, subject, decode, telling)
+    const subject: Subject = {
+      contract,
+      name,
+      signature,
+      decode: () => decodeInputs(item, input.subarray(4)),
+      telling: () => this.#telling(world, to, item),
+    }
+    if (depth >= DEEPEST || !hasInnerCalls(item)) return new NamedCall(item, subject)
     const within = { ...when, depth: depth + 1 }
     const teller: InnerTeller = {
       self: to,
@@ -212,7 +202,7 @@ export class Names {
       nameOf: (address) => this.argumentName(world, address) ?? short(checksumAddress(address)),
       error: (target, data) => this.error(world, target, data)?.text ?? revertText(data),
     }
-    return new NamedMulticall(item, subject, decode, telling, teller)
+    return new NamedMulticall(item, subject, teller)
   }
 
   /** What a factory is asked to create that is given a salt and the code of a creation. */
@@ -222,10 +212,9 @@ export class Names {
     if (match === undefined) return undefined
     const address = create2Address(to, input.subarray(0, SALT_LENGTH), code)
     const isThere = codeAt(world, address).length > 0
-    const { subject, decode, telling } = this.#constructed(world, code, match)
+    const subject = this.#constructed(world, code, match)
     const created = { factory: to, address: isThere ? address : undefined }
-    const full = `new ${subject.full}`
-    return new NamedDeployment({ ...subject, full }, decode, telling, created)
+    return new NamedDeployment({ ...subject, full: `new ${subject.full}` }, created)
   }
 
   /** What stands before a function: whose it is, unless that has none of the kind. */
@@ -252,19 +241,21 @@ export class Names {
   creation(world: World, input: Uint8Array, created: Address | null): Told | undefined {
     const match = this.#catalogue.creation(input)
     if (match === undefined) return created === null ? undefined : this.#created(world, created)
-    const { subject, decode, telling } = this.#constructed(world, input, match)
-    return new Named(subject, decode, telling)
+    return new Named(this.#constructed(world, input, match))
   }
 
   #constructed(
     world: World,
     input: Uint8Array,
     { contract, isGuess, argumentsAt }: CreationMatch,
-  ): Constructed {
+  ): Subject {
     const full = `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
     const item = contract.abi.find(({ kind }) => kind === 'constructor')
     return {
-      subject: { contract: full, name: 'constructor', signature: undefined, full },
+      contract: full,
+      name: 'constructor',
+      signature: undefined,
+      full,
       decode: () => (item === undefined ? [] : decodeInputs(item, input.subarray(argumentsAt))),
       telling: () => this.#telling(world, undefined, item),
     }
@@ -371,29 +362,18 @@ export class Names {
   #namedItem(
     world: World,
     at: Address | undefined,
-    found: {
-      readonly contract: string | undefined
-      readonly item: AbiItem
-      readonly values: ReturnType<typeof decodeInputs>
-    },
+    found: Pick<Named, 'contract' | 'values'> & { readonly item: AbiItem },
   ): Told {
     const { contract, item, values } = found
     const { name, signature } = item
-    return new Named(
-      { contract, name, signature, withNames: true },
-      () => values,
-      () => this.#telling(world, at, item),
-    )
+    const telling = (): Telling => this.#telling(world, at, item)
+    return new Named({ contract, name, signature, withNames: true, decode: () => values, telling })
   }
 
   #telling(world: World, at: Address | undefined, item: AbiItem | undefined): Telling {
     const hasAmounts = at !== undefined && AMOUNTS.has(item?.name ?? '')
     const token = hasAmounts ? this.identities.token(world, at) : undefined
-    return {
-      nameOf: (address) => this.argumentName(world, address),
-      token,
-      isWhole: false,
-    }
+    return { nameOf: (address) => this.argumentName(world, address), token, isWhole: false }
   }
 }
 

@@ -36,7 +36,7 @@ export interface CreatedBy {
   readonly address: Address | undefined
 }
 
-/** What is told before values are looked at. */
+/** What is known before values are looked at. */
 export interface Subject {
   readonly contract: string | undefined
   readonly name: string
@@ -45,6 +45,9 @@ export interface Subject {
   readonly full?: string
   /** True: with the names of all arguments in short, too. */
   readonly withNames?: boolean
+  /** The values; undefined where the bytes do not fit the ABI. */
+  readonly decode: () => readonly Argument[] | undefined
+  readonly telling: () => Telling
 }
 
 /** Parameters that are no amounts, though others of the same function are. */
@@ -52,42 +55,27 @@ const NO_AMOUNT = /deadline|nonce|id$/i
 
 /** Something that the project knows by its ABI. */
 export class Named implements Told {
-  readonly #subject: Subject
-  readonly #telling: () => Telling
-  readonly #decode: () => readonly Argument[] | undefined
+  readonly contract: string | undefined
+  readonly name: string
+  readonly signature: string | undefined
+  protected readonly subject: Subject
   #values: { readonly list: readonly Argument[] | undefined } | undefined
   #text: string | undefined
 
-  /** @param decode gives the values; undefined where the bytes do not fit the ABI */
-  constructor(
-    subject: Subject,
-    decode: () => readonly Argument[] | undefined,
-    telling: () => Telling,
-  ) {
-    this.#subject = subject
-    this.#decode = decode
-    this.#telling = telling
-  }
-
-  get contract(): string | undefined {
-    return this.#subject.contract
-  }
-
-  get name(): string {
-    return this.#subject.name
-  }
-
-  get signature(): string | undefined {
-    return this.#subject.signature
+  constructor(subject: Subject) {
+    this.contract = subject.contract
+    this.name = subject.name
+    this.signature = subject.signature
+    this.subject = subject
   }
 
   get values(): readonly Argument[] | undefined {
-    this.#values ??= { list: this.#decode() }
+    this.#values ??= { list: this.subject.decode() }
     return this.#values.list
   }
 
   get text(): string {
-    this.#text ??= this.#written(this.#subject.withNames === true, false)
+    this.#text ??= this.#written(this.subject.withNames === true, false)
     return this.#text
   }
 
@@ -96,15 +84,12 @@ export class Named implements Told {
   }
 
   #written(withNames: boolean, isWhole: boolean): string {
-    const {
-      contract,
-      name,
-      full = contract === undefined ? name : `${contract}.${name}`,
-    } = this.#subject
+    const { contract, name } = this
+    const { full = contract === undefined ? name : `${contract}.${name}` } = this.subject
     const { values } = this
     // of what does not fit the ABI, nothing but that there is something
     if (values === undefined) return `${full}(…)`
-    const telling = inOneUnit(values, { ...this.#telling(), isWhole })
+    const telling = inOneUnit(values, { ...this.subject.telling(), isWhole })
     const texts = values.map((each) => this.argumentText(each, telling, withNames))
     return `${full}(${texts.join(', ')})`
   }
@@ -118,17 +103,10 @@ export class Named implements Told {
 export class NamedCall extends Named implements ToldCall {
   readonly created: CreatedBy | undefined = undefined
   readonly #item: AbiItem
-  readonly #answerTelling: () => Telling
 
-  constructor(
-    item: AbiItem,
-    subject: Subject,
-    decode: () => readonly Argument[] | undefined,
-    telling: () => Telling,
-  ) {
-    super(subject, decode, telling)
+  constructor(item: AbiItem, subject: Subject) {
+    super(subject)
     this.#item = item
-    this.#answerTelling = telling
   }
 
   get calls(): readonly GivenCall[] {
@@ -137,7 +115,7 @@ export class NamedCall extends Named implements ToldCall {
 
   answer(output: Uint8Array): string | undefined {
     const values = decodeOutputs(this.#item, output)
-    return values && plainArguments(values, this.#answerTelling())
+    return values && plainArguments(values, this.subject.telling())
   }
 }
 
@@ -146,13 +124,8 @@ export class NamedDeployment extends Named implements ToldCall {
   readonly created: CreatedBy
   readonly calls: readonly GivenCall[] = []
 
-  constructor(
-    subject: Subject,
-    decode: () => readonly Argument[] | undefined,
-    telling: () => Telling,
-    created: CreatedBy,
-  ) {
-    super(subject, decode, telling)
+  constructor(subject: Subject, created: CreatedBy) {
+    super(subject)
     this.created = created
   }
 

@@ -5,34 +5,58 @@ import { entriesOf, isObject, type Loose, member, text } from '../reading/format
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Posted } from './posted.ts'
 
-export class BadRequest extends Error {}
+/** Why a request is not answered. */
+export class Refusal extends Error {
+  readonly status: number
+  /** Sourcify's word for it. */
+  readonly code: string
 
-/** A JSON object. @throws {BadRequest} for anything else */
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export function badRequest(message: string): Refusal {
+  return new Refusal(400, 'invalid_parameter', message)
+}
+
+/** Whatever the project was compiled from is meant. */
+export const NOTHING_POSTED: Posted = {
+  sources: new Map(),
+  target: undefined,
+  compilerVersion: undefined,
+  settings: undefined,
+  metadata: undefined,
+}
+
+/** A JSON object. @throws {Refusal} for anything else */
 export function readJson(contentType: string, body: Uint8Array): Loose {
   if (!/json/i.test(contentType)) {
-    throw new BadRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
+    throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(body).toString('utf8'))
   } catch {
-    throw new BadRequest('expected a body of valid JSON')
+    throw badRequest('expected a body of valid JSON')
   }
-  if (!isObject(value)) throw new BadRequest(`expected a JSON object, got ${printValue(value)}`)
+  if (!isObject(value)) throw badRequest(`expected a JSON object, got ${printValue(value)}`)
   return value
 }
 
-/** `POST /v2/verify/{chain}/{address}`. @throws {BadRequest} naming what is missing */
+/** `POST /v2/verify/{chain}/{address}`. @throws {Refusal} naming what is missing */
 export function readStandardJson(body: Loose): Posted {
   const { stdJsonInput, compilerVersion, contractIdentifier } = body
   const identifier = textMember('contractIdentifier', contractIdentifier)
   const at = identifier.lastIndexOf(':')
   if (at < 0) {
     const message = `contractIdentifier: expected a path and a name such as src/Vault.sol:Vault, got ${printValue(identifier)}`
-    throw new BadRequest(message)
+    throw badRequest(message)
   }
   const sources = entriesOf(objectMember('stdJsonInput', stdJsonInput).sources)
-  if (sources.length === 0) throw new BadRequest('stdJsonInput.sources: expected sources')
+  if (sources.length === 0) throw badRequest('stdJsonInput.sources: expected sources')
   return {
     sources: new Map(sources.map(([name, each]) => [name, contentOf(name, each)])),
     target: [identifier.slice(0, at), identifier.slice(at + 1)],
@@ -42,7 +66,7 @@ export function readStandardJson(body: Loose): Posted {
   }
 }
 
-/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {BadRequest} naming what is missing */
+/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {Refusal} naming what is missing */
 export function readMetadata(body: Loose): Posted {
   const { metadata } = body
   const sources = objectMember('sources', body.sources)
@@ -52,24 +76,24 @@ export function readMetadata(body: Loose): Posted {
 /**
  * `POST /verify` of the first version: files by their names, `metadata.json` among them; with that of several contracts,
  * `chosenContract` says which of them it is.
- * @throws {BadRequest} naming what is missing
+ * @throws {Refusal} naming what is missing
  */
 export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
   const texts = textsOf('files', objectMember('files', files))
   const metadata = [...texts].filter(
     ([name, content]) => /\.json$/.test(name) && jsonOrNothing(content) !== undefined,
   )
-  if (metadata.length === 0) throw new BadRequest('files: expected metadata.json among them')
+  if (metadata.length === 0) throw badRequest('files: expected metadata.json among them')
   const chosen = metadata[Number(chosenContract)]
   if (chosen === undefined) {
     const message = `chosenContract: expected 0 to ${metadata.length - 1}, got ${printValue(chosenContract)}`
-    throw new BadRequest(message)
+    throw badRequest(message)
   }
   for (const [name] of metadata) texts.delete(name)
   return withMetadata(texts, chosen[1])
 }
 
-/** The members of a posted form, or of a JSON object; `files` by their names. @throws {BadRequest} for anything else */
+/** The members of a posted form, or of a JSON object; `files` by their names. @throws {Refusal} for anything else */
 export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<Loose> {
   if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
   let form: FormData
@@ -77,9 +101,7 @@ export async function readFormOrJson(contentType: string, body: Uint8Array): Pro
     const headers = { 'content-type': contentType }
     form = await new Response(Uint8Array.from(body), { headers }).formData()
   } catch {
-    throw new BadRequest(
-      'expected a body of multipart/form-data with the boundary that its head names',
-    )
+    throw badRequest('expected a body of multipart/form-data with the boundary that its head names')
   }
   const members: Record<string, unknown> = {}
   const files: Record<string, string> = {}
@@ -99,7 +121,7 @@ function unusedName(files: Loose, name: string): string {
 function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Posted {
   const value = typeof metadata === 'string' ? jsonOrNothing(metadata) : metadataIn(metadata)
   if (value === undefined) {
-    throw new BadRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
+    throw badRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
   }
   const settings = isObject(value.settings) ? value.settings : {}
   return {
@@ -122,23 +144,23 @@ function jsonOrNothing(content: string): Loose | undefined {
 function contentOf(name: string, source: unknown): string {
   const content = member(source, 'content')
   if (typeof content === 'string') return content
-  throw new BadRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
+  throw badRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
 }
 
 function textsOf(name: string, files: Loose): Map<string, string> {
   const texts = entriesOf(files).map(([each, content]) => {
     if (typeof content === 'string') return [each, content] as const
-    throw new BadRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
+    throw badRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
   })
   return new Map(texts)
 }
 
 function objectMember(name: string, value: unknown): Loose {
   if (isObject(value)) return value
-  throw new BadRequest(`${name}: expected an object, got ${printValue(value)}`)
+  throw badRequest(`${name}: expected an object, got ${printValue(value)}`)
 }
 
 function textMember(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new BadRequest(`${name}: expected text, got ${printValue(value)}`)
+  throw badRequest(`${name}: expected text, got ${printValue(value)}`)
 }

@@ -2,24 +2,25 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
 import type { Catalogue } from '../code/catalogue.ts'
-import type { Loose } from '../reading/formats.ts'
-import { member } from '../reading/formats.ts'
+import { type Loose, member } from '../reading/formats.ts'
 import { CompiledReader } from './compiled.ts'
-import { Jobs } from './jobs.ts'
 import { type Posted, verify } from './posted.ts'
 import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
 import {
-  BadRequest,
+  badRequest,
+  NOTHING_POSTED,
+  Refusal,
   readFiles,
   readFormOrJson,
   readJson,
   readMetadata,
   readStandardJson,
 } from './requests.ts'
-import { FIELDS, filesOf, type Minimal, minimalOf, sourceAt, unverifiedView } from './views.ts'
+import { FIELDS, filesOf, matchView, sourceAt } from './views.ts'
 
 export interface SiteOptions {
   readonly chain: Chain
@@ -31,6 +32,9 @@ export interface SiteOptions {
 }
 
 const MOST_ADDRESSES = 100
+
+/** Verifications that are kept. */
+const MOST_JOBS = 1_000
 
 const LONGEST_TARGET = 10_000
 
@@ -58,14 +62,16 @@ export class SourcifySite {
   readonly #options: SiteOptions
   readonly #repository: Repository
   readonly #reader: CompiledReader
-  readonly #jobs = new Jobs()
+  /** Verifications, for whoever polls them: each is done before its id is answered. */
+  readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
+  #jobCount = 0
   readonly #routes: readonly Route[]
 
   constructor(options: SiteOptions) {
     this.#options = options
     this.#reader = new CompiledReader(options.catalogue, options.handedOver)
     this.#repository = new Repository(options.catalogue, this.#reader)
-    this.#routes = [...this.#readingRoutes(), ...this.#verifyingRoutes()]
+    this.#routes = this.#routesOf()
   }
 
   /** Answers a request. @param ask asks the chain, as a client would */
@@ -82,46 +88,34 @@ export class SourcifySite {
       try {
         return await route.handle({ ask, parts: match.slice(1), query, contentType, body })
       } catch (error) {
-        if (error instanceof BadRequest) return problem(400, 'invalid_parameter', error.message)
+        if (error instanceof Refusal) return problem(error.status, error.code, error.message)
         throw error
       }
     }
     return problem(404, 'route_not_found', `${method} ${path} is not served`)
   }
 
-  #readingRoutes(): readonly Route[] {
+  #routesOf(): readonly Route[] {
     const get = (path: RegExp, handle: Handler): Route => ({ method: 'GET', path, handle })
+    const post = (path: RegExp, read: (visit: Visit) => Posted): Route => ({
+      method: 'POST',
+      path,
+      handle: (visit) => this.#submit(visit, () => read(visit)),
+    })
     return [
       get(/^contracts\/(full|partial)_match\/(\w+)\/(\w+)\/(.+)$/, (visit) => this.#file(visit)),
       get(/^files\/(tree\/)?(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)),
       get(/^check-?by-?addresses$/i, (visit) => this.#check(visit, false)),
       get(/^check-?all-?by-?addresses$/i, (visit) => this.#check(visit, true)),
       get(/^chains$/, () => this.#chains()),
-      get(/^health$/, () => ({ ...json(200, ''), contentType: 'text/plain', body: 'Alive' })),
+      get(/^health$/, () => ({ status: 200, contentType: 'text/plain', body: 'Alive' })),
       get(/^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)),
       get(/^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)),
       get(/^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)),
-    ]
-  }
-
-  #verifyingRoutes(): readonly Route[] {
-    const post = (path: RegExp, handle: Handler): Route => ({ method: 'POST', path, handle })
-    const similar = { sources: new Map(), target: undefined, settings: undefined }
-    return [
-      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) =>
-        this.#submit(visit, () => readMetadata(jsonOf(visit))),
-      ),
-      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, (visit) =>
-        this.#submit(visit, () => ({
-          ...similar,
-          compilerVersion: undefined,
-          metadata: undefined,
-        })),
-      ),
-      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) =>
-        this.#submit(visit, () => readStandardJson(jsonOf(visit))),
-      ),
-      post(/^verify$/, (visit) => this.#verifyFirst(visit)),
+      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => readMetadata(jsonOf(visit))),
+      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, () => NOTHING_POSTED),
+      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) => readStandardJson(jsonOf(visit))),
+      { method: 'POST', path: /^verify$/, handle: (visit) => this.#verifyFirst(visit) },
     ]
   }
 
@@ -133,8 +127,18 @@ export class SourcifySite {
     return this.#options.chain.environment.now()
   }
 
-  #minimal(found: Verified, origin: Origin): Minimal {
-    return minimalOf(found, origin, { chainId: this.#chainId, now: this.#now })
+  /** What is said of a verified contract first. */
+  #view({ address, runtimeMatch }: Verified, { creationMatch }: Origin): Loose {
+    const matches = matchView(String(this.#chainId), address, runtimeMatch, creationMatch)
+    return { ...matches, verifiedAt: timeOf(this.#now) }
+  }
+
+  /** @throws {Refusal} where the address is of another chain, or none */
+  #addressHere(chainId: string, name: string): Address {
+    const address = addressIn(name)
+    if (chainId === String(this.#chainId)) return address
+    const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
+    throw new Refusal(404, 'unsupported_chain', message)
   }
 
   async #find(ask: Ask, chainId: string, address: Address): Promise<Verified | Unverified> {
@@ -191,7 +195,7 @@ export class SourcifySite {
       for (const chainId of chainIds) {
         const found = await this.#find(ask, chainId, addressIn(address))
         if ('message' in found) continue
-        const status = found.runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+        const status = statusOf(found)
         if (isDetailed || status === 'perfect') checked.push({ chainId, status })
       }
       if (checked.length === 0) answers.push({ address, status: 'false' })
@@ -218,51 +222,60 @@ export class SourcifySite {
     const found = await this.#repository.find(ask, addressIn(name))
     if ('message' in found) return json(404, { results: [] })
     const origin = await this.#repository.originOf(ask, found)
-    return json(200, { results: [this.#minimal(found, origin)] })
+    return json(200, { results: [this.#view(found, origin)] })
   }
 
   async #contract({ ask, parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
     const view = fieldsAsked(query)
-    const address = addressIn(name)
-    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
+    const address = this.#addressHere(chainId, name)
     const found = await this.#repository.find(ask, address)
     if ('message' in found) {
-      return json(404, { ...unverifiedView(chainId, address), message: found.message })
+      return json(404, { ...matchView(chainId, address), message: found.message })
     }
     const origin = await this.#repository.originOf(ask, found)
-    return json(200, { ...this.#minimal(found, origin), ...view(found, origin) })
+    return json(200, { ...this.#view(found, origin), ...view(found, origin) })
   }
 
   #job({ parts: [id = ''] }: Visit): SiteReply {
-    const job = this.#jobs.of(id)
+    const job = this.#jobs.get(id)
     if (job !== undefined) return json(200, job)
     return problem(404, 'job_not_found', `No verification job found for id ${id}`)
   }
 
   /** The second version's verification: an id, to be asked for what it came to. */
-  async #submit(visit: Visit, read: () => Posted): Promise<SiteReply> {
-    const [chainId = '', name = ''] = visit.parts
-    const address = addressIn(name)
-    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
+  async #submit({ ask, parts }: Visit, read: () => Posted): Promise<SiteReply> {
+    const [chainId = '', name = ''] = parts
+    const address = this.#addressHere(chainId, name)
     const startedAt = this.#now
-    const found = await this.#verify(visit.ask, address, read())
-    if ('message' in found) {
-      const error = { customCode: found.code, message: found.message }
-      const view = unverifiedView(chainId, address)
-      return json(202, { verificationId: this.#jobs.add(view, startedAt, this.#now, error) })
-    }
-    const view = this.#minimal(found, await this.#repository.originOf(visit.ask, found))
-    return json(202, { verificationId: this.#jobs.add(view, startedAt, this.#now) })
+    const found = await this.#verify(ask, address, read())
+    this.#jobCount += 1
+    // as long as clients expect, and the same in each run
+    const verificationId = `00000000-0000-4000-8000-${this.#jobCount.toString(16).padStart(12, '0')}`
+    const outcome =
+      'message' in found
+        ? {
+            contract: matchView(chainId, address),
+            error: { customCode: found.code, message: found.message, errorId: verificationId },
+          }
+        : { contract: this.#view(found, await this.#repository.originOf(ask, found)) }
+    this.#jobs.set(verificationId, {
+      isJobCompleted: true,
+      verificationId,
+      jobStartTime: timeOf(startedAt),
+      jobFinishTime: timeOf(this.#now),
+      ...outcome,
+    })
+    return json(202, { verificationId })
   }
 
   /** The first version's: the answer at once. */
-  async #verifyFirst(visit: Visit): Promise<SiteReply> {
-    const body = await readFormOrJson(visit.contentType, visit.body)
-    const [address, chainId] = [String(body.address), String(body.chain)]
-    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
-    const found = await this.#verify(visit.ask, addressIn(address), readFiles(body))
+  async #verifyFirst({ ask, contentType, body }: Visit): Promise<SiteReply> {
+    const posted = await readFormOrJson(contentType, body)
+    const chainId = String(posted.chain)
+    const address = this.#addressHere(chainId, String(posted.address))
+    const found = await this.#verify(ask, address, readFiles(posted))
     if ('message' in found) return json(500, { error: found.message })
-    const status = found.runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+    const status = statusOf(found)
     return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
   }
 
@@ -271,20 +284,15 @@ export class SourcifySite {
     const given = { repository: this.#repository, reader: this.#reader, add }
     return await verify(given, ask, address, posted)
   }
-
-  #otherChain(chainId: string): SiteReply {
-    const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
-    return problem(404, 'unsupported_chain', message)
-  }
 }
 
-/** Which fields a query asks for. @throws {BadRequest} naming one that there is none of */
+/** Which fields a query asks for. @throws {Refusal} naming one that there is none of */
 function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) => Loose {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
-  if (fields !== null && omit !== null) throw new BadRequest('expected fields or omit, not both')
+  if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
   const wrong = named.find((each) => each !== 'all' && !isField(each))
-  if (wrong !== undefined) throw new BadRequest(`there is no field ${printValue(wrong)}`)
+  if (wrong !== undefined) throw badRequest(`there is no field ${printValue(wrong)}`)
   const isAll = omit !== null || named.includes('all')
   const chosen = isAll
     ? Object.keys(FIELDS)
@@ -322,9 +330,9 @@ function onlyParts(view: Loose, named: readonly string[]): Loose {
 
 function listIn(query: URLSearchParams, name: string): readonly string[] {
   const list = (query.get(name) ?? '').split(',').filter((each) => each !== '')
-  if (list.length === 0) throw new BadRequest(`${name}: expected one at least`)
+  if (list.length === 0) throw badRequest(`${name}: expected one at least`)
   if (list.length > MOST_ADDRESSES) {
-    throw new BadRequest(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
+    throw badRequest(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
   }
   return list
 }
@@ -333,7 +341,7 @@ function addressIn(text: string): Address {
   try {
     return parseAddress(text)
   } catch (error) {
-    throw new BadRequest((error as Error).message)
+    throw badRequest((error as Error).message)
   }
 }
 
@@ -352,6 +360,15 @@ function decoded(path: string): string | undefined {
 
 function json(status: number, value: unknown): SiteReply {
   return { status, contentType: 'application/json', body: JSON.stringify(value) }
+}
+
+/** The first version's word for how a contract matches. */
+function statusOf({ runtimeMatch }: Verified): 'perfect' | 'partial' {
+  return runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+}
+
+function timeOf(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }
 
 /** The repository's and the first version's way to say that something is not there. */

@@ -15,15 +15,6 @@ export interface RepositoryFile {
   readonly content: string
 }
 
-export interface Minimal {
-  readonly match: Quality | null
-  readonly creationMatch: Quality | null
-  readonly runtimeMatch: Quality | null
-  readonly chainId: string
-  readonly address: string
-  readonly verifiedAt?: string
-}
-
 export function filesOf({ compiled }: Verified, origin: Origin): readonly RepositoryFile[] {
   const { metadata, sources, runtime } = compiled
   const { constructorArguments, deployment } = origin
@@ -62,24 +53,15 @@ export function sourceAt({ compiled }: Verified, name: string): string | undefin
   return undefined
 }
 
-export function minimalOf(
-  found: Verified,
-  { creationMatch }: Origin,
-  { chainId, now }: { readonly chainId: bigint; readonly now: number },
-): Minimal {
-  return {
-    match: found.runtimeMatch,
-    creationMatch: creationMatch ?? null,
-    runtimeMatch: found.runtimeMatch,
-    chainId: String(chainId),
-    address: checksumAddress(found.address),
-    verifiedAt: `${new Date(now).toISOString().slice(0, 19)}Z`,
-  }
-}
-
-export function unverifiedView(chainId: string, address: Address): Minimal {
-  const none = { match: null, creationMatch: null, runtimeMatch: null }
-  return { ...none, chainId, address: checksumAddress(address) }
+/** How a contract matches; of one that is not verified that it does not. */
+export function matchView(
+  chainId: string,
+  address: Address,
+  runtimeMatch: Quality | null = null,
+  creationMatch: Quality | null = null,
+): Loose {
+  const match = runtimeMatch
+  return { match, creationMatch, runtimeMatch, chainId, address: checksumAddress(address) }
 }
 
 type FieldView = (found: Verified, origin: Origin) => unknown
