@@ -1,28 +1,28 @@
 // Completions for shells, made of the list of options and that of subcommands.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { printValue } from '../../core/errors.ts'
 import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { HARDFORKS } from '../../protocol/forks.ts'
 import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
-import {
-  EXIT,
-  SHELLS,
-  type Shell,
-  SUBCOMMANDS,
-  type Subcommand,
-  type SubcommandName,
-  subcommandOf,
-} from '../parse/subcommands.ts'
+import { EXIT, SHELLS, type Shell, SUBCOMMANDS, type Subcommand } from '../parse/subcommands.ts'
 
 /** What can be typed after a flag: words of a closed list, files, what a running chain tells, or anything. */
-type Values = readonly string[] | 'file' | 'snapshots' | 'any' | undefined
+type Values = readonly string[] | 'file' | 'snapshots' | 'any'
 
 interface Flag {
   readonly flag: string
   readonly sentence: string
   /** Undefined: it takes no value. */
-  readonly values: Values
+  readonly values: Values | undefined
+}
+
+interface Command extends Pick<Subcommand, 'name' | 'sentence'> {
+  readonly flags: readonly Flag[]
+  /** Undefined where nothing is known of its arguments. */
+  readonly argument: Values | undefined
+  /** True: behind `--` comes another program. */
+  readonly startsChain: boolean
 }
 
 /**
@@ -30,21 +30,16 @@ interface Flag {
  * @returns the exit code
  */
 export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
-  try {
-    const shell = SHELLS.find((each) => each === words[0])
-    if (shell === undefined) {
-      const message = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const { methods } = await import('../../methods/index.ts')
-    const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
-    await print(completionsFor(shell, names.sort()))
-    return EXIT.ok
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    await complain(`devchain: completions: ${error.message}\n`)
+  const shell = SHELLS.find((each) => each === words[0])
+  if (shell === undefined) {
+    const expected = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
+    await complain(`devchain: completions: ${expected}\n`)
     return EXIT.usage
   }
+  const { methods } = await import('../../methods/index.ts')
+  const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
+  await print(completionsFor(shell, names.sort()))
+  return EXIT.ok
 }
 
 /**
@@ -52,8 +47,17 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
  * @param methods the names that `devchain rpc` may call
  */
 export function completionsFor(shell: Shell, methods: readonly string[]): string {
-  return { bash, zsh, fish }[shell](methods)
+  const commands = SUBCOMMANDS.map((each) => ({
+    name: each.name,
+    sentence: each.sentence,
+    flags: flagsOf(each),
+    argument: argumentOf(each, methods),
+    startsChain: each.startsChain === true,
+  }))
+  return { bash, zsh, fish }[shell](commands)
 }
+
+const HELP: Flag = { flag: '--help', sentence: 'Print help', values: undefined }
 
 /** The flags that start a chain. */
 function chainFlags(): readonly Flag[] {
@@ -62,28 +66,22 @@ function chainFlags(): readonly Flag[] {
     const values = key === 'hardfork' ? HARDFORKS : valuesOf(type.placeholder)
     return { flag: flagOf(key), sentence, values }
   })
-  return [
-    ...own,
-    { flag: '--help', sentence: 'Print help', values: undefined },
-    { flag: '--version', sentence: 'Print the version', values: undefined },
-  ]
+  return [...own, HELP, { flag: '--version', sentence: 'Print the version', values: undefined }]
 }
 
-function subcommandFlags(name: SubcommandName): readonly Flag[] {
-  const { flags, startsChain } = subcommandOf(name)
+function flagsOf({ flags, startsChain }: Subcommand): readonly Flag[] {
   const own = flags.map(({ name: flag, sentence, placeholder }) => ({
     flag,
     sentence,
     values: valuesOf(placeholder),
   }))
   const names = new Set<string>(own.map(({ flag }) => flag))
-  return startsChain === true
-    ? [...own, ...chainFlags().filter(({ flag }) => !names.has(flag))]
-    : [...own, { flag: '--help', sentence: 'Print help', values: undefined }]
+  const others = startsChain === true ? chainFlags() : [HELP]
+  return [...own, ...others.filter(({ flag }) => !names.has(flag))]
 }
 
 /** What a placeholder says: `pretty|json` are two words, FILE a file, SNAPSHOT one of a running chain. */
-function valuesOf(placeholder: string | undefined): Values {
+function valuesOf(placeholder: string | undefined): Values | undefined {
   if (placeholder === undefined) return undefined
   if (placeholder === 'FILE') return 'file'
   if (placeholder === 'SNAPSHOT') return 'snapshots'
@@ -91,13 +89,20 @@ function valuesOf(placeholder: string | undefined): Values {
   return words.length === 0 ? 'any' : words
 }
 
-/** What the first argument of a subcommand may be; undefined where nothing is known of it. */
-function argumentValues({ arguments: [first] }: Subcommand, methods: readonly string[]): Values {
-  const values = first?.values
-  if (values === 'methods') return methods
-  if (values === 'files') return 'file'
-  if (values === 'snapshots') return 'snapshots'
-  return typeof values === 'string' ? undefined : values
+function argumentOf(
+  { arguments: [first] }: Subcommand,
+  methods: readonly string[],
+): Values | undefined {
+  switch (first?.values) {
+    case 'methods':
+      return methods
+    case 'files':
+      return 'file'
+    case 'commands':
+      return undefined
+    default:
+      return first?.values
+  }
 }
 
 /** In bash: what comes after `--` is another program with its arguments, which are completed as they would be alone. */
@@ -154,28 +159,22 @@ const FISH_SNAPSHOTS = `function __devchain_snapshots
   $words[1] snapshots --names --url=$url 2>/dev/null
 end`
 
-function bash(methods: readonly string[]): string {
-  const cases = (flags: readonly Flag[]): string =>
-    flags
-      .filter(({ values }) => values !== undefined)
-      .map(({ flag, values }) => `      ${flag}) ${bashReply(values)}; return ;;`)
-      .join('\n')
-  const words = (flags: readonly Flag[]): string => flags.map(({ flag }) => flag).join(' ')
-  const names = SUBCOMMANDS.map(({ name }) => name).join(' ')
-  const branches = SUBCOMMANDS.map((subcommand) => {
-    const { name, startsChain } = subcommand
-    const flags = subcommandFlags(name)
-    const values = argumentValues(subcommand, methods)
+function bash(commands: readonly Command[]): string {
+  const place = (flags: readonly Flag[], reply: string): string => {
+    const cases = flags.flatMap(({ flag, values }) =>
+      values === undefined ? [] : `      ${flag}) ${bashReply(values)}; return ;;`,
+    )
+    return ['      case $before in', ...cases, '      esac', `      ${reply} ;;`].join('\n')
+  }
+  const branches = commands.map(({ name, flags, argument, startsChain }) => {
+    const own = bashReply(flags.map(({ flag }) => flag))
     const reply =
-      values === undefined
-        ? `COMPREPLY=($(compgen -W '${words(flags)}' -- "$word"))`
-        : `case $word in -*) COMPREPLY=($(compgen -W '${words(flags)}' -- "$word")) ;; *) ${bashReply(values)} ;; esac`
-    return `    ${name})${startsChain === true ? AFTER_HYPHENS : ''}
-      case $before in
-${cases(flags)}
-      esac
-      ${reply} ;;`
+      argument === undefined ? own : `case $word in -*) ${own} ;; *) ${bashReply(argument)} ;; esac`
+    return `    ${name})${startsChain ? AFTER_HYPHENS : ''}\n${place(flags, reply)}`
   })
+  const names = bashReply(commands.map(({ name }) => name)).replace('=', '+=')
+  const reply = `${bashReply(chainFlags().map(({ flag }) => flag))}
+      [[ $COMP_CWORD -eq 1 ]] && ${names}`
   return `# Completions of devchain for bash.
 ${BASH_SNAPSHOTS}
 _devchain() {
@@ -185,12 +184,7 @@ _devchain() {
   case $command in
 ${branches.join('\n')}
     *)
-      case $before in
-${cases(chainFlags())}
-      esac
-      local words='${words(chainFlags())}'
-      [[ $COMP_CWORD -eq 1 ]] && words="${names} $words"
-      COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+${place(chainFlags(), reply)}
   esac
 }
 complete -o bashdefault -o default -F _devchain devchain
@@ -200,31 +194,26 @@ complete -o bashdefault -o default -F _devchain devchain
 function bashReply(values: Values): string {
   if (values === 'snapshots') return '_devchain_snapshots'
   if (values === 'file') return 'COMPREPLY=($(compgen -f -- "$word"))'
-  return values === 'any' || values === undefined
-    ? 'COMPREPLY=()'
-    : `COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$word"))`
+  if (values === 'any') return 'COMPREPLY=()'
+  return `COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$word"))`
 }
 
-function zsh(methods: readonly string[]): string {
-  const spec = ({ flag, sentence, values }: Flag): string => {
-    const head = `${flag}[${quoted(sentence)}]`
-    if (values === undefined) return `'${head}'`
-    return `'${head}:value:${zshAction(values)}'`
-  }
-  const specs = (flags: readonly Flag[]): string => flags.map(spec).join(' \\\n        ')
-  const described = SUBCOMMANDS.map(
-    ({ name, sentence }) => `    '${name}:${quoted(sentence)}'`,
-  ).join('\n')
-  const branches = SUBCOMMANDS.map((subcommand) => {
-    const { name, startsChain } = subcommand
-    const values = argumentValues(subcommand, methods)
-    const before = startsChain === true ? ZSH_AFTER_HYPHENS : ''
-    const rest = values === undefined ? '' : ` \\\n        '1:word:${zshAction(values)}'`
+function zsh(commands: readonly Command[]): string {
+  const specs = (flags: readonly Flag[]): string =>
+    flags
+      .map(({ flag, sentence, values }) => {
+        const action = values === undefined ? '' : `:value:${zshAction(values)}`
+        return `'${flag}[${quoted(sentence)}]${action}'`
+      })
+      .join(' \\\n        ')
+  const described = commands.map(({ name, sentence }) => `    '${name}:${quoted(sentence)}'`)
+  const branches = commands.map(({ name, flags, argument, startsChain }) => {
+    const rest = argument === undefined ? '' : ` \\\n        '1:word:${zshAction(argument)}'`
     return `    ${name})
       shift words
-      (( CURRENT-- ))${before}
+      (( CURRENT-- ))${startsChain ? ZSH_AFTER_HYPHENS : ''}
       _arguments \\
-        ${specs(subcommandFlags(name))}${rest} \\
+        ${specs(flags)}${rest} \\
         '*: : ' ;;`
   })
   return `#compdef devchain
@@ -232,7 +221,7 @@ function zsh(methods: readonly string[]): string {
 ${ZSH_SNAPSHOTS}
 _devchain() {
   local -a commands=(
-${described}
+${described.join('\n')}
   )
   if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
     _describe command commands
@@ -250,7 +239,7 @@ if [[ $funcstack[1] == _devchain ]]; then _devchain "$@"; else compdef _devchain
 `
 }
 
-function zshAction(values: Exclude<Values, undefined>): string {
+function zshAction(values: Values): string {
   if (values === 'file') return '_files'
   if (values === 'snapshots') return '_devchain_snapshots'
   return values === 'any' ? ' ' : `(${values.join(' ')})`
@@ -261,38 +250,20 @@ function quoted(sentence: string): string {
   return sentence.replaceAll("'", "'\\''").replaceAll(/[[\]:]/g, '\\$&')
 }
 
-function fish(methods: readonly string[]): string {
-  const line = (condition: string, { flag, sentence, values }: Flag): string => {
-    const value =
-      values === undefined
-        ? ''
-        : values === 'file'
-          ? ' -r -F'
-          : values === 'any'
-            ? ' -x'
-            : ` -x -a '${fishWords(values)}'`
-    return `complete -c devchain -n '${condition}' -l ${flag.slice(2)}${value} -d ${fishText(sentence)}`
-  }
-  const names = SUBCOMMANDS.map(({ name }) => name).join(' ')
-  const isAlone = `not __fish_seen_subcommand_from ${names}`
-  const lines = SUBCOMMANDS.flatMap((subcommand) => {
-    const { name, sentence } = subcommand
+function fish(commands: readonly Command[]): string {
+  const line = (condition: string, words: string): string =>
+    `complete -c devchain -n '${condition}' ${words}`
+  const flagWords = ({ flag, sentence, values }: Flag): string =>
+    `-l ${flag.slice(2)}${values === undefined ? '' : ` ${fishFlagValue(values)}`} -d ${fishText(sentence)}`
+  const isAlone = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`
+  const lines = commands.flatMap(({ name, sentence, flags, argument, startsChain }) => {
     const isIn = `__fish_seen_subcommand_from ${name}`
-    const values = argumentValues(subcommand, methods)
-    const words =
-      values === undefined || values === 'any'
-        ? []
-        : [
-            `complete -c devchain -n '${isIn}' ${values === 'file' ? '-F' : `-a '${fishWords(values)}'`}`,
-          ]
-    if (subcommand.startsChain === true) {
-      const isAfter = `${isIn}; and contains -- -- (commandline -opc)`
-      words.push(`complete -c devchain -n '${isAfter}' -x -a '(__devchain_command)'`)
-    }
+    const isAfter = `${isIn}; and contains -- -- (commandline -opc)`
     return [
-      `complete -c devchain -n '${isAlone}' -a ${name} -d ${fishText(sentence)}`,
-      ...words,
-      ...subcommandFlags(name).map((flag) => line(isIn, flag)),
+      line(isAlone, `-a ${name} -d ${fishText(sentence)}`),
+      ...(argument === undefined || argument === 'any' ? [] : [line(isIn, fishAction(argument))]),
+      ...(startsChain ? [line(isAfter, "-x -a '(__devchain_command)'")] : []),
+      ...flags.map((flag) => line(isIn, flagWords(flag))),
     ]
   })
   return [
@@ -301,13 +272,19 @@ function fish(methods: readonly string[]): string {
     FISH_AFTER_HYPHENS,
     'complete -c devchain -f',
     ...lines,
-    ...chainFlags().map((flag) => line(isAlone, flag)),
+    ...chainFlags().map((flag) => line(isAlone, flagWords(flag))),
     '',
   ].join('\n')
 }
 
-function fishWords(values: readonly string[] | 'snapshots'): string {
-  return values === 'snapshots' ? '(__devchain_snapshots)' : values.join(' ')
+function fishFlagValue(values: Values): string {
+  if (values === 'file') return '-r -F'
+  return values === 'any' ? '-x' : `-x ${fishAction(values)}`
+}
+
+function fishAction(values: Exclude<Values, 'any'>): string {
+  if (values === 'file') return '-F'
+  return `-a '${values === 'snapshots' ? '(__devchain_snapshots)' : values.join(' ')}'`
 }
 
 function fishText(sentence: string): string {
