@@ -4,9 +4,9 @@ import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainSettings, Some } from '../options/derived.ts'
+import type { HeaderEnvironment, LaterFields } from '../protocol/blocks/header.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import type { BlobRules } from '../protocol/fees.ts'
-import type { Hardfork } from '../protocol/forks.ts'
 import type { ExtraPrecompiles } from '../protocol/precompiles.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type {
@@ -18,20 +18,8 @@ import type {
 import type { World } from '../state/world.ts'
 
 /** What contracts can learn about the block they run in. */
-export interface BlockEnvironment {
+export interface BlockEnvironment extends HeaderEnvironment {
   readonly chainId: bigint
-  readonly hardfork: Hardfork
-  readonly number: bigint
-  /** Seconds. */
-  readonly timestamp: bigint
-  readonly coinbase: Address
-  readonly gasLimit: bigint
-  readonly difficulty: bigint
-  readonly prevRandao: Hash
-  /** Wei per gas; 0n before london. */
-  readonly baseFee: bigint
-  /** From cancun on; decides BLOBBASEFEE. */
-  readonly excessBlobGas: bigint
   /** Wei per blob gas, where an override or a free call has another than the excess makes. */
   readonly blobBaseFee?: bigint | undefined
   /** Undefined: the main network's of the hardfork. */
@@ -299,8 +287,8 @@ export interface BlockStartJob {
 /** What a block's end adds: requests of the system contracts (EIP-7002, EIP-7251) and of deposits (EIP-6110). */
 export interface BlockEnd {
   readonly world: World
-  /** From prague on (EIP-7685). */
-  readonly requestsHash: Hash | undefined
+  /** What the header says of it. */
+  readonly fields: LaterFields
   /** Of each type that there are any of: the type's number, and the requests one after another. */
   readonly requests: readonly Uint8Array[]
   /** Why no other node would take the block: a request that cannot be read, a system contract that fails or is missing. */

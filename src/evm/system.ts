@@ -9,7 +9,7 @@ import {
   type Hash,
   hashFromBytes,
 } from '../core/hex.ts'
-import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/block.ts'
+import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/header.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { Overlay } from '../state/overlay.ts'
@@ -85,7 +85,7 @@ export async function endBlock(
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
-    return { world: job.world, requestsHash: undefined, requests: [], failure: undefined }
+    return { world: job.world, fields: {}, requests: [], failure: undefined }
   }
   const withdrawals = await collect(context, job.world, block, WITHDRAWAL_REQUESTS)
   const consolidations = await collect(context, withdrawals.world, block, CONSOLIDATION_REQUESTS)
@@ -96,7 +96,7 @@ export async function endBlock(
   const failure = isRead ? undefined : 'a log of the deposit contract is no deposit'
   return {
     world: consolidations.world,
-    requestsHash: hashRequests(requests),
+    fields: { requestsHash: hashRequests(requests) },
     requests: requests.flatMap((data, type) =>
       data.length === 0 ? [] : [concatBytes(Uint8Array.of(type), data)],
     ),

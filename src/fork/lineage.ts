@@ -9,7 +9,7 @@ import {
   quantityFromBigint,
 } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
-import { hashHeader } from '../protocol/blocks/block.ts'
+import { hashHeader } from '../protocol/blocks/header.ts'
 import type { Json } from '../rpc/schema.ts'
 import { HISTORY_STORAGE } from '../state/predeploys.ts'
 import { historySlot, RING } from '../state/systemslots.ts'

@@ -7,8 +7,8 @@ import type { RunFirst } from '../node/chainoptions.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
-import { hashHeader } from '../protocol/blocks/block.ts'
-import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
+import { hashHeader } from '../protocol/blocks/header.ts'
+import { ASSUMED_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
 import { adapting } from './arbitrum/adapt.ts'
@@ -200,7 +200,7 @@ function headerOf(line: string): Header {
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
 
-const NEWER = `is of a hardfork that is not known here: contracts run by the rules of ${NEWEST_HARDFORK}, which may cost other gas than there`
+const NEWER = `is of a hardfork that is not known here: contracts run by the rules of ${ASSUMED_HARDFORK}, which may cost other gas than there`
 
 /** Who answers, what is kept of it, and how to have somebody else answer. */
 interface Carriers extends Pick<Upstream, 'moveTo'> {

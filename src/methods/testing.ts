@@ -2,7 +2,8 @@
 
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
-import type { Block, Withdrawal } from '../protocol/blocks/block.ts'
+import type { Block } from '../protocol/blocks/block.ts'
+import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, quantity } from '../rpc/primitives.ts'

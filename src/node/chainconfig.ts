@@ -4,8 +4,8 @@ import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
-import type { Header } from '../protocol/blocks/block.ts'
 import { bombDelayAt, glaciersOf } from '../protocol/blocks/difficulty.ts'
+import type { Header } from '../protocol/blocks/header.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
 import {
   alwaysFork,

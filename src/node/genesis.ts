@@ -2,7 +2,8 @@
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import { OPTIONS } from '../options/table.ts'
-import { EMPTY_REQUESTS_HASH, type Header, sealBlock } from '../protocol/blocks/block.ts'
+import { sealBlock } from '../protocol/blocks/block.ts'
+import { type Header, headerOf } from '../protocol/blocks/header.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import {
   allocOf,
@@ -16,7 +17,7 @@ import { stateRoot, type World } from '../state/world.ts'
 import type { StateOptions } from './chainoptions.ts'
 import type { BlockRecord } from './ledger/blockrecord.ts'
 import type { ChainConfig, Settings } from './ledger/chainstate.ts'
-import { headerOf, nonceAt } from './mining/environment.ts'
+import { nonceAt } from './mining/environment.ts'
 
 /** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
 export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
@@ -85,7 +86,6 @@ export function genesisRecord(
     transactions: [],
     receipts: [],
     stateRoot: stateRoot(world),
-    requestsHash: EMPTY_REQUESTS_HASH,
     extraData: genesis?.extraData ?? (genesis === undefined ? settings.extraData : EMPTY_BYTES),
   })
   const header: Header = {

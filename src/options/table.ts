@@ -1,7 +1,7 @@
 // Every option once: flag, type, default, sentence. The command line, the environment, the config file, the options of
 // createDevchain and of a chain, their types, `--help` and the table for users derive from this list: see derived.ts.
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
-import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
+import { DEFAULT_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import { ForkTable } from './fork.ts'
 import type { FromGenesis, Option, Optional } from './option.ts'
 import { PeerTable } from './peers.ts'
@@ -60,7 +60,7 @@ export class ChainTable {
     type: hardfork,
     group: 'Chain',
     sentence: 'Rules of the chain, from frontier to the newest',
-    default: NEWEST_HARDFORK,
+    default: DEFAULT_HARDFORK,
     fromGenesis: true,
   }
   /** Path of the file, or (in-process only) its content. */

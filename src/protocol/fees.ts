@@ -53,7 +53,7 @@ export function baseFeeAfter({
   baseFeePerGas,
   gasUsed,
   gasLimit,
-}: Omit<ParentFees, 'baseFee'> & { readonly baseFeePerGas: bigint | undefined }): bigint {
+}: Omit<ParentFees, 'baseFee'> & { readonly baseFeePerGas?: bigint | undefined }): bigint {
   if (baseFeePerGas === undefined) return INITIAL_BASE_FEE
   return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }

@@ -9,6 +9,16 @@ import {
 } from '../core/hex.ts'
 import type { RlpItem } from '../core/rlp.ts'
 
+/** What a field may be, and the type of its value. */
+export interface FieldValues {
+  hash: Hash
+  address: Address
+  bytes: Uint8Array
+  integer: bigint
+}
+
+export type FieldKind = keyof FieldValues
+
 /** The items of a list, in their order. Every message begins with the list's name and names the field. */
 export class ListFields {
   readonly #items: readonly RlpItem[]
@@ -29,6 +39,12 @@ export class ListFields {
   /** True while there is another field. */
   get hasNext(): boolean {
     return this.#next < this.#items.length
+  }
+
+  /** @param size bytes: exactly so many, of an integer at most so many */
+  read(kind: FieldKind, field: string, size?: number): FieldValues[FieldKind] {
+    if (kind === 'integer') return this.integer(field, size ?? 32)
+    return kind === 'bytes' ? this.bytes(field, size) : this[kind](field)
   }
 
   item(): RlpItem | undefined {

@@ -30,13 +30,19 @@ const PLACES = Object.fromEntries(HARDFORKS.map((fork, place) => [fork, place]))
   Record<Hardfork, number>
 >
 
-/** The newest that is final on the main network: live since 7 January 2026. */
-export const NEWEST_HARDFORK: Hardfork = 'bpo2'
+/** What a chain has where nobody says: the newest that is final on the main network, live since 7 January 2026. */
+export const DEFAULT_HARDFORK: Hardfork = 'bpo2'
+
+/** The newest whose rules are known here. */
+export const NEWEST_HARDFORK: Hardfork = HARDFORKS.at(-1)!
+
+/** What a network of today is at that does not tell. */
+export const ASSUMED_HARDFORK: Hardfork = 'bpo2'
 
 /** Other names that people use. */
 const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
   ['merge', 'paris'],
-  ['latest', NEWEST_HARDFORK],
+  ['latest', DEFAULT_HARDFORK],
   ['eip150', 'tangerineWhistle'],
   ['eip158', 'spuriousDragon'],
   ['constantinoplefix', 'petersburg'],

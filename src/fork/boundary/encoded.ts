@@ -8,16 +8,10 @@ import {
   quantityFromBigint,
 } from '../../core/hex.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
-import {
-  encodeBlock,
-  encodeHeader,
-  type Header,
-  hashHeader,
-  unclesHash,
-  type Withdrawal,
-  withdrawalsRoot,
-} from '../../protocol/blocks/block.ts'
+import { encodeBlock } from '../../protocol/blocks/block.ts'
+import { encodeHeader, type Header, hashHeader, unclesHash } from '../../protocol/blocks/header.ts'
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
+import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RefusedByUpstream } from '../client/client.ts'
 import { quantity, reading } from '../network/answers.ts'

@@ -1,7 +1,5 @@
 // Blocks of another network as headers of ours: what of them the chain itself needs. Their JSON is passed on untouched.
 import {
-  type Address,
-  bytesFromHex,
   type Hash,
   paddedBytes,
   parseAddress,
@@ -11,7 +9,13 @@ import {
   ZERO_HASH,
 } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
+import {
+  FIELDS_AHEAD,
+  type Header,
+  type HeaderName,
+  headerFrom,
+} from '../../protocol/blocks/header.ts'
+import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { NoAnswer } from '../client/provider.ts'
@@ -25,7 +29,7 @@ export interface RemoteBlock {
   readonly parentNumber: bigint | undefined
   /** True: a batch of it is told of, as nodes of ZKsync do. */
   readonly isOfZksync: boolean
-  /** True: it has what no hardfork that is known here has, the hash of an access list (EIP-7928). */
+  /** True: it has what no hardfork that is known here has. */
   readonly isNewer: boolean
 }
 
@@ -43,39 +47,58 @@ export function readBlock(json: Json): RemoteBlock {
       header: headerOf(block),
       hash: parseHash(String(block.hash)),
       totalDifficulty: integer(block.totalDifficulty ?? block.difficulty),
-      parentNumber: optional(block.l1BlockNumber, integer),
+      parentNumber: isNone(block.l1BlockNumber) ? undefined : integer(block.l1BlockNumber),
       isOfZksync: block.l1BatchNumber !== undefined,
-      isNewer: typeof block.blockAccessListHash === 'string',
+      isNewer: FIELDS_AHEAD.some((name) => typeof block[name] === 'string'),
     }
   } catch (error) {
     throw noBlock(json, error)
   }
 }
 
+/** What networks call a field besides. */
+const SYNONYMS: Readonly<Partial<Record<HeaderName, string>>> = {
+  miner: 'author',
+  mixHash: 'prevRandao',
+}
+
+/** What every network has. */
+const NEEDED: readonly HeaderName[] = ['parentHash', 'number', 'timestamp']
+
 function headerOf(block: Members): Header {
-  return {
-    parentHash: parseHash(String(block.parentHash)),
-    sha3Uncles: hashOr(block.sha3Uncles),
-    miner: minerOf(block),
-    stateRoot: hashOr(block.stateRoot),
-    transactionsRoot: hashOr(block.transactionsRoot),
-    receiptsRoot: hashOr(block.receiptsRoot),
-    logsBloom: bloomOf(block.logsBloom),
-    difficulty: integer(block.difficulty),
-    number: integer(String(block.number)),
-    gasLimit: integer(block.gasLimit),
-    gasUsed: integer(block.gasUsed),
-    timestamp: integer(String(block.timestamp)),
-    extraData: parseBytes(String(block.extraData ?? '0x')),
-    mixHash: hashOr(block.mixHash ?? block.prevRandao),
-    nonce: paddedBytes(integer(block.nonce), 8),
-    baseFeePerGas: optional(block.baseFeePerGas, integer),
-    withdrawalsRoot: optional(block.withdrawalsRoot, hashOr),
-    blobGasUsed: optional(block.blobGasUsed, integer),
-    excessBlobGas: optional(block.excessBlobGas, integer),
-    parentBeaconBlockRoot: optional(block.parentBeaconBlockRoot, hashOr),
-    requestsHash: optional(block.requestsHash, hashOr),
-  }
+  return headerFrom((name, { kind, size, since }) => {
+    const value = block[name] ?? block[SYNONYMS[name] ?? name]
+    if (isNone(value) && since !== undefined) return undefined
+    if (isNone(value) && NEEDED.includes(name)) throw new Error(`it has no ${name}`)
+    return READERS[kind](value, size)
+  })
+}
+
+type Value = Json | undefined
+
+/** How the kinds of fields are read; nothing is as though nothing was in it. */
+const READERS: {
+  readonly [Kind in FieldKind]: (value: Value, size?: number) => FieldValues[Kind]
+} = {
+  hash: (value) => (isNone(value) ? ZERO_HASH : parseHash(String(value))),
+  address: (value) => (isNone(value) ? ZERO_ADDRESS : parseAddress(String(value))),
+  integer,
+  bytes: (value, size) =>
+    size === undefined ? parseBytes(String(value ?? '0x')) : sizedBytes(value, size),
+}
+
+function integer(value: Value): bigint {
+  return isNone(value) || value === '0x' ? 0n : BigInt(String(value))
+}
+
+/** Some networks write fewer digits; what is too long is as though nothing was in it. */
+function sizedBytes(value: Value, size: number): Uint8Array {
+  const number = integer(value)
+  return number >> BigInt(8 * size) === 0n ? paddedBytes(number, size) : new Uint8Array(size)
+}
+
+function isNone(value: Value): value is null | undefined {
+  return value === undefined || value === null
 }
 
 /** The record of a block whose transactions nobody here has run: they are the network's to tell of. */
@@ -95,32 +118,6 @@ export function recordOf(
     },
     totalDifficulty,
   }
-}
-
-function optional<T>(value: Json | undefined, read: (value: Json) => T): T | undefined {
-  return value === undefined || value === null ? undefined : read(value)
-}
-
-function integer(value: Json | undefined): bigint {
-  if (value === undefined || value === null || value === '0x') return 0n
-  return BigInt(String(value))
-}
-
-function hashOr(value: Json | undefined): Hash {
-  return value === undefined || value === null ? ZERO_HASH : parseHash(String(value))
-}
-
-function minerOf({ miner, author }: Members): Address {
-  const found = miner ?? author
-  return found === undefined || found === null ? ZERO_ADDRESS : parseAddress(String(found))
-}
-
-/** Bytes of a bloom. */
-const BLOOM = 256
-
-function bloomOf(value: Json | undefined): Uint8Array {
-  const bytes = bytesFromHex(String(value ?? '0x'))
-  return bytes.length === BLOOM ? bytes : new Uint8Array(BLOOM)
 }
 
 function noBlock(json: Json, cause?: unknown): NoAnswer {

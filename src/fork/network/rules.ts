@@ -1,13 +1,13 @@
 // Which rules a forked network has: its schedule where that is known, else the newest that its headers admit.
 import { DevchainError } from '../../core/errors.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
+import { HEADER_FORKS, type Header, hasFieldsOf } from '../../protocol/blocks/header.ts'
 import {
+  ASSUMED_HARDFORK,
   type ForkSchedule,
   HARDFORKS,
   type Hardfork,
   hardforkAt,
   isAtLeast,
-  NEWEST_HARDFORK,
   scheduleFromGenesisConfig,
 } from '../../protocol/forks.ts'
 import type { RemoteBlock } from './header.ts'
@@ -84,7 +84,7 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
  * @see https://github.com/OffchainLabs/go-ethereum/blob/master/params/config.go
  */
 const OF_ARBOS: readonly (readonly [version: bigint, hardfork: Hardfork])[] = [
-  [50n, NEWEST_HARDFORK],
+  [50n, ASSUMED_HARDFORK],
   [40n, 'prague'],
   [20n, 'cancun'],
   [11n, 'shanghai'],
@@ -159,12 +159,14 @@ export function rulesOf(
 
 /** The newest hardfork that an older block may be of; undefined where its header has all members that the later one has. */
 function newestThen(later: Header, older: Header): Hardfork | undefined {
-  const isSince = (member: keyof Header): boolean =>
-    later[member] !== undefined && older[member] === undefined
-  if (isSince('baseFeePerGas')) return 'berlin'
-  if (isSince('withdrawalsRoot')) return older.difficulty === 0n ? 'paris' : 'london'
-  if (isSince('excessBlobGas')) return 'shanghai'
-  return isSince('requestsHash') ? 'cancun' : undefined
+  const first = HEADER_FORKS.find((fork) => hasFieldsOf(fork, later) && !hasFieldsOf(fork, older))
+  return first && before(first, older)
+}
+
+/** The newest hardfork that came before another one, of a header without the fields that the other brought. */
+function before(fork: Hardfork, { difficulty }: Header): Hardfork {
+  const previous = HARDFORKS[HARDFORKS.indexOf(fork) - 1]!
+  return previous === 'paris' && difficulty !== 0n ? 'london' : previous
 }
 
 /** True for a network whose schedule is known. */
@@ -187,13 +189,11 @@ export function notBefore(header: Header, machine: Hardfork | undefined): Hardfo
   return machine === undefined || isAtLeast(machine, lowestOf(header)) ? machine : lowestOf(header)
 }
 
-/** The newest hardfork that makes such headers. */
+/** The newest hardfork that makes such headers, and that a network may be at. */
 export function admittedBy(header: Header): Hardfork {
-  if (header.requestsHash !== undefined) return NEWEST_HARDFORK
-  if (header.excessBlobGas !== undefined) return 'cancun'
-  if (header.withdrawalsRoot !== undefined) return 'shanghai'
-  if (header.baseFeePerGas === undefined) return 'berlin'
-  return header.difficulty === 0n ? 'paris' : 'london'
+  const next = HEADER_FORKS[HEADER_FORKS.indexOf(lowestOf(header)) + 1]
+  const newest = next && before(next, header)
+  return newest === undefined || isAtLeast(newest, ASSUMED_HARDFORK) ? ASSUMED_HARDFORK : newest
 }
 
 /** A hardfork's name as other nodes write it; undefined for one that is not known here. */
@@ -207,8 +207,5 @@ export function namedHardfork(name: unknown, header: Header): Hardfork | undefin
 
 /** The oldest hardfork whose headers have the members of this one. */
 function lowestOf(header: Header): Hardfork {
-  if (header.requestsHash !== undefined) return 'prague'
-  if (header.excessBlobGas !== undefined) return 'cancun'
-  if (header.withdrawalsRoot !== undefined) return 'shanghai'
-  return header.baseFeePerGas === undefined ? 'frontier' : 'london'
+  return HEADER_FORKS.findLast((fork) => hasFieldsOf(fork, header)) ?? 'frontier'
 }

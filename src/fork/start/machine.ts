@@ -1,6 +1,6 @@
 // By which rules a network's machine goes, asked of the machine itself: of many networks neither a header nor anybody else tells.
 import { type Hex, quantityFromBigint } from '../../core/hex.ts'
-import { type Hardfork, NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import { ASSUMED_HARDFORK, type Hardfork } from '../../protocol/forks.ts'
 import type { Client } from '../client/client.ts'
 import { isWord, word } from '../network/answers.ts'
 
@@ -13,7 +13,7 @@ const QUESTIONS: readonly (readonly [code: string, hardfork: Hardfork])[] = [
   // two points added by the precompile at 0x0b (EIP-2537) are one of 128 bytes
   ['60006000610100610100600b617530fa503d608014', 'prague'],
   // CLZ (EIP-7939)
-  [creating('60011e00'), NEWEST_HARDFORK],
+  [creating('60011e00'), ASSUMED_HARDFORK],
 ]
 
 /** Bytes of what stands between a question and where the next one begins. */

@@ -3,7 +3,7 @@
 import { signDigest } from '../../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'
 import type { CallJob, Executor } from '../../evm/executor.ts'
-import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import { DEFAULT_HARDFORK } from '../../protocol/forks.ts'
 import { emptyWorld, withCode } from '../../state/world.ts'
 
 /**
@@ -40,7 +40,7 @@ const JOB: CallJob = {
   world: withCode(emptyWorld, CONTRACT, CODE),
   block: {
     chainId: 1n,
-    hardfork: NEWEST_HARDFORK,
+    hardfork: DEFAULT_HARDFORK,
     number: 1n,
     timestamp: 1n,
     coinbase: ZERO_ADDRESS,

@@ -2,13 +2,12 @@
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { decodeRlp } from '../../core/rlp.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import { placeOf } from '../../node/import/validate.ts'
 import { blockByHash, hashByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
-import { decodeHeader } from '../../protocol/blocks/blockdecoding.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
+import { decodeHeader } from '../../protocol/blocks/header.ts'
 import { checkHeader } from '../../protocol/blocks/headerrules.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
 import { MOST } from '../protocol/messages.ts'
@@ -102,7 +101,7 @@ export class HeaderSource {
   }
 
   #add(encoded: Uint8Array): void {
-    const read = { header: decodeHeader(decodeRlp(encoded), 'header'), hash: keccakHash(encoded) }
+    const read = { header: decodeHeader(encoded), hash: keccakHash(encoded) }
     const parent = this.#parentOf(read)
     // the peer may have gone on since; how far is known when it is asked
     const highest = this.#peer.head.number > this.#target.number ? this.#peer.head : this.#target

@@ -4,12 +4,8 @@ import type { Hash } from '../../core/hex.ts'
 import { blockByHash, blockByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
-import {
-  type Block,
-  encodeBlock,
-  encodeHeader,
-  rememberEncoding,
-} from '../../protocol/blocks/block.ts'
+import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
+import { encodeHeader, rememberEncoding } from '../../protocol/blocks/header.ts'
 import { MAX_MESSAGE, type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
 import { encodeTravelling, travels } from './travel.ts'

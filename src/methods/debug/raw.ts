@@ -2,7 +2,8 @@
 
 import { recordAt } from '../../node/chain/lookup.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { encodeBlock, encodeHeader } from '../../protocol/blocks/block.ts'
+import { encodeBlock } from '../../protocol/blocks/block.ts'
+import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { type Method, optional } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'

@@ -9,7 +9,7 @@ import {
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'

@@ -3,13 +3,17 @@
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { belowNumber, type Upstream } from '../../node/ledger/upstream.ts'
+import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
 import {
-  cumulativeDifficulty,
+  FIELDS,
+  HEADER_FIELDS,
   type Header,
+  type HeaderField,
+  type HeaderName,
   hashHeader,
-  sealBlock,
-  type Withdrawal,
-} from '../../protocol/blocks/block.ts'
+} from '../../protocol/blocks/header.ts'
+import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
+import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
@@ -17,7 +21,9 @@ import { type Field, field, fieldIfAny, quantityResult, shape } from './encodeob
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** Members of a block that nodes leave open while it is pending. */
-export type PendingMember = 'number' | 'hash' | 'nonce' | 'mixHash' | 'logsBloom' | 'miner'
+const PENDING_MEMBERS = ['number', 'hash', 'nonce', 'mixHash', 'logsBloom', 'miner'] as const
+
+export type PendingMember = (typeof PENDING_MEMBERS)[number]
 
 /** The form of blocks where nodes differ. */
 export interface BlockForm {
@@ -52,31 +58,28 @@ export interface BlockView {
   readonly belowNumber?: bigint | undefined
 }
 
+/** How values of the kinds of fields are written. */
+const ENCODERS: { readonly [Kind in FieldKind]: Encoder<FieldValues[Kind]> } = {
+  hash,
+  address,
+  bytes: data,
+  integer: quantityResult,
+}
+
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
-  number: openField('number', quantityResult, ({ header }) => header.number),
+  number: headerField('number', HEADER_FIELDS.number),
   hash: openField('hash', hash, (block) => block.hash),
-  parentHash: field(hash, ({ header }) => header.parentHash),
-  nonce: openField('nonce', data, ({ header }) => header.nonce),
-  mixHash: openField('mixHash', hash, ({ header }) => header.mixHash),
-  sha3Uncles: field(hash, ({ header }) => header.sha3Uncles),
-  logsBloom: openField('logsBloom', data, ({ header }) => header.logsBloom),
-  transactionsRoot: field(hash, ({ header }) => header.transactionsRoot),
-  stateRoot: field(hash, ({ header }) => header.stateRoot),
-  receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
-  miner: openField('miner', address, ({ header }) => header.miner),
-  difficulty: field(quantityResult, ({ header }) => header.difficulty),
-  extraData: field(data, ({ header }) => header.extraData),
-  gasLimit: field(quantityResult, ({ header }) => header.gasLimit),
-  gasUsed: field(quantityResult, ({ header }) => header.gasUsed),
-  timestamp: field(quantityResult, ({ header }) => header.timestamp),
-  baseFeePerGas: fieldIfAny(quantityResult, ({ header }) => header.baseFeePerGas),
-  withdrawalsRoot: fieldIfAny(hash, ({ header }) => header.withdrawalsRoot),
-  blobGasUsed: fieldIfAny(quantityResult, ({ header }) => header.blobGasUsed),
-  excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
-  parentBeaconBlockRoot: fieldIfAny(hash, ({ header }) => header.parentBeaconBlockRoot),
-  requestsHash: fieldIfAny(hash, ({ header }) => header.requestsHash),
+  ...Object.fromEntries(FIELDS.map(([name, field]) => [name, headerField(name, field)])),
   l1BlockNumber: fieldIfAny(quantityResult, (block) => block.belowNumber),
+}
+
+function headerField(name: HeaderName, { kind, since }: HeaderField): Field<BlockView> {
+  const encoder = ENCODERS[kind] as Encoder<unknown>
+  const get = ({ header }: BlockView): unknown => header[name]
+  if (since !== undefined) return fieldIfAny(encoder, get)
+  const pending = PENDING_MEMBERS.find((each) => each === name)
+  return pending === undefined ? field(encoder, get) : openField(pending, encoder, get)
 }
 
 /** A member that may be null while the block is pending. */

@@ -2,7 +2,7 @@
 // in place, in WebAssembly.
 import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
 import { encodeRlp, integerSize } from '../../core/rlp.ts'
-import { encodeHeader, type Header } from '../../protocol/blocks/block.ts'
+import { encodeHeader, type Header } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../state/predeploys.ts'
 import { RING } from '../../state/systemslots.ts'

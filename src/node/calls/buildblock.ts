@@ -2,14 +2,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import {
-  type Block,
-  EMPTY_REQUESTS_HASH,
-  type Header,
-  sealBlock,
-  type Withdrawal,
-} from '../../protocol/blocks/block.ts'
-import { withEncoded } from '../../protocol/blocks/blockdecoding.ts'
+import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
+import { type Header, headerOf } from '../../protocol/blocks/header.ts'
 import {
   checkBlobGas,
   checkBody,
@@ -17,6 +11,7 @@ import {
   GAS_LIMIT_PARTS,
 } from '../../protocol/blocks/headerrules.ts'
 import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -29,7 +24,7 @@ import { placeOf, runBlock } from '../import/validate.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { environmentAfter, headerOf } from '../mining/environment.ts'
+import { environmentAfter } from '../mining/environment.ts'
 
 /** What a consensus client settles of a block (PayloadAttributes of the engine API). */
 export interface BlockAttributes {
@@ -85,20 +80,15 @@ export async function buildBlock(
   const place = placeOf(state, draft, parent.block)
   // the gas limit may be one that the chain would not have by itself
   checkHeader(draft, { ...place, own: place.own && { ...place.own, gasLimit: draft.gasLimit } })
-  checkBody(withEncoded(block), place)
+  checkBody({ ...block, transactions: transactions.map(({ raw }) => raw) }, place)
   checkBlobGas(block)
   const { totalDifficulty, world } = parent
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
   const result = await runBlock(new AwaitedExecutor(chain.executor, isAwaited), state, record)
-  const header = { ...draft, ...resultsOf(result.executed), stateRoot: stateRoot(result.world) }
+  const ran = { ...resultsOf(result.executed), ...result.end, stateRoot: stateRoot(result.world) }
   return {
-    block: sealBlock(
-      { ...header, requestsHash: result.requestsHash },
-      transactions,
-      [],
-      withdrawals,
-    ),
+    block: sealBlock({ ...draft, ...ran }, transactions, [], withdrawals),
     value: tipsOf(result.executed, draft.baseFeePerGas ?? 0n),
     requests: result.requests,
     sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
@@ -159,7 +149,6 @@ function draftOf(
     transactions,
     receipts: [],
     stateRoot: ZERO_HASH,
-    requestsHash: EMPTY_REQUESTS_HASH,
     extraData,
     withdrawals,
     beaconRoot: attributes.parentBeaconBlockRoot,

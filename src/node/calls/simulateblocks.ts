@@ -5,7 +5,8 @@ import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
-import { type Header, sealBlock } from '../../protocol/blocks/block.ts'
+import { sealBlock } from '../../protocol/blocks/block.ts'
+import { type Header, headerOf } from '../../protocol/blocks/header.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
@@ -27,7 +28,7 @@ import type { LogEntry } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
-import { blockEnvironment, blockStart, environmentAfter, headerOf } from '../mining/environment.ts'
+import { blockEnvironment, blockStart, environmentAfter } from '../mining/environment.ts'
 import { callLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
@@ -236,7 +237,7 @@ async function simulateBlock(
     transactions: executed.map(({ transaction }) => transaction),
     receipts: executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(end.world),
-    requestsHash: end.requestsHash,
+    end: end.fields,
     extraData: EMPTY_BYTES,
     beaconRoot,
   })

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import type { Touched } from '../../evm/executor.ts'
-import { encodeHeader } from '../../protocol/blocks/block.ts'
+import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   BEACON_ROOTS,

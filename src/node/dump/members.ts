@@ -2,6 +2,7 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 
 const HEX = /^0x[0-9a-fA-F]{1,64}$/
 const DECIMAL = /^[0-9]{1,78}$/
@@ -96,6 +97,12 @@ export class Members {
 
   bytes(name: string, length?: number): Uint8Array {
     return bytesAt(this.value(name), this.#pathOf(name), length)
+  }
+
+  /** @param size bytes: exactly so many, of an integer at most so many */
+  read(kind: FieldKind, name: string, size?: number): FieldValues[FieldKind] {
+    if (kind === 'integer') return this.integer(name, size && 8 * size)
+    return kind === 'bytes' ? this.bytes(name, size) : this[kind](name)
   }
 
   /** Each entry of a list, with its path. */

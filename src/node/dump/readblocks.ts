@@ -1,17 +1,17 @@
 // The blocks of a dump: headers as their node made them, so that hashes stay, and what came of each transaction.
 import type { Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
 import {
-  type Block,
+  FIELDS_AHEAD,
   type Header,
   hashHeader,
-  sealBlock,
+  headerFrom,
   transactionsRoot,
   unclesHash,
-  type Withdrawal,
-  withdrawalsRoot,
-} from '../../protocol/blocks/block.ts'
+} from '../../protocol/blocks/header.ts'
 import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
@@ -36,9 +36,6 @@ export interface ReadBlock {
 
 /** What a dump has of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
 export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
-
-/** Members of headers that come with forks which are not known here: without them the hash would be another. */
-const LATER_MEMBERS: readonly string[] = ['blockAccessListHash', 'slotNumber']
 
 /** Finds what a dump has of its transactions. */
 export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
@@ -105,37 +102,13 @@ function requireRoot(path: string, name: Root, header: Header, computed: Hash): 
 
 function headerOf(value: unknown, path: string): Header {
   const header = new Members(value, path)
-  const later = LATER_MEMBERS.find((name) => header.has(name))
-  if (later !== undefined) {
-    throw noDump(`${path}: it has ${later}, of a fork that is not known here`)
+  const ahead = FIELDS_AHEAD.find((name) => header.has(name))
+  if (ahead !== undefined) {
+    throw noDump(`${path}: it has ${ahead}, of a fork that is not known here`)
   }
-  const integerIfAny = (name: string, bits: number): bigint | undefined =>
-    header.optional(name, () => header.integer(name, bits))
-  const hashIfAny = (name: string): Hash | undefined =>
-    header.optional(name, () => header.hash(name))
-  return {
-    parentHash: header.hash('parentHash'),
-    sha3Uncles: header.hash('sha3Uncles'),
-    miner: header.address('miner'),
-    stateRoot: header.hash('stateRoot'),
-    transactionsRoot: header.hash('transactionsRoot'),
-    receiptsRoot: header.hash('receiptsRoot'),
-    logsBloom: header.bytes('logsBloom', 256),
-    difficulty: header.integer('difficulty'),
-    number: header.integer('number', 64),
-    gasLimit: header.integer('gasLimit', 64),
-    gasUsed: header.integer('gasUsed', 64),
-    timestamp: header.integer('timestamp', 64),
-    extraData: header.bytes('extraData'),
-    mixHash: header.hash('mixHash'),
-    nonce: header.bytes('nonce', 8),
-    baseFeePerGas: integerIfAny('baseFeePerGas', 256),
-    withdrawalsRoot: hashIfAny('withdrawalsRoot'),
-    blobGasUsed: integerIfAny('blobGasUsed', 64),
-    excessBlobGas: integerIfAny('excessBlobGas', 64),
-    parentBeaconBlockRoot: hashIfAny('parentBeaconBlockRoot'),
-    requestsHash: hashIfAny('requestsHash'),
-  }
+  return headerFrom((name, { kind, size, since }) =>
+    since === undefined || header.has(name) ? header.read(kind, name, size) : undefined,
+  )
 }
 
 function withdrawalOf(value: unknown, path: string): Withdrawal {

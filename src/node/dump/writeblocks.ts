@@ -8,8 +8,10 @@ import {
   quantityFromBigint,
 } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
-import type { Block, Header, Withdrawal } from '../../protocol/blocks/block.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import { FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
+import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import {
   type Authorization,
   isImpersonated,
@@ -56,36 +58,13 @@ function foreignHash(transaction: Transaction): Hash {
 }
 
 function dumpedHeader(header: Header): Json {
-  const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas } = header
-  const { parentBeaconBlockRoot, requestsHash } = header
-  return {
-    parentHash: header.parentHash,
-    sha3Uncles: header.sha3Uncles,
-    miner: header.miner,
-    stateRoot: header.stateRoot,
-    transactionsRoot: header.transactionsRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: hexFromBytes(header.logsBloom),
-    difficulty: quantityFromBigint(header.difficulty),
-    number: quantityFromBigint(header.number),
-    gasLimit: quantityFromBigint(header.gasLimit),
-    gasUsed: quantityFromBigint(header.gasUsed),
-    timestamp: quantityFromBigint(header.timestamp),
-    extraData: hexFromBytes(header.extraData),
-    mixHash: header.mixHash,
-    nonce: hexFromBytes(header.nonce),
-    ...optional('baseFeePerGas', baseFeePerGas),
-    ...optional('withdrawalsRoot', withdrawalsRoot),
-    ...optional('blobGasUsed', blobGasUsed),
-    ...optional('excessBlobGas', excessBlobGas),
-    ...optional('parentBeaconBlockRoot', parentBeaconBlockRoot),
-    ...optional('requestsHash', requestsHash),
-  }
+  return Object.assign({}, ...FIELDS.map(([name]) => optional(name, header[name])))
 }
 
 /** A member that is there or not. */
-function optional(name: string, value: bigint | Hash | undefined): Json {
+function optional(name: string, value: bigint | string | Uint8Array | undefined): Json {
   if (value === undefined) return {}
+  if (value instanceof Uint8Array) return { [name]: hexFromBytes(value) }
   return { [name]: typeof value === 'bigint' ? quantityFromBigint(value) : value }
 }
 

@@ -1,16 +1,11 @@
 // Validating a block that was made elsewhere: its place, its uncles, and all that comes of running it.
 import { DevchainError } from '../../core/errors.ts'
-import { equalBytes } from '../../core/hex.ts'
+import { equalBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
-import {
-  type Block,
-  cumulativeDifficulty,
-  type Header,
-  hashHeader,
-  type Withdrawal,
-} from '../../protocol/blocks/block.ts'
+import type { BlockEnd, BlockEnvironment, Executor } from '../../evm/executor.ts'
+import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
+import { type Header, hashHeader, LATER_FIELDS } from '../../protocol/blocks/header.ts'
 import {
   brokenRule,
   checkBlobGas,
@@ -20,6 +15,7 @@ import {
   unequal,
 } from '../../protocol/blocks/headerrules.ts'
 import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
@@ -199,7 +195,8 @@ function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] 
 export interface Result {
   readonly executed: readonly ExecutedTransaction[]
   readonly world: World
-  readonly requestsHash: Header['requestsHash']
+  /** What the header has to say of the block's end. */
+  readonly end: BlockEnd['fields']
   readonly requests: readonly Uint8Array[]
 }
 
@@ -233,7 +230,7 @@ export async function runBlock(
   const end = await executor.endBlock({ world: credited, block, logs })
   if (end.failure !== undefined && !isOwnForSure(state, header))
     throw brokenRule('requests', end.failure)
-  return { executed, world: end.world, requestsHash: end.requestsHash, requests: end.requests }
+  return { executed, world: end.world, end: end.fields, requests: end.requests }
 }
 
 /**
@@ -287,7 +284,7 @@ function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): Worl
 }
 
 /** Holds what came of the run against what the header says of it. */
-function checkResult({ header }: Block, { executed, world, requestsHash }: Result): void {
+function checkResult({ header }: Block, { executed, world, end }: Result): void {
   const receipts = executed.map(({ receipt }) => receipt)
   const gasUsed = unequal(receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
   if (gasUsed !== undefined) throw brokenRule('gas used', gasUsed)
@@ -297,9 +294,10 @@ function checkResult({ header }: Block, { executed, world, requestsHash }: Resul
   }
   const receiptsProblem = unequal(receiptsRoot(receipts), header.receiptsRoot)
   if (receiptsProblem !== undefined) throw brokenRule('receipts root', receiptsProblem)
-  if (requestsHash !== undefined && header.requestsHash !== undefined) {
-    const problem = unequal(requestsHash, header.requestsHash)
-    if (problem !== undefined) throw brokenRule('requests hash', problem)
+  for (const [name, { rule }] of LATER_FIELDS) {
+    const made = end[name]
+    const problem = made === undefined ? undefined : unequal(made, header[name] as Hash | bigint)
+    if (problem !== undefined) throw brokenRule(rule, problem)
   }
   const problem = unequal(stateRoot(world), header.stateRoot)
   if (problem !== undefined) throw brokenRule('state root', problem)

@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
-import { hashHeader } from '../../protocol/blocks/block.ts'
+import { hashHeader } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'

@@ -2,7 +2,7 @@
 import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { CallJob, Executor, TransactionJob } from '../../evm/executor.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'

@@ -1,7 +1,7 @@
 // Empty blocks that are like the one before: whether the next blocks are such, and how many.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
-import { EMPTY_REQUESTS_HASH, encodeHeader, type Header } from '../../protocol/blocks/block.ts'
+import { encodeHeader, type Header, headerOf } from '../../protocol/blocks/header.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { hasNoRequests, isAsDeployed } from '../../state/systemslots.ts'
@@ -10,7 +10,7 @@ import { headOf, mayHaveUncles } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
 import { nextTimestamps } from '../ledger/clock.ts'
 import { Candidates } from '../pool/pool.ts'
-import { headerOf, nextBlockEnvironment, nonceAt } from './environment.ts'
+import { nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
 import { withRewards } from './rewards.ts'
 
@@ -133,9 +133,8 @@ function hasHeaderOf(
   { config, settings: { extraData } }: ChainState,
 ): boolean {
   const { parentHash, stateRoot, number, timestamp, mixHash } = header
-  const requestsHash = EMPTY_REQUESTS_HASH
   const nonce = nonceAt(config, next.hardfork)
-  const contents = { transactions: [], receipts: [], stateRoot, requestsHash, extraData, nonce }
+  const contents = { transactions: [], receipts: [], stateRoot, extraData, nonce }
   const empty = headerOf(next, parentHash, contents)
   return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
 }

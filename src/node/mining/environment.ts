@@ -1,25 +1,15 @@
-// What contracts learn about a block (its environment) and the header of a block that is made here. A field that a fork
-// brings to headers is filled in here, in `headerOf`, and nowhere else.
+// What contracts learn about a block: its environment, of which its header is made.
 import { type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
-import {
-  type Header,
-  transactionsRoot,
-  unclesHash,
-  type Withdrawal,
-  withdrawalsRoot,
-} from '../../protocol/blocks/block.ts'
 import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
-import { mergeBlooms, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import { type Header, NO_PROOF } from '../../protocol/blocks/header.ts'
 import {
   type BlobRules,
   baseFeeAfter as baseFeeOfNetwork,
   blobBaseFee,
-  blobGasOfAll,
   nextExcessBlobGas,
 } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -40,25 +30,6 @@ export interface BlockProposal
   /** Wei per gas; undefined: what follows from the block before. */
   readonly baseFee?: bigint | undefined
 }
-
-/** What a block holds, as far as its header commits to it. */
-export interface BlockContents {
-  readonly transactions: readonly Transaction[]
-  readonly receipts: readonly Receipt[]
-  readonly stateRoot: Hash
-  /** Of the requests that came of running it (EIP-7685). */
-  readonly requestsHash: Hash | undefined
-  readonly extraData: Uint8Array
-  readonly uncles?: readonly Header[] | undefined
-  readonly withdrawals?: readonly Withdrawal[] | undefined
-  /** Zero when left out. */
-  readonly nonce?: Uint8Array | undefined
-  /** Of the beacon chain's block before (EIP-4788); zero when left out, as there is no beacon chain here. */
-  readonly beaconRoot?: Hash | undefined
-}
-
-/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
-const NO_PROOF = new Uint8Array(8)
 
 /** The nonce of the main network's genesis, for headers that have one without work. */
 const SOME_PROOF = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0x42)
@@ -183,40 +154,6 @@ export function blockStart(
 ): BlockStartJob {
   const parentBeaconBlockRoot = isAtLeast(block.hardfork, 'cancun') ? beaconRoot : undefined
   return { world: parent.world, block, parentHash: parent.block.hash, parentBeaconBlockRoot }
-}
-
-/** The header of a block that ran in an environment. Fields are undefined before the fork that brought them. */
-export function headerOf(
-  environment: Omit<BlockEnvironment, 'chainId' | 'blobRules' | 'blockHash'>,
-  parentHash: Hash,
-  contents: BlockContents,
-): Header {
-  const { hardfork } = environment
-  const { transactions, receipts, uncles = [], withdrawals = [] } = contents
-  const hasBlobs = isAtLeast(hardfork, 'cancun')
-  return {
-    parentHash,
-    sha3Uncles: unclesHash(uncles),
-    miner: environment.coinbase,
-    stateRoot: contents.stateRoot,
-    transactionsRoot: transactionsRoot(transactions),
-    receiptsRoot: receiptsRoot(receipts),
-    logsBloom: mergeBlooms(receipts.map((receipt) => receipt.logsBloom)),
-    difficulty: environment.difficulty,
-    number: environment.number,
-    gasLimit: environment.gasLimit,
-    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
-    timestamp: environment.timestamp,
-    extraData: contents.extraData,
-    mixHash: environment.prevRandao,
-    nonce: contents.nonce ?? NO_PROOF,
-    baseFeePerGas: isAtLeast(hardfork, 'london') ? environment.baseFee : undefined,
-    withdrawalsRoot: isAtLeast(hardfork, 'shanghai') ? withdrawalsRoot(withdrawals) : undefined,
-    blobGasUsed: hasBlobs ? blobGasOfAll(transactions) : undefined,
-    excessBlobGas: hasBlobs ? environment.excessBlobGas : undefined,
-    parentBeaconBlockRoot: hasBlobs ? (contents.beaconRoot ?? ZERO_HASH) : undefined,
-    requestsHash: isAtLeast(hardfork, 'prague') ? contents.requestsHash : undefined,
-  }
 }
 
 /** What the settings say; on a network's chain what its rules do. */

@@ -1,10 +1,17 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
 
 import { DevchainError, isInterruption } from '../../core/errors.ts'
-import type { Address, Hash } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
-import { cumulativeDifficulty, type Header, sealBlock } from '../../protocol/blocks/block.ts'
+import type {
+  BlockEnd,
+  BlockEnvironment,
+  Executor,
+  Outcome,
+  TransactionJob,
+} from '../../evm/executor.ts'
+import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
+import { type Header, headerOf } from '../../protocol/blocks/header.ts'
 import { blobGasOf, blobGasOfAll, maxBlobGas, TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -24,7 +31,7 @@ import {
   withoutStale,
   withoutTransactions,
 } from '../pool/pool.ts'
-import { blockStart, headerOf, nextBlockEnvironment, nonceAt } from './environment.ts'
+import { blockStart, nextBlockEnvironment, nonceAt } from './environment.ts'
 import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
 import { pricedOutOf } from './pricedout.ts'
@@ -55,7 +62,7 @@ interface Assembly {
   readonly executed: readonly ExecutedTransaction[]
   readonly dropped: readonly DroppedTransaction[]
   readonly uncles: readonly Header[]
-  readonly requestsHash: Hash | undefined
+  readonly end: BlockEnd['fields']
 }
 
 /** Milliseconds of mining after which other work gets a turn. */
@@ -234,7 +241,7 @@ async function assemble(
   const rewarded = { miner: block.coinbase, number: block.number }
   world = withRewards(world, state.config, block.hardfork, rewarded, uncles)
   const end = await executor.endBlock({ world, block, logs })
-  return { world: end.world, executed, dropped, uncles, requestsHash: end.requestsHash }
+  return { world: end.world, executed, dropped, uncles, end: end.fields }
 }
 
 /** The uncles of the next block. On a network's chain there are none after the merge. */
@@ -318,7 +325,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     transactions,
     receipts: executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(world),
-    requestsHash: assembly.requestsHash,
+    end: assembly.end,
     extraData: state.settings.extraData,
     nonce: nonceAt(state.config, environment.hardfork),
     uncles,

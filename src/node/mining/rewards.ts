@@ -1,5 +1,5 @@
 // Paying for proof-of-work, on chains that pay.
-import type { Header } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import { type Reward, rewardsOf } from '../../protocol/blocks/rewards.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { balanceAt, type World, withBalance } from '../../state/world.ts'

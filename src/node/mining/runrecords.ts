@@ -1,7 +1,8 @@
 // Records of blocks in a run, made when they are read from what the run keeps of each: hash, state root and timestamp.
 import type { Hash } from '../../core/hex.ts'
 import { integerSize } from '../../core/rlp.ts'
-import type { Block, Header } from '../../protocol/blocks/block.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { derivedRandao } from './randao.ts'

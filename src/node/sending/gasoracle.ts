@@ -2,7 +2,7 @@
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
-import type { Header } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import { blobBaseFee, maxBlobGas, nextBaseFee } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'

@@ -1,15 +1,11 @@
 // Reading blocks: the form in which nodes export and exchange them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { decodeRlp, encodedItems, type RlpItem } from '../../core/rlp.ts'
+import { decodeRlp, encodedItems } from '../../core/rlp.ts'
 import { TRANSACTION_GAS } from '../fees.ts'
-import { ListFields } from '../fields.ts'
-import { decodeBlockTransaction, type SignatureRules } from '../transactions/transactiondecoding.ts'
-import { type Block, type Header, rememberEncoding, type Withdrawal } from './block.ts'
-
-/** Fields of the oldest headers, and of the newest. */
-const LEAST_FIELDS = 15
-const MOST_FIELDS = 21
+import type { Block } from './block.ts'
+import { decodeHeader, type Header, rememberEncoding } from './header.ts'
+import { decodeWithdrawal, type Withdrawal } from './withdrawal.ts'
 
 /** A block with its transactions still as bytes: what their signatures may be depends on its fork. */
 export interface EncodedBlock extends Omit<Block, 'transactions'> {
@@ -37,7 +33,7 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   }
   // a part of the bytes would keep all of them
   const encodedHeader = new Uint8Array(headerPart)
-  const header = decodeHeader(decodeRlp(encodedHeader, MOST_FIELDS + 1), 'header')
+  const header = decodeHeader(encodedHeader, 'header')
   rememberEncoding(header, encodedHeader)
   if ((withdrawalsPart !== undefined) !== (header.withdrawalsRoot !== undefined)) {
     const problem = withdrawalsPart ? 'has withdrawals and no root of them' : 'has no withdrawals'
@@ -63,12 +59,12 @@ function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8A
 
 function unclesOf(part: Uint8Array): readonly Header[] {
   const uncles = partsOf(part, 'block.uncles', MOST_UNCLES)
-  return uncles.map((item, i) => decodeHeader(decodeRlp(item, MOST_FIELDS + 1), `uncle ${i}`))
+  return uncles.map((item, i) => decodeHeader(item, `uncle ${i}`))
 }
 
 function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {
   const withdrawals = partsOf(part, 'block.withdrawals', MOST_WITHDRAWALS)
-  return withdrawals.map((item, i) => decodeWithdrawal(decodeRlp(item, MOST_FIELDS), i))
+  return withdrawals.map(decodeWithdrawal)
 }
 
 /** The items of a list in a block, each still encoded. */
@@ -83,57 +79,4 @@ function isList(encoded: Uint8Array): boolean {
 
 function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
-}
-
-/** The block with its transactions as bytes. */
-export function withEncoded(block: Block): EncodedBlock {
-  return { ...block, transactions: block.transactions.map(({ raw }) => raw) }
-}
-
-/**
- * The block with its transactions read.
- * @throws {DevchainError} as `decodeBlockTransaction`, with the transaction's index
- */
-export function withTransactions(block: EncodedBlock, rules: SignatureRules): Block {
-  const transactions = block.transactions.map((raw) => decodeBlockTransaction(raw, rules))
-  return { ...block, transactions }
-}
-
-/** Reads a header; the fields of later forks are there or not, from the first that is missing none. */
-export function decodeHeader(item: RlpItem | undefined, name: string): Header {
-  const fields = new ListFields(item, name, LEAST_FIELDS, MOST_FIELDS)
-  const ifAny = <T>(read: () => T): T | undefined => (fields.hasNext ? read() : undefined)
-  return {
-    parentHash: fields.hash('parentHash'),
-    sha3Uncles: fields.hash('sha3Uncles'),
-    miner: fields.address('miner'),
-    stateRoot: fields.hash('stateRoot'),
-    transactionsRoot: fields.hash('transactionsRoot'),
-    receiptsRoot: fields.hash('receiptsRoot'),
-    logsBloom: fields.bytes('logsBloom', 256),
-    difficulty: fields.integer('difficulty', 32),
-    number: fields.integer('number', 8),
-    gasLimit: fields.integer('gasLimit', 8),
-    gasUsed: fields.integer('gasUsed', 8),
-    timestamp: fields.integer('timestamp', 8),
-    extraData: fields.bytes('extraData'),
-    mixHash: fields.hash('mixHash'),
-    nonce: fields.bytes('nonce', 8),
-    baseFeePerGas: ifAny(() => fields.integer('baseFeePerGas', 32)),
-    withdrawalsRoot: ifAny(() => fields.hash('withdrawalsRoot')),
-    blobGasUsed: ifAny(() => fields.integer('blobGasUsed', 8)),
-    excessBlobGas: ifAny(() => fields.integer('excessBlobGas', 8)),
-    parentBeaconBlockRoot: ifAny(() => fields.hash('parentBeaconBlockRoot')),
-    requestsHash: ifAny(() => fields.hash('requestsHash')),
-  }
-}
-
-function decodeWithdrawal(item: RlpItem, position: number): Withdrawal {
-  const fields = new ListFields(item, `withdrawal ${position}`, 4, 4)
-  return {
-    index: fields.integer('index', 8),
-    validatorIndex: fields.integer('validatorIndex', 8),
-    address: fields.address('address'),
-    amountGwei: fields.integer('amount', 8),
-  }
 }

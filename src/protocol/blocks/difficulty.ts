@@ -1,7 +1,7 @@
 // The difficulty of proof-of-work: by the parent's and the time since, and by the bomb that makes it grow for ever.
 
 import { type Hardfork, isAtLeast, readStart } from '../forks.ts'
-import { EMPTY_UNCLES_HASH, type Header } from './block.ts'
+import { EMPTY_UNCLES_HASH, type Header } from './header.ts'
 
 /** Blocks from which on the bomb is delayed further, by the forks that do nothing else; undefined for never. */
 export interface Glaciers {

@@ -11,10 +11,18 @@ import {
   nextExcessBlobGas,
 } from '../fees.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
-import { type Block, type Header, unclesHash, withdrawalsRoot } from './block.ts'
+import type { Block } from './block.ts'
 import type { EncodedBlock } from './blockdecoding.ts'
 import { nextDifficulty } from './difficulty.ts'
+import {
+  type FieldRule,
+  type Header,
+  LATER_FIELDS,
+  type LaterFields,
+  unclesHash,
+} from './header.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
+import { withdrawalsRoot } from './withdrawal.ts'
 
 /** What a block may break. */
 export type Rule =
@@ -28,12 +36,7 @@ export type Rule =
   | 'nonce'
   | 'gas limit'
   | 'gas used'
-  | 'base fee'
-  | 'withdrawals root'
-  | 'blob gas used'
-  | 'excess blob gas'
-  | 'parent beacon root'
-  | 'requests hash'
+  | FieldRule
   | 'block size'
   | 'uncles hash'
   | 'uncles'
@@ -86,6 +89,13 @@ const MAX_BLOCK_BYTES = 8_388_608
 /** A problem in words; undefined when the rule is kept. */
 type Check<T> = (subject: T, place: Place) => string | undefined
 
+/** What of the fields of later forks follows from the parent. */
+const VALUE_CHECKS: Readonly<Partial<Record<keyof LaterFields, Check<Header>>>> = {
+  baseFeePerGas: baseFeeProblem,
+  blobGasUsed: blobGasProblem,
+  excessBlobGas: excessBlobGasProblem,
+}
+
 /** In the order in which they are told: what others depend on first. */
 const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ['parent hash', (header, { parentHash }) => unequal(parentHash, header.parentHash)],
@@ -96,14 +106,11 @@ const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ['nonce', nonceProblem],
   ['gas limit', gasLimitProblem],
   ['gas used', gasUsedProblem],
-  ['base fee', baseFeeProblem],
-  ['withdrawals root', fieldProblem('withdrawalsRoot', 'shanghai')],
-  ['blob gas used', fieldProblem('blobGasUsed', 'cancun')],
-  ['blob gas used', blobGasProblem],
-  ['excess blob gas', fieldProblem('excessBlobGas', 'cancun')],
-  ['excess blob gas', excessBlobGasProblem],
-  ['parent beacon root', fieldProblem('parentBeaconBlockRoot', 'cancun')],
-  ['requests hash', fieldProblem('requestsHash', 'prague')],
+  ...LATER_FIELDS.map(([name, { since, rule }]): readonly [Rule, Check<Header>] => [
+    rule,
+    (header, place) =>
+      presenceProblem(header[name], since, place.hardfork) ?? VALUE_CHECKS[name]?.(header, place),
+  ]),
 ]
 
 /** Whether it is the body of its header comes first: what else is wrong with it is then the block's fault. */
@@ -216,10 +223,9 @@ function gasUsedProblem({ gasUsed, gasLimit }: Header): string | undefined {
 }
 
 function baseFeeProblem(header: Header, place: Place): string | undefined {
-  const missing = fieldProblem('baseFeePerGas', 'london')(header, place)
   const said = header.baseFeePerGas
-  if (missing !== undefined || said === undefined || said === place.own?.baseFee) return missing
-  if (isSetByHand(header, place)) return undefined
+  if (said === undefined || said === place.own?.baseFee || isSetByHand(header, place))
+    return undefined
   return unequal(baseFeeAfter(place.parent), said)
 }
 
@@ -227,15 +233,13 @@ function isFirstOfLondon({ hardfork, parent }: Place): boolean {
   return isAtLeast(hardfork, 'london') && parent.baseFeePerGas === undefined
 }
 
-/** That a field is there exactly from its fork on. */
-function fieldProblem(name: keyof Header, since: Hardfork): Check<Header> {
-  return (header, { hardfork }) => {
-    const isThere = header[name] !== undefined
-    if (isThere === isAtLeast(hardfork, since)) return undefined
-    return isThere
-      ? `the header has one, though the block is ${hardfork} and they begin with ${since}`
-      : `the header has none, though the block is ${hardfork}`
-  }
+/** A field is there exactly from its fork on. */
+function presenceProblem(value: unknown, since: Hardfork, hardfork: Hardfork): string | undefined {
+  const isThere = value !== undefined
+  if (isThere === isAtLeast(hardfork, since)) return undefined
+  return isThere
+    ? `the header has one, though the block is ${hardfork} and they begin with ${since}`
+    : `the header has none, though the block is ${hardfork}`
 }
 
 function blobGasProblem(

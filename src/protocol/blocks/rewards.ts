@@ -1,7 +1,7 @@
 // What a block of proof-of-work pays its miner and the miners of its uncles (Yellow Paper, 11.3).
 import type { Address } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
-import type { Header } from './block.ts'
+import type { Header } from './header.ts'
 
 /** What one account gets. */
 export interface Reward {

@@ -2,7 +2,7 @@
 import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
-import { type Header, headerItems } from '../blocks/block.ts'
+import { type Header, headerItems } from '../blocks/header.ts'
 
 /** Blocks for which one cache, and so one seed, is used (Ethash). */
 const EPOCH_LENGTH = 30_000n

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { bytesFromHex, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
-import { decodeRlp, joinRlp } from '../../../src/core/rlp.ts'
+import { joinRlp } from '../../../src/core/rlp.ts'
 import {
   decodeMessage,
   encodeMessage,
@@ -16,13 +16,8 @@ import {
   type Message,
   MOST,
 } from '../../../src/link/protocol/messages.ts'
-import {
-  type Block,
-  encodeBlock,
-  encodeHeader,
-  sealBlock,
-} from '../../../src/protocol/blocks/block.ts'
-import { decodeHeader } from '../../../src/protocol/blocks/blockdecoding.ts'
+import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
+import { decodeHeader, encodeHeader } from '../../../src/protocol/blocks/header.ts'
 import { COMMAND, ROOT, type Started, startProcess } from '../../support/boot.ts'
 import { eventually } from '../../support/eventually.ts'
 import { signed, testChain } from '../../unit/node/chains.ts'
@@ -186,7 +181,7 @@ function repeated<T>(count: number, item: T): readonly T[] {
 async function headersAfter({ ask }: Watched, count: number): Promise<readonly Block[]> {
   const { number } = (await ask('eth_getBlockByNumber', 'latest', false)) as { number: string }
   const raw = bytesFromHex((await ask('debug_getRawHeader', number)) as never)
-  let block = sealBlock(decodeHeader(decodeRlp(raw), 'header'), [])
+  let block = sealBlock(decodeHeader(raw), [])
   return Array.from({ length: count }, () => {
     const { header, hash } = block
     const [at, after] = [header.number + 1n, header.timestamp + 1n]

@@ -1,7 +1,7 @@
 // A stage for runs: a block, two people, transactions and calls over good defaults.
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../../src/core/hex.ts'
 import type { BlockEnvironment, CallJob, Message } from '../../../src/evm/executor.ts'
-import { NEWEST_HARDFORK } from '../../../src/protocol/forks.ts'
+import { DEFAULT_HARDFORK } from '../../../src/protocol/forks.ts'
 import type { Transaction } from '../../../src/protocol/transactions/transaction.ts'
 import {
   emptyWorld,
@@ -31,7 +31,7 @@ export function withProgram(world: World, address: Address, program: string): Wo
 export function blockWith(fields: Partial<BlockEnvironment> = {}): BlockEnvironment {
   return {
     chainId: 33n,
-    hardfork: NEWEST_HARDFORK,
+    hardfork: DEFAULT_HARDFORK,
     number: 1000n,
     timestamp: 1_700_000_000n,
     coinbase: MINER,

@@ -16,7 +16,7 @@ import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
 import type { RunContext } from '../../../src/evm/runcontext.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
-import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/blocks/block.ts'
+import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/blocks/header.ts'
 import {
   BEACON_ROOTS,
   CONSOLIDATION_REQUESTS,
@@ -114,7 +114,7 @@ describe('the start of a block', () => {
 describe('the end of a block', () => {
   test('hashes no requests where nobody made any', async () => {
     const end = await executor.endBlock({ world: deployed, block: blockWith(), logs: [] })
-    expect(end.requestsHash).toBe(EMPTY_REQUESTS_HASH)
+    expect(end.fields.requestsHash).toBe(EMPTY_REQUESTS_HASH)
     expect(end.world).toBe(deployed)
   })
 
@@ -129,7 +129,7 @@ describe('the end of a block', () => {
   test('has no requests before prague', async () => {
     const block = blockWith({ hardfork: 'cancun' })
     const end = await executor.endBlock({ world: deployed, block, logs: [] })
-    expect(end.requestsHash).toBeUndefined()
+    expect(end.fields.requestsHash).toBeUndefined()
   })
 
   test('takes a withdrawal request out of its queue', async () => {
@@ -153,17 +153,22 @@ describe('the end of a block', () => {
     const end = await executor.endBlock({ world: sent.world, block, logs: sent.logs })
     // the contract answers the amount in little-endian order
     const request = concatBytes(bytesFromHex(ALICE), key, amount.slice().reverse())
-    expect(end.requestsHash).toBe(hashRequests([new Uint8Array(), request]))
-    expect(end.requestsHash).not.toBe(EMPTY_REQUESTS_HASH)
+    expect(end.fields.requestsHash).toBe(hashRequests([new Uint8Array(), request]))
+    expect(end.fields.requestsHash).not.toBe(EMPTY_REQUESTS_HASH)
     const next = await executor.endBlock({ world: end.world, block, logs: [] })
-    expect(next.requestsHash).toBe(EMPTY_REQUESTS_HASH)
+    expect(next.fields.requestsHash).toBe(EMPTY_REQUESTS_HASH)
   })
 
   test('takes a contract that fails for one without requests', async () => {
     const world = withCode(deployed, WITHDRAWAL_REQUESTS.address, assemble('0 0 REVERT'))
     const end = await executor.endBlock({ world, block: blockWith(), logs: [] })
     const failure = `the call of the system contract at ${WITHDRAWAL_REQUESTS.address} failed`
-    expect(end).toEqual({ world, requestsHash: EMPTY_REQUESTS_HASH, requests: [], failure })
+    expect(end).toEqual({
+      world,
+      fields: { requestsHash: EMPTY_REQUESTS_HASH },
+      requests: [],
+      failure,
+    })
   })
 
   test('takes what another contract at the address answers', async () => {
@@ -174,7 +179,7 @@ describe('the end of a block', () => {
     const inner = createHash('sha256')
       .update(Uint8Array.of(2, 1, 2, 3))
       .digest()
-    expect(end.requestsHash).toBe(hashFromBytes(createHash('sha256').update(inner).digest()))
+    expect(end.fields.requestsHash).toBe(hashFromBytes(createHash('sha256').update(inner).digest()))
   })
 })
 
@@ -210,6 +215,6 @@ describe('deposits', () => {
 
   test('count in the hash of the requests', async () => {
     const end = await executor.endBlock({ world: deployed, block: blockWith(), logs: [log] })
-    expect(end.requestsHash).toBe(hashRequests([concatBytes(...parts)]))
+    expect(end.fields.requestsHash).toBe(hashRequests([concatBytes(...parts)]))
   })
 })

@@ -1,15 +1,11 @@
 // Encodings of old blocks that the network refuses: made of what it tells in JSON, or refused with the reason.
 import { expect, onTestFinished, test } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
-import {
-  EMPTY_TRIE_ROOT,
-  encodeBlock,
-  encodeHeader,
-  sealBlock,
-  unclesHash,
-  withdrawalsRoot,
-} from '../../../src/protocol/blocks/block.ts'
+import { encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
 import { decodeBlock } from '../../../src/protocol/blocks/blockdecoding.ts'
+import { encodeHeader, unclesHash } from '../../../src/protocol/blocks/header.ts'
+import { EMPTY_TRIE_ROOT } from '../../../src/protocol/blocks/orderedtrie.ts'
+import { withdrawalsRoot } from '../../../src/protocol/blocks/withdrawal.ts'
 import { type Fork, forkOf, sendOn, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 const RAW = /^debug_getRaw/

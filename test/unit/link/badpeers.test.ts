@@ -7,13 +7,8 @@ import { encodeMessage } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { blockByNumber, headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
-import {
-  type Block,
-  encodeBlock,
-  encodeHeader,
-  type Header,
-  sealBlock,
-} from '../../../src/protocol/blocks/block.ts'
+import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
+import { encodeHeader, type Header } from '../../../src/protocol/blocks/header.ts'
 import { blobHash, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
 import { sidecarOf } from '../../support/blobs.ts'
 import { type Answers, type HandmadePeer, handmadePeer } from '../../support/handmade.ts'

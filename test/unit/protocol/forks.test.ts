@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   alwaysFork,
+  DEFAULT_HARDFORK,
   hardforkAt,
   isAtLeast,
-  NEWEST_HARDFORK,
   parseHardfork,
   scheduleFromGenesisConfig,
 } from '../../../src/protocol/forks.ts'
@@ -14,7 +14,7 @@ describe('names', () => {
     ['London', 'london'],
     ['tangerinewhistle', 'tangerineWhistle'],
     ['merge', 'paris'],
-    ['latest', NEWEST_HARDFORK],
+    ['latest', DEFAULT_HARDFORK],
   ])('%s is read as %s', (text, fork) => {
     expect(parseHardfork(text)).toBe(fork)
   })

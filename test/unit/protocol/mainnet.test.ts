@@ -1,14 +1,14 @@
 // What the main network holds: its blocks, transactions and receipts have here the hashes that they have there.
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, EMPTY_BYTES, parseAddress, parseHash } from '../../../src/core/hex.ts'
+import { sealBlock } from '../../../src/protocol/blocks/block.ts'
 import {
-  EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
   type Header,
   hashHeader,
-  sealBlock,
   transactionsRoot,
-} from '../../../src/protocol/blocks/block.ts'
+} from '../../../src/protocol/blocks/header.ts'
+import { EMPTY_TRIE_ROOT } from '../../../src/protocol/blocks/orderedtrie.ts'
 import { EMPTY_BLOOM, type Receipt, receiptsRoot } from '../../../src/protocol/blocks/receipt.ts'
 import { nextBaseFee } from '../../../src/protocol/fees.ts'
 import {

@@ -12,7 +12,7 @@ import type { StateChange } from '../../../../src/node/ledger/change.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
-import { hashHeader } from '../../../../src/protocol/blocks/block.ts'
+import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { balanceAt } from '../../../../src/state/world.ts'
 import {
   account,

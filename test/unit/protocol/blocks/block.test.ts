@@ -7,18 +7,20 @@ import { Bloom, encodeReceipt as theirEncoding } from '@ethereumjs/vm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../../src/core/hex.ts'
+import { encodeBlock, sealBlock } from '../../../../src/protocol/blocks/block.ts'
 import {
   EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
-  encodeBlock,
   encodeHeader,
   type Header,
   hashHeader,
-  sealBlock,
   unclesHash,
-} from '../../../../src/protocol/blocks/block.ts'
-import { orderedTrieProof, orderedTrieRoot } from '../../../../src/protocol/blocks/orderedtrie.ts'
+} from '../../../../src/protocol/blocks/header.ts'
+import {
+  EMPTY_TRIE_ROOT,
+  orderedTrieProof,
+  orderedTrieRoot,
+} from '../../../../src/protocol/blocks/orderedtrie.ts'
 import {
   bloomHas,
   bloomOf,

@@ -4,12 +4,12 @@ import { Common, Mainnet } from '@ethereumjs/common'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, type Hash } from '../../../../src/core/hex.ts'
-import { EMPTY_UNCLES_HASH } from '../../../../src/protocol/blocks/block.ts'
 import {
   bombDelayAt,
   type Glaciers,
   nextDifficulty,
 } from '../../../../src/protocol/blocks/difficulty.ts'
+import { EMPTY_UNCLES_HASH } from '../../../../src/protocol/blocks/header.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
 
 const SOME_UNCLES = `0x${'11'.repeat(32)}` as Hash

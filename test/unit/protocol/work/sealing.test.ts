@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../../../src/core/errors.ts'
 import { type Hash, hexFromBytes, parseBytes } from '../../../../src/core/hex.ts'
-import { encodeHeader } from '../../../../src/protocol/blocks/block.ts'
+import { encodeHeader } from '../../../../src/protocol/blocks/header.ts'
 import {
   decodeParentBlock,
   decodeParentTransaction,

@@ -1,0 +1,243 @@
+// A header is one table of fields. The type, RLP, JSON, dumps, what a network answers, the header of a block that is made here
+// and the rules of who has which field derive from it.
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import { decodeRlp, encodeRlp, type RlpValue } from '../../core/rlp.ts'
+import { blobGasOfAll } from '../fees.ts'
+import { type FieldKind, type FieldValues, ListFields } from '../fields.ts'
+import { type Hardfork, isAtLeast } from '../forks.ts'
+import type { Transaction } from '../transactions/transaction.ts'
+import { orderedTrieRoot } from './orderedtrie.ts'
+import { mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
+import { type Withdrawal, withdrawalsRoot } from './withdrawal.ts'
+
+/** What contracts learn about a block, as far as its header tells of it. */
+export interface HeaderEnvironment {
+  readonly hardfork: Hardfork
+  readonly number: bigint
+  /** Seconds. */
+  readonly timestamp: bigint
+  readonly coinbase: Address
+  readonly gasLimit: bigint
+  readonly difficulty: bigint
+  readonly prevRandao: Hash
+  /** Wei per gas; 0n before london. */
+  readonly baseFee: bigint
+  /** From cancun on; decides BLOBBASEFEE. */
+  readonly excessBlobGas: bigint
+}
+
+/** What a block holds, as far as its header commits to it. */
+export interface BlockContents {
+  readonly transactions: readonly Transaction[]
+  readonly receipts: readonly Receipt[]
+  readonly stateRoot: Hash
+  readonly extraData: Uint8Array
+  readonly uncles?: readonly Header[] | undefined
+  readonly withdrawals?: readonly Withdrawal[] | undefined
+  /** Zero when left out. */
+  readonly nonce?: Uint8Array | undefined
+  /** Of the beacon chain's block before (EIP-4788); zero when left out, as there is no beacon chain here. */
+  readonly beaconRoot?: Hash | undefined
+  /** What the system calls at its end came to; left out: nothing. */
+  readonly end?: LaterFields | undefined
+}
+
+/** Keccak-256 of the RLP of an empty list of uncles. */
+export const EMPTY_UNCLES_HASH: Hash =
+  '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hash
+
+/** SHA-256 of nothing: the hash of an empty list of requests (EIP-7685). */
+export const EMPTY_REQUESTS_HASH: Hash =
+  '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as Hash
+
+/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
+export const NO_PROOF: Uint8Array = new Uint8Array(8)
+
+/**
+ * The fields in the order of their RLP (Yellow Paper, 4.4.3). `size` is in bytes: exactly so many, of an integer at most so many.
+ * `since` is the fork from which on headers have the field, and `rule` what breaks a block that has it too early or lacks it.
+ * `difficulty`, `nonce` and uncles keep their meaning on every fork, unlike on the main network.
+ */
+export const HEADER_FIELDS = {
+  parentHash: { kind: 'hash' },
+  sha3Uncles: { kind: 'hash' },
+  miner: { kind: 'address' },
+  stateRoot: { kind: 'hash' },
+  transactionsRoot: { kind: 'hash' },
+  receiptsRoot: { kind: 'hash' },
+  logsBloom: { kind: 'bytes', size: 256 },
+  difficulty: { kind: 'integer', size: 32 },
+  number: { kind: 'integer', size: 8 },
+  gasLimit: { kind: 'integer', size: 8 },
+  gasUsed: { kind: 'integer', size: 8 },
+  /** Seconds since 1970. */
+  timestamp: { kind: 'integer', size: 8 },
+  extraData: { kind: 'bytes' },
+  /** From paris on it is the block's randomness (PREVRANDAO, EIP-4399). */
+  mixHash: { kind: 'hash' },
+  nonce: { kind: 'bytes', size: 8 },
+  /** Wei per gas (EIP-1559). */
+  baseFeePerGas: { kind: 'integer', size: 32, since: 'london', rule: 'base fee' },
+  /** EIP-4895. */
+  withdrawalsRoot: { kind: 'hash', since: 'shanghai', rule: 'withdrawals root' },
+  /** EIP-4844. */
+  blobGasUsed: { kind: 'integer', size: 8, since: 'cancun', rule: 'blob gas used' },
+  excessBlobGas: { kind: 'integer', size: 8, since: 'cancun', rule: 'excess blob gas' },
+  /** EIP-4788. */
+  parentBeaconBlockRoot: { kind: 'hash', since: 'cancun', rule: 'parent beacon root' },
+  /** EIP-7685. */
+  requestsHash: { kind: 'hash', since: 'prague', rule: 'requests hash' },
+} as const
+
+/** Fields of hardforks that are not known here: without them a header has another hash. */
+export const FIELDS_AHEAD: readonly string[] = ['blockAccessListHash', 'slotNumber']
+
+type Fields = typeof HEADER_FIELDS
+export type HeaderName = keyof Fields
+type LaterName = { [K in HeaderName]: Fields[K] extends { since: string } ? K : never }[HeaderName]
+
+type FirstFields = {
+  readonly [K in HeaderName as Exclude<K, LaterName>]: FieldValues[Fields[K]['kind']]
+}
+/** What headers have from some fork on. */
+export type LaterFields = {
+  readonly [K in HeaderName as K & LaterName]?: FieldValues[Fields[K]['kind']] | undefined
+}
+
+/** A field is undefined before its fork. */
+export interface Header extends FirstFields, LaterFields {}
+
+/** What a rule about a field of a later fork is called. */
+export type FieldRule = Fields[LaterName]['rule']
+
+/** What the table says of a field. */
+export interface HeaderField {
+  readonly kind: FieldKind
+  readonly size?: number
+  readonly since?: Hardfork
+  readonly rule?: FieldRule
+}
+
+/** The names of the fields with what the table says of them. */
+export const FIELDS: readonly (readonly [name: HeaderName, field: HeaderField])[] = Object.entries(
+  HEADER_FIELDS,
+) as [HeaderName, HeaderField][]
+
+/** Those of later forks. */
+export const LATER_FIELDS: readonly (readonly [
+  LaterName,
+  Required<Pick<HeaderField, 'since' | 'rule'>>,
+])[] = FIELDS.filter(([, { since }]) => since !== undefined) as never
+
+/** Hardforks that brought fields, oldest first. */
+export const HEADER_FORKS: readonly Hardfork[] = [
+  ...new Set(LATER_FIELDS.map(([, { since }]) => since)),
+]
+
+/** True when a header has fields that a hardfork brought. */
+export function hasFieldsOf(fork: Hardfork, header: Header): boolean {
+  return LATER_FIELDS.some(([name, { since }]) => since === fork && header[name] !== undefined)
+}
+
+const NO_VALUES = Object.fromEntries(FIELDS.map(([name]) => [name, undefined]))
+
+/** A header of what `read` makes of each field, in the order of their RLP. */
+export function headerFrom(
+  read: (name: HeaderName, field: HeaderField) => Header[HeaderName],
+): Header {
+  // a copy of what has all members is faster to fill and to read
+  const header = { ...NO_VALUES } as Record<HeaderName, Header[HeaderName]>
+  for (const [name, field] of FIELDS) header[name] = read(name, field)
+  return header as Header
+}
+
+/** The header of a block that ran in an environment. */
+export function headerOf(
+  environment: HeaderEnvironment,
+  parentHash: Hash,
+  contents: BlockContents,
+): Header {
+  const { hardfork } = environment
+  const { transactions, receipts, uncles = [], withdrawals = [], end } = contents
+  const all: Required<Header> = {
+    parentHash,
+    sha3Uncles: unclesHash(uncles),
+    miner: environment.coinbase,
+    stateRoot: contents.stateRoot,
+    transactionsRoot: transactionsRoot(transactions),
+    receiptsRoot: receiptsRoot(receipts),
+    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
+    difficulty: environment.difficulty,
+    number: environment.number,
+    gasLimit: environment.gasLimit,
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    timestamp: environment.timestamp,
+    extraData: contents.extraData,
+    mixHash: environment.prevRandao,
+    nonce: contents.nonce ?? NO_PROOF,
+    baseFeePerGas: environment.baseFee,
+    withdrawalsRoot: withdrawalsRoot(withdrawals),
+    blobGasUsed: blobGasOfAll(transactions),
+    excessBlobGas: environment.excessBlobGas,
+    parentBeaconBlockRoot: contents.beaconRoot ?? ZERO_HASH,
+    requestsHash: end?.requestsHash ?? EMPTY_REQUESTS_HASH,
+  }
+  return headerFrom((name, { since = 'frontier' }) =>
+    isAtLeast(hardfork, since) ? all[name] : undefined,
+  )
+}
+
+/** Encodings of headers that came or were made lately: a block is sent to peers soon after. */
+const encodings = new LruCache<Header, Uint8Array>(512)
+
+/** The RLP of a header: its fields that are there. Not to be written to. */
+export function encodeHeader(header: Header): Uint8Array {
+  return encodings.get(header) ?? encodeRlp(headerItems(header))
+}
+
+/** Has `encodeHeader` find the RLP of this header for a while. */
+export function rememberEncoding(header: Header, encoded: Uint8Array): void {
+  encodings.set(header, encoded)
+}
+
+/** The hash of a block: Keccak-256 of its header's RLP. */
+export function hashHeader(header: Header): Hash {
+  return keccakHash(encodeHeader(header))
+}
+
+/** The fields of a header in the order of their RLP. */
+export function headerItems(header: Header): RlpValue[] {
+  const items: RlpValue[] = []
+  for (const [name] of FIELDS) {
+    const value = header[name]
+    if (value !== undefined) items.push(value)
+  }
+  return items
+}
+
+/** Reads a header; the fields of later forks are there or not, from the first that is missing none. */
+export function decodeHeader(encoded: Uint8Array, name = 'header'): Header {
+  const most = FIELDS.length
+  // an item more for the list itself
+  const fields = new ListFields(
+    decodeRlp(encoded, most + 1),
+    name,
+    most - LATER_FIELDS.length,
+    most,
+  )
+  return headerFrom((field, { kind, size, since }) =>
+    since === undefined || fields.hasNext ? fields.read(kind, field, size) : undefined,
+  )
+}
+
+/** What a header says of its transactions. */
+export function transactionsRoot(transactions: readonly Transaction[]): Hash {
+  return orderedTrieRoot(transactions.map(({ raw }) => raw))
+}
+
+/** What a header says of its uncles. */
+export function unclesHash(uncles: readonly Header[]): Hash {
+  return uncles.length === 0 ? EMPTY_UNCLES_HASH : keccakHash(encodeRlp(uncles.map(headerItems)))
+}
