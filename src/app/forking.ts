@@ -122,7 +122,7 @@ export class Forking implements ForkStarter {
       forkChainId: url === undefined ? this.#settings.forkChainId : undefined,
     })
     this.#choice = choice
-    this.#chain?.work(this.#piecemeal(await this.#load()))
+    this.#chain?.execution.fetchWith(this.#piecemeal(await this.#load()))
     return this.#state(fork)
   }
 

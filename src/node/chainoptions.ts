@@ -3,7 +3,7 @@ import type { Executor } from '../evm/executor.ts'
 import type { ChainParameters, Some } from '../options/derived.ts'
 import type { Genesis, Predeploys } from '../state/genesis.ts'
 import type { World } from '../state/world.ts'
-import type { Environment } from './chain/chain.ts'
+import type { Commit, Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
 import type { ChainState } from './ledger/chainstate.ts'
 import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
@@ -21,6 +21,8 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
+  /** Where its states are kept besides. */
+  readonly commit?: Commit | undefined
   /** The other network's block that the chain goes on from, and what that takes. */
   readonly fork?: ForkBase | undefined
   readonly piecemeal?: Piecemeal | undefined

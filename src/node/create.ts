@@ -40,8 +40,8 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
   const bulk = options.isPlain ? undefined : bulkMining
-  const chain = new Chain({ state, executor, environment, bulk })
-  if (options.piecemeal !== undefined) chain.work(options.piecemeal)
+  const chain = new Chain({ state, executor, environment, bulk, commit: options.commit })
+  if (options.piecemeal !== undefined) chain.execution.fetchWith(options.piecemeal)
   chain.onClose(scheduleMining(chain))
   // another's executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())

@@ -13,6 +13,7 @@ import type { Again } from '../node/chain/failedrun.ts'
 import type { World } from '../state/world.ts'
 import { Catalogue, type Contract, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { Coverage } from './coverage/coverage.ts'
+import { ReachedWatch } from './coverage/reached.ts'
 import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
@@ -226,7 +227,8 @@ export class Project {
       folder,
       warn: (text) => this.#warning(text),
     })
-    chain.watchReached(coverage.take)
+    chain.execution.watchCommands(() => new ReachedWatch(coverage.take))
+    chain.execution.watchCalls({ onReached: coverage.take })
     chain.onClose(() => coverage.close())
     return coverage
   }

@@ -99,8 +99,8 @@ async function mineOneByOne(chain: Chain, count: number): Promise<void> {
 
 function mineMany(chain: Chain, blocks: bigint): Promise<unknown> {
   const now = systemEnvironment.now()
-  const { executor, bulk } = chain
-  return chain.update((state) => mine(executor, state, { now, blocks, bulk }))
+  const { bulk } = chain.execution
+  return chain.update((state) => mine(chain.executor, state, { now, blocks, bulk }))
 }
 
 function crowd(accounts: number): World {

@@ -342,7 +342,7 @@ describe('what is counted', () => {
 
   test('is nothing without the option, and no run is watched', async () => {
     const chain = await createDevchain()
-    expect(chain.node.chain.callTracer).toBeUndefined()
+    expect(chain.node.chain.execution.callTracer).toBeUndefined()
     await expect(chain.coverage()).rejects.toThrow('start the chain with --coverage FILE')
     await chain.close()
   })

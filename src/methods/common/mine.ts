@@ -18,9 +18,10 @@ export function mineOn(
   order: (state: ChainState) => Omit<MineRequest, 'now' | 'bulk'>,
   isAwaited?: IsAwaited,
 ): Promise<BlockRange> {
-  const { environment, bulk } = chain
+  const { environment, execution } = chain
   return chain.update(
-    (state, executor) => mine(executor, state, { ...order(state), now: environment.now(), bulk }),
+    (state, executor) =>
+      mine(executor, state, { ...order(state), now: environment.now(), bulk: execution.bulk }),
     { isAwaited },
   )
 }

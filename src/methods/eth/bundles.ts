@@ -99,7 +99,7 @@ const callManyMethod = method({
     return within(timeoutMs, caller, async (isAwaited) => {
       const world =
         index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
-      const tracer = chain.callTracer
+      const tracer = chain.execution.callTracer
       const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
       const outcomes = await callMany(chain, bundles, reference, conditions)
       const all = outcomes.flat()

@@ -36,7 +36,7 @@ const ethCall = method({
       stateOverrides: accounts,
       blockOverrides: environment,
       isAwaited: caller.isWaiting,
-      tracer: chain.callTracer,
+      tracer: chain.execution.callTracer,
       onRun: onRunOf(context),
     })
     return whenThere(outcome, (made) => {

@@ -2,20 +2,19 @@
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
-import { isPromise, type MaybePromise } from '../../core/promises.ts'
-import type { BlockEnvironment, Executor, IsAwaited, Tracer } from '../../evm/executor.ts'
+import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { headChange, isInSomeBlock } from '../ledger/blocktree.ts'
+import { headChange } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
-import type { Piecemeal } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
-import { AwaitedExecutor, type TracerOf } from './awaited.ts'
-import { type CommandWatch, type OnReached, Reaching, watchedBy } from './reaching.ts'
+import { AwaitedExecutor } from './awaited.ts'
+import { Execution } from './execution.ts'
 import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
@@ -52,7 +51,14 @@ export interface ChainParts {
   readonly environment: Environment
   /** Undefined: empty blocks are mined as any others. */
   readonly bulk?: BulkMining | undefined
+  readonly commit?: Commit | undefined
 }
+
+/**
+ * Takes a change before it holds, for whoever keeps the states of a chain elsewhere. Listeners are told, and the command is
+ * answered, once it has; when it throws, the chain stays as it was.
+ */
+export type Commit = (change: StateChange) => MaybePromise<void>
 
 /** The block that would be mined, remembered for as long as it would be the same. */
 interface PendingBlock {
@@ -72,12 +78,11 @@ interface KnownEnvironment {
 /** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
 export class Chain {
   readonly environment: Environment
-  readonly bulk: BulkMining | undefined
-  #executor: Executor
+  /** How it runs what it runs. */
+  readonly execution: Execution
   /** Of blocks that were run again lately. */
   readonly worldsBetween: WorldsBetween = new WorldsBetween()
-  /** Undefined: all that the chain needs is here. */
-  #piecemeal: Piecemeal | undefined
+  readonly #commitTo: Commit | undefined
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -87,15 +92,13 @@ export class Chain {
   #pending: PendingBlock | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
-  readonly #watches: (() => CommandWatch)[] = []
-  #callTracer: Tracer | undefined
   #headMadeAt: number
 
-  constructor({ state, executor, environment, bulk }: ChainParts) {
+  constructor({ state, executor, environment, bulk, commit }: ChainParts) {
     this.#state = state
-    this.#executor = executor
+    this.execution = new Execution(executor, bulk)
     this.environment = environment
-    this.bulk = bulk
+    this.#commitTo = commit
     if (bulk !== undefined) this.onChange(bulk.release)
     this.#headMadeAt = environment.now()
   }
@@ -105,30 +108,7 @@ export class Chain {
   }
 
   get executor(): Executor {
-    return this.#executor
-  }
-
-  /** From now on the state of the chain may be one that is fetched piece by piece. */
-  work(piecemeal: Piecemeal): void {
-    if (this.#piecemeal !== undefined) return
-    this.#piecemeal = piecemeal
-    this.#executor = piecemeal.executor(this.#executor)
-  }
-
-  /** Has `listener` told from now on what calls reach, and transactions as they are put into blocks. */
-  watchReached(listener: OnReached): void {
-    this.watchCommands(() => new Reaching(listener))
-    this.#callTracer = { onReached: listener }
-  }
-
-  /** Has the transactions of each command watched from now on, as they are put into blocks. */
-  watchCommands(make: () => CommandWatch): void {
-    this.#watches.push(make)
-  }
-
-  /** For the runs of calls; undefined: nobody wants to know what they reach. */
-  get callTracer(): Tracer | undefined {
-    return this.#callTracer
+    return this.execution.executor
   }
 
   /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
@@ -203,7 +183,9 @@ export class Chain {
     const readers = new Readers(isAwaited)
     const command = this.#recall.read(readers.isAwaited)
     const executor = new AwaitedExecutor(this.executor, command.isAwaited)
-    const record = Promise.resolve(this.#complete(() => buildPending(executor, state, now)))
+    const record = Promise.resolve(
+      this.execution.complete(() => buildPending(executor, state, now)),
+    )
       .catch((error: unknown) => {
         if (this.#pending?.record === record) this.#pending = undefined
         throw command.explained(error)
@@ -246,22 +228,17 @@ export class Chain {
     try {
       command.begin()
       const before = this.#state
-      const watch = watchedBy(this.#watches)
-      // one that was in a block comes back with another: it ran before
-      const fresh: TracerOf = ({ hash }) =>
-        isInSomeBlock(before.tree, hash) ? undefined : watch?.tracer
-      const executor = new AwaitedExecutor(this.executor, command.isAwaited, watch && fresh)
-      const changed = this.#complete(() => {
-        watch?.begin()
-        return change(before, executor)
+      const running = this.execution.ofCommand(before, command.isAwaited)
+      const changed = this.execution.complete(() => {
+        running.begin()
+        return change(before, running.executor)
       })
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
-        this.#state = after
         const head = headChange(before.tree, after.tree)
-        if (head.added.length > 0) this.#headMadeAt = this.environment.now()
-        this.#tell({ before, after, head, dropped, peer })
-        watch?.tell()
+        const stored = this.#commit({ before, after, head, dropped, peer })
+        if (isPromise(stored)) await stored
+        running.tell()
       }
       return value
     } catch (error) {
@@ -271,9 +248,13 @@ export class Chain {
     }
   }
 
-  /** Does work that has no effects, on whatever it needs. */
-  #complete<T>(work: () => MaybePromise<T>): MaybePromise<T> {
-    return this.#piecemeal === undefined ? work() : this.#piecemeal.complete(work)
+  /** Puts a state in place, and tells of it. It is replaced nowhere else. */
+  #commit(change: StateChange): MaybePromise<void> {
+    return whenThere(this.#commitTo?.(change), () => {
+      this.#state = change.after
+      if (change.head.added.length > 0) this.#headMadeAt = this.environment.now()
+      this.#tell(change)
+    })
   }
 
   #tell(change: StateChange): void {

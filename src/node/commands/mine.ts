@@ -35,7 +35,7 @@ export interface MineRequest {
   readonly timestamp?: bigint | undefined
   /** Seconds from each block to the next; undefined: what the clock says. */
   readonly interval?: bigint | undefined
-  /** What mines empty blocks faster, where the chain has it (`Chain.bulk`). */
+  /** What mines empty blocks faster, where the chain has it (`Execution.bulk`). */
   readonly bulk?: BulkMining | undefined
 }
 

@@ -66,7 +66,7 @@ class Schedule {
   }
 
   async #mine(): Promise<void> {
-    const { environment, bulk } = this.#chain
+    const { environment, execution } = this.#chain
     const progress = { isRunning: false, gasUsed: undefined as bigint | undefined }
     const isAwaited = (gasUsed?: bigint): boolean => {
       progress.isRunning = true
@@ -79,7 +79,7 @@ class Schedule {
         async (state, executor) => {
           // stopped while this command waited for its turn
           if (intervalOf(state.mining) === undefined) return { state, value: undefined }
-          const request = { now: environment.now(), bulk }
+          const request = { now: environment.now(), bulk: execution.bulk }
           const { state: after, dropped } = await mine(executor, state, request)
           return { state: after, value: undefined, dropped }
         },

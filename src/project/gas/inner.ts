@@ -1,7 +1,7 @@
 // What contracts call of each other within transactions, with the gas of each call: recorded where the gas report asks for it.
 import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
-import type { CommandWatch } from '../../node/chain/reaching.ts'
+import type { CommandWatch } from '../../node/chain/execution.ts'
 import { isForwarded } from '../naming/callees.ts'
 
 /** Calls of one function of one account, or creations of one contract, that a command brought. */

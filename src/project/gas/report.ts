@@ -100,7 +100,7 @@ export class GasReport {
   countInner(chain: Chain): void {
     const take = (calls: readonly InnerCalls[]): void =>
       this.#wait({ calls, world: this.#names.world })
-    chain.watchCommands(() => new InnerCallWatch(take))
+    chain.execution.watchCommands(() => new InnerCallWatch(take))
   }
 
   /** What was counted, by contract and function, under the names that are known now. */

@@ -271,7 +271,11 @@ async function run(
     }
     case 'mine':
       await chain.update((state) =>
-        mine(chain.executor, state, { now, blocks: BigInt(each.blocks), bulk: chain.bulk }),
+        mine(chain.executor, state, {
+          now,
+          blocks: BigInt(each.blocks),
+          bulk: chain.execution.bulk,
+        }),
       )
       model.mine(each.blocks, wall)
       break

@@ -31,7 +31,12 @@ import { account, NOON, signed, testChain } from '../chains.ts'
 
 function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<unknown> {
   return chain.update((state) =>
-    mine(chain.executor, state, { now: NOON, blocks: BigInt(blocks), interval, bulk: chain.bulk }),
+    mine(chain.executor, state, {
+      now: NOON,
+      blocks: BigInt(blocks),
+      interval,
+      bulk: chain.execution.bulk,
+    }),
   )
 }
 
@@ -222,7 +227,7 @@ describe('empty blocks of an interval', () => {
     const mined = vi.spyOn(RunMiner.prototype, 'mine')
     for (let second = from; second < from + blocks; second += 1) {
       await chain.update((state, executor) =>
-        mine(executor, state, { now: NOON + 1_000 * second, bulk: chain.bulk }),
+        mine(executor, state, { now: NOON + 1_000 * second, bulk: chain.execution.bulk }),
       )
     }
     const count = mined.mock.results.filter(({ value }) => value === 1).length

@@ -95,7 +95,7 @@ const atOnce: Mine = (chain, request, blocks) =>
       ...request,
       now: NOON,
       blocks: BigInt(blocks),
-      bulk: chain.bulk,
+      bulk: chain.execution.bulk,
     }),
   )
 

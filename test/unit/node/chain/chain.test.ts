@@ -8,12 +8,14 @@ import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
 import { changeSettings } from '../../../../src/node/commands/settings.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
-import type { StateChange } from '../../../../src/node/ledger/change.ts'
+import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import type { CommandOf, StateChange } from '../../../../src/node/ledger/change.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { balanceAt } from '../../../../src/state/world.ts'
+import { eventually } from '../../../support/eventually.ts'
 import {
   account,
   headTime,
@@ -101,6 +103,69 @@ describe('updates', () => {
       1n,
     ])
     expect(told[0]?.head.added.length).toBe(0)
+  })
+})
+
+describe('a commit', () => {
+  it('gets each state in order, before any listener and before the chain has it', async () => {
+    const heard: string[] = []
+    const numberOf = ({ tree }: ChainState): string => `${tree.canonical.length - 1}`
+    const chain = await testChain({
+      commit: ({ before, after }) => {
+        heard.push(`commit ${numberOf(before)} to ${numberOf(after)}, at ${numberOf(chain.state)}`)
+      },
+    })
+    chain.onChange(({ after }) => heard.push(`listener ${numberOf(after)}`))
+    const mineOne: CommandOf<unknown> = (state, executor) => mine(executor, state, { now: NOON })
+    await Promise.all([chain.update(mineOne), chain.update(mineOne)])
+    expect(heard).toEqual([
+      'commit 0 to 1, at 0',
+      'listener 1',
+      'commit 1 to 2, at 1',
+      'listener 2',
+    ])
+  })
+
+  it('is waited for: neither is a command answered before it, nor another begun', async () => {
+    const heard: string[] = []
+    const stores: (() => void)[] = []
+    const chain = await testChain({
+      commit: () => new Promise((resolve) => void stores.push(resolve)),
+    })
+    chain.onChange(() => heard.push('listener'))
+    const first = chain.update(takeSnapshot).then(() => heard.push('answer'))
+    const second = chain.update((state) => {
+      heard.push('second command')
+      return takeSnapshot(state)
+    })
+    await eventually(() => stores.length === 1)
+    expect([heard, chain.state.nextSnapshotId]).toEqual([[], 1])
+    stores[0]?.()
+    await first
+    await eventually(() => stores.length === 2)
+    expect([heard.at(0), heard.toSorted()]).toEqual([
+      'listener',
+      ['answer', 'listener', 'second command'],
+    ])
+    stores[1]?.()
+    await second
+    expect(chain.state.nextSnapshotId).toBe(3)
+  })
+
+  it('that fails keeps the chain as it was, and its error is the answer', async () => {
+    let isFull = true
+    const commit = (): void => {
+      if (isFull) throw new Error('the disk is full')
+    }
+    const chain = await testChain({ commit })
+    const before = chain.state
+    const told: StateChange[] = []
+    chain.onChange((change) => told.push(change))
+    await expect(chain.update(takeSnapshot)).rejects.toThrow('the disk is full')
+    expect([chain.state, told]).toEqual([before, []])
+    isFull = false
+    await chain.update(takeSnapshot)
+    expect(told).toHaveLength(1)
   })
 })
 

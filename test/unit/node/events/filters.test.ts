@@ -248,7 +248,7 @@ describe('many filters', () => {
     const quiet = [filters.addPendingFilter(), filters.addLogFilter(anything)]
     const before = used()
     await chain.update((state) =>
-      mine(chain.executor, state, { now: NOON, blocks: 20_000n, bulk: chain.bulk }),
+      mine(chain.executor, state, { now: NOON, blocks: 20_000n, bulk: chain.execution.bulk }),
     )
     // a list for each had 2 GB
     expect(used() - before).toBeLessThan(100_000_000)
@@ -270,7 +270,7 @@ describe('many filters', () => {
     const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
     const before = used()
     await chain.update((state) =>
-      mine(chain.executor, state, { now: NOON, blocks: 2_000_000n, bulk: chain.bulk }),
+      mine(chain.executor, state, { now: NOON, blocks: 2_000_000n, bulk: chain.execution.bulk }),
     )
     expect(used() - before).toBeLessThan(20_000_000)
     for (const id of [ids[0]!, ids[9_999]!]) {

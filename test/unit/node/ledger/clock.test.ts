@@ -178,12 +178,12 @@ describe('the clock', () => {
     const start = 2n ** 60n + 1n
     await mineOne(chain, start)
     await chain.update((state) =>
-      mine(chain.executor, state, { now: NOON, blocks: 100n, bulk: chain.bulk }),
+      mine(chain.executor, state, { now: NOON, blocks: 100n, bulk: chain.execution.bulk }),
     )
     expect(headTime(chain)).toBe(start + 100n)
     const blocks = 50n
     await chain.update((state) =>
-      mine(chain.executor, state, { now: NOON, blocks, interval: 3n, bulk: chain.bulk }),
+      mine(chain.executor, state, { now: NOON, blocks, interval: 3n, bulk: chain.execution.bulk }),
     )
     expect(headTime(chain)).toBe(start + 101n + 3n * (blocks - 1n))
   })

@@ -85,7 +85,7 @@ test('there is no Ethash where its cache would be larger than any chain ever had
   const work = new GetWork(chain)
   const now = chain.environment.now()
   await chain.update((state) =>
-    mine(chain.executor, state, { now, blocks: 18_000_000n, bulk: chain.bulk }),
+    mine(chain.executor, state, { now, blocks: 18_000_000n, bulk: chain.execution.bulk }),
   )
   const refusal = { word: 'LIMIT_EXCEEDED', message: expect.stringContaining('block 18000001') }
   await expect(work.ethashWork()).rejects.toMatchObject(refusal)

@@ -1,0 +1,23 @@
+// What the transactions of one command reach: told once the command holds.
+import type { ReachedCode, Tracer } from '../../evm/executor.ts'
+import type { CommandWatch } from '../../node/chain/execution.ts'
+
+export class ReachedWatch implements CommandWatch {
+  readonly #listener: (reached: readonly ReachedCode[]) => void
+  #all: ReachedCode[] = []
+  readonly tracer: Tracer = {
+    onReached: (reached) => this.#all.push(...reached),
+  }
+
+  constructor(listener: (reached: readonly ReachedCode[]) => void) {
+    this.#listener = listener
+  }
+
+  begin(): void {
+    this.#all = []
+  }
+
+  tell(): void {
+    if (this.#all.length > 0) this.#listener(this.#all)
+  }
+}
