@@ -11,20 +11,15 @@ import type { Lineage } from './lineage.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
-import type { BlockPoint, Network } from './network/network.ts'
+import { type BlockPoint, type Network, pointOf } from './network/network.ts'
 import { type BlockBody, bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
-/** Blocks that are kept with their states; older ones are asked for again, of the store first. */
+/** What is kept: blocks with their states, hashes of no block, places of transactions. The store is asked for what is older. */
 const KEPT_BLOCKS = 512
-
-/** Hashes of no block that are remembered. */
 const KEPT_STRANGERS = 4_096
-
-/** Transactions whose places are remembered. */
 const KEPT_PLACES = 65_536
 
-/** Where a transaction is. */
 interface Place {
   readonly number: bigint
   readonly index: number
@@ -55,10 +50,9 @@ export class Ancestors implements BlockRun, MissSource {
    * @param lineage of that block
    */
   constructor(network: Network, head: RemoteBlock, lineage: Lineage) {
-    const { number, stateRoot } = head.header
-    this.count = Number(number) + 1
+    this.#fork = pointOf(head)
+    this.count = Number(this.#fork.number) + 1
     this.#network = network
-    this.#fork = { number, hash: head.hash, stateRoot }
     this.#lineage = lineage
   }
 
@@ -129,7 +123,6 @@ export class Ancestors implements BlockRun, MissSource {
     return new MissingState(miss, this)
   }
 
-  /** The header of a block that was read. */
   headerOf(number: bigint): Header | undefined {
     return this.#records.get(number)?.block.header
   }
@@ -158,9 +151,8 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   #put(block: RemoteBlock): void {
-    const { hash, header } = block
-    const { number, stateRoot } = header
-    const point = { number, hash, stateRoot }
+    const point = pointOf(block)
+    const { number, hash } = point
     if (block.parentNumber !== undefined) this.#seen.set(number, block.parentNumber)
     const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
     this.#records.set(number, this.#withBody(record, number))

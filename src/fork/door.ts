@@ -11,7 +11,7 @@ import { complete, completeCommand } from './network/gather.ts'
 import { warmUp } from './start/warmup.ts'
 
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'
-export { type Merged, mergeRecordings } from './store/merge.ts'
+export { type Merged, mergeRecordings } from './store/recording.ts'
 
 /** Loads what the first requests will need, for as long as something is waited for. */
 export async function warmUpUntil(waited: Promise<unknown>, executor: Executor): Promise<void> {

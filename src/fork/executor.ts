@@ -1,6 +1,4 @@
 // The executor of a chain that may be a fork: a job that meets something unknown is done again once it is known.
-
-import type { Address } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type {
   BlockEnd,
@@ -27,25 +25,21 @@ import { complete, type Gathering, gathering, withoutGuesses } from './network/g
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
 /** What is known of a message before it runs. */
-export interface Foreseen {
-  readonly from: Address
-  readonly to: Address | null
-  readonly value: bigint
-  readonly data: Uint8Array
-}
+export type Foreseen = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
 
-/** Fetches what a message will need, as far as upstream tells: a second round less. */
-export type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
-
-/** Makes a job what its network would run. */
-export type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
+type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
+type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
 
 /** Jobs on worlds that are here as a whole go straight to the executor within. */
 export class GatheringExecutor extends DelegatingExecutor {
   readonly #foresee: Foresee
   readonly #adapt: Adapt
 
-  constructor(inner: Executor, foresee: Foresee, adapt: Adapt = (job) => job) {
+  /**
+   * @param foresee fetches what a message will need, as far as upstream tells: a second round less
+   * @param adapt makes a job what its network would run
+   */
+  constructor(inner: Executor, foresee: Foresee, adapt: Adapt) {
     super(inner)
     this.#foresee = foresee
     this.#adapt = adapt

@@ -10,10 +10,8 @@ import { tellsOfNoMethod } from './client/provider.ts'
 import type { Foreseen } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
 
-/** Tells accounts and slots with what is in them. */
+/** The first tells accounts and slots with what is in them, the second addresses and slots alone. */
 const TRACE = 'debug_traceCall'
-
-/** Tells addresses and slots. */
 const LIST = 'eth_createAccessList'
 
 /** Methods that a network does not have, or takes too long for. */
@@ -90,11 +88,7 @@ async function told(
   return answer
 }
 
-interface Told {
-  readonly storage?: unknown
-}
-
-type Accounts = Readonly<Record<string, Told>>
+type Accounts = Readonly<Record<string, { readonly storage?: unknown }>>
 
 /** The accounts of a trace, in lower case; undefined for what is none. */
 function accountsIn(answer: unknown): Accounts | undefined {
@@ -103,7 +97,7 @@ function accountsIn(answer: unknown): Accounts | undefined {
     ([address, each]) => isAddress(address) && typeof each === 'object' && each !== null,
   )
   if (entries.length === 0) return undefined
-  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each as Told]))
+  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each]))
 }
 
 function listOf(accounts: Accounts): readonly Entry[] {

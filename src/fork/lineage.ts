@@ -16,7 +16,7 @@ import { historySlot, RING } from '../state/systemslots.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import { unexpected } from './network/answers.ts'
 import { type RemoteBlock, readBlock } from './network/header.ts'
-import type { BlockPoint, Network } from './network/network.ts'
+import { type BlockPoint, type Network, pointOf } from './network/network.ts'
 import { unproven } from './proven.ts'
 import { BlockState } from './state.ts'
 
@@ -43,15 +43,13 @@ export class Lineage {
 
   /** @param head the block that the fork goes on from */
   constructor(network: Network, head: RemoteBlock) {
-    const { number, stateRoot, requestsHash } = head.header
     this.#network = network
-    this.#fork = { number, hash: head.hash, stateRoot }
+    this.#fork = pointOf(head)
     // the contract came with prague, as did this member
-    if (requestsHash !== undefined) this.#history = new BlockState(network, this.#fork)
+    if (head.header.requestsHash !== undefined) this.#history = new BlockState(network, this.#fork)
     this.#note(head)
   }
 
-  /** Undefined for one that is not known yet. */
   hashOf(number: bigint): Hash | undefined {
     return number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
   }

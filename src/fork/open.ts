@@ -6,6 +6,7 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { RunFirst } from '../node/chainoptions.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
+import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/header.ts'
 import { ASSUMED_HARDFORK, type Hardfork } from '../protocol/forks.ts'
@@ -20,42 +21,25 @@ import { patiently } from './client/patience.ts'
 import type { Provider } from './client/provider.ts'
 import { Lineage } from './lineage.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
-import { type Asker, type BlockPoint, Network } from './network/network.ts'
+import { type Asker, type BlockPoint, Network, pointOf } from './network/network.ts'
 import { type BlockAge, PrunedState } from './network/pruned.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
 import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
 import { findBlock, requireSameBlock } from './start/find.ts'
-import type { Found } from './start/found.ts'
-import { headsIn, NO_HEADS } from './start/heads.ts'
+import { type Found, headsIn, NO_HEADS } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
 import { type Prefix, readCassette, storeOf } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { trimLater } from './store/folder.ts'
-import { memoryStore } from './store/memory.ts'
 import { recordTo } from './store/recording.ts'
-import { layered, type Store } from './store/store.ts'
+import { layered, memoryStore, type Store } from './store/store.ts'
 
-/** What of the options says how a network is forked. */
-export interface ForkSettings {
-  readonly fork: ForkChoice | undefined
-  readonly forkHeader: readonly string[]
+export interface ForkSettings extends DevchainSettings {
   /** The headers are sent to the hosts of these, as what is in them may be a key; to any where this is undefined. */
   readonly headerUrls?: readonly string[] | undefined
-  readonly forkTimeout: number
-  readonly forkRetries: number
-  readonly forkMaxWait: number
-  readonly noForkCache: boolean
-  readonly forkProofs: boolean
-  readonly forkRecord: string | undefined
-  readonly forkReplay: string | undefined
-  readonly forkTransaction?: string | undefined
-  readonly forkLater?: boolean | undefined
-  readonly forkChainId?: bigint | undefined
-  readonly chainId?: bigint | 'remote' | undefined
-  readonly baseFee?: bigint | 'remote' | undefined
 }
 
 /** Told of what a user should know: a sentence without secrets. */
@@ -143,8 +127,8 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       client.use(other)
     }
     void found.pruned?.then((refused) => {
-      if (refused !== undefined)
-        onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
+      if (refused === undefined) return
+      onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
     })
     const asker = found.isSeen ? client : greeting(client, meet)
     const carriers = { asker, store, recording, moveTo }
@@ -239,8 +223,7 @@ function opened(
   const told = { isArbitrum, onNotice, ageOf }
   const kept = { store, isProven, recording, isShallow }
   const network = new Network({ chainId: id, asker, ...kept, ...told })
-  const { number, stateRoot } = block.header
-  const point: BlockPoint = { number, hash: block.hash, stateRoot }
+  const point = pointOf(block)
   const lineage = new Lineage(network, block)
   let isRootKnown = isProven
   const onLost = (why: string): void => {
@@ -327,9 +310,10 @@ function upstreamOf(
     number: point.number,
     hash: point.hash as Hash,
     facts: () => {
-      const { sent, asked, batch } = network.traffic
-      const { isProven, name } = network
-      return { isProven, name, requests: sent, asked, batch, isRootKnown: isRootKnown() }
+      const { name, traffic } = network.asker
+      const { sent: requests, asked, batch } = traffic ?? { sent: 0, asked: 0, batch: 0 }
+      const { isProven } = network
+      return { isProven, name, requests, asked, batch, isRootKnown: isRootKnown() }
     },
     ask: async (method, params, block, check) => {
       const how = { check }

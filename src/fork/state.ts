@@ -8,7 +8,7 @@ import {
   type Hash,
   wordFromBigint,
 } from '../core/hex.ts'
-import { LruCache } from '../core/lrucache.ts'
+import { memoize } from '../core/lrucache.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { BackedChanges, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
@@ -28,12 +28,12 @@ import {
 import { StandIns } from './arbitrum/standins.ts'
 import { quantity, unexpected, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
-import type { BlockPoint, Network } from './network/network.ts'
+import { type BlockPoint, type Network, partsOf, type SlotPlace } from './network/network.ts'
 import { unproven } from './proven.ts'
 import { ProvenTries } from './tries.ts'
 
 /** What is otherwise here than on the network, before anything was changed. */
-export interface Patches {
+interface Patches {
   /**
    * Accounts of this chain's users: they have a balance, and neither code nor slots, whatever others did with the keys that
    * all the world knows. Their nonces go on from the network's, which is asked for when somebody wants to know.
@@ -43,7 +43,7 @@ export interface Patches {
   readonly code: ReadonlyMap<Address, Uint8Array>
 }
 
-export const NO_PATCHES: Patches = { own: new Map(), code: new Map() }
+const NO_PATCHES: Patches = { own: new Map(), code: new Map() }
 
 /** Fewer slots of one block are asked for one by one, in a batch. */
 const LEAST_TOGETHER = 8
@@ -51,8 +51,21 @@ const LEAST_TOGETHER = 8
 /** Slots of one `eth_getStorageValues` (execution-apis). */
 const MOST_TOGETHER = 1_024
 
-/** Codes that are kept by their bytes' text, as many accounts have the same. */
-const codes = new LruCache<string, { readonly code: Uint8Array; readonly hash: Hash }>(4_096)
+/** What many accounts have alike is read once. */
+const codeOf = memoize(
+  4_096,
+  (text: string): { readonly code: Uint8Array; readonly hash: Hash } => {
+    if (!/^0x([0-9a-fA-F]{2})*$/.test(text)) throw unexpected('code', text)
+    const code = text === '0x' ? EMPTY_BYTES : bytesFromHex(text)
+    return { code, hash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
+  },
+)
+
+/** What a network tells of an account. */
+interface Found extends Pick<Account, 'nonce' | 'balance'> {
+  readonly code: ReturnType<typeof codeOf>
+  readonly hasStorage: boolean
+}
 
 /** The state after a block of another network. */
 export class BlockState implements MissSource {
@@ -63,7 +76,6 @@ export class BlockState implements MissSource {
   readonly #accounts = new Map<Address, Account | undefined>()
   readonly #nonces = new Map<Address, bigint>()
   readonly #storages = new Map<Address, Storage>()
-  /** Where the network is asked for proofs. */
   readonly #tries: ProvenTries | undefined
   /** Contracts of the network's nodes that are answered here by what it tells. */
   readonly #standIns: StandIns | undefined
@@ -100,7 +112,6 @@ export class BlockState implements MissSource {
     return this.#network.keptAt('eth_getProof', [miss.address, slots], this.#point) !== undefined
   }
 
-  /** Fetches what is missing, all at once. */
   async fetch(misses: readonly Miss[]): Promise<void> {
     const slots = misses.filter((miss) => miss.kind === 'slot')
     const nodes = misses.filter((miss) => miss.kind === 'node')
@@ -191,7 +202,7 @@ export class BlockState implements MissSource {
 
   /** An account as a network tells of it. */
   #told(address: Address, balance: bigint, nonce: bigint, text: unknown): Account | undefined {
-    const code = codeOf(text)
+    const code = codeOf(String(text))
     // without code and nonce nothing ever ran there that could have written a slot
     const hasStorage = nonce > 0n || code.code.length > 0
     return this.#accountOf(address, { balance, nonce, code, hasStorage })
@@ -217,10 +228,8 @@ export class BlockState implements MissSource {
       proof,
       this.#network.codeAt(address, this.#point, hash),
     ])
-    const code = codeOf(text)
-    if (code.hash !== (await hash)) {
-      throw unproven(`the code of ${address}`, 'it has another hash')
-    }
+    const code = codeOf(String(text))
+    if (code.hash !== (await hash)) throw unproven(`the code of ${address}`, 'it has another hash')
     const hasStorage = proven !== undefined && !equalBytes(proven.storageRoot, EMPTY_ROOT_BYTES)
     const { nonce, balance } = proven ?? { nonce: 0n, balance: 0n }
     const account = this.#accountOf(address, { nonce, balance, code, hasStorage })
@@ -231,17 +240,7 @@ export class BlockState implements MissSource {
   /** Undefined for one of which nothing is there: it cannot be told from an empty one, which no newer fork has. */
   #accountOf(
     address: Address,
-    {
-      nonce,
-      balance,
-      code: { code, hash: codeHash },
-      hasStorage,
-    }: {
-      readonly nonce: bigint
-      readonly balance: bigint
-      readonly code: ReturnType<typeof codeOf>
-      readonly hasStorage: boolean
-    },
+    { nonce, balance, code: { code, hash: codeHash }, hasStorage }: Found,
   ): Account | undefined {
     this.#network.noteUsed(address, code)
     const ours = this.#patches.code.get(address)
@@ -255,25 +254,20 @@ export class BlockState implements MissSource {
   }
 
   #storageOf(address: Address): Storage {
-    let storage = this.#storages.get(address)
-    if (storage === undefined) {
-      const onMiss = (slot: bigint): bigint | undefined => {
-        const kept = this.#keptSlot(address, slot)
-        if (kept === undefined) missed({ kind: 'slot', address, slot }, this)
-        return kept
-      }
-      storage = new Storage(
-        onMiss,
-        (values) => this.#tries && slotNodes(address, values, this, this.#tries),
-      )
-      this.#storages.set(address, storage)
+    const known = this.#storages.get(address)
+    if (known !== undefined) return known
+    const onMiss = (slot: bigint): bigint | undefined => {
+      const kept = this.#keptAt('eth_getStorageAt', [address, wordFromBigint(slot)])
+      if (kept === undefined) missed({ kind: 'slot', address, slot }, this)
+      return kept === undefined ? undefined : word(kept)
     }
+    const tries = this.#tries
+    const storage = new Storage(
+      onMiss,
+      (values) => tries && slotNodes(address, values, this, tries),
+    )
+    this.#storages.set(address, storage)
     return storage
-  }
-
-  #keptSlot(address: Address, slot: bigint): bigint | undefined {
-    const kept = this.#keptAt('eth_getStorageAt', [address, wordFromBigint(slot)])
-    return kept === undefined ? undefined : word(kept)
   }
 
   /** What is proven is read with its proof. */
@@ -285,25 +279,11 @@ export class BlockState implements MissSource {
     return this.#storageOf(address).values.has(slot)
   }
 
-  async #fetchSlots(
-    slots: readonly { readonly address: Address; readonly slot: bigint }[],
-  ): Promise<void> {
+  async #fetchSlots(slots: readonly SlotPlace[]): Promise<void> {
     const tries = this.#tries
-    if (tries !== undefined) {
-      const byAddress = new Map<Address, bigint[]>()
-      for (const { address, slot } of slots) {
-        byAddress.set(address, [...(byAddress.get(address) ?? []), slot])
-      }
-      await Promise.all(
-        [...byAddress].map(([address, some]) => this.#fetchProvenSlots(address, some, tries)),
-      )
-      return
-    }
+    if (tries !== undefined) return this.#fetchProvenSlots(slots, tries)
     if (slots.length >= LEAST_TOGETHER) {
-      const parts: (typeof slots)[] = []
-      for (let at = 0; at < slots.length; at += MOST_TOGETHER) {
-        parts.push(slots.slice(at, at + MOST_TOGETHER))
-      }
+      const parts = partsOf(slots, MOST_TOGETHER)
       const fetched = await Promise.all(parts.map((part) => this.#fetchTogether(part)))
       if (fetched.every((isFetched) => isFetched)) return
     }
@@ -319,9 +299,7 @@ export class BlockState implements MissSource {
   }
 
   /** @returns false where the network does not know the method, or some of the values are here as single ones */
-  async #fetchTogether(
-    slots: readonly { readonly address: Address; readonly slot: bigint }[],
-  ): Promise<boolean> {
+  async #fetchTogether(slots: readonly SlotPlace[]): Promise<boolean> {
     const values = await this.#network.storageValues(slots, this.#point)
     if (values === undefined) return false
     slots.forEach(({ address, slot }, index) => {
@@ -330,15 +308,18 @@ export class BlockState implements MissSource {
     return true
   }
 
-  async #fetchProvenSlots(
-    address: Address,
-    slots: readonly bigint[],
-    tries: ProvenTries,
-  ): Promise<void> {
-    const values = await tries.proveSlots(address, slots)
-    slots.forEach((slot, index) => {
-      this.#storageOf(address).values.set(slot, values[index] ?? 0n)
-    })
+  async #fetchProvenSlots(places: readonly SlotPlace[], tries: ProvenTries): Promise<void> {
+    const byAddress = new Map<Address, bigint[]>()
+    for (const { address, slot } of places) {
+      byAddress.set(address, [...(byAddress.get(address) ?? []), slot])
+    }
+    await Promise.all(
+      [...byAddress].map(async ([address, slots]) => {
+        const values = await tries.proveSlots(address, slots)
+        const known = this.#storageOf(address).values
+        for (const [index, slot] of slots.entries()) known.set(slot, values[index] ?? 0n)
+      }),
+    )
   }
 
   #nodesOver(tries: ProvenTries): BackingNodes<Account> {
@@ -378,7 +359,6 @@ export class BlockState implements MissSource {
   }
 }
 
-/** The slots of one account. */
 class Storage {
   readonly values = new Map<bigint, bigint>()
   readonly trie: Trie<StorageSlot>
@@ -440,15 +420,4 @@ function rootOf<V>({ set, setRoot, gone }: BackedChanges<V>, untouched: Uint8Arr
   if (gathering()?.hasGuessed === true) return EMPTY_ROOT_BYTES
   const [first] = gone
   return set === undefined && first === undefined ? untouched : setRoot()
-}
-
-function codeOf(text: unknown): { readonly code: Uint8Array; readonly hash: Hash } {
-  const hex = String(text)
-  if (!/^0x([0-9a-fA-F]{2})*$/.test(hex)) throw unexpected('code', text)
-  const known = codes.get(hex)
-  if (known !== undefined) return known
-  const code = hex === '0x' ? EMPTY_BYTES : bytesFromHex(hex)
-  const read = { code, hash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
-  codes.set(hex, read)
-  return read
 }

@@ -7,7 +7,7 @@ import type { Miss, MissSource } from '../../state/misses.ts'
 import { reading } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
 import type { RemoteBlock } from '../network/header.ts'
-import type { BlockPoint, Network } from '../network/network.ts'
+import { type BlockPoint, type Network, pointOf } from '../network/network.ts'
 
 /** Blocks whose contracts ask for hashes, and hashes of each. */
 const KEPT_BLOCKS = 64
@@ -52,9 +52,7 @@ export class BelowHashes {
   }
 
   async #pointOf(number: bigint): Promise<BlockPoint> {
-    const { hash, header } =
-      number === this.#fork.header.number ? this.#fork : await this.#blockAt(number)
-    return { number, hash, stateRoot: header.stateRoot }
+    return pointOf(number === this.#fork.header.number ? this.#fork : await this.#blockAt(number))
   }
 }
 

@@ -14,6 +14,7 @@ import { type Check, type Client, RefusedByUpstream, type Traffic } from '../cli
 import { tellsOfNoMethod, tellsOfPruning } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { isAnswer, isQuantity, isWord, requireSomething, unexpected } from './answers.ts'
+import type { RemoteBlock } from './header.ts'
 import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 import { requireBlock } from './sameblock.ts'
@@ -25,6 +26,10 @@ export interface BlockPoint {
   readonly stateRoot: Hash
 }
 
+export function pointOf({ hash, header: { number, stateRoot } }: RemoteBlock): BlockPoint {
+  return { number, hash, stateRoot }
+}
+
 /** Who answers what no store has: the network itself, or nobody. */
 export type Asker = Pick<Client, 'request' | 'name'> & {
   readonly traffic?: Traffic
@@ -32,7 +37,6 @@ export type Asker = Pick<Client, 'request' | 'name'> & {
   readonly isFixed?: boolean
 }
 
-/** A network that was forked. */
 export interface NetworkParts {
   readonly chainId: bigint
   readonly asker: Asker
@@ -59,11 +63,12 @@ const MOST_TOLD = 1_000
 /** Most of such contracts stand at low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
-/** Slots of one `eth_getProof`. */
 const MOST_PROVEN = 512
 
 export class Network {
   readonly chainId: bigint
+  readonly isArbitrum: boolean
+  readonly isProven: boolean
   readonly #parts: NetworkParts
   /** False once the network has refused to tell of many slots at once. */
   #takesMany = true
@@ -71,33 +76,20 @@ export class Network {
   /** Looks at blocks that were begun in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
   readonly #hasHighContracts: boolean
-  /** What was told once. */
   readonly #told = new Set<string>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
+    this.isArbitrum = parts.isArbitrum ?? false
+    this.isProven = parts.isProven
     this.#hasHighContracts = hasHighContracts(parts.chainId)
     this.#parts = parts
   }
 
-  get name(): string {
-    return this.#parts.asker.name
+  get asker(): Asker {
+    return this.#parts.asker
   }
 
-  /** True: its blocks tell of those of a network below. */
-  get isArbitrum(): boolean {
-    return this.#parts.isArbitrum ?? false
-  }
-
-  get isProven(): boolean {
-    return this.#parts.isProven
-  }
-
-  get traffic(): Traffic {
-    return this.#parts.asker.traffic ?? { sent: 0, asked: 0, batch: 0 }
-  }
-
-  /** Tells whoever watches the fork: a sentence. */
   tell(text: string): void {
     this.#parts.onNotice?.(text)
   }
@@ -118,10 +110,6 @@ export class Network {
     this.tell(text)
   }
 
-  isShallow(number: bigint): boolean {
-    return this.#parts.isShallow(number)
-  }
-
   /**
    * Asks for a state after a block, with the block as the last parameter: the answer never changes, and is kept.
    * @param read reads it; what it refuses is not kept
@@ -133,15 +121,19 @@ export class Network {
     read: (answer: Json) => T,
   ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
-    const key = { of: this.#placeOf(point.hash), method, params }
-    const asked = this.#kept(key, () => this.ask(method, at, read), point, read)
+    const asked = this.#kept(
+      this.#key(point, method, params),
+      () => this.ask(method, at, read),
+      point,
+      read,
+    )
     return this.#explained(asked, point, point.number)
   }
 
   /** What `askAt` would answer without asking. */
-  keptAt(method: string, params: readonly Json[], { hash }: BlockPoint): Json | undefined {
+  keptAt(method: string, params: readonly Json[], point: BlockPoint): Json | undefined {
     if (this.#parts.recording !== undefined) return undefined
-    return this.#parts.store.get({ of: this.#placeOf(hash), method, params })
+    return this.#parts.store.get(this.#key(point, method, params))
   }
 
   /**
@@ -156,16 +148,15 @@ export class Network {
     block?: bigint,
     { check, make }: Below = {},
   ): Promise<Json> {
-    const isDeep = block !== undefined && !this.isShallow(block)
-    const of = isDeep ? `${this.chainId}` : this.#placeOf(fork.hash)
+    const isDeep = block !== undefined && !this.#parts.isShallow(block)
+    const key = this.#key(fork, method, params)
     const required = check ?? (block === undefined ? anything : requireSomething)
     const ask = make ?? (() => this.ask(method, params, required))
-    const at = isDeep ? undefined : fork
-    const asked = this.#kept({ of, method, params }, ask, at, (answer) => answer, required)
+    const [of, at] = isDeep ? [`${this.chainId}`, undefined] : [key.of, fork]
+    const asked = this.#kept({ ...key, of }, ask, at, (answer) => answer, required)
     return this.#explained(asked, fork, block)
   }
 
-  /** Asks for what may be otherwise tomorrow. */
   ask(method: string, params: readonly Json[], check?: Check): Promise<Json> {
     return this.#parts.asker.request(method, params, check)
   }
@@ -175,14 +166,11 @@ export class Network {
    * @returns undefined where they are to be asked for one by one
    */
   async storageValues(
-    slots: readonly { readonly address: Address; readonly slot: bigint }[],
+    slots: readonly SlotPlace[],
     point: BlockPoint,
   ): Promise<readonly Json[] | undefined> {
-    const keyOf = (each: (typeof slots)[number]): ItemKey => ({
-      of: this.#placeOf(point.hash),
-      method: 'eth_getStorageAt',
-      params: [each.address, wordFromBigint(each.slot)],
-    })
+    const keyOf = ({ address, slot }: SlotPlace): ItemKey =>
+      this.#key(point, 'eth_getStorageAt', [address, wordFromBigint(slot)])
     const { store } = this.#parts
     const values = slots.map((each) => store.get(keyOf(each)))
     const open = slots.filter((_, index) => values[index] === undefined)
@@ -207,18 +195,11 @@ export class Network {
   ): Promise<readonly T[]> {
     const { store } = this.#parts
     const method = 'eth_getProof'
-    const of = this.#placeOf(point.hash)
-    const keyOf = (slot: bigint): ItemKey => ({
-      of,
-      method,
-      params: [address, [wordFromBigint(slot)]],
-    })
+    const keyOf = (slot: bigint): ItemKey =>
+      this.#key(point, method, [address, [wordFromBigint(slot)]])
     const proofs = new Map(slots.map((slot) => [slot, store.get(keyOf(slot))]))
     const open = slots.filter((slot) => proofs.get(slot) === undefined)
-    const parts = Array.from({ length: Math.ceil(open.length / MOST_PROVEN) }, (_, index) =>
-      open.slice(index * MOST_PROVEN, (index + 1) * MOST_PROVEN),
-    )
-    const asked = parts.map(async (part) => {
+    const asked = partsOf(open, MOST_PROVEN).map(async (part) => {
       const params = [address, part.map(wordFromBigint), quantityFromBigint(point.number)]
       const answer = await this.#askState(method, params, point)
       const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
@@ -234,9 +215,9 @@ export class Network {
   }
 
   /** What `codeAt` would answer without asking. */
-  keptCodeAt(address: Address, { hash: block }: BlockPoint): Json | undefined {
+  keptCodeAt(address: Address, point: BlockPoint): Json | undefined {
     const { store } = this.#parts
-    const hash = store.get({ of: this.#placeOf(block), method: 'eth_getCode', params: [address] })
+    const hash = store.get(this.#key(point, 'eth_getCode', [address]))
     // most accounts have none: that wants no look into a file
     if (hash === EMPTY_CODE_HASH) return '0x'
     return typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
@@ -254,19 +235,18 @@ export class Network {
 
   /** Keeps what a trace tells of accounts at a block, as though each part of it had been asked for. */
   take(accounts: Readonly<Record<string, unknown>>, point: BlockPoint): void {
-    const { store } = this.#parts
-    const of = this.#placeOf(point.hash)
+    const put = (method: string, params: readonly string[], value: Json): void =>
+      this.#parts.store.put(this.#key(point, method, params), value)
     for (const [address, told] of Object.entries(accounts)) {
       const { balance, nonce = 0, code = '0x', storage } = told as Traced
       const count = Number.isSafeInteger(nonce) ? `0x${Number(nonce).toString(16)}` : nonce
       if (!(isQuantity(balance) && isQuantity(count) && isBytes(String(code)))) continue
-      store.put({ of, method: 'eth_getBalance', params: [address] }, balance)
-      store.put({ of, method: 'eth_getTransactionCount', params: [address] }, count)
-      this.#keepCode({ of, method: 'eth_getCode', params: [address] }, code)
+      put('eth_getBalance', [address], balance)
+      put('eth_getTransactionCount', [address], count)
+      this.#keepCode(this.#key(point, 'eth_getCode', [address]), code)
       for (const [slot, word] of Object.entries(storage ?? {})) {
         if (!(isQuantity(slot) && isQuantity(word))) continue
-        const params = [address, wordFromBigint(BigInt(slot))]
-        store.put({ of, method: 'eth_getStorageAt', params }, word)
+        put('eth_getStorageAt', [address, wordFromBigint(BigInt(slot))], word)
       }
     }
   }
@@ -283,7 +263,7 @@ export class Network {
    * @param proven its hash, where that is proven: other code is not kept
    */
   async codeAt(address: Address, point: BlockPoint, proven?: Promise<Hash>): Promise<Json> {
-    const key = { of: this.#placeOf(point.hash), method: 'eth_getCode', params: [address] }
+    const key = this.#key(point, 'eth_getCode', [address])
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
@@ -299,12 +279,9 @@ export class Network {
     })
   }
 
-  flush(): Promise<void> {
-    return this.#parts.store.flush()
-  }
-
-  #placeOf(hash: Hash): string {
-    return `${this.chainId}/${hash}`
+  /** An item that belongs to a block. */
+  #key({ hash }: BlockPoint, method: string, params: readonly Json[]): ItemKey {
+    return { of: `${this.chainId}/${hash}`, method, params }
   }
 
   /**
@@ -319,10 +296,9 @@ export class Network {
     read: (answer: Json) => T,
     check: Check = anything,
   ): Promise<T> {
-    const { store, asker } = this.#parts
+    const { store } = this.#parts
     const kept = store.get(key)
-    // earlier versions kept nothing too
-    if (kept !== undefined && (kept !== null || asker.isFixed === true)) return read(kept)
+    if (kept !== undefined) return read(kept)
     return this.#once(
       key,
       () => this.#verified(ask(), point),
@@ -360,13 +336,16 @@ export class Network {
    * @throws {DevchainError} `UPSTREAM_FAILED` when the block is another
    */
   async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
-    const isSettled = point === undefined || !this.isShallow(point.number)
-    if (isSettled || this.#parts.asker.isFixed === true) return asked
+    if (point === undefined || !this.#mayChange(point)) return asked
     const [answer, seen] = await Promise.allSettled([asked, this.#look(point)])
     // another network refuses much, and answers other things: that it is another is what matters
     if (seen.status === 'rejected') throw seen.reason
     if (answer.status === 'rejected') throw answer.reason
     return answer.value
+  }
+
+  #mayChange({ number }: BlockPoint): boolean {
+    return this.#parts.isShallow(number) && this.#parts.asker.isFixed !== true
   }
 
   /** As `askAbout`, for a part of the block's state. */
@@ -398,7 +377,7 @@ export class Network {
         throw new PrunedState(error, age, Date.now())
       }
       const isKnown = tellsOfPruning(upstream) || tellsOfNoMethod(upstream)
-      const isSeen = this.isShallow(point.number) || this.#parts.asker.isFixed === true
+      const isSeen = this.#parts.isShallow(point.number) || this.#parts.asker.isFixed === true
       if (!isKnown && !isSeen) await this.#look(point)
       throw error
     }
@@ -415,7 +394,7 @@ export class Network {
   }
 
   async #askTogether(
-    slots: readonly { readonly address: Address; readonly slot: bigint }[],
+    slots: readonly SlotPlace[],
     point: BlockPoint,
   ): Promise<readonly Json[] | undefined> {
     const method = 'eth_getStorageValues'
@@ -438,7 +417,12 @@ export class Network {
   }
 }
 
-/** What is asked for below a fork. */
+/** A slot of an account. */
+export interface SlotPlace {
+  readonly address: Address
+  readonly slot: bigint
+}
+
 interface Below {
   /** Throws for what is no answer: it is asked for again, and not kept. */
   readonly check?: Check | undefined
@@ -448,7 +432,12 @@ interface Below {
 
 function anything(): void {}
 
-/** An account of a trace. */
+/** A list in pieces of so many items. */
+export function partsOf<T>(list: readonly T[], most: number): readonly (readonly T[])[] {
+  const count = Math.ceil(list.length / most)
+  return Array.from({ length: count }, (_, index) => list.slice(index * most, (index + 1) * most))
+}
+
 interface Traced {
   readonly balance?: unknown
   readonly nonce?: unknown
@@ -460,14 +449,10 @@ interface Traced {
 function valuesOf(
   answer: Json,
   asked: Readonly<Record<Address, readonly Hash[]>>,
-  slots: readonly { readonly address: Address; readonly slot: bigint }[],
+  slots: readonly SlotPlace[],
 ): readonly Json[] | undefined {
-  const byAccount = new Map(
-    Object.entries((answer ?? {}) as Record<string, Json>).map(([key, list]) => [
-      key.toLowerCase(),
-      list,
-    ]),
-  )
+  const lists = Object.entries((answer ?? {}) as Record<string, Json>)
+  const byAccount = new Map(lists.map(([address, list]) => [address.toLowerCase(), list]))
   const seen = new Map<Address, number>()
   const values: Json[] = []
   for (const { address } of slots) {

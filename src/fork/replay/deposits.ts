@@ -2,11 +2,11 @@
 // pay nothing, and what they mint is there even where they fail.
 import type { Address } from '../../core/hex.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
-import { encodeTransaction, type Transaction } from '../../protocol/transactions/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { accountAt, emptyAccount, type World, withAccount } from '../../state/world.ts'
-import { quantity } from '../network/answers.ts'
-import { type Members, messageOf } from './transactions.ts'
+import { isObject, quantity, reading } from '../network/answers.ts'
+import { transactionIn } from './transactions.ts'
 
 /** @see https://specs.optimism.io/protocol/deposits.html */
 const DEPOSIT = 0x7e
@@ -16,28 +16,17 @@ const mints = new WeakMap<Transaction, bigint>()
 
 /** A deposit as a transaction that is run here as one; undefined for any other transaction. */
 export function readDeposit(json: Json): Transaction | undefined {
-  const members = json as Members
-  if (Number(members.type ?? 0) !== DEPOSIT) return undefined
-  const message = messageOf(members)
-  // as of an account that is impersonated here: its address in place of a signature
-  const signature = BigInt(message.from)
-  const read = {
-    ...message,
-    type: 0,
-    chainId: undefined,
-    nonce: 0n,
-    maxFeePerGas: 0n,
-    maxPriorityFeePerGas: 0n,
-    accessList: [],
-    authorizationList: [],
-    blobs: undefined,
-    v: 0n,
-    r: signature,
-    s: signature,
-  } as const
-  const transaction: Transaction = { ...read, raw: encodeTransaction(read) }
-  mints.set(transaction, members.mint ? quantity(members.mint) : 0n)
-  return transaction
+  if (!isObject(json) || Number(json.type ?? 0) !== DEPOSIT) return undefined
+  return reading('a transaction', json, () => {
+    const unpaid = { ...json, chainId: undefined, nonce: '0x0', gasPrice: '0x0' }
+    const transaction = transactionIn(unpaid, 0, (members) => {
+      // as of an account that is impersonated here: its address in place of a signature
+      const signature = BigInt(members.address('from'))
+      return { v: 0n, r: signature, s: signature }
+    })
+    mints.set(transaction, json.mint ? quantity(json.mint) : 0n)
+    return transaction
+  })
 }
 
 /** A job as its network would run it, where it is a deposit: with what is minted, for nothing, whatever its nonce. */

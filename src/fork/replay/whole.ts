@@ -1,22 +1,16 @@
 // Old blocks with their transactions, to be run again here where their own network does not trace them.
 import { DevchainError } from '../../core/errors.ts'
-import {
-  EMPTY_BYTES,
-  type Hash,
-  parseAddress,
-  parseBytes,
-  parseHash,
-  quantityFromBigint,
-} from '../../core/hex.ts'
+import { EMPTY_BYTES, type Hash, quantityFromBigint } from '../../core/hex.ts'
+import { hashAt, Members } from '../../node/dump/members.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { bloomOf, type Log, type Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { isObject, quantity, reading, unexpected } from '../network/answers.ts'
+import { isObject, reading, unexpected } from '../network/answers.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
-import { type Members, readTransaction } from './transactions.ts'
+import { readTransaction } from './transactions.ts'
 
 /** The transactions of a block, and what came of them there. */
 export interface BlockBody {
@@ -50,12 +44,8 @@ export async function bodyOf(
 export function transactionsOf(block: Json, number: bigint): readonly Transaction[] {
   const { transactions } = (block ?? {}) as { transactions?: unknown }
   if (!Array.isArray(transactions)) throw unexpected(`block ${number}`, block)
-  return transactions.map((each: Json) =>
-    reading(
-      'a transaction',
-      each,
-      () => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
-    ),
+  return transactions.map(
+    (each: Json) => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
   )
 }
 
@@ -106,32 +96,29 @@ function executedOf(transaction: Transaction, json: Json | undefined): ExecutedT
 }
 
 function readExecuted(transaction: Transaction, json: Json | undefined): ExecutedTransaction {
-  const members = (json ?? {}) as Members
-  const { status, root, gasUsed, cumulativeGasUsed, effectiveGasPrice, contractAddress } = members
-  const logs = (Array.isArray(members.logs) ? (members.logs as readonly Json[]) : []).map(readLog)
-  const isRooted = status === undefined && typeof root === 'string'
+  const members = new Members(json, 'receipt')
+  const integer = (name: string): bigint => members.integer(name)
+  const logs = members.has('logs') ? members.each('logs', readLog) : []
+  const hasStatus = members.has('status')
   const receipt: Receipt = {
     type: transaction.type,
-    status: status !== '0x0',
-    root: isRooted ? parseHash(root) : undefined,
-    cumulativeGasUsed: quantity(cumulativeGasUsed),
-    gasUsed: quantity(gasUsed),
-    effectiveGasPrice: quantity(effectiveGasPrice ?? '0x0'),
+    status: !hasStatus || integer('status') !== 0n,
+    root: hasStatus ? undefined : members.optional('root', (name) => members.hash(name)),
+    cumulativeGasUsed: integer('cumulativeGasUsed'),
+    gasUsed: integer('gasUsed'),
+    effectiveGasPrice: members.optional('effectiveGasPrice', integer) ?? 0n,
     logsBloom: bloomOf(logs),
     logs,
-    contractAddress: typeof contractAddress === 'string' ? parseAddress(contractAddress) : null,
+    contractAddress: members.optional('contractAddress', (name) => members.address(name)) ?? null,
   }
   const failure = receipt.status ? undefined : ({ kind: 'revert', reason: 'revert' } as const)
   return { transaction, receipt, output: EMPTY_BYTES, failure, consoleLines: [] }
 }
 
-function readLog(json: Json): Log {
-  const { address, topics, data } = json as Members
-  return {
-    address: parseAddress(String(address)),
-    topics: (topics as readonly Json[]).map((each) => parseHash(String(each))),
-    data: parseBytes(String(data)),
-  }
+function readLog(json: unknown, path: string): Log {
+  const members = new Members(json, path)
+  const topics = members.each('topics', hashAt)
+  return { address: members.address('address'), topics, data: members.bytes('data') }
 }
 
 function refuse(json: Json, number: bigint): never {

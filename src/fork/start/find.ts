@@ -12,8 +12,7 @@ import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
 import type { CassetteHead, Prefix } from '../store/cassette.ts'
-import type { Found } from './found.ts'
-import { type Heads, isHash, tagOrNumber } from './heads.ts'
+import { type Found, type Heads, isHash, tagOrNumber } from './heads.ts'
 import { askMachine } from './machine.ts'
 
 /** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
@@ -27,7 +26,6 @@ const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
 
 const USUAL_DEPTH = 128n
 
-/** What is to be found. */
 export interface BlockOrder {
   readonly fork: ForkChoice
   /** The fork begins with the state before it. */

@@ -3,12 +3,25 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
+import type { RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/private.ts'
-import { readBlock } from '../network/header.ts'
-import { isScheduled } from '../network/rules.ts'
+import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import type { ItemKey, Store } from '../store/store.ts'
-import type { Found } from './found.ts'
+
+/** The block to go on from, and what else is asked at the start. */
+export interface Found {
+  readonly head: CassetteHead
+  readonly block: RemoteBlock
+  /** Number of the network's newest block. */
+  readonly newest: bigint
+  /** Blocks that a reorganization may take. */
+  readonly depth: bigint
+  /** False: nobody was asked yet. */
+  readonly isSeen: boolean
+  /** What the network says of the block's state, where it does not keep that: asked beside what the start waits for. */
+  readonly pruned?: Promise<RefusedByUpstream | undefined> | undefined
+}
 
 /** What earlier forks found. */
 export interface Heads {
@@ -35,8 +48,7 @@ export function headsIn(store: Store): Heads {
       ? block.toLowerCase()
       : store.get(numberKey(chainId, tagOrNumber(block)))
     if (typeof hash !== 'string') return undefined
-    const head = store.get(headKey(chainId, hash)) as CassetteHead | undefined
-    return head === undefined || isWhole(head) ? head : undefined
+    return store.get(headKey(chainId, hash)) as CassetteHead | undefined
   }
   const keep: Heads['keep'] = ({ urls }, { head, block, newest, depth }) => {
     const { number } = block.header
@@ -47,12 +59,6 @@ export function headsIn(store: Store): Heads {
     for (const url of urls) store.put(urlKey(url), head.chainId)
   }
   return { find, keep }
-}
-
-/** False for one that was kept before a network's machine was asked for its rules. */
-function isWhole({ chainId, block, hardfork }: CassetteHead): boolean {
-  const isKnown = hardfork !== null || isScheduled(BigInt(chainId))
-  return isKnown || readBlock(block).parentNumber !== undefined
 }
 
 /** Undefined also where two URLs are of two chains. */

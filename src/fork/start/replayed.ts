@@ -1,26 +1,17 @@
 // What the options say beside a cassette: it holds one fork, and no other can be replayed of it.
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
-import type { ForkChoice } from '../../options/fork.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
 import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import { isHash } from './heads.ts'
-
-/** What was asked for besides. */
-export interface ReplayOrder {
-  readonly fork: ForkChoice | undefined
-  readonly forkTransaction?: string | undefined
-  readonly forkChainId?: bigint | undefined
-  readonly forkProofs: boolean
-  readonly forkRecord?: string | undefined
-}
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a cassette of another fork than the one that is asked for */
 export function requireAsked(
   file: string,
   { chainId, prefix, proofs }: CassetteHead,
   { header: { number }, hash }: RemoteBlock,
-  { fork, forkTransaction, forkChainId, forkProofs, forkRecord }: ReplayOrder,
+  { fork, forkTransaction, forkChainId, forkProofs, forkRecord }: DevchainSettings,
 ): void {
   const block = fork?.block
   const isOther = isHash(block ?? '')

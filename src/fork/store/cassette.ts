@@ -17,7 +17,6 @@ export interface CassetteHead {
   readonly proofs?: true
 }
 
-/** The beginning of a block. */
 export interface Prefix {
   /** With its transactions in full. */
   readonly block: Json
@@ -27,7 +26,6 @@ export interface Prefix {
 /** Items as they are written, by the text of their key. */
 export type Lines = Map<string, string>
 
-/** A cassette that was read. */
 export interface Cassette {
   readonly head: CassetteHead
   readonly lines: Lines
@@ -36,12 +34,10 @@ export interface Cassette {
 /** Says what the file is, and of which form. */
 const FORMAT = 'devchain fork 1'
 
-/** An item as it is written. */
 export function lineOf({ of, method, params }: ItemKey, value: Json): string {
   return JSON.stringify([of, method, params, value])
 }
 
-/** The text of a whole cassette. */
 export function textOfCassette({ head, lines }: Cassette): string {
   const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
   return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
@@ -127,7 +123,6 @@ function addItem(lines: Lines, item: Item, line: string, problem: string): void 
   throw new DevchainError('INVALID_PARAMS', `${problem}: ${words}`)
 }
 
-/** Characters of a value in an error. */
 const MOST_SHOWN = 100
 
 function short(text: string): string {

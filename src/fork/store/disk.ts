@@ -17,14 +17,12 @@ const MOST_BYTES = 256_000_000
 /** Codes have files of their own: they are the same in all blocks and networks. */
 const CODE = 'code'
 
-/** The items of one file, and how large it is. */
 interface Items {
   readonly byName: Map<string, Json>
   bytes: number
 }
 
-/** What a store may be told to do otherwise. */
-export interface DiskOptions {
+interface DiskOptions {
   /** Told of a file that grew too large and was begun anew, and of a folder that cannot be written to: a sentence. */
   readonly onNotice?: (text: string) => void
   readonly mostBytes?: number
@@ -152,7 +150,6 @@ function isItem(value: unknown): value is [string, Json[], Json] {
   return Array.isArray(value) && typeof value[0] === 'string' && Array.isArray(value[1])
 }
 
-/** What tells an item from others of its block. */
 function nameOf({ method, params }: Pick<ItemKey, 'method' | 'params'>): string {
   return textOfKey({ of: '', method, params })
 }

@@ -3,7 +3,6 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { plural } from '../../core/format.ts'
 
-/** Bytes of all files together. */
 const MOST_BYTES = 4_000_000_000
 
 /** Milliseconds until a fork that has begun looks at the folder: it has other things to do at first. */

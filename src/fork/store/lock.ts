@@ -1,7 +1,6 @@
 // One process at a time: a file beside the one that is changed says that somebody is at it.
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 
-/** Milliseconds between two looks. */
 const LOOK_MS = 5
 
 /** Milliseconds after which whoever holds it was killed: what is done meanwhile takes a fraction. */

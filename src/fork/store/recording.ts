@@ -1,14 +1,18 @@
-// What is fetched for a fork goes into a cassette, while it goes on.
+// Writes cassettes: with what is fetched while a fork goes on, and of several recordings of one fork, such as those of branches of
+// a repository.
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
 import {
+  addCassette,
+  type Cassette,
   type CassetteHead,
   cassetteIn,
   differenceOf,
   type Lines,
   lineOf,
+  readCassette,
   textIn,
   textOfCassette,
 } from './cassette.ts'
@@ -74,7 +78,7 @@ export function recordTo(
  * Reads a cassette and writes it anew, while nobody else does.
  * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be written
  */
-export function exclusively(file: string, work: () => void): void {
+function exclusively(file: string, work: () => void): void {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
       throw new Error('it is no file')
@@ -116,7 +120,7 @@ function otherProofs(file: string, { proofs }: CassetteHead): DevchainError {
 }
 
 /** Puts a text in the place of a file's, at once. */
-export function replace(file: string, text: string): void {
+function replace(file: string, text: string): void {
   const fresh = `${file}.${process.pid}.new`
   try {
     writeFileSync(fresh, text)
@@ -124,4 +128,42 @@ export function replace(file: string, text: string): void {
   } finally {
     rmSync(fresh, { force: true })
   }
+}
+
+/** The items of a file after a merge. */
+export interface Merged {
+  readonly items: number
+  /** Those of them that it did not have before. */
+  readonly added: number
+}
+
+/**
+ * Adds the items of recordings to a file, and puts its lines in order. A file that is not there begins as the first of them.
+ * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks, and for an item of which two recordings have
+ *   different values: then the file stays as it was
+ */
+export function mergeRecordings(into: string, others: readonly string[]): Merged {
+  const read = others.map((file) => ({ file, cassette: readCassette(file) }))
+  let merged: Merged = { items: 0, added: 0 }
+  exclusively(into, () => {
+    const whole = beginningOf(into, read[0]?.cassette)
+    const before = whole.lines.size
+    for (const { file, cassette } of read) {
+      if (differenceOf(whole.head, cassette.head) !== undefined) {
+        const message = `${file} is of another fork than ${into}: recordings go together where network, block and --fork-proofs are the same`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      addCassette(whole, cassette, `${file} contradicts ${into}`)
+    }
+    merged = { items: whole.lines.size, added: whole.lines.size - before }
+    replace(into, textOfCassette(whole))
+  })
+  return merged
+}
+
+function beginningOf(file: string, first: Cassette | undefined): Cassette {
+  const text = textIn(file)
+  if (text !== undefined) return cassetteIn(text, file)
+  // without another one there is nothing to begin with
+  return first === undefined ? readCassette(file) : { head: first.head, lines: new Map() }
 }

@@ -53,7 +53,8 @@ function encodedOf(members: Members): Uint8Array {
   return encodeTransaction({ ...unsigned, ...signature })
 }
 
-function unsignedOf(members: Members, type: TransactionType): UnsignedTransaction {
+/** What of a transaction is signed, by the names that nodes give it. */
+export function unsignedOf(members: Members, type: TransactionType): UnsignedTransaction {
   const hasPrice = type < 2
   const maxFeePerGas = members.integer(hasPrice ? 'gasPrice' : 'maxFeePerGas')
   return {

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
 import { type BlockPoint, Network } from '../../../src/fork/network/network.ts'
-import { memoryStore } from '../../../src/fork/store/memory.ts'
-import type { Store } from '../../../src/fork/store/store.ts'
+import { memoryStore, type Store } from '../../../src/fork/store/store.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
 
 const NEWEST = 200n
