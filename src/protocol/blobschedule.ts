@@ -1,13 +1,13 @@
 // The numbers of blobs that a genesis file sets: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type BlobRules, blobRulesOf } from './fees.ts'
-import { HARDFORKS, type Hardfork, readStart } from './forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast, readStart } from './forks.ts'
 
 /** From when on which numbers hold, oldest first. */
 export type BlobSchedule = readonly { readonly time: bigint; readonly rules: BlobRules }[]
 
 /** Names in the schedule, each with its time in `config.<name>Time`. The last three have no rules but these. */
-const NAMES = ['cancun', 'prague', 'osaka', 'bpo1', 'bpo2', 'bpo3', 'bpo4', 'bpo5'] as const
+const NAMES = [...HARDFORKS.filter((fork) => isAtLeast(fork, 'cancun')), 'bpo3', 'bpo4', 'bpo5']
 
 /**
  * Reads `blobSchedule` of a geth-style genesis `config`: `{cancun: {target, max, baseFeeUpdateFraction}, …}`. What it

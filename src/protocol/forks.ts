@@ -2,28 +2,33 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
-/** Hardforks by name, oldest first; bpo1 and bpo2 change nothing but the numbers of blobs (EIP-7892). */
-export const HARDFORKS = [
-  'frontier',
-  'homestead',
-  'tangerineWhistle',
-  'spuriousDragon',
-  'byzantium',
-  'constantinople',
-  'petersburg',
-  'istanbul',
-  'berlin',
-  'london',
-  'paris',
-  'shanghai',
-  'cancun',
-  'prague',
-  'osaka',
-  'bpo1',
-  'bpo2',
-] as const
+/**
+ * Hardforks by name, oldest first, with the keys of a genesis file's `config` that say when they begin; bpo1 and bpo2 change
+ * nothing but the numbers of blobs (EIP-7892).
+ */
+const CONFIG_KEYS = {
+  frontier: [],
+  homestead: ['homesteadBlock'],
+  tangerineWhistle: ['eip150Block'],
+  spuriousDragon: ['eip155Block', 'eip158Block'],
+  byzantium: ['byzantiumBlock'],
+  constantinople: ['constantinopleBlock'],
+  petersburg: ['petersburgBlock'],
+  istanbul: ['istanbulBlock'],
+  berlin: ['berlinBlock'],
+  london: ['londonBlock'],
+  paris: ['mergeNetsplitBlock'],
+  shanghai: ['shanghaiTime'],
+  cancun: ['cancunTime'],
+  prague: ['pragueTime'],
+  osaka: ['osakaTime'],
+  bpo1: ['bpo1Time'],
+  bpo2: ['bpo2Time'],
+} as const
 
-export type Hardfork = (typeof HARDFORKS)[number]
+export type Hardfork = keyof typeof CONFIG_KEYS
+
+export const HARDFORKS: readonly Hardfork[] = Object.keys(CONFIG_KEYS) as Hardfork[]
 
 /** Looked up, not searched for: small calls ask a dozen times, a 25th of their time. */
 const PLACES = Object.fromEntries(HARDFORKS.map((fork, place) => [fork, place])) as Readonly<
@@ -97,44 +102,19 @@ export function hardforkAt(schedule: ForkSchedule, number: bigint, timestamp: bi
   return active?.fork ?? 'frontier'
 }
 
-/** The keys of a genesis file's `config`, in the order of their forks. */
-const CONFIG_KEYS: readonly (readonly [key: string, fork: Hardfork, unit: 'block' | 'time'])[] = [
-  ['homesteadBlock', 'homestead', 'block'],
-  ['eip150Block', 'tangerineWhistle', 'block'],
-  ['eip155Block', 'spuriousDragon', 'block'],
-  ['eip158Block', 'spuriousDragon', 'block'],
-  ['byzantiumBlock', 'byzantium', 'block'],
-  ['constantinopleBlock', 'constantinople', 'block'],
-  ['petersburgBlock', 'petersburg', 'block'],
-  ['istanbulBlock', 'istanbul', 'block'],
-  ['berlinBlock', 'berlin', 'block'],
-  ['londonBlock', 'london', 'block'],
-  ['mergeNetsplitBlock', 'paris', 'block'],
-  ['shanghaiTime', 'shanghai', 'time'],
-  ['cancunTime', 'cancun', 'time'],
-  ['pragueTime', 'prague', 'time'],
-  ['osakaTime', 'osaka', 'time'],
-  ['bpo1Time', 'bpo1', 'time'],
-  ['bpo2Time', 'bpo2', 'time'],
-]
-
 /**
- * Reads the forks of a geth-style genesis `config`: `homesteadBlock` … `londonBlock`, `mergeNetsplitBlock`,
- * `shanghaiTime` … `bpo2Time`. A `terminalTotalDifficulty` of 0 is paris as soon as london.
+ * Reads the forks of a geth-style genesis `config`. A `terminalTotalDifficulty` of 0 is paris as soon as london.
  * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number, or a fork that begins before the one it follows.
  */
 export function scheduleFromGenesisConfig(config: Readonly<Record<string, unknown>>): ForkSchedule {
-  const activations: Activation[] = CONFIG_KEYS.flatMap(([key, fork, unit]) => {
-    const value = readStart(config, key)
-    if (value === undefined) return []
-    return [
-      {
-        fork,
-        block: unit === 'block' ? value : undefined,
-        time: unit === 'time' ? value : undefined,
-      },
-    ]
-  })
+  const activations = HARDFORKS.flatMap((fork) =>
+    CONFIG_KEYS[fork].flatMap((key): Activation[] => {
+      const value = readStart(config, key)
+      if (value === undefined) return []
+      const isTime = key.endsWith('Time')
+      return [{ fork, block: isTime ? undefined : value, time: isTime ? value : undefined }]
+    }),
+  )
   if (isMergedFromStart(config) && !activations.some(({ fork }) => fork === 'paris')) {
     // a merge comes with london at the earliest, as in geth
     const london = activations.find(({ fork }) => fork === 'london')?.block ?? 0n
