@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import asc from 'assemblyscript/asc'
 import { rolldown } from 'rolldown'
+import { reduceText } from './reduce.mjs'
 
 const src = path.resolve(import.meta.dirname, '..')
 
@@ -58,6 +59,7 @@ const FLAGS = [
 const OPCODES = { table: 'evm/opcodes.ts', output: 'evm/fast/opcodes.generated.ts' }
 
 await writeOpcodes()
+writeMade('evm/fast/assembly/arithmetic/reduce.generated.ts', reduceText())
 for (const module of MODULES) await build(module)
 
 async function writeOpcodes() {
@@ -67,7 +69,12 @@ async function writeOpcodes() {
   const { OP } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
   const lines = Object.entries(OP).map(([name, opcode]) => `export const ${name}: u32 = ${opcode}`)
   const text = `// Numbers of opcodes, made from ${OPCODES.table}: never edited, never committed.\n${lines.join('\n')}\n`
-  const target = path.join(src, OPCODES.output)
+  writeMade(OPCODES.output, text)
+}
+
+/** Aside and moved, and only where it differs. */
+function writeMade(output, text) {
+  const target = path.join(src, output)
   if (existsSync(target) && readFileSync(target, 'utf8') === text) return
   writeFileSync(`${target}.new`, text)
   renameSync(`${target}.new`, target)

@@ -21,10 +21,7 @@ interface InstanceHost {
 /** Bytes of what a job has looked up, changed, logged: some million slots, which no block of a chain comes near to. */
 const HEAP_LIMIT = 2 ** 30
 
-type Word2 = (a: number, b: number) => void
-type Word3 = (a: number, b: number, c: number) => void
-
-/** The instance's functions; assembly/ tells what each does. */
+/** The instance's functions that the host calls; assembly/ tells what each does. Compiled code calls others. */
 interface InstanceExports {
   readonly table: WebAssembly.Table
   readonly prepare: () => void
@@ -39,36 +36,6 @@ interface InstanceExports {
   readonly take: (size: number) => number
   readonly analyze: (code: number, length: number, map: number) => void
   readonly keccak: (source: number, length: number, target: number) => void
-  readonly mul: Word2
-  readonly div: Word2
-  readonly mod: Word2
-  readonly signedDiv: Word2
-  readonly signedMod: Word2
-  readonly exp: Word2
-  readonly signExtend: Word2
-  readonly byteAt: Word2
-  readonly shiftLeft: Word2
-  readonly shiftRight: Word2
-  readonly shiftRightSigned: Word2
-  readonly addMod: Word3
-  readonly mulMod: Word3
-  /** These only compiled code calls. */
-  readonly payExponent: unknown
-  readonly expandMemory: unknown
-  readonly hashMemory: unknown
-  readonly copyIn: unknown
-  readonly copyWithin: unknown
-  readonly loadInput: unknown
-  readonly log: unknown
-  readonly sloadOrLeave: unknown
-  readonly sstoreOrLeave: unknown
-  readonly tload: unknown
-  readonly tstore: unknown
-  readonly blockHash: unknown
-  readonly blobHash: unknown
-  readonly balanceOrLeave: unknown
-  readonly codeSizeOrLeave: unknown
-  readonly codeHashOrLeave: unknown
 }
 
 const PAGE = 65_536

@@ -4,19 +4,7 @@ import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
 import type { Interpreter } from '../interpreter.ts'
-import {
-  CURRENT_FRAME,
-  EXIT_FRAME,
-  EXIT_LEAVE,
-  EXIT_RECORD,
-  FLAG_RECORD,
-  FRAME_CODE,
-  FRAME_FLAGS,
-  FRAME_PC,
-  FRAME_STACK_TOP,
-  LAST_CELL,
-  TRACE,
-} from '../layout.ts'
+import * as layout from '../layout.ts'
 import type { HotCode } from '../machine.ts'
 import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './trace/plan.ts'
@@ -95,23 +83,23 @@ class TraceCompiler {
   /** @returns the exit to go on with */
   onHot(interpreter: Interpreter, store: TraceStore): number {
     const { instance, codes } = interpreter
-    const cell = instance.number(LAST_CELL)
-    const frame = instance.number(CURRENT_FRAME)
-    const place = codes.at(instance.number(frame + FRAME_CODE))
-    if (place === undefined || this.#failed.has(place.hash)) return EXIT_FRAME
-    const start = instance.number(frame + FRAME_PC)
+    const cell = instance.number(layout.LAST_CELL)
+    const frame = instance.number(layout.CURRENT_FRAME)
+    const place = codes.at(instance.number(frame + layout.FRAME_CODE))
+    if (place === undefined || this.#failed.has(place.hash)) return layout.EXIT_FRAME
+    const start = instance.number(frame + layout.FRAME_PC)
     const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
     const root = place.cells + 4 * start
-    if (!isRoot && isHead(interpreter, place, start) && instance.number(root) >= TRACE) {
+    if (!isRoot && isHead(interpreter, place, start) && instance.number(root) >= layout.TRACE) {
       // a trace was compiled there since: the exit only has to lead to it
       instance.setNumber(cell, instance.number(root))
-      return EXIT_FRAME
+      return layout.EXIT_FRAME
     }
-    if (store.isEnough(place.code)) return EXIT_FRAME
+    if (store.isEnough(place.code)) return layout.EXIT_FRAME
     if (store.isFull) {
       store.clear()
       // the cell of an exit is gone with its trace
-      if (!isRoot) return EXIT_FRAME
+      if (!isRoot) return layout.EXIT_FRAME
     }
     const { recording, exit } = record(interpreter, place, frame)
     try {
@@ -135,7 +123,7 @@ class TraceCompiler {
     const isLoopHead = isRoot && isHead(interpreter, place, start)
     const newCell = (pc: number): number => {
       const root = instance.number(place.cells + 4 * pc)
-      return store.newExitCell(root >= TRACE && isHead(interpreter, place, pc) ? root : 0)
+      return store.newExitCell(root >= layout.TRACE && isHead(interpreter, place, pc) ? root : 0)
     }
     const code = {
       bytes: place.bytes,
@@ -177,25 +165,33 @@ function record(
   frame: number,
 ): { readonly recording: Recording; readonly exit: number } {
   const { instance } = interpreter
-  const start = instance.number(frame + FRAME_PC)
-  const top = instance.number(frame + FRAME_STACK_TOP)
+  const start = instance.number(frame + layout.FRAME_PC)
+  const top = instance.number(frame + layout.FRAME_STACK_TOP)
   const path: number[] = []
   const isOwn = isHead(interpreter, place, start)
-  let exit = EXIT_RECORD
+  let exit = layout.EXIT_RECORD
   let isLoop = false
   let isMet = false
-  instance.setNumber(frame + FRAME_FLAGS, instance.number(frame + FRAME_FLAGS) | FLAG_RECORD)
+  instance.setNumber(
+    frame + layout.FRAME_FLAGS,
+    instance.number(frame + layout.FRAME_FLAGS) | layout.FLAG_RECORD,
+  )
   while (path.length < MOST_JUMPS && !isLoop && !isMet) {
     exit = instance.exports.run()
     instance.refresh()
-    if (exit !== EXIT_RECORD) break
-    const pc = instance.number(frame + FRAME_PC)
+    if (exit !== layout.EXIT_RECORD) break
+    const pc = instance.number(frame + layout.FRAME_PC)
     path.push(pc)
-    isLoop = isOwn && pc === start && instance.number(frame + FRAME_STACK_TOP) === top
+    isLoop = isOwn && pc === start && instance.number(frame + layout.FRAME_STACK_TOP) === top
     isMet =
-      !isLoop && isHead(interpreter, place, pc) && instance.number(place.cells + 4 * pc) >= TRACE
+      !isLoop &&
+      isHead(interpreter, place, pc) &&
+      instance.number(place.cells + 4 * pc) >= layout.TRACE
   }
-  instance.setNumber(frame + FRAME_FLAGS, instance.number(frame + FRAME_FLAGS) & ~FLAG_RECORD)
-  const goesOn = exit === EXIT_RECORD || exit === EXIT_LEAVE
-  return { recording: { start, path, isLoop, isMet }, exit: goesOn ? EXIT_FRAME : exit }
+  instance.setNumber(
+    frame + layout.FRAME_FLAGS,
+    instance.number(frame + layout.FRAME_FLAGS) & ~layout.FLAG_RECORD,
+  )
+  const goesOn = exit === layout.EXIT_RECORD || exit === layout.EXIT_LEAVE
+  return { recording: { start, path, isLoop, isMet }, exit: goesOn ? layout.EXIT_FRAME : exit }
 }

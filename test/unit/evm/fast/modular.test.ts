@@ -27,7 +27,10 @@ function compute(operation: 'addMod' | 'mulMod', a: bigint, b: bigint, c: bigint
   instance.setWord(first, a)
   instance.setWord(second, b)
   instance.setWord(third, c)
-  instance.exports[operation](first, second, third)
+  const arithmetic = instance.exports as unknown as Readonly<
+    Record<string, (...places: number[]) => void>
+  >
+  arithmetic[operation]?.(first, second, third)
   return instance.word(third)
 }
 

@@ -3,12 +3,10 @@
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
-import type { Trace } from '../trace/trace.ts'
-import { FRAME_LOCAL, GAS_LOCAL, type Limb } from '../wasm/emitter.ts'
-import type { Helper } from '../wasm/helpers.ts'
+import type { Limb } from '../wasm/emitter.ts'
 import { I64_ADD, I64_EXTEND_I32_U } from '../wasm/instructions.ts'
-import { needChangeable } from './memory.ts'
-import { type Compile, operand, type Row } from './operation.ts'
+import * as locals from '../wasm/locals.ts'
+import { type Compile, called, callHelper, type Row } from './operation.ts'
 
 /** Addresses have three limbs. */
 const ADDRESS_LIMBS = 3
@@ -22,7 +20,7 @@ function wordOf(offset: number, limbs: number, pointer?: number): Compile {
   return ({ emitter, stack }) => {
     const limb = (i: number): Limb => {
       if (i >= limbs) return 0n
-      emitter.get(FRAME_LOCAL)
+      emitter.get(locals.FRAME)
       if (pointer !== undefined) emitter.load32(pointer)
       emitter.load64(offset + 8 * i)
       return emitter.keep()
@@ -36,8 +34,7 @@ function frameNumber(offset: number): Compile {
 }
 
 const compileReturnSize: Compile = ({ emitter, stack }) => {
-  emitter.i32(0)
-  emitter.load32(layout.RETURN_LENGTH)
+  emitter.global32(layout.RETURN_LENGTH)
   emitter.op(I64_EXTEND_I32_U)
   stack.pushLimb(emitter.keep())
 }
@@ -48,75 +45,15 @@ const compileGas: Compile = (trace, step) => {
   emitter.i32(layout.DEPENDS_ON_GAS)
   emitter.i32(1)
   emitter.store32(0)
-  emitter.get(GAS_LOCAL)
+  emitter.get(locals.GAS)
   emitter.i64(trace.ahead(step))
   emitter.op(I64_ADD)
   trace.stack.pushLimb(emitter.keep())
 }
 
-/** Replaces a word by what a helper makes of it, free of further gas. */
-function replaced(helper: 'blockHash' | 'blobHash'): Compile {
-  return (trace) => {
-    const { emitter, stack } = trace
-    emitter.putWord(stack.pop(), operand(0))
-    emitter.i32(operand(0))
-    trace.call(helper)
-    stack.push(emitter.takeWord(operand(0)))
-  }
-}
-
-/** BALANCE, EXTCODESIZE, EXTCODEHASH: an account may be cold. */
-function ofAccount(helper: Helper): Compile {
-  return (trace, step) => {
-    const exit = trace.exit(step.pc)
-    const { emitter, stack } = trace
-    emitter.putWord(stack.pop(), operand(0))
-    emitter.i32(operand(0))
-    emitter.get(GAS_LOCAL)
-    trace.call(helper)
-    trace.payOrLeave(exit)
-    stack.push(emitter.takeWord(operand(0)))
-  }
-}
-
-/** Hands a helper the frame and so many words of the stack. */
-function handOver({ emitter, stack }: Trace, count: number): void {
-  for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(n))
-  emitter.get(FRAME_LOCAL)
-  for (let n = 0; n < count; n++) emitter.i32(operand(n))
-}
-
-const compileStorageLoad: Compile = (trace, step) => {
-  const exit = trace.exit(step.pc)
-  const { emitter, stack } = trace
-  handOver(trace, 1)
-  emitter.i32(operand(1))
-  emitter.get(GAS_LOCAL)
-  trace.call('sloadOrLeave')
-  trace.payOrLeave(exit)
-  stack.push(emitter.takeWord(operand(1)))
-}
-
 const compileStorageStore: Compile = (trace, step) => {
-  const exit = trace.exit(step.pc)
-  const { emitter } = trace
-  handOver(trace, 2)
-  emitter.get(GAS_LOCAL)
-  emitter.i64(trace.ahead(step))
-  trace.call('sstoreOrLeave')
-  trace.payOrLeave(exit)
-}
-
-const compileTransientLoad: Compile = (trace) => {
-  handOver(trace, 1)
-  trace.call('tload')
-  trace.stack.push(trace.emitter.takeWord(operand(0)))
-}
-
-const compileTransientStore: Compile = (trace, step) => {
-  needChangeable(trace, trace.exit(step.pc))
-  handOver(trace, 2)
-  trace.call('tstore')
+  const ahead = (): void => trace.emitter.i64(trace.ahead(step))
+  callHelper(trace, 'sstoreOrLeave', { exit: trace.exit(step.pc), numbers: [ahead] })
 }
 
 /** All that any fork has. */
@@ -129,7 +66,7 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.CODESIZE, frameNumber(layout.FRAME_CODE_LENGTH)],
   [OP.GASPRICE, environment(layout.ENV_GAS_PRICE)],
   [OP.RETURNDATASIZE, compileReturnSize],
-  [OP.BLOCKHASH, replaced('blockHash')],
+  [OP.BLOCKHASH, called('blockHash')],
   [OP.COINBASE, environment(layout.ENV_COINBASE, ADDRESS_LIMBS)],
   [OP.TIMESTAMP, environment(layout.ENV_TIMESTAMP)],
   [OP.NUMBER, environment(layout.ENV_NUMBER)],
@@ -138,20 +75,20 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.CHAINID, environment(layout.ENV_CHAIN_ID)],
   [OP.SELFBALANCE, wordOf(layout.ACCOUNT_BALANCE, 4, layout.FRAME_ACCOUNT)],
   [OP.BASEFEE, environment(layout.ENV_BASE_FEE)],
-  [OP.BLOBHASH, replaced('blobHash')],
+  [OP.BLOBHASH, called('blobHash')],
   [OP.BLOBBASEFEE, environment(layout.ENV_BLOB_BASE_FEE)],
   [OP.MSIZE, frameNumber(layout.FRAME_MEMORY_SIZE)],
   [OP.GAS, compileGas],
-  [OP.TLOAD, compileTransientLoad],
-  [OP.TSTORE, compileTransientStore],
+  [OP.TLOAD, called('tload')],
+  [OP.TSTORE, called('tstore', { changes: true })],
 ]
 
 /** Those whose gas the helpers know from this fork on; before, they are the interpreter's. */
 export const ACCESS_OPERATIONS: readonly Row[] = [
-  [OP.BALANCE, ofAccount('balanceOrLeave')],
-  [OP.EXTCODESIZE, ofAccount('codeSizeOrLeave')],
-  [OP.EXTCODEHASH, ofAccount('codeHashOrLeave')],
-  [OP.SLOAD, compileStorageLoad],
+  [OP.BALANCE, called('balanceOrLeave')],
+  [OP.EXTCODESIZE, called('codeSizeOrLeave')],
+  [OP.EXTCODEHASH, called('codeHashOrLeave')],
+  [OP.SLOAD, called('sloadOrLeave')],
   [OP.SSTORE, compileStorageStore],
 ]
 export const ACCESS_FORK: Hardfork = 'berlin'

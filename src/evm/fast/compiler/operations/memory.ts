@@ -1,50 +1,21 @@
 // Compiles memory, hashes, copies and logs.
 import { OP } from '../../../opcodes.ts'
-import {
-  FLAG_STATIC,
-  FRAME_CODE,
-  FRAME_CODE_LENGTH,
-  FRAME_FLAGS,
-  FRAME_INPUT,
-  FRAME_INPUT_LENGTH,
-  FRAME_MEMORY_SIZE,
-  RETURN_DATA,
-  RETURN_LENGTH,
-} from '../../layout.ts'
+import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
 import type { Exit, Step, Trace } from '../trace/trace.ts'
-import {
-  ADDRESS_LOCAL,
-  type Emitter,
-  FRAME_LOCAL,
-  GAS_LOCAL,
-  LIMIT_LOCAL,
-  type Limb,
-  MEMORY_LOCAL,
-  VECTOR_LOCAL,
-  YIELD_LOCAL,
-} from '../wasm/emitter.ts'
-import {
-  I8X16_SHUFFLE,
-  I32_ADD,
-  I32_AND,
-  I32_EQZ,
-  I32_WRAP_I64,
-  I64_ADD,
-  I64_EXTEND_I32_U,
-  I64_LT_S,
-  I64_LT_U,
-  I64_SHR_U,
-  I64_STORE8,
-  I64X2_EXTRACT_LANE,
-  I64X2_REPLACE_LANE,
-  I64X2_SPLAT,
-  V128_CONST,
-  V128_LOAD,
-  V128_STORE,
-} from '../wasm/instructions.ts'
+import type { Emitter, Limb } from '../wasm/emitter.ts'
+import * as wasm from '../wasm/instructions.ts'
 import { isKnown, or, orAll } from '../wasm/limbs.ts'
-import { type Compile, operand, type Row } from './operation.ts'
+import * as locals from '../wasm/locals.ts'
+import {
+  type Compile,
+  called,
+  callHelper,
+  needChangeable,
+  needGasUntilYield,
+  operand,
+  type Row,
+} from './operation.ts'
 
 /** Known offsets from here on are the interpreter's: they do not fit where instructions have them. */
 const FAR = 0x4000_0000n
@@ -80,9 +51,9 @@ function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
     trace.knownMemory = end
   }
   emitter.limb(offset)
-  emitter.get(LIMIT_LOCAL)
-  emitter.op(I64_LT_U)
-  emitter.op(I32_EQZ)
+  emitter.get(locals.LIMIT)
+  emitter.op(wasm.I64_LT_U)
+  emitter.op(wasm.I32_EQZ)
   emitter.if()
   if (length < 32) ifBeyond(emitter, offset, () => expand(trace, offset, length, exit))
   else expand(trace, offset, length, exit)
@@ -92,11 +63,10 @@ function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
 /** The last 31 bytes hold no word, but single bytes. */
 function ifBeyond(emitter: Emitter, offset: Limb, then: () => void): void {
   emitter.limb(offset)
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_MEMORY_SIZE)
-  emitter.op(I64_EXTEND_I32_U)
-  emitter.op(I64_LT_U)
-  emitter.op(I32_EQZ)
+  emitter.frame32(layout.FRAME_MEMORY_SIZE)
+  emitter.op(wasm.I64_EXTEND_I32_U)
+  emitter.op(wasm.I64_LT_U)
+  emitter.op(wasm.I32_EQZ)
   emitter.if()
   then()
   emitter.end()
@@ -104,26 +74,22 @@ function ifBeyond(emitter: Emitter, offset: Limb, then: () => void): void {
 
 function expand(trace: Trace, offset: Limb, length: number, exit: Exit): void {
   const { emitter } = trace
-  emitter.get(FRAME_LOCAL)
-  emitter.limb(offset)
-  emitter.i64(BigInt(length))
-  emitter.get(GAS_LOCAL)
-  trace.call('expandMemory')
-  trace.payOrLeave(exit)
+  const numbers = [() => emitter.limb(offset), () => emitter.i64(BigInt(length))]
+  callHelper(trace, 'expandMemory', { exit, numbers })
   trace.readLimit()
 }
 
-/** Leaves the place in ADDRESS_LOCAL; what is to be added to it comes back. */
+/** Leaves the place in locals.ADDRESS; what is to be added to it comes back. */
 function place(trace: Trace, word: Word): number {
   const { emitter } = trace
   const offset = trace.limb(word, 0)
-  emitter.get(MEMORY_LOCAL)
+  emitter.get(locals.MEMORY)
   if (!isKnown(offset)) {
     emitter.limb(offset)
-    emitter.op(I32_WRAP_I64)
-    emitter.op(I32_ADD)
+    emitter.op(wasm.I32_WRAP_I64)
+    emitter.op(wasm.I32_ADD)
   }
-  emitter.set(ADDRESS_LOCAL)
+  emitter.set(locals.ADDRESS)
   return isKnown(offset) ? Number(offset) : 0
 }
 
@@ -136,24 +102,24 @@ const compileLoad: Compile = access(32, (trace, _, at) => {
 
 /** Two limbs from 16 bytes. */
 function loadTurned(emitter: Emitter, at: number): readonly [Limb, Limb] {
-  emitter.get(ADDRESS_LOCAL)
-  emitter.vectorAccess(V128_LOAD, at)
-  emitter.set(VECTOR_LOCAL)
+  emitter.get(locals.ADDRESS)
+  emitter.vectorAccess(wasm.V128_LOAD, at)
+  emitter.set(locals.VECTOR)
   turn(emitter)
-  emitter.set(VECTOR_LOCAL)
+  emitter.set(locals.VECTOR)
   return [lane(emitter, 0), lane(emitter, 1)]
 }
 
 function turn(emitter: Emitter): void {
-  emitter.get(VECTOR_LOCAL)
-  emitter.get(VECTOR_LOCAL)
-  emitter.vector(I8X16_SHUFFLE)
+  emitter.get(locals.VECTOR)
+  emitter.get(locals.VECTOR)
+  emitter.vector(wasm.I8X16_SHUFFLE)
   emitter.out.bytes(BACKWARDS)
 }
 
 function lane(emitter: Emitter, index: number): Limb {
-  emitter.get(VECTOR_LOCAL)
-  emitter.vector(I64X2_EXTRACT_LANE)
+  emitter.get(locals.VECTOR)
+  emitter.vector(wasm.I64X2_EXTRACT_LANE)
   emitter.op(index)
   return emitter.keep()
 }
@@ -167,22 +133,22 @@ const compileStore: Compile = access(32, (trace, _, at) => {
 
 /** Two limbs into 16 bytes. */
 function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void {
-  emitter.get(ADDRESS_LOCAL)
+  emitter.get(locals.ADDRESS)
   if (isKnown(low) && isKnown(high)) {
-    emitter.vector(V128_CONST)
+    emitter.vector(wasm.V128_CONST)
     emitter.out.bytes(bytesOf((high << 64n) | low))
   } else {
     emitter.limb(low)
-    emitter.vector(I64X2_SPLAT)
+    emitter.vector(wasm.I64X2_SPLAT)
     if (low !== high) {
       emitter.limb(high)
-      emitter.vector(I64X2_REPLACE_LANE)
+      emitter.vector(wasm.I64X2_REPLACE_LANE)
       emitter.op(1)
     }
-    emitter.set(VECTOR_LOCAL)
+    emitter.set(locals.VECTOR)
     turn(emitter)
   }
-  emitter.vectorAccess(V128_STORE, at)
+  emitter.vectorAccess(wasm.V128_STORE, at)
 }
 
 /** 16 bytes, big-endian. */
@@ -193,91 +159,26 @@ function bytesOf(value: bigint): Uint8Array {
 const compileStoreByte: Compile = access(1, (trace, _, at) => {
   const { emitter, stack } = trace
   const low = stack.limb(stack.popWord(), 0)
-  emitter.get(ADDRESS_LOCAL)
+  emitter.get(locals.ADDRESS)
   emitter.limb(low)
-  emitter.op(I64_STORE8)
+  emitter.op(wasm.I64_STORE8)
   emitter.op(0)
   emitter.out.unsigned(at)
 })
 
-/** Takes words from the stack and puts them where helpers find them. */
-function putOperands(trace: Trace, count: number): void {
-  for (let n = 0; n < count; n++) trace.emitter.putWord(trace.stack.pop(), operand(n))
-}
-
-/** Leaves when what was paid on the way has used up the gas until its yield: long operations in a row would keep others waiting. */
-function needGasUntilYield(trace: Trace, exit: Exit): void {
-  const { emitter } = trace
-  emitter.get(GAS_LOCAL)
-  emitter.get(YIELD_LOCAL)
-  emitter.op(I64_LT_S)
-  trace.leaveIf(exit)
-}
-
-/** Ends a helper's arguments with the gas, calls it, and goes on when that was enough. */
-function callWithGas(
-  trace: Trace,
-  helper: 'hashMemory' | 'copyIn' | 'copyWithin' | 'log',
-  exit: Exit,
-): void {
-  trace.emitter.get(GAS_LOCAL)
-  trace.call(helper)
-  trace.payOrLeave(exit)
-  trace.readLimit()
-}
-
-const compileHash: Compile = (trace, step) => {
-  const exit = trace.exit(step.pc)
-  needGasUntilYield(trace, exit)
-  putOperands(trace, 2)
-  const { emitter } = trace
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
-  emitter.i32(operand(1))
-  emitter.i32(operand(2))
-  callWithGas(trace, 'hashMemory', exit)
-  trace.stack.push(emitter.takeWord(operand(2)))
-}
-
 /** Copies into memory; what is copied stands at a place, and has a length, that numbers in memory tell. */
-function copyFrom(
-  pushPlace: (emitter: Emitter) => void,
-  pushLength: (emitter: Emitter) => void,
-): Compile {
-  return (trace, step) => {
-    const exit = trace.exit(step.pc)
-    needGasUntilYield(trace, exit)
-    putOperands(trace, 3)
-    callCopy(trace, exit, pushPlace, pushLength)
-  }
+function copyFrom(place: PushNumber, length: PushNumber): Compile {
+  return called('copyIn', { isLong: true, numbers: [place, length] })
 }
 
-function callCopy(
-  trace: Trace,
-  exit: Exit,
-  pushPlace: (emitter: Emitter) => void,
-  pushLength: (emitter: Emitter) => void,
-): void {
-  const { emitter } = trace
-  emitter.get(FRAME_LOCAL)
-  for (let n = 0; n < 3; n++) emitter.i32(operand(n))
-  pushPlace(emitter)
-  pushLength(emitter)
-  callWithGas(trace, 'copyIn', exit)
+type PushNumber = (trace: Trace) => void
+
+function frameNumber(offset: number): PushNumber {
+  return ({ emitter }) => emitter.frame32(offset)
 }
 
-function frameNumber(offset: number): (emitter: Emitter) => void {
-  return (emitter) => {
-    emitter.get(FRAME_LOCAL)
-    emitter.load32(offset)
-  }
-}
-
-function globalNumber(place: number): (emitter: Emitter) => void {
-  return (emitter) => {
-    emitter.i32(0)
-    emitter.load32(place)
-  }
+function globalNumber(place: number): PushNumber {
+  return ({ emitter }) => emitter.global32(place)
 }
 
 /** RETURNDATACOPY may not read over the end; then it is the interpreter's. */
@@ -294,50 +195,19 @@ const compileReturnCopy: Compile = (trace, step) => {
   // neither may be so long that their sum overflows
   emitter.limb(or(emitter, from, count))
   emitter.i64(32n)
-  emitter.op(I64_SHR_U)
+  emitter.op(wasm.I64_SHR_U)
   trace.needZero(emitter.keep(), exit)
-  globalNumber(RETURN_LENGTH)(emitter)
-  emitter.op(I64_EXTEND_I32_U)
+  emitter.global32(layout.RETURN_LENGTH)
+  emitter.op(wasm.I64_EXTEND_I32_U)
   emitter.limb(from)
   emitter.limb(count)
-  emitter.op(I64_ADD)
-  emitter.op(I64_LT_U)
+  emitter.op(wasm.I64_ADD)
+  emitter.op(wasm.I64_LT_U)
   trace.leaveIf(exit)
-  emitter.putWord(target, operand(0))
-  emitter.putWord(stack.limbs(offset), operand(1))
-  emitter.putWord(stack.limbs(length), operand(2))
-  callCopy(trace, exit, globalNumber(RETURN_DATA), globalNumber(RETURN_LENGTH))
-}
-
-/** MCOPY. */
-const compileCopyWithin: Compile = (trace, step) => {
-  const exit = trace.exit(step.pc)
-  needGasUntilYield(trace, exit)
-  putOperands(trace, 3)
-  const { emitter } = trace
-  emitter.get(FRAME_LOCAL)
-  for (let n = 0; n < 3; n++) emitter.i32(operand(n))
-  callWithGas(trace, 'copyWithin', exit)
-}
-
-/** CALLDATALOAD. */
-const compileInput: Compile = (trace) => {
-  const { emitter, stack } = trace
-  emitter.putWord(stack.pop(), operand(0))
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
-  trace.call('loadInput')
-  stack.push(emitter.takeWord(operand(0)))
-}
-
-/** Leaves when the frame may not change the state. */
-export function needChangeable(trace: Trace, exit: Exit): void {
-  const { emitter } = trace
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_FLAGS)
-  emitter.i32(FLAG_STATIC)
-  emitter.op(I32_AND)
-  trace.leaveIf(exit)
+  const words = [target, stack.limbs(offset), stack.limbs(length)]
+  const numbers = [globalNumber(layout.RETURN_DATA), globalNumber(layout.RETURN_LENGTH)]
+  callHelper(trace, 'copyIn', { exit, words, numbers })
+  trace.readLimit()
 }
 
 /** LOG0 to LOG4. Topics stand one below the other. */
@@ -347,27 +217,27 @@ function compileLog(count: number): Compile {
     const { emitter, stack } = trace
     needChangeable(trace, exit)
     needGasUntilYield(trace, exit)
-    putOperands(trace, 2)
+    const words = [stack.pop(), stack.pop()]
     for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(6 - n))
-    emitter.get(FRAME_LOCAL)
-    emitter.i32(count)
-    emitter.i32(operand(0))
-    emitter.i32(operand(1))
-    emitter.i32(operand(6))
-    callWithGas(trace, 'log', exit)
+    const numbers = [() => emitter.i32(count), () => emitter.i32(operand(6))]
+    callHelper(trace, 'log', { exit, words, numbers })
+    trace.readLimit()
   }
 }
 
 /** All of them. */
 export const MEMORY_OPERATIONS: readonly Row[] = [
-  [OP.KECCAK256, compileHash],
-  [OP.CALLDATALOAD, compileInput],
-  [OP.CALLDATACOPY, copyFrom(frameNumber(FRAME_INPUT), frameNumber(FRAME_INPUT_LENGTH))],
-  [OP.CODECOPY, copyFrom(frameNumber(FRAME_CODE), frameNumber(FRAME_CODE_LENGTH))],
+  [OP.KECCAK256, called('hashMemory', { isLong: true })],
+  [OP.CALLDATALOAD, called('loadInput')],
+  [
+    OP.CALLDATACOPY,
+    copyFrom(frameNumber(layout.FRAME_INPUT), frameNumber(layout.FRAME_INPUT_LENGTH)),
+  ],
+  [OP.CODECOPY, copyFrom(frameNumber(layout.FRAME_CODE), frameNumber(layout.FRAME_CODE_LENGTH))],
   [OP.RETURNDATACOPY, compileReturnCopy],
   [OP.MLOAD, compileLoad],
   [OP.MSTORE, compileStore],
   [OP.MSTORE8, compileStoreByte],
-  [OP.MCOPY, compileCopyWithin],
+  [OP.MCOPY, called('copyWithin', { isLong: true })],
   ...[0, 1, 2, 3, 4].map((count): Row => [OP.LOG0 + count, compileLog(count)]),
 ]

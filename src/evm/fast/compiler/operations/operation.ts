@@ -1,8 +1,10 @@
-// The type of an operation's compiler, and what several of them share.
-import { OPERANDS } from '../../layout.ts'
-import type { Step, Trace } from '../trace/trace.ts'
+// The type of an operation's compiler, and how operations call the instance.
+import { FLAG_STATIC, FRAME_FLAGS, OPERANDS } from '../../layout.ts'
+import type { Exit, Step, Trace } from '../trace/trace.ts'
 import type { Limbs } from '../wasm/emitter.ts'
-import type { Helper } from '../wasm/helpers.ts'
+import { type Helper, SIGNATURES } from '../wasm/helpers.ts'
+import { I32_AND, I64_LT_S } from '../wasm/instructions.ts'
+import * as locals from '../wasm/locals.ts'
 
 /** Compiles one operation: takes its operands from the symbolic stack and puts the result there. */
 export type Compile = (trace: Trace, step: Step) => void
@@ -15,14 +17,84 @@ export function operand(n: number): number {
   return OPERANDS + 32 * n
 }
 
-/** Has a helper work on words, the last of which holds the result. */
-export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[]): Limbs {
+/** What a call of a helper needs besides the stack. */
+interface Call {
+  /** Where the trace leaves when the gas does not suffice. */
+  readonly exit?: Exit | undefined
+  /** In place of those on the stack. */
+  readonly words?: readonly Limbs[]
+  /** Put its other arguments on WebAssembly's stack, in their order. */
+  readonly numbers?: readonly ((trace: Trace) => void)[]
+}
+
+/** Calls a helper by its signature. */
+export function callHelper(trace: Trace, helper: Helper, call: Call = {}): void {
+  const { emitter, stack } = trace
+  const signature = SIGNATURES[helper]
+  const count = signature.match(/w/gi)?.length ?? 0
+  const words = call.words ?? Array.from({ length: count }, () => stack.pop())
   words.forEach((limbs, n) => {
-    trace.emitter.putWord(limbs, operand(n))
+    emitter.putWord(limbs, operand(n))
   })
-  words.forEach((_, n) => {
-    trace.emitter.i32(operand(n))
-  })
+  const numbers = [...(call.numbers ?? [])]
+  let operands = 0
+  for (const kind of signature) {
+    if (kind === 'f') emitter.get(locals.FRAME)
+    else if (kind === 'g') emitter.get(locals.GAS)
+    else if (kind === 'i' || kind === 'l') numbers.shift()?.(trace)
+    else emitter.i32(operand(operands++))
+  }
   trace.call(helper)
-  return trace.emitter.takeWord(operand(words.length - 1))
+  if (call.exit !== undefined) trace.payOrLeave(call.exit)
+}
+
+/** What a helper has left in the place of a word, or in a room; undefined where it leaves none. */
+function resultOf({ emitter }: Trace, helper: Helper): Limbs | undefined {
+  const place = SIGNATURES[helper].replace(/[^wWr]/g, '').search(/[Wr]/)
+  return place === -1 ? undefined : emitter.takeWord(operand(place))
+}
+
+/** What a helper makes of words, free of further gas. */
+export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[]): Limbs {
+  callHelper(trace, helper, { words })
+  const result = resultOf(trace, helper)
+  if (result === undefined) throw new Error(`${helper} gives nothing back`)
+  return result
+}
+
+interface CalledTraits extends Pick<Call, 'numbers'> {
+  /** It changes the state: it is not for static frames. */
+  readonly changes?: boolean
+  /** It may take long, and expand the memory. */
+  readonly isLong?: boolean
+}
+
+/** Compiles an operation that a helper does. */
+export function called(helper: Helper, { changes, isLong, ...call }: CalledTraits = {}): Compile {
+  const isPaid = SIGNATURES[helper].includes('g')
+  return (trace, { pc }) => {
+    const exit = isPaid || changes ? trace.exit(pc) : undefined
+    if (changes && exit !== undefined) needChangeable(trace, exit)
+    if (isLong && exit !== undefined) needGasUntilYield(trace, exit)
+    callHelper(trace, helper, { ...call, exit: isPaid ? exit : undefined })
+    if (isLong) trace.readLimit()
+    const result = resultOf(trace, helper)
+    if (result !== undefined) trace.stack.push(result)
+  }
+}
+
+/** Leaves when what was paid on the way has used up the gas until its yield: long operations in a row would keep others waiting. */
+export function needGasUntilYield(trace: Trace, exit: Exit): void {
+  trace.emitter.get(locals.GAS)
+  trace.emitter.get(locals.YIELD)
+  trace.emitter.op(I64_LT_S)
+  trace.leaveIf(exit)
+}
+
+/** Leaves when the frame may not change the state. */
+export function needChangeable(trace: Trace, exit: Exit): void {
+  trace.emitter.frame32(FRAME_FLAGS)
+  trace.emitter.i32(FLAG_STATIC)
+  trace.emitter.op(I32_AND)
+  trace.leaveIf(exit)
 }

@@ -1,6 +1,6 @@
 // Compiles arithmetic, comparisons and bits.
 import { OP } from '../../../opcodes.ts'
-import { type Emitter, GAS_LOCAL, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
+import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
 import type { Helper } from '../wasm/helpers.ts'
 import { I64_CLZ, I64_DIV_U, I64_EQZ, I64_REM_U } from '../wasm/instructions.ts'
 import { and, isKnown, knownWord, limbsOf, or, orAll, shiftRightBy, xor } from '../wasm/limbs.ts'
@@ -22,7 +22,7 @@ import {
   shiftWordRightSigned,
   subWords,
 } from './arithmetic.ts'
-import { type Compile, callOnWords, operand, type Row } from './operation.ts'
+import { type Compile, called, callHelper, callOnWords, type Row } from './operation.ts'
 
 type Pure = (emitter: Emitter, a: Limbs, b: Limbs) => Limbs
 type Test = (emitter: Emitter, a: Limbs, b: Limbs) => Limb
@@ -38,15 +38,6 @@ function pure(compute: Pure): Compile {
 
 function test(compute: Test): Compile {
   return pure((emitter, a, b) => [compute(emitter, a, b), 0n, 0n, 0n])
-}
-
-/** Of two or three operands, by the instance. */
-function called(helper: Helper, count: number): Compile {
-  return (trace) => {
-    const words: Limbs[] = []
-    for (let n = 0; n < count; n++) words.push(trace.stack.pop())
-    trace.stack.push(callOnWords(trace, helper, words))
-  }
 }
 
 /** AND, OR, XOR: limb by limb, and limbs that do not matter are not asked for. */
@@ -183,14 +174,10 @@ const compileSignExtend: Compile = (trace) => {
 /** EXP: its cost depends on the exponent. */
 const compileExp: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
-  const { emitter, stack } = trace
+  const { stack } = trace
   const base = stack.pop()
   const exponent = stack.pop()
-  emitter.putWord(exponent, operand(1))
-  emitter.i32(operand(1))
-  emitter.get(GAS_LOCAL)
-  trace.call('payExponent')
-  trace.payOrLeave(exit)
+  callHelper(trace, 'payExponent', { exit, words: [exponent] })
   stack.push(callOnWords(trace, 'exp', [base, exponent]))
 }
 
@@ -228,11 +215,11 @@ export const WORD_OPERATIONS: readonly Row[] = [
   [OP.MUL, compileMul],
   [OP.SUB, pure(subWords)],
   [OP.DIV, division('div', I64_DIV_U, divByPower)],
-  [OP.SDIV, called('signedDiv', 2)],
+  [OP.SDIV, called('signedDiv')],
   [OP.MOD, division('mod', I64_REM_U, modByPower)],
-  [OP.SMOD, called('signedMod', 2)],
-  [OP.ADDMOD, called('addMod', 3)],
-  [OP.MULMOD, called('mulMod', 3)],
+  [OP.SMOD, called('signedMod')],
+  [OP.ADDMOD, called('addMod')],
+  [OP.MULMOD, called('mulMod')],
   [OP.EXP, compileExp],
   [OP.SIGNEXTEND, compileSignExtend],
   [OP.LT, test(isWordBelow)],

@@ -1,54 +1,11 @@
 // Puts a trace's function together: the prologue, the loop around the operations, and the exits.
 
 import { STACK_LIMIT } from '../../../opcodes.ts'
-import {
-  EXIT_CONTINUE,
-  EXIT_HOT,
-  FRAME_GAS,
-  FRAME_MEMORY,
-  FRAME_PC,
-  FRAME_STACK,
-  FRAME_STACK_TOP,
-  LAST_CELL,
-  STEPS,
-  YIELD_BELOW,
-} from '../../layout.ts'
-import {
-  ADDRESS_LOCAL,
-  BASE_LOCAL,
-  COUNT_LOCAL,
-  type Emitter,
-  FRAME_LOCAL,
-  GAS_LOCAL,
-  LEFT_LOCAL,
-  MEMORY_LOCAL,
-  VECTOR_LOCAL,
-  YIELD_LOCAL,
-} from '../wasm/emitter.ts'
+import * as layout from '../../layout.ts'
+import type { Emitter } from '../wasm/emitter.ts'
 import { moduleOf } from '../wasm/helpers.ts'
-import {
-  BLOCK,
-  BR,
-  END,
-  I32_ADD,
-  I32_EQ,
-  I32_GT_S,
-  I32_LT_S,
-  I32_LT_U,
-  I32_SUB,
-  I64_ADD,
-  I64_GT_S,
-  I64_LT_S,
-  I64_SUB,
-  LOOP,
-  RETURN,
-  SELECT,
-  TYPE_EMPTY,
-  TYPE_I32,
-  TYPE_I64,
-  TYPE_V128,
-  UNREACHABLE,
-} from '../wasm/instructions.ts'
+import * as wasm from '../wasm/instructions.ts'
+import * as locals from '../wasm/locals.ts'
 import { Writer } from '../wasm/writer.ts'
 import { type Exit, readLimit, type Trace } from './trace.ts'
 
@@ -64,15 +21,15 @@ export interface Links {
 export function openTrace(trace: Trace, start: number): void {
   const { emitter } = trace
   const exit = trace.exitAtHead(start, trace.total)
-  emitter.get(GAS_LOCAL)
+  emitter.get(locals.GAS)
   emitter.i64(BigInt(trace.total))
-  emitter.op(I64_SUB)
-  emitter.tee(LEFT_LOCAL)
-  emitter.get(YIELD_LOCAL)
-  emitter.op(I64_LT_S)
+  emitter.op(wasm.I64_SUB)
+  emitter.tee(locals.LEFT)
+  emitter.get(locals.YIELD)
+  emitter.op(wasm.I64_LT_S)
   trace.leaveIf(exit)
-  emitter.get(LEFT_LOCAL)
-  emitter.set(GAS_LOCAL)
+  emitter.get(locals.LEFT)
+  emitter.set(locals.GAS)
 }
 
 /**
@@ -91,7 +48,7 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
       const limb = word?.limbs[i] ?? 0n
       const local = home?.[i]
       if (local === undefined) {
-        emitter.get(BASE_LOCAL)
+        emitter.get(locals.BASE)
         emitter.limb(limb)
         emitter.store64(placeOf(trace, slot) + 8 * i)
       } else if (typeof local === 'number' && local !== limb) {
@@ -103,7 +60,7 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
   }
   for (const local of targets.reverse()) emitter.set(local)
   countSteps(emitter, trace.passed)
-  emitter.op(BR)
+  emitter.op(wasm.BR)
   emitter.out.unsigned(emitter.depth)
   return new Set(slots)
 }
@@ -113,13 +70,13 @@ function countSteps(emitter: Emitter, steps: number): void {
   if (steps === 0) return
   emitter.i32(0)
   emitter.i32(0)
-  emitter.load64(STEPS)
+  emitter.load64(layout.STEPS)
   emitter.i64(BigInt(steps))
-  emitter.op(I64_ADD)
-  emitter.store64(STEPS)
+  emitter.op(wasm.I64_ADD)
+  emitter.store64(layout.STEPS)
 }
 
-/** A slot's distance from BASE_LOCAL. */
+/** A slot's distance from locals.BASE. */
 function placeOf({ stack }: Trace, slot: number): number {
   return 32 * (slot - stack.lowest)
 }
@@ -137,34 +94,34 @@ export function assemble(
 ): Uint8Array {
   outer.clear()
   writePrologue(outer, trace)
-  for (let i = 0; i < trace.exits.length; i++) openBlock(outer, BLOCK)
-  openBlock(outer, LOOP)
+  for (let i = 0; i < trace.exits.length; i++) openBlock(outer, wasm.BLOCK)
+  openBlock(outer, wasm.LOOP)
   const locals = declareLocals(trace.emitter.nextLocal)
   const before = outer.out.written.slice()
   outer.out.clear()
-  outer.op(END)
-  outer.op(UNREACHABLE)
+  outer.op(wasm.END)
+  outer.op(wasm.UNREACHABLE)
   for (const exit of trace.exits) {
-    outer.op(END)
+    outer.op(wasm.END)
     writeExit(outer, trace, exit, changing)
     writeLeaving(outer, exit, links)
   }
-  outer.op(END)
+  outer.op(wasm.END)
   return moduleOf([locals, before, trace.emitter.out.written, outer.out.written])
 }
 
 function openBlock(emitter: Emitter, opcode: number): void {
   emitter.op(opcode)
-  emitter.op(TYPE_EMPTY)
+  emitter.op(wasm.TYPE_EMPTY)
 }
 
 /** The parameter is not among them. */
 function declareLocals(count: number): Uint8Array {
   const out = new Writer()
   const groups = [
-    [VECTOR_LOCAL - BASE_LOCAL, TYPE_I32],
-    [1, TYPE_V128],
-    [count - GAS_LOCAL, TYPE_I64],
+    [locals.VECTOR - locals.BASE, wasm.TYPE_I32],
+    [1, wasm.TYPE_V128],
+    [count - locals.GAS, wasm.TYPE_I64],
   ] as const
   out.unsigned(groups.length)
   for (const [size, type] of groups) {
@@ -177,27 +134,25 @@ function declareLocals(count: number): Uint8Array {
 /** Checks that the stack suffices for all operations; reads what they need of the frame. */
 function writePrologue(emitter: Emitter, trace: Trace): void {
   const { lowest, highest, entries } = trace.stack
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_STACK_TOP)
-  emitter.set(ADDRESS_LOCAL)
-  if (lowest < 0) returnIfHeight(emitter, I32_LT_S, -32 * lowest)
-  returnIfHeight(emitter, I32_GT_S, 32 * (STACK_LIMIT - highest))
-  emitter.get(ADDRESS_LOCAL)
+  emitter.frame32(layout.FRAME_STACK_TOP)
+  emitter.set(locals.ADDRESS)
+  if (lowest < 0) returnIfHeight(emitter, wasm.I32_LT_S, -32 * lowest)
+  returnIfHeight(emitter, wasm.I32_GT_S, 32 * (STACK_LIMIT - highest))
+  emitter.get(locals.ADDRESS)
   emitter.i32(32 * lowest)
-  emitter.op(I32_ADD)
-  emitter.set(BASE_LOCAL)
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_MEMORY)
-  emitter.set(MEMORY_LOCAL)
-  emitter.get(FRAME_LOCAL)
-  emitter.load64(FRAME_GAS)
-  emitter.set(GAS_LOCAL)
+  emitter.op(wasm.I32_ADD)
+  emitter.set(locals.BASE)
+  emitter.frame32(layout.FRAME_MEMORY)
+  emitter.set(locals.MEMORY)
+  emitter.get(locals.FRAME)
+  emitter.load64(layout.FRAME_GAS)
+  emitter.set(locals.GAS)
   readLimit(emitter)
   readFloor(emitter)
   for (const [slot, { limbs }] of entries) {
     for (const [i, local] of limbs.entries()) {
       if (typeof local !== 'number') continue
-      emitter.get(BASE_LOCAL)
+      emitter.get(locals.BASE)
       emitter.load64(placeOf(trace, slot) + 8 * i)
       emitter.set(local)
     }
@@ -206,33 +161,26 @@ function writePrologue(emitter: Emitter, trace: Trace): void {
 
 /** Leaves at once, with nothing changed, when the stack's height in bytes compares so. */
 function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): void {
-  emitter.get(ADDRESS_LOCAL)
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_STACK)
-  emitter.op(I32_SUB)
+  emitter.get(locals.ADDRESS)
+  emitter.frame32(layout.FRAME_STACK)
+  emitter.op(wasm.I32_SUB)
   emitter.i32(bytes)
   emitter.op(comparison)
   emitter.if()
-  leaveWith(emitter, EXIT_CONTINUE)
+  leaveWith(emitter, layout.EXIT_CONTINUE)
   emitter.end()
 }
 
 /** No trace goes on below 0, nor when others should have their turn. */
 function readFloor(emitter: Emitter): void {
   emitter.i32(0)
-  emitter.load64(YIELD_BELOW)
-  emitter.tee(YIELD_LOCAL)
-  emitter.i64(0n)
-  emitter.get(YIELD_LOCAL)
-  emitter.i64(0n)
-  emitter.op(I64_GT_S)
-  emitter.op(SELECT)
-  emitter.set(YIELD_LOCAL)
+  emitter.load64(layout.YIELD_BELOW)
+  emitter.setAtLeastZero(locals.YIELD)
 }
 
 function leaveWith(emitter: Emitter, exit: number): void {
   emitter.i32(exit)
-  emitter.op(RETURN)
+  emitter.op(wasm.RETURN)
 }
 
 /** Writes the frame back as the exit's operation finds it. */
@@ -252,19 +200,19 @@ function writeExit(
     if (slot >= height || written.has(slot)) continue
     writeSlot(emitter, trace, slot, trace.stack.entries.get(slot)?.limbs ?? [])
   }
-  emitter.get(FRAME_LOCAL)
-  emitter.get(GAS_LOCAL)
+  emitter.get(locals.FRAME)
+  emitter.get(locals.GAS)
   emitter.i64(BigInt(trace.total - used))
-  emitter.op(I64_ADD)
-  emitter.store64(FRAME_GAS)
-  emitter.get(FRAME_LOCAL)
+  emitter.op(wasm.I64_ADD)
+  emitter.store64(layout.FRAME_GAS)
+  emitter.get(locals.FRAME)
   emitter.i32(pc)
-  emitter.store32(FRAME_PC)
-  emitter.get(FRAME_LOCAL)
-  emitter.get(BASE_LOCAL)
+  emitter.store32(layout.FRAME_PC)
+  emitter.get(locals.FRAME)
+  emitter.get(locals.BASE)
   emitter.i32(placeOf(trace, height))
-  emitter.op(I32_ADD)
-  emitter.store32(FRAME_STACK_TOP)
+  emitter.op(wasm.I32_ADD)
+  emitter.store32(layout.FRAME_STACK_TOP)
 }
 
 /** Limbs that no operation asked for stand in memory as they are. */
@@ -276,7 +224,7 @@ function writeSlot(
 ): void {
   for (const [i, limb] of limbs.entries()) {
     if (limb === undefined) continue
-    emitter.get(BASE_LOCAL)
+    emitter.get(locals.BASE)
     emitter.limb(limb)
     emitter.store64(placeOf(trace, slot) + 8 * i)
   }
@@ -286,39 +234,38 @@ function writeSlot(
 function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): void {
   if (isLinked) {
     const cell = links.newCell(pc)
+    emitter.global32(cell)
+    emitter.tee(locals.COUNT)
     emitter.i32(0)
-    emitter.load32(cell)
-    emitter.tee(COUNT_LOCAL)
-    emitter.i32(0)
-    emitter.op(I32_LT_S)
+    emitter.op(wasm.I32_LT_S)
     emitter.if()
-    emitter.get(COUNT_LOCAL)
-    emitter.op(RETURN)
+    emitter.get(locals.COUNT)
+    emitter.op(wasm.RETURN)
     emitter.end()
     writeCounting(emitter, cell, links.threshold)
   }
-  leaveWith(emitter, EXIT_CONTINUE)
+  leaveWith(emitter, layout.EXIT_CONTINUE)
 }
 
 function writeCounting(emitter: Emitter, cell: number, threshold: number): void {
-  emitter.get(COUNT_LOCAL)
+  emitter.get(locals.COUNT)
   emitter.i32(threshold)
-  emitter.op(I32_LT_U)
+  emitter.op(wasm.I32_LT_U)
   emitter.if()
   emitter.i32(0)
-  emitter.get(COUNT_LOCAL)
+  emitter.get(locals.COUNT)
   emitter.i32(1)
-  emitter.op(I32_ADD)
-  emitter.tee(COUNT_LOCAL)
+  emitter.op(wasm.I32_ADD)
+  emitter.tee(locals.COUNT)
   emitter.store32(cell)
-  emitter.get(COUNT_LOCAL)
+  emitter.get(locals.COUNT)
   emitter.i32(threshold)
-  emitter.op(I32_EQ)
+  emitter.op(wasm.I32_EQ)
   emitter.if()
   emitter.i32(0)
   emitter.i32(cell)
-  emitter.store32(LAST_CELL)
-  leaveWith(emitter, EXIT_HOT)
+  emitter.store32(layout.LAST_CELL)
+  leaveWith(emitter, layout.EXIT_HOT)
   emitter.end()
   emitter.end()
 }

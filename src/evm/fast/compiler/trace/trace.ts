@@ -3,27 +3,11 @@
 // interpreter runs that one: gas and errors are decided in one place.
 
 import { FRAME_MEMORY_SIZE } from '../../layout.ts'
-import {
-  type Emitter,
-  FRAME_LOCAL,
-  GAS_LOCAL,
-  LEFT_LOCAL,
-  LIMIT_LOCAL,
-  type Limb,
-} from '../wasm/emitter.ts'
+import type { Emitter, Limb } from '../wasm/emitter.ts'
 import { type Helper, indexOf } from '../wasm/helpers.ts'
-import {
-  BR,
-  BR_IF,
-  I32_EQZ,
-  I64_EQZ,
-  I64_EXTEND_I32_U,
-  I64_GT_S,
-  I64_LT_S,
-  I64_SUB,
-  SELECT,
-} from '../wasm/instructions.ts'
+import * as wasm from '../wasm/instructions.ts'
 import { isKnown } from '../wasm/limbs.ts'
+import * as locals from '../wasm/locals.ts'
 import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
 
 /** An operation of a trace. */
@@ -99,12 +83,12 @@ export class Trace {
 
   /** Leaves when the i32 on the stack is not 0. */
   leaveIf(exit: Exit): void {
-    this.emitter.op(BR_IF)
+    this.emitter.op(wasm.BR_IF)
     this.#target(exit)
   }
 
   leave(exit: Exit): void {
-    this.emitter.op(BR)
+    this.emitter.op(wasm.BR)
     this.#target(exit)
   }
 
@@ -127,8 +111,8 @@ export class Trace {
   needZero(limb: Limb, exit: Exit): void {
     if (limb === 0n) return
     this.emitter.limb(limb)
-    this.emitter.op(I64_EQZ)
-    this.emitter.op(I32_EQZ)
+    this.emitter.op(wasm.I64_EQZ)
+    this.emitter.op(wasm.I32_EQZ)
     this.leaveIf(exit)
   }
 
@@ -136,18 +120,18 @@ export class Trace {
   needNonZero(limb: Limb, exit: Exit): void {
     if (isKnown(limb) && limb !== 0n) return
     this.emitter.limb(limb)
-    this.emitter.op(I64_EQZ)
+    this.emitter.op(wasm.I64_EQZ)
     this.leaveIf(exit)
   }
 
   /** The i64 on the stack is the gas left; below 0 it leaves. */
   payOrLeave(exit: Exit): void {
-    this.emitter.tee(LEFT_LOCAL)
+    this.emitter.tee(locals.LEFT)
     this.emitter.i64(0n)
-    this.emitter.op(I64_LT_S)
+    this.emitter.op(wasm.I64_LT_S)
     this.leaveIf(exit)
-    this.emitter.get(LEFT_LOCAL)
-    this.emitter.set(GAS_LOCAL)
+    this.emitter.get(locals.LEFT)
+    this.emitter.set(locals.GAS)
   }
 
   /** Gas of the operations behind this one, which is paid and not used. */
@@ -166,9 +150,8 @@ export class Trace {
 
   /** Pushes a 32-bit number that stands at `offset` of the frame. */
   pushFrameNumber(offset: number): void {
-    this.emitter.get(FRAME_LOCAL)
-    this.emitter.load32(offset)
-    this.emitter.op(I64_EXTEND_I32_U)
+    this.emitter.frame32(offset)
+    this.emitter.op(wasm.I64_EXTEND_I32_U)
     this.stack.pushLimb(this.emitter.keep())
   }
 
@@ -184,16 +167,9 @@ export class Trace {
 
 /** Reads how much memory there is. */
 export function readLimit(emitter: Emitter): void {
-  emitter.get(FRAME_LOCAL)
-  emitter.load32(FRAME_MEMORY_SIZE)
-  emitter.op(I64_EXTEND_I32_U)
+  emitter.frame32(FRAME_MEMORY_SIZE)
+  emitter.op(wasm.I64_EXTEND_I32_U)
   emitter.i64(31n)
-  emitter.op(I64_SUB)
-  emitter.tee(LIMIT_LOCAL)
-  emitter.i64(0n)
-  emitter.get(LIMIT_LOCAL)
-  emitter.i64(0n)
-  emitter.op(I64_GT_S)
-  emitter.op(SELECT)
-  emitter.set(LIMIT_LOCAL)
+  emitter.op(wasm.I64_SUB)
+  emitter.setAtLeastZero(locals.LIMIT)
 }

@@ -1,22 +1,7 @@
 // Writes the body of a trace's function: instructions, locals, and 256-bit words as four limbs. A limb is a known number or
 // a local.
-import {
-  CALL,
-  ELSE,
-  END,
-  I32_CONST,
-  I32_LOAD,
-  I32_STORE,
-  I64_CONST,
-  I64_LOAD,
-  I64_STORE,
-  IF,
-  LOCAL_GET,
-  LOCAL_SET,
-  LOCAL_TEE,
-  TYPE_EMPTY,
-  VECTOR,
-} from './instructions.ts'
+import * as wasm from './instructions.ts'
+import * as locals from './locals.ts'
 import { Writer } from './writer.ts'
 
 /** 64 bits: a constant, or the number of the local that holds them. */
@@ -27,37 +12,17 @@ export type Limbs = readonly [Limb, Limb, Limb, Limb]
 
 export const MAX_LIMB: bigint = 2n ** 64n - 1n
 
-/** Locals with a given meaning. The first is the function's parameter. */
-export const FRAME_LOCAL = 0
-/** The stack's place of the lowest slot that the trace knows of. */
-export const BASE_LOCAL = 1
-/** Where the frame's memory begins. */
-export const MEMORY_LOCAL = 2
-export const ADDRESS_LOCAL = 3
-/** Of the exits: what the cell holds that they count in. */
-export const COUNT_LOCAL = 4
-export const VECTOR_LOCAL = 5
-/** Gas left when the whole trace is paid. */
-export const GAS_LOCAL = 6
-/** A word may be read at offsets below: the memory's size less 31, at least 0. */
-export const LIMIT_LOCAL = 7
-/** Below so much gas a loop leaves at its head. */
-export const YIELD_LOCAL = 8
-export const LEFT_LOCAL = 9
-/** From here on locals hold limbs. */
-const FIRST_LIMB_LOCAL = 10
-
 /** Writes instructions. */
 export class Emitter {
   readonly out: Writer = new Writer()
   /** Number of the next free local. */
-  nextLocal: number = FIRST_LIMB_LOCAL
+  nextLocal: number = locals.FIRST_LIMB
   /** Blocks that are open within the trace's loop. */
   depth = 0
 
   clear(): void {
     this.out.clear()
-    this.nextLocal = FIRST_LIMB_LOCAL
+    this.nextLocal = locals.FIRST_LIMB
     this.depth = 0
   }
 
@@ -67,17 +32,17 @@ export class Emitter {
   }
 
   get(local: number): void {
-    this.out.byte(LOCAL_GET)
+    this.out.byte(wasm.LOCAL_GET)
     this.out.unsigned(local)
   }
 
   set(local: number): void {
-    this.out.byte(LOCAL_SET)
+    this.out.byte(wasm.LOCAL_SET)
     this.out.unsigned(local)
   }
 
   tee(local: number): void {
-    this.out.byte(LOCAL_TEE)
+    this.out.byte(wasm.LOCAL_TEE)
     this.out.unsigned(local)
   }
 
@@ -93,12 +58,12 @@ export class Emitter {
   }
 
   i32(value: number): void {
-    this.out.byte(I32_CONST)
+    this.out.byte(wasm.I32_CONST)
     this.out.signed32(value)
   }
 
   i64(value: bigint): void {
-    this.out.byte(I64_CONST)
+    this.out.byte(wasm.I64_CONST)
     this.out.signed64(value)
   }
 
@@ -108,24 +73,47 @@ export class Emitter {
   }
 
   call(index: number): void {
-    this.out.byte(CALL)
+    this.out.byte(wasm.CALL)
     this.out.unsigned(index)
   }
 
   load64(offset: number): void {
-    this.#access(I64_LOAD, 3, offset)
+    this.#access(wasm.I64_LOAD, 3, offset)
   }
 
   store64(offset: number): void {
-    this.#access(I64_STORE, 3, offset)
+    this.#access(wasm.I64_STORE, 3, offset)
   }
 
   load32(offset: number): void {
-    this.#access(I32_LOAD, 2, offset)
+    this.#access(wasm.I32_LOAD, 2, offset)
   }
 
   store32(offset: number): void {
-    this.#access(I32_STORE, 2, offset)
+    this.#access(wasm.I32_STORE, 2, offset)
+  }
+
+  /** Loads a number of 32 bits from the frame. */
+  frame32(offset: number): void {
+    this.get(locals.FRAME)
+    this.load32(offset)
+  }
+
+  /** Loads a number of 32 bits that stands at a fixed place. */
+  global32(place: number): void {
+    this.i32(0)
+    this.load32(place)
+  }
+
+  /** Sets a local to the number on the stack, and to 0 where that is less. */
+  setAtLeastZero(local: number): void {
+    this.tee(local)
+    this.i64(0n)
+    this.get(local)
+    this.i64(0n)
+    this.op(wasm.I64_GT_S)
+    this.op(wasm.SELECT)
+    this.set(local)
   }
 
   #access(opcode: number, alignment: number, offset: number): void {
@@ -135,7 +123,7 @@ export class Emitter {
   }
 
   vector(opcode: number): void {
-    this.out.byte(VECTOR)
+    this.out.byte(wasm.VECTOR)
     this.out.unsigned(opcode)
   }
 
@@ -148,17 +136,17 @@ export class Emitter {
 
   /** Begins a block that is run when the i32 on the stack is not 0. */
   if(): void {
-    this.out.byte(IF)
-    this.out.byte(TYPE_EMPTY)
+    this.out.byte(wasm.IF)
+    this.out.byte(wasm.TYPE_EMPTY)
     this.depth++
   }
 
   else(): void {
-    this.out.byte(ELSE)
+    this.out.byte(wasm.ELSE)
   }
 
   end(): void {
-    this.out.byte(END)
+    this.out.byte(wasm.END)
     this.depth--
   }
 

@@ -2,72 +2,47 @@
 import { TYPE_FUNCTION, TYPE_I32, TYPE_I64 } from './instructions.ts'
 import { Writer } from './writer.ts'
 
-type Signature = readonly [takes: string, gives: string]
+/**
+ * The functions that compiled code may call, each with its arguments: f the frame, w a word of the stack, W one that the result
+ * replaces, r room for the result, g the gas (what is left of it comes back, below 0 where that does not suffice), i and l other
+ * numbers, of 32 and 64 bits.
+ */
+const TABLE = {
+  mul: 'wW',
+  div: 'wW',
+  mod: 'wW',
+  signedDiv: 'wW',
+  signedMod: 'wW',
+  exp: 'wW',
+  signExtend: 'wW',
+  byteAt: 'wW',
+  shiftLeft: 'wW',
+  shiftRight: 'wW',
+  shiftRightSigned: 'wW',
+  addMod: 'wwW',
+  mulMod: 'wwW',
+  payExponent: 'wg',
+  expandMemory: 'fllg',
+  hashMemory: 'fwwrg',
+  copyIn: 'fwwwiig',
+  copyWithin: 'fwwwg',
+  loadInput: 'fW',
+  log: 'fiwwig',
+  sloadOrLeave: 'fwrg',
+  sstoreOrLeave: 'fwwgl',
+  tload: 'fW',
+  tstore: 'fww',
+  blockHash: 'W',
+  blobHash: 'W',
+  balanceOrLeave: 'Wg',
+  codeSizeOrLeave: 'Wg',
+  codeHashOrLeave: 'Wg',
+} as const
 
 /** A function of the instance that compiled code may call. */
-export type Helper =
-  | 'mul'
-  | 'div'
-  | 'mod'
-  | 'signedDiv'
-  | 'signedMod'
-  | 'exp'
-  | 'signExtend'
-  | 'byteAt'
-  | 'shiftLeft'
-  | 'shiftRight'
-  | 'shiftRightSigned'
-  | 'addMod'
-  | 'mulMod'
-  | 'payExponent'
-  | 'expandMemory'
-  | 'hashMemory'
-  | 'copyIn'
-  | 'copyWithin'
-  | 'loadInput'
-  | 'log'
-  | 'sloadOrLeave'
-  | 'sstoreOrLeave'
-  | 'tload'
-  | 'tstore'
-  | 'blockHash'
-  | 'blobHash'
-  | 'balanceOrLeave'
-  | 'codeSizeOrLeave'
-  | 'codeHashOrLeave'
+export type Helper = keyof typeof TABLE
 
-/** i is an i32 (places in memory, counts), l an i64 (gas, offsets). */
-const SIGNATURES: Readonly<Record<Helper, Signature>> = {
-  mul: ['ii', ''],
-  div: ['ii', ''],
-  mod: ['ii', ''],
-  signedDiv: ['ii', ''],
-  signedMod: ['ii', ''],
-  exp: ['ii', ''],
-  signExtend: ['ii', ''],
-  byteAt: ['ii', ''],
-  shiftLeft: ['ii', ''],
-  shiftRight: ['ii', ''],
-  shiftRightSigned: ['ii', ''],
-  addMod: ['iii', ''],
-  mulMod: ['iii', ''],
-  payExponent: ['il', 'l'],
-  expandMemory: ['illl', 'l'],
-  hashMemory: ['iiiil', 'l'],
-  copyIn: ['iiiiiil', 'l'],
-  copyWithin: ['iiiil', 'l'],
-  loadInput: ['ii', ''],
-  log: ['iiiiil', 'l'],
-  sloadOrLeave: ['iiil', 'l'],
-  sstoreOrLeave: ['iiill', 'l'],
-  tload: ['ii', ''],
-  tstore: ['iii', ''],
-  blockHash: ['i', ''],
-  blobHash: ['i', ''],
-  balanceOrLeave: ['il', 'l'],
-  codeSizeOrLeave: ['il', 'l'],
-  codeHashOrLeave: ['il', 'l'],
-}
+export const SIGNATURES: Readonly<Record<Helper, string>> = TABLE
 
 const HELPERS: readonly Helper[] = Object.keys(SIGNATURES) as Helper[]
 
@@ -91,13 +66,10 @@ const SECTION_FUNCTION = 3
 const SECTION_EXPORT = 7
 const SECTION_CODE = 10
 
-/** What a module needs of the instance, besides its memory. */
-type HelperFunctions = Readonly<Record<Helper, unknown>>
-
 /** The imports of each module. */
 export function importsOf(
   memory: WebAssembly.Memory,
-  functions: HelperFunctions,
+  functions: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const helpers = Object.fromEntries(HELPERS.map((name) => [name, functions[name]]))
   return { [IMPORTS]: { memory, ...helpers } }
@@ -112,7 +84,8 @@ function makeHead(): Uint8Array {
   section(out, SECTION_TYPE, (body) => {
     body.unsigned(HELPERS.length + 1)
     for (const name of HELPERS) signature(body, SIGNATURES[name])
-    signature(body, ['i', 'i'])
+    // of a trace
+    writeType(body, [TYPE_I32], [TYPE_I32])
   })
   section(out, SECTION_IMPORT, (body) => {
     body.unsigned(HELPERS.length + 1)
@@ -148,11 +121,16 @@ function section(out: Writer, id: number, fill: (body: Writer) => void): void {
   out.bytes(body.written)
 }
 
-function signature(out: Writer, [takes, gives]: Signature): void {
+function signature(out: Writer, takes: string): void {
+  const types = [...takes].map((kind) => ('gl'.includes(kind) ? TYPE_I64 : TYPE_I32))
+  writeType(out, types, takes.includes('g') ? [TYPE_I64] : [])
+}
+
+function writeType(out: Writer, takes: readonly number[], gives: readonly number[]): void {
   out.byte(TYPE_FUNCTION)
   for (const types of [takes, gives]) {
     out.unsigned(types.length)
-    for (const type of types) out.byte(type === 'i' ? TYPE_I32 : TYPE_I64)
+    out.bytes(types)
   }
 }
 

@@ -1,20 +1,6 @@
 // Arithmetic on limbs: known numbers are computed while compiling, locals become instructions.
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from './emitter.ts'
-import {
-  I64_ADD,
-  I64_AND,
-  I64_EQ,
-  I64_EQZ,
-  I64_EXTEND_I32_U,
-  I64_LT_U,
-  I64_MUL,
-  I64_OR,
-  I64_SHL,
-  I64_SHR_S,
-  I64_SHR_U,
-  I64_SUB,
-  I64_XOR,
-} from './instructions.ts'
+import * as wasm from './instructions.ts'
 
 /** Whether limbs, and words, are known. */
 export function isKnown(limb: Limb): limb is bigint {
@@ -33,7 +19,7 @@ function emitTest(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
   emitter.limb(x)
   emitter.limb(y)
   emitter.op(opcode)
-  emitter.op(I64_EXTEND_I32_U)
+  emitter.op(wasm.I64_EXTEND_I32_U)
   return emitter.keep()
 }
 
@@ -41,47 +27,47 @@ export function and(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n) return 0n
   if (x === MAX_LIMB || x === y) return y
   if (y === MAX_LIMB) return x
-  return isKnown(x) && isKnown(y) ? x & y : emit(emitter, I64_AND, x, y)
+  return isKnown(x) && isKnown(y) ? x & y : emit(emitter, wasm.I64_AND, x, y)
 }
 
 export function or(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || x === y) return y
   if (y === 0n) return x
   if (x === MAX_LIMB || y === MAX_LIMB) return MAX_LIMB
-  return isKnown(x) && isKnown(y) ? x | y : emit(emitter, I64_OR, x, y)
+  return isKnown(x) && isKnown(y) ? x | y : emit(emitter, wasm.I64_OR, x, y)
 }
 
 export function xor(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === y) return 0n
   if (x === 0n) return y
   if (y === 0n) return x
-  return isKnown(x) && isKnown(y) ? x ^ y : emit(emitter, I64_XOR, x, y)
+  return isKnown(x) && isKnown(y) ? x ^ y : emit(emitter, wasm.I64_XOR, x, y)
 }
 
 /** By 0 to 63 bits. */
 export function shiftLeftBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return (x << BigInt(bits)) & MAX_LIMB
-  return emit(emitter, I64_SHL, x, BigInt(bits))
+  return emit(emitter, wasm.I64_SHL, x, BigInt(bits))
 }
 
 export function shiftRightBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return x >> BigInt(bits)
-  return emit(emitter, I64_SHR_U, x, BigInt(bits))
+  return emit(emitter, wasm.I64_SHR_U, x, BigInt(bits))
 }
 
 export function shiftRightSignedBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return BigInt.asUintN(64, BigInt.asIntN(64, x) >> BigInt(bits))
-  return emit(emitter, I64_SHR_S, x, BigInt(bits))
+  return emit(emitter, wasm.I64_SHR_S, x, BigInt(bits))
 }
 
 /** 1 or 0, as all tests. */
 export function isBelow(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (y === 0n || x === y || x === MAX_LIMB) return 0n
   if (isKnown(x) && isKnown(y)) return x < y ? 1n : 0n
-  return emitTest(emitter, I64_LT_U, x, y)
+  return emitTest(emitter, wasm.I64_LT_U, x, y)
 }
 
 export function isSame(emitter: Emitter, x: Limb, y: Limb): Limb {
@@ -89,34 +75,34 @@ export function isSame(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n) return isZero(emitter, y)
   if (y === 0n) return isZero(emitter, x)
   if (isKnown(x) && isKnown(y)) return 0n
-  return emitTest(emitter, I64_EQ, x, y)
+  return emitTest(emitter, wasm.I64_EQ, x, y)
 }
 
 export function isZero(emitter: Emitter, x: Limb): Limb {
   if (isKnown(x)) return x === 0n ? 1n : 0n
   emitter.get(x)
-  emitter.op(I64_EQZ)
-  emitter.op(I64_EXTEND_I32_U)
+  emitter.op(wasm.I64_EQZ)
+  emitter.op(wasm.I64_EXTEND_I32_U)
   return emitter.keep()
 }
 
 export function plus(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n) return y
   if (y === 0n) return x
-  return isKnown(x) && isKnown(y) ? (x + y) & MAX_LIMB : emit(emitter, I64_ADD, x, y)
+  return isKnown(x) && isKnown(y) ? (x + y) & MAX_LIMB : emit(emitter, wasm.I64_ADD, x, y)
 }
 
 export function minus(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (y === 0n) return x
   if (x === y) return 0n
-  return isKnown(x) && isKnown(y) ? (x - y) & MAX_LIMB : emit(emitter, I64_SUB, x, y)
+  return isKnown(x) && isKnown(y) ? (x - y) & MAX_LIMB : emit(emitter, wasm.I64_SUB, x, y)
 }
 
 export function times(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n) return 0n
   if (x === 1n) return y
   if (y === 1n) return x
-  return isKnown(x) && isKnown(y) ? (x * y) & MAX_LIMB : emit(emitter, I64_MUL, x, y)
+  return isKnown(x) && isKnown(y) ? (x * y) & MAX_LIMB : emit(emitter, wasm.I64_MUL, x, y)
 }
 
 /** The upper half of a product: WebAssembly has only the lower. */
