@@ -83,7 +83,7 @@ function join() {
  */
 export function reduceText() {
   const body = [
-    'const shift = load<u64>(entry, SHIFT)',
+    'const shift = load<u64>(entry, MODULUS_SHIFT)',
     'const back = BITS - shift',
     ...split('a', 'w', 'a'),
     ...range(2 * LIMBS - 1).map((i) => `let x${i}: u64`),
@@ -96,9 +96,9 @@ export function reduceText() {
     '}',
     'const x17 = t >> BITS',
     ...range(10).map((i) => `const y${i} = (x${i + 7} >> shift) | ((x${i + 8} << back) & ALL)`),
-    ...range(10).map((i) => `const v${i} = load<u64>(entry, RECIPROCAL + ${8 * i})`),
+    ...range(10).map((i) => `const v${i} = load<u64>(entry, MODULUS_RECIPROCAL + ${8 * i})`),
     ...quotient(),
-    ...range(LIMBS).map((i) => `const m${i} = load<u64>(entry, LIMBS + ${8 * i})`),
+    ...range(LIMBS).map((i) => `const m${i} = load<u64>(entry, MODULUS_LIMBS + ${8 * i})`),
     ...difference(true, (i) => `x${i} - (${products('q', 'm', i).join(' + ')})`),
     `if (!${range(LIMBS).reduce((rest, i) => `(r${i} < m${i} || (r${i} == m${i} && ${rest}))`, 'false')}) {`,
     ...difference(false, (i) => `r${i} - m${i}`),
@@ -107,11 +107,14 @@ export function reduceText() {
   ]
   return [
     '// Made by build/reduce.mjs: never edited, never committed.',
-    "import { ALL, BITS, LIMBS, RECIPROCAL, SHIFT } from './modular'",
+    "import { MODULUS_LIMBS, MODULUS_RECIPROCAL, MODULUS_SHIFT } from '../../layout'",
     "import { isEqual } from './words'",
     '',
+    `const BITS: u64 = ${BITS}`,
+    `const ALL: u64 = ${2 ** BITS - 1}`,
+    '',
     'export function reduce(a: usize, b: usize, c: usize, entry: usize): void {',
-    ...body,
+    ...body.map((line) => `  ${line}`),
     '}',
     '',
   ].join('\n')

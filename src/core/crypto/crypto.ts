@@ -11,9 +11,8 @@ import {
   hashFromBytes,
   paddedBytes,
 } from '../hex.ts'
-import { lazy } from '../lazy.ts'
 import { keccak256 } from './keccak.ts'
-import { loadCurve } from './secp256k1.ts'
+import * as curve from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'
 
@@ -34,11 +33,9 @@ export function keccakHash(bytes: Uint8Array): Hash {
 export const EMPTY_CODE_HASH: Hash =
   '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
 
-const curve = lazy(loadCurve)
-
 /** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
 export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
-  const { bytes, yParity } = curve().sign(digest, privateKey)
+  const { bytes, yParity } = curve.sign(digest, privateKey)
   const r = bigintFromBytes(bytes.subarray(0, 32))
   return { r, s: bigintFromBytes(bytes.subarray(32)), yParity }
 }
@@ -49,7 +46,7 @@ export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signatur
  */
 export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature): Address {
   const bytes = concatBytes(paddedBytes(r, 32), paddedBytes(s, 32))
-  const publicKey = curve().recover(digest, { bytes, yParity })
+  const publicKey = curve.recover(digest, { bytes, yParity })
   if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
   throw new DevchainError(
     'INVALID_SIGNATURE',
@@ -62,7 +59,7 @@ export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature)
  * @throws {DevchainError} `INVALID_PARAMS` when the key is zero or not below the curve's order.
  */
 export function addressOfKey(privateKey: Uint8Array): Address {
-  const publicKey = curve().publicKey(privateKey)
+  const publicKey = curve.publicKey(privateKey)
   if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
   throw new DevchainError(
     'INVALID_PARAMS',

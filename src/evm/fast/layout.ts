@@ -189,8 +189,13 @@ export const INVALID: u32 = 0xffff
  * one that cannot run, where it is counted and looked up here.
  */
 export const RULES: u32 = 0x2c00
-/** Four moduli of long products, with their reciprocals, 208 bytes each. */
+/** Four moduli of long products: itself, its state, where the quotient's limbs begin within others, its limbs, the reciprocal's. */
 export const MODULI: u32 = 0x1400
+export const MODULUS: u32 = 208
+export const MODULUS_STATE: u32 = 32
+export const MODULUS_SHIFT: u32 = 40
+export const MODULUS_LIMBS: u32 = 48
+export const MODULUS_RECIPROCAL: u32 = 120
 /** Room for the arithmetic of long words, 512 bytes. */
 export const SCRATCH: u32 = 0x1800
 /** Operands that compiled code hands to helpers, 1,024 bytes. */

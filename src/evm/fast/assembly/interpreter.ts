@@ -1,14 +1,14 @@
 // The interpreter runs the code of one frame, operation by operation, each with its exact gas, until the frame ends, opens
 // another, or has to leave to the host.
 import * as layout from '../layout'
-import { accountAt, payAccess, readyCode } from './state/accounts'
+import { accountAt, payAccess } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 import { mulMod } from './arithmetic/modular'
 import { isEachWatched } from './events'
-import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
+import { endOf, expand, expandFor, isStatic, loadInput } from './memory'
 import * as op from '../opcodes.generated'
-import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
+import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse, runLong } from './operations'
 import { sload, sstore, tload, tstore } from './state/storage'
 import { count, endStep, watch } from './steps'
 import {
@@ -141,20 +141,28 @@ export function execute(frame: usize): i32 {
       case op.SHR: { shiftRight(a, b); sp = a; pc++; continue }
       case op.SAR: { shiftRightSigned(a, b); sp = a; pc++; continue }
       case op.CLZ: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
-      case op.KECCAK256: {
+      case op.KECCAK256: case op.CALLDATACOPY: case op.CODECOPY: case op.EXTCODECOPY: case op.RETURNDATACOPY: case op.MCOPY:
+      case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
+      case op.LOG4: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = hashMemory(frame, a, b, b, gas)
+        if (opcode >= op.LOG0 && isStatic(frame)) { end = layout.END_STATIC; break }
+        const left = runLong(frame, opcode, sp, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
         size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp = a; pc++; continue
+        sp -= (load<u16>(layout.RULES + (opcode << 3), 2) as usize) << 5
+        if (opcode == op.KECCAK256) sp += 32
+        pc++; continue
       }
       case op.ADDRESS: { copyWord(sp, frame + layout.FRAME_ADDRESS); sp += 32; pc++; continue }
-      case op.BALANCE: {
+      case op.BALANCE: case op.EXTCODESIZE:
+      case op.EXTCODEHASH: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
         if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
-        copyWord(a, account + layout.ACCOUNT_BALANCE)
+        if (opcode == op.BALANCE) copyWord(a, account + layout.ACCOUNT_BALANCE)
+        else if (opcode == op.EXTCODESIZE) setShort(a, load<u32>(account, layout.ACCOUNT_CODE_LENGTH))
+        else codeHash(account, a)
         pc++; continue
       }
       case op.ORIGIN: { copyWord(sp, layout.ENV_ORIGIN); sp += 32; pc++; continue }
@@ -162,69 +170,9 @@ export function execute(frame: usize): i32 {
       case op.CALLVALUE: { copyWord(sp, frame + layout.FRAME_VALUE); sp += 32; pc++; continue }
       case op.CALLDATALOAD: { loadInput(frame, a); pc++; continue }
       case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, layout.FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
-      case op.CALLDATACOPY: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const input = load<u32>(frame, layout.FRAME_INPUT)
-        const left = copyIn(frame, a, b, sp - 96, input, load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= 96; pc++; continue
-      }
       case op.CODESIZE: { setShort(sp, load<u32>(frame, layout.FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
-      case op.CODECOPY: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, layout.FRAME_CODE_LENGTH), gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= 96; pc++; continue
-      }
       case op.GASPRICE: { copyWord(sp, layout.ENV_GAS_PRICE); sp += 32; pc++; continue }
-      case op.EXTCODESIZE: {
-        const account = accountAt(a)
-        gas = payAccess(account, gas)
-        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
-        setShort(a, load<u32>(account, layout.ACCOUNT_CODE_LENGTH))
-        pc++; continue
-      }
-      case op.EXTCODECOPY: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const account = accountAt(a)
-        let left = payAccess(account, gas)
-        if (left < 0) {
-          left = OUT_OF_GAS
-        } else {
-          const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
-          if (length) readyCode(account)
-          left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, left)
-        }
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= 128; pc++; continue
-      }
       case op.RETURNDATASIZE: { setShort(sp, load<u32>(layout.RETURN_LENGTH)); sp += 32; pc++; continue }
-      case op.RETURNDATACOPY: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const length = load<u32>(layout.RETURN_LENGTH) as u64
-        if (!isIndex(b) || !isIndex(sp - 96) || load<u64>(b) + load<u64>(sp - 96) > length) {
-          end = layout.END_OUT_OF_GAS
-          break
-        }
-        const left = copyIn(frame, a, b, sp - 96, load<u32>(layout.RETURN_DATA), length as u32, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= 96; pc++; continue
-      }
-      case op.EXTCODEHASH: {
-        const account = accountAt(a)
-        gas = payAccess(account, gas)
-        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
-        codeHash(account, a)
-        pc++; continue
-      }
       case op.BLOCKHASH: { blockHash(a); pc++; continue }
       case op.COINBASE: { copyWord(sp, layout.ENV_COINBASE); sp += 32; pc++; continue }
       case op.TIMESTAMP: { copyWord(sp, layout.ENV_TIMESTAMP); sp += 32; pc++; continue }
@@ -285,16 +233,9 @@ export function execute(frame: usize): i32 {
         sp = b; pc++; continue
       }
       case op.JUMP: {
-        const target = load<u32>(a) as usize
-        if (
-          !isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) ||
-          load<u8>(jumps + target) == 0
-        ) {
-          end = layout.END_INVALID_JUMP
-          break
-        }
+        if (!isDestination(frame, jumps, a)) { end = layout.END_INVALID_JUMP; break }
+        pc = code + load<u32>(a)
         sp = a
-        pc = code + target
         if (isRecording) { end = layout.EXIT_RECORD; break }
         continue
       }
@@ -302,15 +243,8 @@ export function execute(frame: usize): i32 {
         if (isZero(b)) {
           pc++
         } else {
-          const target = load<u32>(a) as usize
-          if (
-            !isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) ||
-            load<u8>(jumps + target) == 0
-          ) {
-            end = layout.END_INVALID_JUMP
-            break
-          }
-          pc = code + target
+          if (!isDestination(frame, jumps, a)) { end = layout.END_INVALID_JUMP; break }
+          pc = code + load<u32>(a)
         }
         sp = b
         if (isRecording) { end = layout.EXIT_RECORD; break }
@@ -379,14 +313,6 @@ export function execute(frame: usize): i32 {
         tstore(frame, a, b)
         sp = b; pc++; continue
       }
-      case op.MCOPY: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = copyWithin(frame, a, b, sp - 96, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= 96; pc++; continue
-      }
       case op.PUSH0: { setShort(sp, 0); sp += 32; pc++; continue }
       case op.PUSH1: { setShort(sp, load<u8>(pc, 1)); sp += 32; pc += 2; continue }
       case op.PUSH2: { setShort(sp, bswap<u16>(load<u16>(pc, 1)) as u64); sp += 32; pc += 3; continue }
@@ -416,16 +342,6 @@ export function execute(frame: usize): i32 {
         v128.store(other, low)
         v128.store(other, high, 16)
         pc++; continue
-      }
-      case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
-      case op.LOG4: {
-        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        if (isStatic(frame)) { end = layout.END_STATIC; break }
-        const left = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= ((opcode - op.LOG0 + 2) as usize) << 5; pc++; continue
       }
       case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
       case op.STATICCALL: {
@@ -474,6 +390,13 @@ export function execute(frame: usize): i32 {
   save(frame, pc, sp, gas)
   store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
   return end
+}
+
+/** May a jump go to the place that a word tells? */
+@inline
+function isDestination(frame: usize, jumps: usize, word: usize): bool {
+  const target = load<u32>(word)
+  return isIndex(word) && target < load<u32>(frame, layout.FRAME_CODE_LENGTH) && load<u8>(jumps + target) != 0
 }
 
 /** For MLOAD and its kin: memory up to an offset on the stack. */

@@ -1,21 +1,14 @@
 // The two libraries for the curve: one is held against the other, where signatures are usual and where they are not.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type Curve,
-  type CurveSignature,
-  loadCurve,
-  loadNoble,
-  loadTiny,
-  ORDER,
-} from '../../../../src/core/crypto/secp256k1.ts'
+import * as tiny from '../../../../src/core/crypto/secp256k1.ts'
+import { type CurveSignature, ORDER } from '../../../../src/core/crypto/secp256k1.ts'
 import { bytesFromHex, concatBytes, hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
+import * as noble from '../../../support/noblecurve.ts'
 
 /** The prime of the field that coordinates are in. */
 const FIELD = 2n ** 256n - 2n ** 32n - 977n
 
-const tiny = loadTiny()
-const noble = loadNoble()
 const seeded = (numRuns: number): { seed: number; numRuns: number } => ({ seed: 20261121, numRuns })
 
 /** Near 0, near half the order, near the order and the field's prime, near 2^256, and anywhere. */
@@ -41,7 +34,11 @@ function shown(signature: CurveSignature): string {
   return `${hexFromBytes(signature.bytes)} ${signature.yParity}`
 }
 
-function recovered(curve: Curve, digest: Uint8Array, signature: CurveSignature): string {
+function recovered(
+  curve: Pick<typeof noble, 'recover'>,
+  digest: Uint8Array,
+  signature: CurveSignature,
+): string {
   const publicKey = curve.recover(digest, signature)
   return publicKey === undefined ? 'nobody' : hexFromBytes(publicKey)
 }
@@ -135,15 +132,4 @@ describe('the two libraries', () => {
       expect(() => noble.sign(new Uint8Array(32), secret)).toThrow()
     },
   )
-})
-
-test('where the faster one cannot be loaded the other signs', () => {
-  const missing = (): Curve => {
-    throw new Error('it is not installed')
-  }
-  const digest = new Uint8Array(32).fill(3)
-  const secret = new Uint8Array(32).fill(7)
-  expect(shown(loadCurve(missing).sign(digest, secret))).toBe(shown(tiny.sign(digest, secret)))
-  const broken: Curve = { ...noble, sign: () => ({ bytes: new Uint8Array(64), yParity: 1 }) }
-  expect(loadCurve(() => broken)).toBe(broken)
 })

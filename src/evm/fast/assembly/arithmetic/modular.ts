@@ -1,21 +1,14 @@
 // Products modulo a long number that comes again, as the moduli of elliptic curves do: by a reciprocal that is kept
 // (Barrett), over limbs of 29 bits, whose products add up in 64 bits without carries. It is faster than a division. The reduction
 // itself is written out by build/reduce.mjs.
-import { MODULI } from '../../layout'
+import { MODULI, MODULUS, MODULUS_LIMBS, MODULUS_RECIPROCAL, MODULUS_SHIFT, MODULUS_STATE } from '../../layout'
 import { DIVIDEND, divide, multiply, QUOTIENT } from './division'
 import { reduce } from './reduce.generated'
 import { copyWord, isEqual, isZero } from './words'
 
 /** Bits of a limb, and all of them. */
-export const BITS: u64 = 29
-export const ALL: u64 = 0x1fffffff
-
-/** A kept modulus: itself, its state, where the quotient's limbs begin within others, its limbs, the reciprocal's limbs. */
-const ENTRY: usize = 208
-const STATE: usize = 32
-export const SHIFT: usize = 40
-export const LIMBS: usize = 48
-export const RECIPROCAL: usize = 120
+const BITS: u64 = 29
+const ALL: u64 = 0x1fffffff
 
 /** Seen once: a reciprocal takes as long as two divisions. */
 const SEEN: u64 = 0
@@ -39,13 +32,13 @@ function mulModKept(a: usize, b: usize, c: usize): bool {
   if (load<u64>(c, 24) < LOWEST) return false
   const low = load<u64>(c)
   const index = ((low ^ (low >> 7)) & 3) as usize
-  const entry = MODULI + index * ENTRY
+  const entry = MODULI + index * MODULUS
   if (!isEqual(entry, c)) {
     copyWord(entry, c)
-    store<u64>(entry, SEEN, STATE)
+    store<u64>(entry, SEEN, MODULUS_STATE)
     return false
   }
-  const state = load<u64>(entry, STATE)
+  const state = load<u64>(entry, MODULUS_STATE)
   if (state != READY && (state == REFUSED || !makeReady(entry))) return false
   reduce(a, b, c, entry)
   return true
@@ -61,16 +54,16 @@ function makeReady(entry: usize): bool {
   memory.fill(QUOTIENT, 0, 64)
   divide(9, entry, true)
   if (load<u64>(QUOTIENT, 32) >> 35) {
-    store<u64>(entry, REFUSED, STATE)
+    store<u64>(entry, REFUSED, MODULUS_STATE)
     return false
   }
-  for (let i: u64 = 0; i < 10; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(QUOTIENT, i * BITS), RECIPROCAL)
+  for (let i: u64 = 0; i < 10; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(QUOTIENT, i * BITS), MODULUS_RECIPROCAL)
   // what the quotient is computed from begins 28 bits below the modulus' highest
-  store<u64>(entry, length - 231, SHIFT)
+  store<u64>(entry, length - 231, MODULUS_SHIFT)
   copyWord(DIVIDEND, entry)
   store<u64>(DIVIDEND, 0, 32)
-  for (let i: u64 = 0; i < 9; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(DIVIDEND, i * BITS), LIMBS)
-  store<u64>(entry, READY, STATE)
+  for (let i: u64 = 0; i < 9; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(DIVIDEND, i * BITS), MODULUS_LIMBS)
+  store<u64>(entry, READY, MODULUS_STATE)
   return true
 }
 
