@@ -151,11 +151,11 @@ describe('names', () => {
       ['Token', 'lib/Token.sol'],
       ['Vault', 'src/Vault.sol'],
     ])
-    expect(same.named('Token').map((each) => same.nameOf(each))).toEqual([
+    expect(same.contracts.map((each) => same.nameOf(each))).toEqual([
       'Token (src/Token.sol)',
       'Token (lib/Token.sol)',
+      'Vault',
     ])
-    expect(same.named('Vault').map((each) => same.nameOf(each))).toEqual(['Vault'])
   })
 
   test.each([false, true])(

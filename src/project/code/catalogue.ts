@@ -1,5 +1,5 @@
 // The contracts that are known, and what looks them up: by code, by selector, by name.
-import type { AbiItem, ContractSummary, Format, ReaderNews, ReadFile } from '../reading/summary.ts'
+import type { AbiItem, ContractSummary, ReaderNews, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
   type CodeShape,
@@ -10,18 +10,11 @@ import {
   withoutMetadata,
 } from './shape.ts'
 
-export interface Contract {
-  readonly name: string
-  /** Path of its source as the compiler was told it; empty where the artifact does not say. */
-  readonly source: string
-  readonly format: Format
+export interface Contract extends Omit<ContractSummary, 'abi'> {
   readonly file: string
   /** Of the file as it was read; empty for what was handed over. */
   readonly stamp: string
-  readonly sourceId: number | undefined
   readonly abi: readonly AbiItem[]
-  readonly creation: CodeShape | undefined
-  readonly runtime: CodeShape | undefined
   /** Counts files as they are read: what was compiled last has the highest. */
   readonly age: number
 }
@@ -69,9 +62,10 @@ interface Lookups {
   readonly items: ReadonlyMap<string, AbiItem>
 }
 
+type KnownFile = Pick<ReadFile, 'stamp'> & { readonly contracts: readonly Contract[] }
+
 export class Catalogue {
-  readonly #files = new Map<string, readonly Contract[]>()
-  readonly #stamps = new Map<string, string>()
+  readonly #files = new Map<string, KnownFile>()
   readonly #items = new Map<string, AbiItem>()
   #age = 0
   #version = 0
@@ -91,19 +85,19 @@ export class Catalogue {
   }
 
   get stamps(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#stamps)
+    return Object.fromEntries([...this.#files].map(([file, { stamp }]) => [file, stamp]))
   }
 
   /** Those with code in files that `isOf` takes; where none has code, all of them. */
   count(isOf: (file: string) => boolean): number {
-    const contracts = [...this.#files].flatMap(([file, list]) => (isOf(file) ? list : []))
+    const contracts = this.contracts.filter(({ file }) => isOf(file))
     const deployable = contracts.filter(({ runtime, creation }) => runtime ?? creation)
     return deployable.length > 0 ? deployable.length : contracts.length
   }
 
   /** What tells the contracts of files that `isOf` takes from others, by their paths and names: code but for metadata, and ABI. */
   marks(isOf: (file: string) => boolean): ReadonlyMap<string, string> {
-    const contracts = [...this.#files].flatMap(([file, list]) => (isOf(file) ? list : []))
+    const contracts = this.contracts.filter(({ file }) => isOf(file))
     return new Map(
       contracts.map(({ name, source, creation, runtime, abi }) => {
         const items = abi.map(({ kind, signature }) => `${kind} ${signature}`)
@@ -130,24 +124,23 @@ export class Catalogue {
 
   remove(files: Iterable<string>): void {
     for (const file of files) {
-      this.#count -= this.#files.get(file)?.length ?? 0
+      this.#count -= this.#files.get(file)?.contracts.length ?? 0
       this.#files.delete(file)
-      this.#stamps.delete(file)
     }
     this.#changed()
   }
 
   #addFile({ path, stamp, contracts }: ReadFile, items: readonly AbiItem[]): boolean {
-    const former = this.#files.get(path)?.length ?? 0
+    const former = this.#files.get(path)?.contracts.length ?? 0
     if (this.#count - former + contracts.length > MOST_CONTRACTS) return false
     this.#count += contracts.length - former
     this.#age += 1
     const age = this.#age
-    this.#stamps.set(path, stamp)
-    this.#files.set(
-      path,
-      contracts.map((each) => contractOf(each, { path, stamp, age }, items)),
-    )
+    const made = contracts.map(({ abi, ...summary }) => {
+      const members = abi.flatMap((number) => items[number] ?? [])
+      return { ...summary, file: path, stamp, age, abi: members }
+    })
+    this.#files.set(path, { stamp, contracts: made })
     this.#changed()
     return true
   }
@@ -166,7 +159,7 @@ export class Catalogue {
   }
 
   get #all(): Lookups {
-    this.#lookups ??= lookupsOf([...this.#files.values()].flat())
+    this.#lookups ??= lookupsOf(this.contracts)
     return this.#lookups
   }
 
@@ -205,25 +198,14 @@ export class Catalogue {
     return this.#all.items.get(`${kind} ${key}`)
   }
 
-  *contracts(): Generator<Contract> {
-    for (const contracts of this.#files.values()) yield* contracts
-  }
-
-  find(isMeant: (contract: Contract) => boolean): Contract | undefined {
-    for (const contracts of this.#files.values()) {
-      const found = contracts.find(isMeant)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-
-  named(name: string): readonly Contract[] {
-    return this.#all.names.get(name) ?? []
+  /** All contracts, with code or without. */
+  get contracts(): readonly Contract[] {
+    return [...this.#files.values()].flatMap(({ contracts }) => contracts)
   }
 
   /** A contract's name, with its path where others have the same name. */
   nameOf({ name, source, file }: Contract): string {
-    const others = this.named(name)
+    const others = this.#all.names.get(name) ?? []
     const isUnique = others.every(
       (each) => each.source === source && (source !== '' || each.file === file),
     )
@@ -245,14 +227,6 @@ export class Catalogue {
     }
     return likeliest && { contract: likeliest, isGuess: true, isSame: false }
   }
-}
-
-function contractOf(
-  { abi, ...summary }: ContractSummary,
-  { path: file, stamp, age }: Pick<ReadFile, 'path' | 'stamp'> & { readonly age: number },
-  items: readonly AbiItem[],
-): Contract {
-  return { ...summary, file, stamp, age, abi: abi.flatMap((number) => items[number] ?? []) }
 }
 
 function lookupsOf(contracts: readonly Contract[]): Lookups {
@@ -305,12 +279,12 @@ function alike(
 ): Alike | undefined {
   const exact: Contract[] = []
   const masked: Contract[] = []
-  const hashes = new Map<string, { readonly exact: string; readonly masked: string }>()
+  const hashes = new Map<string, ReturnType<typeof hashesOf>>()
   for (const contract of contracts) {
     const shape = shapeIn(contract)
     if (shape === undefined || !fitsProbes(code, shape.probes)) continue
     const key = shape.holes.map(({ start, length }) => `${start}+${length}`).join()
-    const hashed = hashes.get(key) ?? hashesOf(code, shape)
+    const hashed = hashes.get(key) ?? hashesOf(code, shape.holes)
     hashes.set(key, hashed)
     if (hashed.exact === shape.exact) exact.push(contract)
     else if (hashed.masked === shape.masked) masked.push(contract)
@@ -323,17 +297,19 @@ function newestFirst(contracts: readonly Contract[]): readonly Contract[] {
   return contracts.toSorted((a, b) => b.age - a.age)
 }
 
-function hashesOf(code: Uint8Array, { holes }: CodeShape): { exact: string; masked: string } {
+function hashesOf(
+  code: Uint8Array,
+  holes: CodeShape['holes'],
+): { readonly exact: string; readonly masked: string } {
   const filled = withoutHoles(code, holes)
   return { exact: hashOf(filled), masked: hashOf(maskedMetadata(filled)) }
 }
 
 function withBody(contracts: readonly Contract[], body: Uint8Array): readonly Contract[] {
-  return contracts.filter(({ runtime }) => {
-    if (runtime?.body === undefined) return false
-    const filled = withoutHoles(body, runtime.holes)
-    return hashOf(maskedMetadata(filled)) === runtime.body.hash
-  })
+  return contracts.filter(
+    ({ runtime }) =>
+      runtime?.body !== undefined && hashesOf(body, runtime.holes).masked === runtime.body.hash,
+  )
 }
 
 /** The newest of contracts with the same code. Where they are different ones, any of them is a guess. */

@@ -130,7 +130,7 @@ export class Coverage {
   }
 
   async #addOthers(measure: Measure): Promise<void> {
-    for (const contract of [...this.#options.catalogue.contracts()]) {
+    for (const contract of this.#options.catalogue.contracts) {
       const name = shownPath(contract.source)
       if (name === '' || TESTS.test(name)) continue
       const place = this.#pathOf(contract, name)

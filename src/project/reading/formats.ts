@@ -1,12 +1,9 @@
 // The forms of artifacts: what Foundry, Hardhat 2 and 3, Truffle and the compiler itself write for a contract.
 import type { Hole } from '../code/shape.ts'
-import type { Format } from './summary.ts'
+import type { ContractSummary } from './summary.ts'
 
-export interface FoundContract {
-  readonly name: string
-  readonly source: string
-  readonly format: Format
-  readonly sourceId: number | undefined
+export interface FoundContract
+  extends Pick<ContractSummary, 'name' | 'source' | 'format' | 'sourceId'> {
   readonly abi: readonly unknown[]
   readonly creation: FoundCode
   readonly runtime: FoundCode
@@ -21,8 +18,6 @@ export interface FoundCode {
 /** JSON whose members are looked at one by one. */
 export type Loose = { readonly [key: string]: unknown }
 
-const NO_CODE: FoundCode = { object: '', references: [] }
-
 /**
  * The contracts that a file describes.
  * @param name the file's, without its ending: that of a contract where nothing else says it
@@ -34,15 +29,13 @@ export function contractsIn(json: unknown, name: string): readonly FoundContract
   const output = isObject(json.output) ? json.output : json
   if (isObject(output.contracts)) return compilerContracts(output)
   if (!Array.isArray(json.abi) || !isAbi(json.abi)) return undefined
-  const artifact = { ...json, abi: json.abi }
   if (typeof json.contractName === 'string') {
-    return typeof json._format === 'string'
-      ? [hardhatContract(artifact)]
-      : [truffleContract(artifact)]
+    const facts = typeof json._format === 'string' ? hardhatFacts(json) : truffleFacts(json)
+    return [contractOf(facts, json)]
   }
   return isObject(json.deployedBytecode) || isObject(json.bytecode)
-    ? [foundryContract(artifact, name)]
-    : [bareAbi(artifact.abi, name)]
+    ? [contractOf(foundryFacts(json, name), json)]
+    : [bareAbi(json.abi, name)]
 }
 
 export function isObject(value: unknown): value is Loose {
@@ -61,124 +54,88 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-type Artifact = Loose & { readonly abi: readonly unknown[] }
-
 function isAbi(list: readonly unknown[]): boolean {
   return list.every((item) => isObject(item) && typeof item.type === 'string')
 }
 
-function bareAbi(abi: readonly unknown[], name: string): FoundContract {
-  const shape = { name, source: '', sourceId: undefined, creation: NO_CODE, runtime: NO_CODE }
-  return { ...shape, format: 'abi', abi }
-}
+type Facts = Pick<FoundContract, 'name' | 'source' | 'format' | 'sourceId'>
 
-/** `out/Vault.sol/Vault.json` */
-function foundryContract(json: Artifact, file: string): FoundContract {
-  const [source = '', name = file] = compilationTarget(json.metadata) ?? []
+/** @param json has codes as text, with what is filled in beside them, or as objects with both */
+function contractOf(
+  facts: Facts,
+  { abi, bytecode, deployedBytecode, immutableReferences }: Loose,
+): FoundContract {
+  const references = immutableReferences ?? member(deployedBytecode, 'immutableReferences')
   return {
-    // Foundry adds a version where a contract is compiled twice: Vault.0.8.20.json
-    name: name.replace(/\.\d+\.\d+\.\d+$/, ''),
-    source,
-    format: 'foundry',
-    sourceId: numberOf(json.id),
-    abi: json.abi,
-    creation: compilerCode(json.bytecode),
-    runtime: compilerCode(json.deployedBytecode),
+    ...facts,
+    abi: Array.isArray(abi) ? abi : [],
+    creation: { object: hexOf(bytecode), references: [] },
+    runtime: { object: hexOf(deployedBytecode), references: immutables(references) },
   }
 }
 
-function compilationTarget(metadata: unknown): readonly [string, string] | undefined {
-  const settings = isObject(metadata) ? metadata.settings : undefined
-  const target = isObject(settings) ? settings.compilationTarget : undefined
-  const [entry] = isObject(target) ? Object.entries(target) : []
-  return entry === undefined ? undefined : [entry[0], String(entry[1])]
+function hexOf(code: unknown): string {
+  return text(isObject(code) ? code.object : code)
+}
+
+function bareAbi(abi: readonly unknown[], name: string): FoundContract {
+  return contractOf({ name, source: '', format: 'abi', sourceId: undefined }, { abi })
+}
+
+/** `out/Vault.sol/Vault.json` */
+function foundryFacts(json: Loose, file: string): Facts {
+  const target = member(member(json.metadata, 'settings'), 'compilationTarget')
+  const [[source, name] = ['', file]] = entriesOf(target)
+  // Foundry adds a version where a contract is compiled twice: Vault.0.8.20.json
+  const plain = String(name).replace(/\.\d+\.\d+\.\d+$/, '')
+  return { name: plain, source, format: 'foundry', sourceId: numberOf(json.id) }
 }
 
 /** `artifacts/contracts/Vault.sol/Vault.json` */
-function hardhatContract(json: Artifact): FoundContract {
-  const isThird = String(json._format).startsWith('hh3')
+function hardhatFacts({ contractName, _format, inputSourceName, sourceName }: Loose): Facts {
   return {
-    name: String(json.contractName),
-    source: String(json.inputSourceName ?? json.sourceName ?? ''),
-    format: isThird ? 'hardhat3' : 'hardhat2',
+    name: String(contractName),
+    source: String(inputSourceName ?? sourceName ?? ''),
+    format: String(_format).startsWith('hh3') ? 'hardhat3' : 'hardhat2',
     sourceId: undefined,
-    abi: json.abi,
-    creation: { object: text(json.bytecode), references: [] },
-    runtime: {
-      object: text(json.deployedBytecode),
-      references: immutables(json.immutableReferences),
-    },
   }
 }
 
 /** `build/contracts/Vault.json` */
-function truffleContract(json: Artifact): FoundContract {
-  const { ast } = json
-  const [, , index] = isObject(ast) ? text(ast.src).split(':') : []
-  return {
-    name: String(json.contractName),
-    source: text(json.sourcePath),
-    format: 'truffle',
-    sourceId: index === undefined ? undefined : numberOf(Number(index)),
-    abi: json.abi,
-    creation: { object: text(json.bytecode), references: [] },
-    runtime: {
-      object: text(json.deployedBytecode),
-      references: immutables(json.immutableReferences),
-    },
-  }
+function truffleFacts({ contractName, sourcePath, ast }: Loose): Facts {
+  const [, , index] = text(member(ast, 'src')).split(':')
+  const sourceId = index === undefined ? undefined : numberOf(Number(index))
+  return { name: String(contractName), source: text(sourcePath), format: 'truffle', sourceId }
 }
 
 /** What the compiler answers to standard JSON, and `--combined-json`, which has names with their sources before them. */
 function compilerContracts(output: Loose): readonly FoundContract[] {
-  const sources = isObject(output.sources) ? output.sources : {}
-  return Object.entries(output.contracts as Loose).flatMap(([key, value]) => {
+  return entriesOf(output.contracts).flatMap(([key, value]) => {
     if (!isObject(value)) return []
     if ('abi' in value || 'bin' in value) return [combinedContract(key, value)]
-    const unit = sources[key]
-    const sourceId = isObject(unit) ? numberOf(unit.id) : undefined
-    return Object.entries(value).flatMap(([name, contract]) =>
-      isObject(contract) ? [compilerContract(name, key, sourceId, contract)] : [],
-    )
+    const sourceId = numberOf(member(member(output.sources, key), 'id'))
+    return entriesOf(value).flatMap(([name, contract]) => {
+      if (!isObject(contract)) return []
+      const facts = { name, source: key, format: 'compiler', sourceId } as const
+      const { abi, evm } = contract
+      return contractOf(facts, { ...(isObject(evm) && evm), abi })
+    })
   })
-}
-
-function compilerContract(
-  name: string,
-  source: string,
-  sourceId: number | undefined,
-  contract: Loose,
-): FoundContract {
-  const evm = isObject(contract.evm) ? contract.evm : {}
-  return {
-    name,
-    source,
-    format: 'compiler',
-    sourceId,
-    abi: Array.isArray(contract.abi) ? contract.abi : [],
-    creation: compilerCode(evm.bytecode),
-    runtime: compilerCode(evm.deployedBytecode),
-  }
 }
 
 function combinedContract(key: string, contract: Loose): FoundContract {
   const at = key.lastIndexOf(':')
+  const name = key.slice(at + 1)
+  const source = key.slice(0, Math.max(at, 0))
   const { abi } = contract
-  const list: unknown = typeof abi === 'string' ? JSON.parse(abi) : abi
-  return {
-    name: key.slice(at + 1),
-    source: key.slice(0, Math.max(at, 0)),
-    format: 'compiler',
-    sourceId: undefined,
-    abi: Array.isArray(list) ? list : [],
-    creation: { object: text(contract.bin), references: [] },
-    runtime: { object: text(contract['bin-runtime']), references: [] },
-  }
-}
-
-function compilerCode(code: unknown): FoundCode {
-  if (!isObject(code)) return NO_CODE
-  return { object: text(code.object), references: immutables(code.immutableReferences) }
+  return contractOf(
+    { name, source, format: 'compiler', sourceId: undefined },
+    {
+      abi: typeof abi === 'string' ? JSON.parse(abi) : abi,
+      bytecode: contract.bin,
+      deployedBytecode: contract['bin-runtime'],
+    },
+  )
 }
 
 /** `{"26": [{"start": 298, "length": 32}]}` */

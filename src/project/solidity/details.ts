@@ -180,7 +180,7 @@ export class DetailReader {
     const hashes = new Set(hashesIn(metadata)?.values())
     const folder = path.dirname(contract.file)
     const other = (id: number): Contract | undefined =>
-      this.#catalogue.find(
+      this.#catalogue.contracts.find(
         (each) => each.sourceId === id && path.dirname(each.file) === folder && isCurrent(each),
       )
     return details(maps, {

@@ -4,6 +4,7 @@ import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
 import type { SourceCause } from '../../evm/reasons.ts'
 import { inputsFit } from '../abi/decode.ts'
+import { memberOf, selectorOf } from '../naming/callees.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
 
@@ -37,8 +38,7 @@ export function refusalOf(frame: RunFrame, known: FrameContract): Refusal | unde
     const data = input.subarray(contract.creation?.length ?? input.length)
     return item && misfit({ taker, item, data, isOptimized })
   }
-  const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
-  const called = contract.abi.find((each) => each.kind === 'function' && each.key === key)
+  const called = memberOf(contract, 'function', selectorOf(input))
   if (isLibrary(frame) && !isView(called)) {
     return certain(`${name} is a library, which cannot be called to change state`, undefined)
   }

@@ -1,7 +1,7 @@
 // Where a run failed, as a stack of places in Solidity, innermost first: a function of what was recorded and of source maps.
-import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
+import { memberOf, selectorOf } from '../naming/callees.ts'
 import type { Details, Source } from './details.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
 import type { SourceFunction } from './outline.ts'
@@ -83,35 +83,25 @@ function declarationOf(
   details: Details,
   isAbout: boolean,
 ): StackEntry {
-  const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
-  const called = contract.abi.find((each) => each.kind === 'function' && each.key === key)
-  const wanted = code === undefined ? 'constructor' : called?.name
+  const wanted =
+    code === undefined ? 'constructor' : memberOf(contract, 'function', selectorOf(input))?.name
+  const entry = ({ path, outline }: Source, start: number, called?: string): StackEntry => ({
+    contract: name,
+    function: called,
+    place: { path, ...outline.lineAt(start), isAbout },
+  })
   const sources = details.sources()
-  const isWanted = (each: SourceFunction): boolean => each.name === wanted
-  const own = sources.flatMap((source) =>
+  const functions = sources.flatMap((source) =>
     source.outline.functions
-      .filter(
-        (each) => isWanted(each) && (each.contract === contract.name || wanted !== 'constructor'),
-      )
-      .map((each) => ({ source, start: each.start, contract: each.contract, function: each.name })),
+      .filter((each) => each.name === wanted)
+      .map(({ contract: owner, start }) => ({ source, owner, start })),
   )
-  const found = own.find((each) => each.contract === contract.name) ?? own[0]
-  if (found !== undefined) {
-    const place = {
-      path: found.source.path,
-      ...found.source.outline.lineAt(found.start),
-      isAbout,
-    }
-    return { contract: name, function: found.function, place }
-  }
-  for (const { outline, path } of sources) {
-    const start = outline.contracts.get(contract.name)
-    if (start === undefined) continue
-    return {
-      contract: name,
-      function: undefined,
-      place: { path, ...outline.lineAt(start), isAbout },
-    }
+  const inherited = wanted === 'constructor' ? undefined : functions[0]
+  const found = functions.find(({ owner }) => owner === contract.name) ?? inherited
+  if (found !== undefined) return entry(found.source, found.start, wanted)
+  for (const source of sources) {
+    const start = source.outline.contracts.get(contract.name)
+    if (start !== undefined) return entry(source, start)
   }
   return { contract: name, function: undefined, place: undefined }
 }
@@ -157,10 +147,10 @@ function endSpot(
 const ERROR = '0x08c379a0'
 
 /** What stands in the source where this is thrown: the name of an error, or the text of a reason. */
-function wordsOf({ output, failure }: RunFrame, { abi }: Contract): string | undefined {
+function wordsOf({ output, failure }: RunFrame, contract: Contract): string | undefined {
   if (failure?.kind !== 'revert' || output.length < 4) return undefined
-  const key = hexFromBytes(output.subarray(0, 4))
-  if (key !== ERROR) return abi.find((each) => each.kind === 'error' && each.key === key)?.name
+  const key = selectorOf(output)
+  if (key !== ERROR) return memberOf(contract, 'error', key)?.name
   const length = output.length < 68 ? 0 : Buffer.from(output).readUInt32BE(64)
   const text = Buffer.from(output.subarray(68, 68 + length)).toString('latin1')
   return text === '' ? undefined : text
@@ -258,19 +248,16 @@ function hasModifier({ source, origin }: Spot, name: string): boolean {
   return words.slice(0, body).some(({ text }) => text === name)
 }
 
-function entryOf({ name }: FrameContract, spot: Spot, isAbout: boolean): StackEntry {
-  const { around } = spot
+function entryOf(
+  { name }: FrameContract,
+  { around, source, origin }: Spot,
+  isAbout: boolean,
+): StackEntry {
   return {
     contract: around?.contract ?? name,
     function: around?.name,
-    place: placeOf(spot, isAbout),
+    place: { path: source.path, ...source.outline.lineAt(origin.start), isAbout },
   }
-}
-
-function placeOf(spot: Spot | undefined, isAbout: boolean): Place | undefined {
-  if (spot === undefined) return undefined
-  const { source, origin } = spot
-  return { path: source.path, ...source.outline.lineAt(origin.start), isAbout }
 }
 
 /** Characters of a source that a reason quotes. */

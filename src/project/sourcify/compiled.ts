@@ -88,7 +88,7 @@ export class CompiledReader {
     const folder = path.dirname(contract.file)
     const sourceAt = (name: string): string | undefined => {
       const plain = name.replace(/^project:\//, '')
-      const other = this.#catalogue.find(
+      const other = this.#catalogue.contracts.find(
         ({ file, source }) => path.dirname(file) === folder && source.endsWith(plain),
       )
       const own = other && jsonIn(other.file).source

@@ -13,6 +13,7 @@ import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { Telling } from '../abi/values.ts'
+import { selectorOf } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import type { Told, ToldCall } from '../naming/told.ts'
 import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
@@ -126,8 +127,7 @@ function plainName(
   const address = short(checksumAddress(to))
   if (kind === 'SELFDESTRUCT') return `selfdestruct to ${names.argumentName(world, to) ?? address}`
   if (isPrecompile) return `precompile ${Number(to)}`
-  const selector = input.length < 4 ? '' : `.${hexFromBytes(input.subarray(0, 4))}`
-  return `${names.label(to) ?? address}${selector}`
+  return [names.label(to) ?? address, selectorOf(input)].filter(Boolean).join('.')
 }
 
 function errorOf(names: Names, world: World, { to, output, failure }: CallFrame): string {
