@@ -128,7 +128,7 @@ export class Project {
     }
     this.#followFile(whole)
     const contracts = this.catalogue.count((each) => each === whole)
-    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(whole) })
+    this.#tell({ event: 'artifacts', contracts, place: this.#shown(whole) })
     return contracts
   }
 
@@ -370,7 +370,7 @@ export class Project {
     if (catalogue.version === version) return
     const changed = changedIn(before, catalogue.marks(isOf))
     if (changed.length === 0) return
-    this.#options.tell({
+    this.#tell({
       event: 'artifacts',
       contracts: catalogue.count(isOf),
       place: this.#shown(place),
@@ -426,8 +426,13 @@ export class Project {
     }
   }
 
+  /** A reading may end after its chain. */
+  #tell(event: ProjectEvent): void {
+    if (!this.#isClosed) this.#options.tell(event)
+  }
+
   #warning(warning: string): void {
-    this.#options.tell({ event: 'artifacts', warning })
+    this.#tell({ event: 'artifacts', warning })
   }
 
   /** `./out` */

@@ -258,6 +258,18 @@ describe('artifacts that change', () => {
     ])
   })
 
+  test('are told by no chain that is closed meanwhile', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    writeFileSync(path.join(artifacts, 'Broken.json'), '{')
+    const onArtifacts = (event: ProjectEvent): void => {
+      told.push(event)
+      void devchain?.close()
+    }
+    devchain = await createDevchain({}, { observer: { onArtifacts }, folder })
+    await devchain.artifactsRead()
+    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('Broken.json') }])
+  })
+
   test('and go are forgotten', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
