@@ -150,6 +150,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
 /** Tells a log of everything that a chain does. */
 export function observerOf(log: Log): Observer {
   return {
+    ofChain: (name) => observerOf(log.ofChain(name)),
     onChain: (chain) => log.watch(chain),
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
@@ -179,7 +180,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
     settings.log === 'json'
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(palette, verbose)
-  const writer = new LogWriter(sink, renderer.dropped)
+  const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
   const size = isTerminal ? sizeOfScreen : undefined
   return {
     writer,

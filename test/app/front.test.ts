@@ -5,6 +5,12 @@ import { WebSocket } from 'ws'
 import { type Front, openFront } from '../../src/app/front.ts'
 import type { Observer } from '../../src/app/observer.ts'
 import { readDevchainOptions } from '../../src/app/settings.ts'
+import type { Renderer } from '../../src/cli/log/folding.ts'
+import { createJsonRenderer } from '../../src/cli/log/json.ts'
+import { Log } from '../../src/cli/log/log.ts'
+import { PLAIN } from '../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
+import { observerOf } from '../../src/cli/start.ts'
 import { connectRaw, rawPost } from '../support/raw.ts'
 import { call, post, result } from '../support/testserver.ts'
 
@@ -138,6 +144,55 @@ test('an observer is told of the first chain, and those that it makes of their o
     'bob: eth_blockNumber',
     ...['first: block 1', 'first: evm_mine'],
   ])
+})
+
+describe('the log', () => {
+  async function logged(renderer: Renderer): Promise<readonly string[]> {
+    let text = ''
+    const log = new Log(renderer, { write: (lines) => (text += lines) }, undefined)
+    {
+      await using three = await opened(['alice', 'bob'], { observer: observerOf(log) })
+      const { url } = three
+      for (const path of ['/', '/alice', '/alice', '/bob']) await post(url + path, blockNumber)
+      await post(`${url}/alice`, mine)
+      await post(url, mine)
+    }
+    log.end()
+    return text.trimEnd().split('\n')
+  }
+
+  test('for people has the name before what a chain did, and folds calls of one chain', async () => {
+    const lines = await logged(createPrettyRenderer(PLAIN, false))
+    const shown = lines.map((line) => line.replace(/ +[\d.]+ .?s /, ' ').replace(/0x\w+$/, '…'))
+    expect(shown).toEqual([
+      'eth_blockNumber  0',
+      'alice  eth_blockNumber  0  ×2',
+      'bob  eth_blockNumber  0',
+      'alice  evm_mine  1 block',
+      '  block 1 …',
+      expect.stringContaining('    empty'),
+      'evm_mine  1 block',
+      '  block 1 …',
+      expect.stringContaining('    empty'),
+      expect.stringMatching(/^ended after .*: 6 calls, 0 transactions, 2 blocks$/),
+    ])
+  })
+
+  test('for programs has it in each line of a chain that has one', async () => {
+    const lines = await logged(createJsonRenderer(Date.now, false))
+    const events = lines.map((line) => JSON.parse(line))
+    expect(events.map(({ event, chain, id, call: of }) => [event, chain, id ?? of])).toEqual([
+      ['call', undefined, 1],
+      ['call', 'alice', 2],
+      ['call', 'alice', 3],
+      ['call', 'bob', 4],
+      ['call', 'alice', 5],
+      ['block', 'alice', 5],
+      ['call', undefined, 6],
+      ['block', undefined, 6],
+      ['end', undefined, undefined],
+    ])
+  })
 })
 
 test('a setting is changed of one chain alone', async () => {

@@ -139,7 +139,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
     path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
   const sink = path === undefined ? standardError() : logFile(path)
-  const writer = new LogWriter(sink, renderer.dropped)
+  const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
   const lines = new Log(renderer, writer, undefined, settings)
   return {
     observer: observerOf(lines),
@@ -161,7 +161,7 @@ export function fitted(renderer: Renderer, columns: () => number): Renderer {
     ...renderer,
     boot: (boot) => renderer.boot(boot, columns()),
     entry: (entry) => renderer.entry(entry, columns()),
-    hint: (hint) => renderer.hint(hint, columns()),
+    line: (event) => renderer.line(event, event.event === 'hint' ? columns() : undefined),
   }
 }
 

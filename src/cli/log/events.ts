@@ -12,7 +12,9 @@ import type { MiningState } from '../../node/ledger/chainstate.ts'
 import type { DroppedTransaction, StateChange } from '../../node/ledger/change.ts'
 import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
+import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
+import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Effects } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -189,6 +191,13 @@ export interface NoticeEvent {
   readonly text: string
 }
 
+/** What a user probably wants to know, and the flag that it names. */
+export interface HintEvent {
+  readonly event: 'hint'
+  readonly hint: string
+  readonly flag: string
+}
+
 /** A bug of this program; the caller got "internal error". */
 export interface BugEvent {
   readonly event: 'bug'
@@ -205,7 +214,27 @@ export type ChainEvent =
   | WaitingEvent
   | DroppedEvent
   | ImportedEvent
-export type Event = CallEvent | ChainEvent | RunningEvent | NoticeEvent | BugEvent
+
+/** Lines that are left out, as the log's reader is too slow. */
+interface OverflowEvent {
+  readonly event: 'overflow'
+  readonly lines: number
+}
+
+/** What is told in a line of its own. */
+export type LineEvent = (
+  | HintEvent
+  | RunningEvent
+  | NoticeEvent
+  | ArtifactsEvent
+  | ({ readonly event: 'peer' } & PeerEvent)
+  | BugEvent
+  | OverflowEvent
+  | EndEvent
+) & {
+  /** The name of the chain, where it has one. */
+  readonly chain?: string | undefined
+}
 
 /** Bytes of an input, and of what a failure returned, that an event holds. */
 const INPUT_LIMIT = 4_096

@@ -1,26 +1,18 @@
 // Entries of the log, and how those that repeat become one line with a counter: also where the calls of a client that
 // polls alternate.
 import { stripVTControlCharacters } from 'node:util'
-import type { PeerEvent } from '../../node/peers.ts'
-import type { ArtifactsEvent } from '../../project/events.ts'
 import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
-import type {
-  BugEvent,
-  CallEvent,
-  ChainEvent,
-  EndEvent,
-  NoticeEvent,
-  RunningEvent,
-} from './events.ts'
-import type { HintEvent } from './hints.ts'
+import type { CallEvent, ChainEvent, LineEvent } from './events.ts'
 import { joinedImports } from './peers.ts'
 import { accountOf, askedBy } from './request.ts'
 import type { Scene } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
+  /** The name of the chain, where it has one. */
+  readonly chain?: string | undefined
   readonly call: CallEvent | undefined
   /** Counts the calls of a run, from 1 on. */
   readonly id?: number | undefined
@@ -46,14 +38,7 @@ export interface Renderer {
   /** @param columns of the terminal; undefined: as wide as may be */
   readonly boot: (boot: BootEvent, columns?: number) => string
   readonly entry: (entry: Entry, columns?: number) => string
-  readonly hint: (event: HintEvent, columns?: number) => string
-  readonly running: (event: RunningEvent) => string
-  readonly notice: (event: NoticeEvent) => string
-  readonly artifacts: (event: ArtifactsEvent) => string
-  readonly peer: (event: PeerEvent) => string
-  readonly bug: (event: BugEvent) => string
-  readonly end: (event: EndEvent) => string
-  readonly dropped: (lines: number) => string
+  readonly line: (event: LineEvent, columns?: number) => string
 }
 
 /** What the log needs of `LogWriter`. */
@@ -266,7 +251,7 @@ function isPlain(entry: Entry): boolean {
 }
 
 function isOfMethod(a: Entry, b: Entry): boolean {
-  return a.call?.method === b.call?.method
+  return a.call?.method === b.call?.method && a.chain === b.chain
 }
 
 function isEmptyBlock(events: readonly ChainEvent[]): boolean {
@@ -276,6 +261,7 @@ function isEmptyBlock(events: readonly ChainEvent[]): boolean {
 }
 
 function isSame(a: Entry, b: Entry): boolean {
+  if (a.chain !== b.chain) return false
   if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
   return (
     isOfMethod(a, b) &&

@@ -4,15 +4,8 @@ import type { Chain } from '../../node/chain/chain.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectHint } from '../../project/events.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { CallEvent, ChainEvent } from './events.ts'
+import type { CallEvent, ChainEvent, HintEvent } from './events.ts'
 import { askedBy } from './request.ts'
-
-/** A hint, and the flag that it names. */
-export interface HintEvent {
-  readonly event: 'hint'
-  readonly hint: string
-  readonly flag: string
-}
 
 /** The code of failed executions unless `--compat` says otherwise, as the specification wants it. */
 const EXECUTION_CODE = -32015
@@ -21,10 +14,15 @@ const EXECUTION_CODE = -32015
 export class Hints {
   readonly #isOn: boolean
   readonly #hasFixedGas: boolean
-  readonly #given = new Set<string>()
+  readonly #given: Set<string>
   #chain: Pick<Chain, 'state'> | undefined
 
-  constructor({ noHints, defaultGas }: Pick<AllSettings, 'noHints' | 'defaultGas'>) {
+  /** @param given hints that were given already */
+  constructor(
+    { noHints, defaultGas }: Pick<AllSettings, 'noHints' | 'defaultGas'>,
+    given: Set<string>,
+  ) {
+    this.#given = given
     this.#isOn = !noHints
     this.#hasFixedGas = defaultGas !== 'estimate'
   }

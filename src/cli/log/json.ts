@@ -1,9 +1,9 @@
 // The log for programs: one JSON object a line, with the same events as the log for people.
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
-import type { BugEvent, CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
+import type { CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
 import type { Entry, Renderer } from './folding.ts'
-import { builtInName, type NameSource, selectorOf } from './names.ts'
+import { builtInName, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy, isDeployer } from './request.ts'
 import { plainTold, type Scene, toldCall, toldError, toldEvents, toldTransaction } from './scene.ts'
@@ -19,56 +19,29 @@ const VERBOSE_LIMIT = 1_000_000
  * the lines of its changes name that as `call`.
  * @param now milliseconds since 1970
  * @param isVerbose cuts values only where they are very long
- * @param nameOf knows what functions are called
  */
-export function createJsonRenderer(
-  now: () => number,
-  isVerbose: boolean,
-  nameOf: NameSource = builtInName,
-): Renderer {
+export function createJsonRenderer(now: () => number, isVerbose: boolean): Renderer {
   const line = (event: object): string =>
     `${JSON.stringify({ time: new Date(now()).toISOString(), ...event })}\n`
-  const look: Look = {
-    nameOf,
-    scene: undefined,
-    stacks: undefined,
-    traces: undefined,
-    callTrace: undefined,
-    limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT,
-  }
+  const limit = isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT
   return {
     folds: 'nothing',
     boot: (boot) => line({ event: 'boot', ...boot }),
-    entry: ({ call, id, events, scene, stacks, traces, callTrace }: Entry) => {
-      const seen = { ...look, scene, stacks, traces, callTrace }
-      const calls = call === undefined ? '' : line(callObject(seen, call, id))
-      return calls + events.map((event) => line({ ...eventObject(seen, event), call: id })).join('')
+    entry: (entry: Entry) => {
+      const { chain, call, id, events } = entry
+      const calls = call === undefined ? '' : line({ ...callObject(entry, call, limit), chain })
+      const changes = events.map((event) => line({ ...eventObject(entry, event), call: id, chain }))
+      return calls + changes.join('')
     },
-    hint: (event) => line(event),
-    running: ({ durationMs, gasUsed, ...event }: RunningEvent) =>
-      line({ ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
-    notice: (event) => line(event),
-    artifacts: (event) => line(event),
-    peer: (event) => line({ event: 'peer', ...event }),
-    bug: (event: BugEvent) => line(event),
-    end: (event) => line(event),
-    dropped: (lines) => line({ event: 'overflow', lines }),
+    line: (event) => line(event.event === 'running' ? plainRunning(event) : event),
   }
 }
 
-interface Look {
-  readonly nameOf: NameSource
-  /** The names of the user's project; undefined where there is none. */
-  readonly scene: Scene | undefined
-  /** Where in Solidity transactions failed, by their hashes. */
-  readonly stacks: Entry['stacks']
-  readonly traces: Entry['traces']
-  readonly callTrace: Entry['callTrace']
-  readonly limit: number
+function plainRunning({ durationMs, gasUsed, ...event }: RunningEvent): object {
+  return { ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }
 }
 
-function callObject(look: Look, call: CallEvent, id: number | undefined): object {
-  const { nameOf, limit, scene } = look
+function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: number): object {
   const { event, method, durationMs, error, console: printed, notes } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
@@ -86,7 +59,7 @@ function callObject(look: Look, call: CallEvent, id: number | undefined): object
     method,
     durationMs: Math.round(durationMs * 1000) / 1000,
     ok: error === undefined,
-    ...(asked && { to: asked.to, ...functionOf(nameOf, asked.to, asked.input) }),
+    ...(asked && { to: asked.to, ...functionOf(asked.to, asked.input) }),
     called: told && plainTold(told),
     params: within('params', call.params),
     result: within('result', call.result),
@@ -96,19 +69,18 @@ function callObject(look: Look, call: CallEvent, id: number | undefined): object
     ...(cut.length > 0 ? { cut } : {}),
     ...(printed.length > 0 ? { console: printed } : {}),
     ...(notes.length > 0 ? { notes } : {}),
-    trace: look.callTrace,
+    trace: callTrace,
   }
 }
 
 /** Which function a message calls; nothing where it calls none. */
 function functionOf(
-  nameOf: NameSource,
   to: string | null,
   input: string,
 ): { readonly selector?: string; readonly function?: string | undefined } {
   const selector = selectorOf(input)
   if (to === null || selector === '' || isDeployer(to)) return {}
-  return { selector, function: nameOf(to, input) }
+  return { selector, function: builtInName(to, input) }
 }
 
 /** The event with what it has inside brought to its surface. */
@@ -138,7 +110,7 @@ const SMALL = new Set([
 ])
 
 /** The event without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
-function eventObject(look: Look, event: ChainEvent): object {
+function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): object {
   const fields = Object.entries(plainEvent(event)).map(([name, value]) => {
     if (name === 'executed') return [name, undefined]
     if (typeof value !== 'bigint') return [name, value]
@@ -146,10 +118,10 @@ function eventObject(look: Look, event: ChainEvent): object {
   })
   const object = Object.fromEntries(fields)
   if (event.event !== 'transaction') return object
-  const called = functionOf(look.nameOf, event.to, event.input)
-  const named = look.scene && namesOf(look.scene, event)
-  const solidityStack = look.stacks?.get(event.hash)
-  const trace = look.traces?.get(event.hash)
+  const called = functionOf(event.to, event.input)
+  const named = scene && namesOf(scene, event)
+  const solidityStack = stacks?.get(event.hash)
+  const trace = traces?.get(event.hash)
   const ok = event.failure === undefined
   return { ...object, ...called, ...named, solidityStack, trace, input: undefined, ok }
 }

@@ -10,9 +10,17 @@ import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
 import { changesChain } from '../../rpc/method.ts'
 import type { World } from '../../state/world.ts'
-import { type CallEvent, type ChainEvent, changeEvents, hasEntered, sentHash } from './events.ts'
+import {
+  type CallEvent,
+  type ChainEvent,
+  changeEvents,
+  type HintEvent,
+  hasEntered,
+  type LineEvent,
+  sentHash,
+} from './events.ts'
 import { type Entry, Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
-import { type HintEvent, Hints } from './hints.ts'
+import { Hints } from './hints.ts'
 import { type Scene, withNames } from './scene.ts'
 
 /** How long changes wait for the call that made them before they are logged alone. */
@@ -33,16 +41,34 @@ export type LogSettings = Pick<
   'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept'
 >
 
+/** What the logs of several chains have in common. */
+interface Shared {
+  readonly folding: Folding
+  readonly hinted: Set<string>
+  readonly totals: {
+    calls: number
+    failedCalls: number
+    transactions: number
+    failedTransactions: number
+    blocks: number
+  }
+}
+
 export class Log {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
   readonly #screen: Screen
+  readonly #settings: LogSettings | undefined
+  readonly #shared: Shared
   readonly #folding: Folding
+  /** Of the chain that is logged here; undefined: it has none. */
+  readonly #chain: string | undefined
+  /** The logs of chains that have names. */
+  readonly #named: Log[] = []
   readonly #hints: Hints | undefined
-  readonly #traces: Scene['traces']
   readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
-  readonly #totals = { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 }
+  readonly #totals: Shared['totals']
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
@@ -53,14 +79,42 @@ export class Log {
   #tellWaiting: (() => void) | undefined
 
   /** @param settings which hints and traces are given, and of which methods; without them there are no hints */
-  constructor(renderer: Renderer, writer: TextWriter, screen: Screen, settings?: LogSettings) {
+  constructor(
+    renderer: Renderer,
+    writer: TextWriter,
+    screen: Screen,
+    settings?: LogSettings,
+    shared?: Shared,
+    chain?: string,
+  ) {
     this.#renderer = renderer
     this.#writer = writer
     this.#screen = screen
-    this.#folding = new Folding(renderer, writer, screen)
-    this.#hints = settings && new Hints(settings)
-    this.#traces = settings?.trace
+    this.#settings = settings
+    this.#chain = chain
+    this.#shared = shared ?? {
+      folding: new Folding(renderer, writer, screen),
+      hinted: new Set(),
+      totals: { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 },
+    }
+    this.#folding = this.#shared.folding
+    this.#totals = this.#shared.totals
+    this.#hints = settings && new Hints(settings, this.#shared.hinted)
     this.#isShown = shownMethods(settings)
+  }
+
+  /** The log of a chain that has a name: it goes to the same place, and its lines have the name. */
+  ofChain(name: string): Log {
+    const log = new Log(
+      this.#renderer,
+      this.#writer,
+      this.#screen,
+      this.#settings,
+      this.#shared,
+      name,
+    )
+    this.#named.push(log)
+    return log
   }
 
   /** What this chain's settings are decides on hints. */
@@ -91,7 +145,8 @@ export class Log {
         hints()
         return undefined
       }
-      return this.#withStacks({ call, id, count: 1, events, scene }, isNow, (entry) => {
+      const told = { chain: this.#chain, call, id, count: 1, events, scene }
+      return this.#withStacks(told, isNow, (entry) => {
         this.#tell(entry)
         hints()
       })
@@ -118,46 +173,37 @@ export class Log {
 
   /** Logs that something takes long and goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
-    this.#tellQueue()
-    this.#folding.end()
-    const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
-    this.#writer.write(this.#renderer.running(event))
+    this.#line({ event: 'running', method: name, durationMs, gasUsed, others })
   }
 
   /** Logs what a user should know. */
   notice(text: string): void {
-    this.#tellQueue()
-    this.#folding.end()
-    this.#writer.write(this.#renderer.notice({ event: 'notice', text }))
+    this.#line({ event: 'notice', text })
   }
 
   /** Logs that a peer came or went, or was refused. */
   peer(event: PeerEvent): void {
-    this.#tellQueue()
-    this.#folding.end()
-    this.#writer.write(this.#renderer.peer(event))
+    this.#line({ event: 'peer', ...event })
   }
 
   /** Logs what was found of the user's project. */
   artifacts(event: ProjectEvent): void {
-    this.#tellQueue()
-    if ('hint' in event) {
-      this.#hint(this.#hints?.onProject(event) ?? [])
+    if (!('hint' in event)) {
+      this.#line(event)
       return
     }
-    this.#folding.end()
-    this.#writer.write(this.#renderer.artifacts(event))
+    this.#tellQueue()
+    this.#hint(this.#hints?.onProject(event) ?? [])
   }
 
   bug(error: unknown): void {
-    this.#tellQueue()
-    this.#folding.end()
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    this.#writer.write(this.#renderer.bug({ event: 'bug', stack }))
+    this.#line({ event: 'bug', stack })
   }
 
   /** Writes what waits. */
   finish(): void {
+    for (const log of this.#named) log.finish()
     this.#tellHeld()
     this.#tellAll()
     this.#folding.end()
@@ -167,7 +213,14 @@ export class Log {
   end(): void {
     this.finish()
     const durationMs = Math.round(performance.now() - this.#beganMs)
-    this.#writer.write(this.#renderer.end({ event: 'end', ...this.#totals, durationMs }))
+    this.#line({ event: 'end', ...this.#totals, durationMs })
+  }
+
+  /** Tells what happened in a line of its own, below what came before. */
+  #line(event: LineEvent): void {
+    this.#tellQueue()
+    this.#folding.end()
+    this.#writer.write(this.#renderer.line({ ...event, chain: this.#chain }))
   }
 
   /** Where there are names, after the reply; else at once. */
@@ -231,15 +284,17 @@ export class Log {
     const names = this.#names
     if (names === undefined) return undefined
     const world = change === undefined ? names.world : headOf(change.after.tree).world
-    return { names, world, before: change && worldBefore(change), traces: this.#traces }
+    return { names, world, before: change && worldBefore(change), traces: this.#settings?.trace }
   }
 
   #hint(hints: readonly HintEvent[]): void {
     if (hints.length === 0) return
     // it stands below what gave rise to it, which is drawn over no more
     this.#folding.end()
-    for (const hint of hints)
-      this.#writer.write(this.#renderer.hint(hint, this.#screen?.().columns))
+    for (const hint of hints) {
+      const event = { ...hint, chain: this.#chain }
+      this.#writer.write(this.#renderer.line(event, this.#screen?.().columns))
+    }
   }
 
   /**
@@ -274,7 +329,7 @@ export class Log {
     this.#later((isNow) => {
       const events = changeEvents(change, undefined)
       if (events.length === 0) return undefined
-      const entry = { call: undefined, count: 1, events, scene }
+      const entry = { chain: this.#chain, call: undefined, count: 1, events, scene }
       return this.#withStacks(entry, isNow, (found) => this.#tell(found))
     })
   }

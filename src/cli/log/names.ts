@@ -4,15 +4,6 @@ import { bySelector, CONSOLE_ADDRESS, decodeArguments, functionSignature } from 
 import { short } from '../../core/format.ts'
 import { bytesFromHex } from '../../core/hex.ts'
 
-/**
- * Says what a call calls, as a signature: `transfer(address,uint256)`, or with the contract's name before it,
- * `Token.transfer(address,uint256)`; undefined when it does not know. A source that knows the user's own contracts goes
- * before the one that is built in.
- * @param to the callee; null for a creation
- * @param input hex, from the selector on
- */
-export type NameSource = (to: string | null, input: string) => string | undefined
-
 /** OpenZeppelin Contracts 5, ERC-6093 among them. Only types of one word: their arguments are shown. */
 const ERRORS = `
 ERC20InsufficientBalance(address,uint256,uint256) ERC20InvalidSender(address) ERC20InvalidReceiver(address)
@@ -37,8 +28,12 @@ ECDSAInvalidSignature() ECDSAInvalidSignatureLength(uint256) ECDSAInvalidSignatu
 
 const errors = bySelector(ERRORS)
 
-/** The names that are built in. */
-export const builtInName: NameSource = (to, input) => {
+/**
+ * What a call calls, as a signature: `transfer(address,uint256)`; undefined when it is not known.
+ * @param to the callee; null for a creation
+ * @param input hex, from the selector on
+ */
+export function builtInName(to: string | null, input: string): string | undefined {
   if (to?.toLowerCase() === CONSOLE_ADDRESS) return 'console.log'
   return functionSignature(selectorOf(input))
 }

@@ -28,11 +28,12 @@ import type {
   CallEvent,
   ChainEvent,
   EndEvent,
+  LineEvent,
   RunningEvent,
   TransactionEvent,
 } from './events.ts'
 import type { Entry, Renderer } from './folding.ts'
-import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
+import { builtInName, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
 import { peerLine } from './peers.ts'
@@ -41,7 +42,6 @@ import {
   answerText,
   briefly,
   phraseOf,
-  type Scene,
   toldCall,
   toldError,
   toldEvents,
@@ -72,67 +72,77 @@ const HEADLINES: ReadonlySet<ChainEvent['event']> = new Set([
   'mining',
 ])
 
-/**
- * Makes the renderer for people. `isVerbose` adds parameters and results.
- * @param nameOf knows what functions are called
- */
-export function createPrettyRenderer(
-  palette: Palette,
-  isVerbose: boolean,
-  nameOf: NameSource = builtInName,
-): Renderer {
-  const checksum = remembering((address: Address) => checksumAddress(address))
-  const wide = { palette, isVerbose, nameOf, address: checksum, columns: undefined }
-  const look: Look = {
-    ...wide,
-    scene: undefined,
-    stacks: undefined,
-    traces: undefined,
-    callTrace: undefined,
+/** Makes the renderer for people. `isVerbose` adds parameters and results. */
+export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Renderer {
+  const plain: PlainLook = {
+    palette,
+    isVerbose,
+    columns: undefined,
+    address: remembering((address: Address) => checksumAddress(address)),
     label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
     folds: isVerbose ? 'calls' : 'methods',
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
-      const { scene, stacks, traces, callTrace } = entry
-      const seen = { ...look, scene, stacks, traces, callTrace }
-      if (columns === undefined) return `${entryLines(seen, entry).join('\n')}\n`
-      const lines = entryLines(fitted(seen, columns), entry)
-      return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
+      const { chain, scene, stacks, traces, callTrace } = entry
+      const look = { ...plain, scene, stacks, traces, callTrace }
+      const [first = '', ...others] = entryLines(
+        columns === undefined ? look : fitted(look, columns),
+        entry,
+      )
+      const lines = [named(palette, chain, first), ...others]
+      const rows = columns === undefined ? lines : lines.map((line) => wrapped(line, columns))
+      return `${rows.join('\n')}\n`
     },
-    hint: ({ hint }, columns) => {
-      const line = `${palette.yellow('hint')} ${hint}`
+    line: (event, columns) => {
+      const line = named(palette, event.chain, lineOf(palette, event))
       return `${columns === undefined ? line : wrapped(line, columns)}\n`
     },
-    end: (event) => `${palette.dim(endLine(event))}\n`,
-    running: (event) => `${palette.yellow(runningLine(event))}\n`,
-    notice: ({ text }) => `${palette.yellow(oneLine(text, 500))}\n`,
-    artifacts: (event) => `${artifactsLine(palette, event)}\n`,
-    peer: (event) => `${palette.cyan('peers')}  ${peerLine(event)}\n`,
-    bug: (event) => `${bugLines(look, event).join('\n')}\n`,
-    dropped: (lines) =>
-      `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
   }
 }
 
-interface Look {
+/** A line of a chain that has a name begins with it. */
+function named(palette: Palette, chain: string | undefined, line: string): string {
+  return chain === undefined ? line : `${palette.cyan(chain)}  ${line}`
+}
+
+function lineOf(palette: Palette, event: LineEvent): string {
+  switch (event.event) {
+    case 'hint':
+      return `${palette.yellow('hint')} ${event.hint}`
+    case 'running':
+      return palette.yellow(runningLine(event))
+    case 'notice':
+      return palette.yellow(oneLine(event.text, 500))
+    case 'artifacts':
+      return artifactsLine(palette, event)
+    case 'peer':
+      return `${palette.cyan('peers')}  ${peerLine(event)}`
+    case 'bug':
+      return bugLines(palette, event).join('\n')
+    case 'overflow':
+      return palette.yellow(
+        `… ${plural(event.lines, 'line')} dropped: the log's reader is too slow`,
+      )
+    case 'end':
+      return palette.dim(endLine(event))
+  }
+}
+
+interface PlainLook {
   readonly palette: Palette
   readonly isVerbose: boolean
-  readonly nameOf: NameSource
   /** An address as people know it, in full where there is room. */
   readonly address: (address: Address) => string
   /** A method's name as wide as its column. */
   readonly label: (method: string) => string
-  /** The names of the user's project; undefined where there is none. */
-  readonly scene: Scene | undefined
-  /** Where in Solidity transactions failed, by their hashes. */
-  readonly stacks: Entry['stacks']
-  readonly traces: Entry['traces']
-  readonly callTrace: Entry['callTrace']
   /** Of the terminal; undefined: as wide as may be. */
   readonly columns: number | undefined
 }
+
+/** How an entry is told: with what is known of it. */
+type Look = PlainLook & Pick<Entry, 'scene' | 'stacks' | 'traces' | 'callTrace'>
 
 /** The look on a terminal. */
 function fitted(look: Look, columns: number): Look {
@@ -262,7 +272,7 @@ function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string
   }
   if (to === null) return 'new contract'
   if (isDeployer(to)) return `new contract by ${calleeOf(look, to)}`
-  return [calleeOf(look, to), ...functionOf(look, to, input)].join(' ')
+  return [calleeOf(look, to), ...functionOf(to, input)].join(' ')
 }
 
 function calleeOf({ address }: Look, to: string): string {
@@ -271,9 +281,9 @@ function calleeOf({ address }: Look, to: string): string {
 }
 
 /** The name of the function that is called, else its selector; nothing where there is none. */
-function functionOf({ nameOf }: Look, to: string | null, input: string): string[] {
+function functionOf(to: string | null, input: string): string[] {
   const selector = selectorOf(input)
-  const name = nameOf(to, input)
+  const name = builtInName(to, input)
   if (name !== undefined) return [oneLine(nameIn(name), 60)]
   return selector === '' ? [] : [selector]
 }
@@ -333,8 +343,7 @@ function targetOf(look: Look, event: TransactionEvent): string {
       executed?.output.length === 20 ? ` at ${address(addressFromBytes(executed.output))}` : ''
     return `new contract${made} by ${palette.dim(nameFor(look, to))}`
   }
-  if (named === undefined)
-    return [nameFor(look, to), ...functionOf(look, to, event.input)].join(' ')
+  if (named === undefined) return [nameFor(look, to), ...functionOf(to, event.input)].join(' ')
   const phrase = phraseOf(named, isVerbose)
   if (!('created' in named) || named.created === undefined)
     return `${phrase} ${palette.dim(address(to))}`
@@ -450,7 +459,7 @@ function runningLine({ method, durationMs, gasUsed, others }: RunningEvent): str
   return `${parts.join(', ')}${more}`
 }
 
-function bugLines({ palette }: Look, { stack }: BugEvent): string[] {
+function bugLines(palette: Palette, { stack }: BugEvent): string[] {
   const [first = '', ...frames] = printable(stack.slice(0, CONSOLE_LIMIT)).split('\n')
   return [
     palette.red(`internal error: ${first}`),

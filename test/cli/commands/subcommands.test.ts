@@ -299,10 +299,10 @@ describe('exec', () => {
   test('breaks lines of the log where the terminal ends, and draws over none', () => {
     const renderer = fitted(createPrettyRenderer(PLAIN, false), () => 60)
     const hint = { event: 'hint', flag: '--host', hint: 'a long hint '.repeat(20) } as const
-    const rows = renderer.hint(hint).trimEnd().split('\n')
+    const rows = renderer.line(hint).trimEnd().split('\n')
     expect(rows.length).toBeGreaterThan(3)
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(60)
-    expect(renderer.notice({ event: 'notice', text: 'a notice' })).toContain('a notice')
+    expect(renderer.line({ event: 'notice', text: 'a notice' })).toContain('a notice')
   })
 
   test('ends with 128 and the number of the signal that ended the command', async () => {

@@ -2,8 +2,6 @@
 import { expect, test } from 'vitest'
 import { bounded } from '../../../src/cli/log/bounded.ts'
 import { builtInName, errorText } from '../../../src/cli/log/names.ts'
-import { PLAIN } from '../../../src/cli/log/palette.ts'
-import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { assemble } from '../../support/bytecode.ts'
 import { startLogged } from '../../support/loggedchain.ts'
@@ -132,16 +130,6 @@ test('repeated calls are one line with a counter, with their function', async ()
     'eth_call  1.0 ms  0x5FbD…0aa3 totalSupply → 0x  ×12',
     'eth_call  1.0 ms  0x5FbD…0aa3 symbol → 0x',
   ])
-})
-
-test('another source of names can be put in', () => {
-  const renderer = createPrettyRenderer(PLAIN, false, (to, input) =>
-    to === TOKEN && input === '0x791a009b' ? 'Vault.sweep(address)' : builtInName(to, input),
-  )
-  const params = [{ to: TOKEN, data: '0x791a009b' }]
-  const base = { event: 'call', console: [], notes: [], durationMs: 1, error: undefined } as const
-  const call = { ...base, method: 'eth_call', params, result: '0x' }
-  expect(renderer.entry({ call, count: 1, events: [] })).toContain('Vault.sweep → 0x')
 })
 
 test('JSON lines name calls by an id, and functions in full', async () => {
