@@ -37,11 +37,6 @@ const MODULES = [
     flags: ['--initialMemory', '2'],
   },
   {
-    entry: 'loader/assembly/checksum.ts',
-    output: 'loader/checksum.wasm.ts',
-    flags: ['--initialMemory', '1'],
-  },
-  {
     entry: 'node/bulk/assembly/runminer.ts',
     output: 'node/bulk/runminer.wasm.ts',
     // memory that can't grow is a trap

@@ -3,7 +3,7 @@ import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { Script } from 'node:vm'
 import { makeFolder } from './cachefolder.ts'
-import { type Content, SealedFiles } from './sealed.ts'
+import { type Content, readSealed, seal } from './sealed.ts'
 
 /**
  * A part's bytecode is kept so long after it was loaded. Of what is loaded at the start, that is as soon as the start is
@@ -39,8 +39,8 @@ export type Compile = (file: string, text: string) => unknown
 
 /**
  * Compiles with the bytecode of an earlier start. It belongs to the hash of a part's text in its name and to a version of
- * node; V8 itself refuses bytecode of another version or with other flags, and crashes over what is damaged: that has a
- * checksum that does not fit, and is made anew. Where it cannot be kept, nothing is lost but time.
+ * node; V8 itself refuses bytecode of another version or with other flags, and crashes over what is damaged: that is not
+ * the same twice (sealed.ts), and is made anew. Where it cannot be kept, nothing is lost but time.
  */
 export function compileWithBytecode(options: BytecodeOptions): Compile {
   const { folder, keepAfterMs, onStarted, program = process } = options
@@ -55,19 +55,18 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
     tellIfStarted()
   })
   const runtime = runtimeKey()
-  const files = folder === undefined ? undefined : openFiles()
   /** Those that there is no bytecode of: a process that ends early leaves what it has. */
   const missing = new Map<string, Script>()
   program.once('exit', () => {
-    for (const [file, script] of missing) keep(files!, file, script, EARLY)
+    for (const [file, script] of missing) keep(file, script, EARLY)
   })
   return (filename, text) => {
-    if (folder === undefined || files === undefined || !HAS_HASH.test(filename)) {
+    if (folder === undefined || !HAS_HASH.test(filename)) {
       return new Script(text, { filename }).runInThisContext()
     }
     const name = `${path.basename(filename)}.${runtime}${isStarting ? KEPT : KEPT_LATE}`
     const kept = path.join(folder, name)
-    const found = readIfThere(files, kept)
+    const found = readIfThere(kept)
     const script = new Script(text, { filename, cachedData: found?.bytes })
     const isUsable = found !== undefined && !script.cachedDataRejected
     if (!isUsable) missing.set(kept, script)
@@ -75,7 +74,7 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
       if (isStarting) unkept.add(kept)
       const keepWhole = (): void => {
         missing.delete(kept)
-        keep(files, kept, script, WHOLE)
+        keep(kept, script, WHOLE)
         if (unkept.delete(kept)) tellIfStarted()
       }
       const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
@@ -94,18 +93,9 @@ function runtimeKey(): string {
   return `${version}-${arch}-${(hash >>> 0).toString(36)}`
 }
 
-/** Undefined where there is no WebAssembly, or no memory for it: then nothing is kept. */
-function openFiles(): SealedFiles | undefined {
+function readIfThere(file: string): Content | undefined {
   try {
-    return new SealedFiles()
-  } catch {
-    return undefined
-  }
-}
-
-function readIfThere(files: SealedFiles, file: string): Content | undefined {
-  try {
-    return files.read(file)
+    return readSealed(file)
   } catch {
     // not made yet, or not readable: then it is compiled
     return undefined
@@ -116,12 +106,12 @@ function readIfThere(files: SealedFiles, file: string): Content | undefined {
  * Writes bytecode beside its place, where no other process writes, and moves it there: whoever reads at the same time sees
  * all of it or none.
  */
-function keep(files: SealedFiles, file: string, script: Script, mark: number): void {
+function keep(file: string, script: Script, mark: number): void {
   const folder = path.dirname(file)
   const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
     makeFolder(folder, 0o700)
-    const sealed = files.seal(file, { bytes: script.createCachedData(), mark })
+    const sealed = seal(file, { bytes: script.createCachedData(), mark })
     writeFileSync(beside, sealed, { flag: 'wx', mode: 0o600 })
     renameSync(beside, file)
     removeOldest(folder)
