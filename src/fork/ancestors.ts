@@ -1,5 +1,5 @@
 // The blocks of a forked network up to the one that the fork goes on from: known by number and hash once they were asked for.
-import { bytesFromHex, type Hash, ZERO_HASH } from '../core/hex.ts'
+import { type Hash, ZERO_HASH } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
@@ -62,10 +62,6 @@ export class Ancestors implements BlockRun, MissSource {
     if (known !== undefined) return known
     missed({ kind: 'hash', number }, this)
     return ZERO_HASH
-  }
-
-  hashBytesAt(index: number): Uint8Array {
-    return bytesFromHex(this.hashAt(index))
   }
 
   indexOf(hash: Hash): number | undefined {

@@ -47,10 +47,6 @@ export class SealedRun implements BlockRun, RunContents {
     return hashFromBytes(this.log.hashAt(index))
   }
 
-  hashBytesAt(index: number): Uint8Array {
-    return this.log.hashAt(index)
-  }
-
   indexOf(hash: Hash): number | undefined {
     this.#fillTable()
     const wanted = bytesFromHex(hash)

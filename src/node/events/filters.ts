@@ -11,7 +11,7 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { StateChange } from '../ledger/change.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
-import { HashShelf, LogShelf, Readers } from './journal.ts'
+import { Journal } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
 export interface FilterLimits {
@@ -60,13 +60,10 @@ export class Filters {
   readonly #limits: FilterLimits
   /** The one that was polled longest ago comes first. */
   readonly #filters = new Map<bigint, Filter>()
-  readonly #blocks: HashShelf
-  readonly #transactions: HashShelf
-  readonly #logs: LogShelf
-  readonly #readers: {
-    readonly blocks: Readers<Hash>
-    readonly transactions: Readers<Hash>
-    readonly logs: Readers<BlockLogs>
+  readonly #journals: {
+    readonly blocks: Journal<Hash>
+    readonly transactions: Journal<Hash>
+    readonly logs: Journal<BlockLogs>
   }
   readonly #stopListening: () => void
   #nextId = 1n
@@ -75,13 +72,14 @@ export class Filters {
     this.#chain = chain
     this.#limits = { ...DEFAULT_FILTER_LIMITS, ...limits }
     const { backlog, blocks } = this.#limits
-    this.#blocks = new HashShelf(backlog)
-    this.#transactions = new HashShelf(backlog)
-    this.#logs = new LogShelf({ blocks, removedLogs: backlog })
-    this.#readers = {
-      blocks: new Readers(this.#blocks),
-      transactions: new Readers(this.#transactions),
-      logs: new Readers(this.#logs),
+    this.#journals = {
+      blocks: new Journal({ entries: backlog }),
+      transactions: new Journal({ entries: backlog }),
+      logs: new Journal({
+        entries: blocks,
+        weight: backlog,
+        weightOf: ({ removed, count }) => (removed ? count : 0),
+      }),
     }
     this.#stopListening = chain.onChange((change) => this.#feed(change))
     chain.onClose(() => this.close())
@@ -135,7 +133,7 @@ export class Filters {
     filter.newest = undefined
     const { backlog, blocks: most } = this.#limits
     if (kind === 'logs') {
-      const blocks = this.#readers.logs.read(id)
+      const blocks = this.#journals.logs.read(id)
       const kept = `${backlog} logs of abandoned blocks or ${most} blocks with logs`
       if (blocks === undefined) throw missed(id, kept, backlog)
       return whenThere(collect(wantedLogs(query!, blocks), backlog), (logs) => {
@@ -143,7 +141,7 @@ export class Filters {
         return { kind, logs }
       })
     }
-    const hashes = this.#readers[kind].read(id)
+    const hashes = this.#journals[kind].read(id)
     if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
     // no more than `backlog` are kept
     return whenThere(collect(hashes, backlog), (all = []) => ({
@@ -228,7 +226,7 @@ export class Filters {
       lastPolled: this.#chain.environment.now(),
       since: headOf(this.#chain.state.tree).block.header.number,
     })
-    this.#readers[kind].add(id)
+    this.#journals[kind].add(id)
     return id
   }
 
@@ -256,13 +254,12 @@ export class Filters {
     if (this.#filters.size === 0) return
     this.#sweep()
     const announcements = announcementsOf(change)
-    const { blocks, transactions, logs } = this.#readers
-    if (blocks.size > 0) this.#blocks.pushBlocks(announcements.heads)
-    if (transactions.size > 0) {
-      for (const { hash } of announcements.pending) this.#transactions.push(hash)
-    }
-    if (logs.size === 0) return
-    for (const block of announcements.logs) this.#logs.push(block)
+    const { blocks, transactions, logs } = this.#journals
+    const { heads, pending } = announcements
+    if (blocks.readers > 0) blocks.pushAll(heads.length, (index) => heads.hashAt(index))
+    if (transactions.readers > 0) for (const { hash } of pending) transactions.push(hash)
+    if (logs.readers === 0) return
+    for (const block of announcements.logs) logs.push(block)
     const fork = change.head.removed.at(-1)?.block.header.number
     if (fork === undefined) return
     for (const filter of this.#filters.values()) if (fork < filter.since) filter.since = fork
@@ -278,7 +275,7 @@ export class Filters {
 
   #forget(id: bigint, { kind }: Filter): void {
     this.#filters.delete(id)
-    this.#readers[kind].delete(id)
+    this.#journals[kind].delete(id)
   }
 }
 

@@ -7,8 +7,6 @@ export interface BlockRun {
   /** May grow. */
   readonly count: number
   hashAt(index: number): Hash
-  /** The same as bytes, which are not to be changed. */
-  hashBytesAt(index: number): Uint8Array
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord
   /** Where a transaction is; undefined for one of a block whose transactions nobody has read yet. */

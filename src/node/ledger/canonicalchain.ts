@@ -1,5 +1,5 @@
 // The canonical chain: blocks by number, and runs of empty blocks that are kept as one.
-import { bytesFromHex, type Hash } from '../../core/hex.ts'
+import type { Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
@@ -11,8 +11,6 @@ export interface BlockRange extends Iterable<BlockRecord> {
   at(index: number): BlockRecord | undefined
   /** The hash of the block that `at` would make; `index` is below `length` and not negative. */
   hashAt(index: number): Hash
-  /** The same as 32 bytes, which are to be copied: in a long run it takes a fraction of the time. */
-  hashBytesAt(index: number): Uint8Array
   filled(): IterableIterator<BlockRecord>
   /** All, those of a run as one. */
   segments(): IterableIterator<Segment>
@@ -91,13 +89,6 @@ export class CanonicalChain {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)
     return this.at(number)?.block.hash
-  }
-
-  /** As `hashAt`, of a block that is there, as 32 bytes. */
-  hashBytesAt(number: number): Uint8Array {
-    const span = this.#spanBefore(number)
-    if (span !== undefined && number < span.end) return span.run.hashBytesAt(number - span.start)
-    return bytesFromHex(this.at(number)!.block.hash)
   }
 
   /** The block of a run that has a hash. Blocks that came in no run are not looked at. */
@@ -233,7 +224,6 @@ export class CanonicalChain {
         return counted < 0 || counted >= length ? undefined : chain.at(numberOf(counted))
       },
       hashAt: (index) => chain.hashAt(numberOf(index))!,
-      hashBytesAt: (index) => chain.hashBytesAt(numberOf(index)),
       filled: () => {
         const filled = chain.filled(from)
         return reversed ? [...filled].reverse().values() : filled

@@ -70,15 +70,11 @@ export class DerivedRun implements BlockRun, RunContents {
   }
 
   /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
-  hashBytesAt(index: number): Uint8Array {
+  hashAt(index: number): Hash {
     const number = paddedBytes(this.#first + BigInt(index), 8)
     const start = keccak256(concatBytes(this.#seed, number)).subarray(0, 24)
     const masked = number.map((byte, at) => byte ^ this.#seed[at]!)
-    return concatBytes(start, masked)
-  }
-
-  hashAt(index: number): Hash {
-    return hashFromBytes(this.hashBytesAt(index))
+    return hashFromBytes(concatBytes(start, masked))
   }
 
   indexOf(hash: Hash): number | undefined {

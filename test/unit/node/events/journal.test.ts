@@ -1,24 +1,11 @@
 // What is kept once for all readers, against a list for each reader.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Hash } from '../../../../src/core/hex.ts'
 import type { BlockLogs } from '../../../../src/node/events/changes.ts'
-import { HashShelf, LogShelf, Readers } from '../../../../src/node/events/journal.ts'
-import { NO_BLOCKS } from '../../../../src/node/ledger/canonicalchain.ts'
-import { logOf, recordOf, treeOf, word } from '../records.ts'
+import { Journal } from '../../../../src/node/events/journal.ts'
+import { logOf, recordOf, word } from '../records.ts'
 
-const records = new Map<number, BlockLogs>()
-
-function blockOf(value: number): BlockLogs {
-  const known = records.get(value)
-  if (known !== undefined) return known
-  const record = recordOf(BigInt(value), word(value))
-  const made = { record, removed: value % 2 === 0, count: 1 }
-  records.set(value, made)
-  return made
-}
-
-/** What a shelf is used for, with numbers that stand for entries. */
+/** What a journal is used for. */
 interface Use {
   readonly push: (value: number) => void
   readonly read: (reader: bigint) => readonly number[] | undefined
@@ -26,31 +13,13 @@ interface Use {
   readonly remove: (reader: bigint) => void
 }
 
-function hashes(bound: number): Use {
-  const shelf = new HashShelf(bound)
-  const readers = new Readers(shelf)
+function journal(bound: number): Use {
+  const kept = new Journal<number>({ entries: bound })
   return {
-    push: (value) => shelf.push(word(value)),
-    read: (reader) => {
-      const read = readers.read(reader)
-      return read && [...read].map((hash: Hash) => Number(BigInt(hash)))
-    },
-    add: (reader) => readers.add(reader),
-    remove: (reader) => readers.delete(reader),
-  }
-}
-
-function blocks(bound: number): Use {
-  const shelf = new LogShelf({ blocks: bound, removedLogs: bound })
-  const readers = new Readers(shelf)
-  return {
-    push: (value) => shelf.push(blockOf(value)),
-    read: (reader) => {
-      const read = readers.read(reader)
-      return read && [...read].map(({ record }) => Number(record.block.header.number))
-    },
-    add: (reader) => readers.add(reader),
-    remove: (reader) => readers.delete(reader),
+    push: (value) => kept.push(value),
+    read: (reader) => kept.read(reader),
+    add: (reader) => kept.add(reader),
+    remove: (reader) => kept.delete(reader),
   }
 }
 
@@ -78,15 +47,12 @@ const step = fc.oneof(
   fc.record({ remove: fc.integer({ min: 0, max: 4 }) }),
 )
 
-describe.each([
-  { kind: 'hashes', use: hashes },
-  { kind: 'blocks with logs', use: blocks },
-])('$kind that are kept once', ({ use }) => {
+describe('entries that are kept once', () => {
   test('are told to each reader as if each had a list of its own', () => {
     const bounds = fc.constantFrom(3, 50, 2_500)
     fc.assert(
       fc.property(bounds, fc.array(step, { maxLength: 40 }), (bound, steps) => {
-        const [one, other] = [use(bound), lists(bound)]
+        const [one, other] = [journal(bound), lists(bound)]
         const known = new Set<number>()
         let value = 0
         for (const each of steps) {
@@ -98,10 +64,10 @@ describe.each([
             }
           } else if ('add' in each && !known.has(each.add)) {
             known.add(each.add)
-            for (const shelf of [one, other]) shelf.add(BigInt(each.add))
+            for (const use of [one, other]) use.add(BigInt(each.add))
           } else if ('remove' in each) {
             known.delete(each.remove)
-            for (const shelf of [one, other]) shelf.remove(BigInt(each.remove))
+            for (const use of [one, other]) use.remove(BigInt(each.remove))
           } else if ('read' in each && known.has(each.read)) {
             expect(one.read(BigInt(each.read))).toEqual(other.read(BigInt(each.read)))
           }
@@ -114,59 +80,59 @@ describe.each([
 
 describe('what is kept', () => {
   test('goes when all have read it', () => {
-    const shelf = new HashShelf(100_000)
-    const readers = new Readers(shelf)
-    readers.add(1n)
-    readers.add(2n)
-    for (let i = 0; i < 5_000; i++) shelf.push(word(i))
-    readers.read(1n)
-    expect([shelf.start, shelf.end]).toEqual([0, 5_000])
-    readers.read(2n)
-    expect([shelf.start, shelf.end]).toEqual([5_000, 5_000])
-    readers.delete(2n)
-    shelf.push(word(1))
-    readers.delete(1n)
-    expect([shelf.start, shelf.end]).toEqual([5_001, 5_001])
+    const journal = new Journal<number>({ entries: 100_000 })
+    journal.add(1n)
+    journal.add(2n)
+    for (let i = 0; i < 5_000; i++) journal.push(i)
+    journal.read(1n)
+    expect(journal.length).toBe(5_000)
+    journal.read(2n)
+    expect(journal.length).toBe(0)
+    journal.delete(2n)
+    journal.push(1)
+    expect(journal.length).toBe(1)
+    journal.delete(1n)
+    expect(journal.length).toBe(0)
   })
 
   test('is read as it was, whatever comes while it is read', () => {
-    const shelf = new HashShelf(3)
-    const readers = new Readers(shelf)
-    readers.add(1n)
-    for (const value of [1, 2, 3]) shelf.push(word(value))
-    const read = readers.read(1n)
-    for (const value of [4, 5, 6, 7]) shelf.push(word(value))
-    expect([...read!]).toEqual([1, 2, 3].map(word))
+    const journal = new Journal<number>({ entries: 3 })
+    journal.add(1n)
+    for (const value of [1, 2, 3]) journal.push(value)
+    const read = journal.read(1n)
+    for (const value of [4, 5, 6, 7]) journal.push(value)
+    expect(read).toEqual([1, 2, 3])
   })
 
-  test('is nothing of more blocks at once than are kept, and what follows is whole', () => {
-    const shelf = new HashShelf(2)
-    const readers = new Readers(shelf)
-    readers.add(1n)
-    const { canonical } = treeOf({}, {}, {})
-    shelf.pushBlocks(canonical.range(0))
-    expect(readers.read(1n)).toBe(undefined)
-    shelf.pushBlocks(canonical.range(2))
-    shelf.pushBlocks(NO_BLOCKS)
-    expect([...readers.read(1n)!]).toEqual([2, 3].map((number) => canonical.hashAt(number)))
+  test('is nothing of more entries at once than are kept, and what follows is whole', () => {
+    const journal = new Journal<number>({ entries: 2 })
+    journal.add(1n)
+    journal.pushAll(3, () => expect.unreachable())
+    expect(journal.read(1n)).toBe(undefined)
+    journal.pushAll(2, (index) => index)
+    journal.pushAll(0, () => expect.unreachable())
+    expect(journal.read(1n)).toEqual([0, 1])
   })
 
-  test('of abandoned blocks are so many logs', () => {
-    const shelf = new LogShelf({ blocks: 1_000, removedLogs: 5 })
-    const readers = new Readers(shelf)
+  test('of abandoned blocks is so many logs', () => {
+    const journal = new Journal<BlockLogs>({
+      entries: 1_000,
+      weight: 5,
+      weightOf: ({ removed, count }) => (removed ? count : 0),
+    })
     const told = (count: number, removed: boolean): BlockLogs => {
       const logs = Array.from({ length: count }, () => logOf(1))
       return { record: recordOf(1n, word(1), { transactions: [{ logs }] }), removed, count }
     }
-    readers.add(1n)
-    for (let i = 0; i < 100; i++) shelf.push(told(3, false))
-    shelf.push(told(3, true))
-    expect([...readers.read(1n)!]).toHaveLength(101)
-    shelf.push(told(3, true))
-    shelf.push(told(3, false))
-    shelf.push(told(3, true))
-    expect(readers.read(1n)).toBe(undefined)
-    shelf.push(told(3, false))
-    expect([...readers.read(1n)!]).toHaveLength(1)
+    journal.add(1n)
+    for (let i = 0; i < 100; i++) journal.push(told(3, false))
+    journal.push(told(3, true))
+    expect(journal.read(1n)).toHaveLength(101)
+    journal.push(told(3, true))
+    journal.push(told(3, false))
+    journal.push(told(3, true))
+    expect(journal.read(1n)).toBe(undefined)
+    journal.push(told(3, false))
+    expect(journal.read(1n)).toHaveLength(1)
   })
 })
