@@ -35,12 +35,12 @@ function contentOf(both: Buffer, file: string): Content | undefined {
   const name = Buffer.from(path.basename(file))
   const end = half - name.length - 1
   if (end < 0 || !both.subarray(0, half).equals(both.subarray(half))) return undefined
-  if (!both.subarray(end + 1, half).equals(name)) return undefined
-  return { bytes: both.subarray(0, end), mark: both[end]! }
+  if (!both.subarray(end, half - 1).equals(name)) return undefined
+  return { bytes: both.subarray(0, end), mark: both[half - 1]! }
 }
 
-/** What a file of this name is to have: its content, mark and name, and the same again. */
+/** What a file of this name is to have: its content, name and mark, and the same again. */
 export function seal(file: string, { bytes, mark }: Content): Buffer {
-  const one = [bytes, Buffer.of(mark), Buffer.from(path.basename(file))]
+  const one = [bytes, Buffer.from(path.basename(file)), Buffer.of(mark)]
   return Buffer.concat([...one, ...one])
 }

@@ -20,7 +20,7 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Change } from '../node/ledger/change.ts'
 import { sendWithPassphrase } from '../node/sending/send.ts'
-import { signWithPassphrase } from '../node/sending/sign.ts'
+import { signRequest } from '../node/sending/sign.ts'
 import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
@@ -196,7 +196,7 @@ const signTransaction = method({
   params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
   result: data,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
-  handle: ({ chain }, request, passphrase) => signWithPassphrase(chain, request, passphrase),
+  handle: ({ chain }, request, passphrase) => signRequest(chain, request, passphrase),
 })
 
 function withBook(state: ChainState, accounts: AccountBook | undefined): ChainState {

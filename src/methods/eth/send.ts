@@ -8,12 +8,7 @@ import type { Conditions } from '../../node/pool/conditions.ts'
 import { fillTransaction } from '../../node/sending/fill.ts'
 import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
-import {
-  sendConditional,
-  sendRawTransaction,
-  sendTransaction,
-  sendUnsignedTransaction,
-} from '../../node/sending/send.ts'
+import { sendRawTransaction, sendTransaction } from '../../node/sending/send.ts'
 import { type Transaction, withoutSignature } from '../../protocol/transactions/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
@@ -68,7 +63,7 @@ const sendRawConditional = method({
   example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
   effects: 'transaction',
   handle: ({ chain, caller }, raw, conditions) =>
-    sendConditional(chain, raw, conditions, caller.isWaiting),
+    sendRawTransaction(chain, raw, caller.isWaiting, conditions),
 })
 
 const send = method({
@@ -90,7 +85,8 @@ const sendUnsigned = method({
   result: hash,
   example: { params: [TRANSFER] },
   effects: 'transaction',
-  handle: ({ chain, caller }, request) => sendUnsignedTransaction(chain, request, caller.isWaiting),
+  handle: ({ chain, caller }, request) =>
+    sendTransaction(chain, request, caller.isWaiting, 'nobody'),
 })
 
 const sendRaw = method({

@@ -2,11 +2,11 @@
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { isInstant } from '../../node/ledger/miningmode.ts'
 import {
   type BatchOrder,
   type BatchStatus,
   batchStatus,
-  isAtomicNow,
   requireOwn,
   sendBatch,
 } from '../../node/sending/batch.ts'
@@ -186,7 +186,7 @@ const getCapabilities = method({
     if (account !== undefined) requireOwn(chain, account)
     const { chainId } = chain.state.config
     if (chainIds?.includes(chainId) === false) return undefined
-    return { chainId, isAtomic: isAtomicNow(chain.state) }
+    return { chainId, isAtomic: isInstant(chain.state.mining) }
   },
 })
 

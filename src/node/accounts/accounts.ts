@@ -20,7 +20,6 @@ import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } fro
 import { DEFAULT_PATH, type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
 import { TEST_ACCOUNTS } from './testaccounts.ts'
 
-/** All keys of a node, and for whom it sends without a key. Immutable. */
 export interface AccountBook {
   readonly held: PersistentMap<Address, HeldAccount>
   /** The addresses of `held` in the order in which they came. */
@@ -67,7 +66,6 @@ export const emptyBook: AccountBook = {
   signers: emptyMap(),
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none */
 export async function deriveAccounts(options: DerivationOptions): Promise<AccountBook> {
   const isInTable =
     isTestMnemonic(options.mnemonic) &&
@@ -77,7 +75,6 @@ export async function deriveAccounts(options: DerivationOptions): Promise<Accoun
   return bookOfKeys(await derivedKeys(options))
 }
 
-/** The book that derivation would give, taken from a table. */
 function testBook({ count }: DerivationOptions): AccountBook {
   return TEST_ACCOUNTS.slice(0, count).reduce((book, [address, key]) => {
     const account = plainAccount(parseAddress(address), bytesFromHex(key))
@@ -99,7 +96,6 @@ export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8
   return open !== undefined && nowMs < open.untilMs ? open.key : undefined
 }
 
-/** @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` */
 export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {
   const key = keyOf(book, address, nowMs)
   if (key !== undefined) return key
@@ -119,8 +115,7 @@ export function newAccount(
 }
 
 /**
- * Takes a private key in, encrypted, unlocked until `untilMs`. An account that is already held gets the new
- * passphrase.
+ * An account that is already held gets the new passphrase.
  * @throws {DevchainError} `INVALID_PARAMS` when the key is none, `LIMIT_EXCEEDED` when the node holds too many
  */
 export async function importKey(
@@ -140,10 +135,7 @@ export function newAccountWithSeed(book: AccountBook, seed: string): AddedAccoun
   return withPlainKey(book, keccak256(new TextEncoder().encode(seed)))
 }
 
-/**
- * Takes in an account that nobody here has the key of: locked, and impersonated while it is unlocked (ganache).
- * @returns undefined when it is held already
- */
+/** An account that nobody here has the key of: locked, and impersonated while it is unlocked (ganache). Undefined: held already. */
 export function addKeyless(
   book: AccountBook,
   address: Address,
@@ -154,11 +146,7 @@ export function addKeyless(
   return withHeld(book, { address, secret, open: undefined }).book
 }
 
-/**
- * The book without an account that was taken in without a key.
- * @returns undefined when there is none of that address, or it has a key
- * @throws {DevchainError} `WRONG_PASSPHRASE`
- */
+/** Undefined when no account without a key has that address. Throws `WRONG_PASSPHRASE`. */
 export function removeKeyless(
   book: AccountBook,
   address: Address,
@@ -177,7 +165,6 @@ export function lock(book: AccountBook, address: Address, nowMs: number): Accoun
   return withHeld(book, { ...account, open: undefined }).book
 }
 
-/** @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE` */
 export async function unlock(
   book: AccountBook,
   address: Address,
@@ -191,10 +178,7 @@ export async function unlock(
   return withHeld(book, { ...book.held.get(address)!, open: { key, untilMs } }).book
 }
 
-/**
- * The private key that a passphrase opens, whether the account is locked or not; the book stays as it is.
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
- */
+/** Whether the account is locked or not; the book stays as it is. Throws `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`. */
 export async function keyWithPassphrase(
   book: AccountBook,
   address: Address,
@@ -212,7 +196,6 @@ export async function keyWithPassphrase(
   throw new DevchainError('WRONG_PASSPHRASE', message)
 }
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` when too many are impersonated */
 export function impersonateAccount(book: AccountBook, address: Address): AccountBook {
   if (book.impersonated.size >= MAX_IMPERSONATED && !book.impersonated.has(address)) {
     const message = `too many impersonated accounts: there may be ${MAX_IMPERSONATED} at a time`
@@ -225,10 +208,7 @@ export function stopImpersonating(book: AccountBook, address: Address): AccountB
   return { ...book, impersonated: book.impersonated.delete(address) }
 }
 
-/**
- * Lets a signature count as made by `signer`, whatever was signed: for contracts, not for the pool.
- * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
- */
+/** Lets a signature count as made by `signer`, whatever was signed: for contracts, not for the pool. */
 export function impersonateSignature(
   book: AccountBook,
   signature: Signature,

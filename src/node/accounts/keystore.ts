@@ -10,7 +10,6 @@ export interface EncryptedKey {
   readonly ciphertext: Uint8Array
   readonly iv: Uint8Array
   readonly salt: Uint8Array
-  /** Parameter N of scrypt; r is 8 and p is 1. */
   readonly cost: number
   /** Keccak-256 of the second half of the derived key, then the ciphertext. */
   readonly mac: Uint8Array
@@ -36,7 +35,6 @@ export async function encryptKey(
   return { ciphertext, iv, salt, cost, mac: macOf(derived, ciphertext) }
 }
 
-/** @throws {DevchainError} `WRONG_PASSPHRASE` */
 export async function decryptKey(
   { ciphertext, iv, salt, cost, mac }: EncryptedKey,
   passphrase: string,

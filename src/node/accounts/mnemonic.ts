@@ -23,10 +23,7 @@ export function isTestMnemonic(mnemonic: string): boolean {
   return mnemonic === TEST_MNEMONIC || wordsOf(mnemonic) === TEST_MNEMONIC
 }
 
-/**
- * The private keys at `path`/0, `path`/1, …
- * @throws {DevchainError} `INVALID_PARAMS` for a phrase that is no English BIP-39 phrase, or a malformed path
- */
+/** The private keys at `path`/0, `path`/1, … Throws `INVALID_PARAMS` for what is no English BIP-39 phrase, or no path. */
 export async function derivedKeys({
   mnemonic,
   path,

@@ -10,23 +10,17 @@ const STORAGE_ROOT = 65
 const HASH_LENGTH = 32
 
 export interface LiveAccount {
-  /** The job that hashes it. */
   readonly job: number
   readonly storageRoot: number
 }
 
 export interface AccountPaths {
-  /** In the order of the keys. */
   readonly accounts: readonly LiveAccount[]
   /** The jobs, in their order, that hash all above the accounts after these were hashed. */
   readonly above: readonly number[]
 }
 
-/**
- * Lays out the paths to accounts, which are there, and hashes them once.
- * @param keys the hashed addresses
- * @param target where the state root is wanted
- */
+/** Lays out the paths to accounts with these hashed addresses, and hashes them once; the state root goes to `target`. */
 export function layAccountPaths(
   arena: Arena,
   { accounts }: World,

@@ -44,7 +44,6 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     return this.#bytes
   }
 
-  /** @returns where `length` bytes of zeros are, at a multiple of 16 */
   allocate(length: number): number {
     return this.exports.allocate(length)
   }

@@ -93,7 +93,6 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
   }
 }
 
-/** Seconds, of the block that was mined last. */
 function newestTime({ miner: { run } }: HeadTemplate): bigint {
   const { count, template } = run
   return count === 0 ? template.parent.block.header.timestamp : run.timestampAt(count - 1)
@@ -119,7 +118,6 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
   if (writes !== undefined) byHead.set(head, await newTemplate(state, writes))
 }
 
-/** Mines a run where there are enough blocks for the effort. */
 async function mineRun(
   state: ChainState,
   blocks: AlikeBlocks,

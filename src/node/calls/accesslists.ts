@@ -7,11 +7,9 @@ import type { BlockReference } from '../ledger/references.ts'
 import { type CallOptions, contextAt, messageOf, runMessage } from './callcontext.ts'
 import type { CallRequest } from './request.ts'
 
-/** Accounts and slots to declare in advance, and the gas that the run uses when they are. */
 export interface AccessListAnswer {
   readonly accessList: readonly AccessListEntry[]
   readonly gasUsed: bigint
-  /** Of the run with this list. */
   readonly outcome: Outcome
 }
 

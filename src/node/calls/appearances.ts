@@ -23,15 +23,12 @@ type Appearances = readonly ReadonlySet<Address>[]
 const known = new WeakMap<BlockRecord, Appearances>()
 
 export interface Found {
-  /** In the order of the search; the last block's are all there, even when they are more than asked. */
   readonly places: readonly TransactionPlace[]
-  /** True when the search came to the end of the chain. */
   readonly isComplete: boolean
 }
 
 /**
- * Transactions that an account takes part in, block by block from `from` in steps of `step`, until at least `count` are
- * found.
+ * Block by block from `from` in steps of `step`, until at least `count` are found.
  * @throws {DevchainError} `LIMIT_EXCEEDED` when looking takes more steps than the budget has
  */
 export async function findAppearances(
@@ -58,9 +55,8 @@ function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Ite
 }
 
 /**
- * The transaction that made a contract, and the account that did; undefined for an account without code, for one whose
- * code only names another's (EIP-7702), and where no transaction made it (genesis, cheats).
- * @throws {DevchainError} `LIMIT_EXCEEDED` as `findAppearances`
+ * The transaction and the account that made a contract; undefined for an account without code, for one whose code only
+ * names another's (EIP-7702), and where no transaction made it (genesis, cheats).
  */
 export async function creationOf(
   chain: Chain,
@@ -82,10 +78,7 @@ export async function creationOf(
   return undefined
 }
 
-/**
- * The transaction among a chain's own blocks that made a contract by itself; undefined for one that another contract made,
- * and where none did.
- */
+/** The chain's own transaction that made a contract by itself; undefined where another contract made it, or none did. */
 export function deploymentOf(tree: BlockTree, address: Address): Transaction | undefined {
   const { network } = tree
   const record = firstWithCode(

@@ -21,7 +21,7 @@ import { signersOf } from '../accounts/accounts.ts'
 import { AwaitedExecutor } from '../chain/awaited.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
-import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { type BlockRecord, type ExecutedTransaction, tipsOf } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { environmentAfter } from '../mining/environment.ts'
@@ -47,7 +47,6 @@ export interface BlockRequest {
 
 export interface BuiltBlock {
   readonly block: Block
-  /** Wei that the fee recipient gets. */
   readonly value: bigint
   /** Of each type of requests that there are any of: the type's number, and the requests (EIP-7685). */
   readonly requests: readonly Uint8Array[]
@@ -58,8 +57,7 @@ export interface BuiltBlock {
 const NETWORK_GAS_LIMIT = 60_000_000n
 
 /**
- * Builds a block on any block that is known. The chain stays as it is. The block has neither difficulty nor uncles, as a
- * payload has neither.
+ * The block has neither difficulty nor uncles, as a payload has neither.
  * @throws {DevchainError} `NOT_FOUND` for an unknown parent, `INVALID_BLOCK` with the rule that the block would break,
  *   `INVALID_PARAMS` for the pool's transactions on another block than the newest
  * @see https://github.com/ethereum/execution-apis/blob/main/src/testing/testing_buildBlockV1.yaml
@@ -89,7 +87,7 @@ export async function buildBlock(
   const ran = { ...resultsOf(result.executed), ...result.end, stateRoot: stateRoot(result.world) }
   return {
     block: sealBlock({ ...draft, ...ran }, transactions, [], withdrawals),
-    value: tipsOf(result.executed, draft.baseFeePerGas ?? 0n),
+    value: tipsOf(result.executed, draft),
     requests: result.requests,
     sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
   }
@@ -177,11 +175,4 @@ function resultsOf(
     receiptsRoot: receiptsRoot(receipts),
     logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
   }
-}
-
-function tipsOf(executed: readonly ExecutedTransaction[], baseFee: bigint): bigint {
-  return executed.reduce(
-    (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFee),
-    0n,
-  )
 }

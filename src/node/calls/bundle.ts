@@ -23,7 +23,6 @@ import { callLimits } from '../mining/limits.ts'
 export interface Bundle {
   readonly transactions: readonly Transaction[]
   readonly number: bigint
-  /** The block on whose state they run. */
   readonly on: BlockReference
   /** Seconds; 12 after the block before when left out. */
   readonly timestamp?: bigint | undefined
@@ -47,11 +46,6 @@ export interface BundleAnswer {
   readonly runs: readonly BundleRun[]
 }
 
-/**
- * Reverts and halts are outcomes.
- * @throws {DevchainError} `NOT_FOUND` for an unknown block, `EXCEEDS_BLOCK_GAS_LIMIT`, and why a transaction may not be in
- * the block
- */
 export async function callBundle(
   chain: Chain,
   bundle: Bundle,

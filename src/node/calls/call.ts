@@ -3,14 +3,7 @@ import { type DevchainError, type ErrorFacts, ExecutionError } from '../../core/
 import { hexFromBytes } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
-import type {
-  BlockEnvironment,
-  ConsoleLine,
-  Failure,
-  Message,
-  MovedPrecompiles,
-  Outcome,
-} from '../../evm/executor.ts'
+import type { ConsoleLine, Failure, Outcome } from '../../evm/executor.ts'
 import { abandoned, EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -20,7 +13,6 @@ import {
   type CallOptions,
   contextAt,
   funded,
-  ignoresBaseFee,
   messageOf,
   runMessage,
 } from './callcontext.ts'
@@ -53,11 +45,7 @@ export interface CallBundle {
   readonly blockOverrides?: BlockOverrides | undefined
 }
 
-/**
- * Runs messages one after the other, each on what those before it left.
- * @returns a list of outcomes for each bundle
- * @throws {DevchainError} as `call`, for all when one cannot begin
- */
+/** Each message runs on what those before it left. Throws as `call`, for all when one cannot begin. */
 export async function callMany(
   chain: Chain,
   bundles: readonly CallBundle[],
@@ -83,29 +71,6 @@ export async function callMany(
     results.push(outcomes)
   }
   return results
-}
-
-/** What a message runs on and as: the world and block after overrides, and the message with all its members. */
-export interface PreparedCall {
-  readonly world: World
-  readonly block: BlockEnvironment
-  readonly message: Message
-  readonly movedPrecompiles: MovedPrecompiles | undefined
-  readonly ignoresBaseFee: boolean
-}
-
-/** What `call` would run, for callers that run it in other ways. */
-export async function prepareCall(
-  chain: Chain,
-  request: CallRequest,
-  reference: BlockReference,
-  options?: CallOptions,
-): Promise<PreparedCall> {
-  const context = await contextAt(chain, reference, options)
-  const message = messageOf(context, request)
-  const called = asCalled(context, message, options?.blockOverrides)
-  const { world, block, movedPrecompiles: moved } = called
-  return { world, block, message, movedPrecompiles: moved, ignoresBaseFee: ignoresBaseFee(chain) }
 }
 
 /**

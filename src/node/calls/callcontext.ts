@@ -37,7 +37,6 @@ import {
   withOnePrice,
 } from './request.ts'
 
-/** What a message runs on instead of a block's state and environment, as far as something else is said. */
 export interface CallOptions {
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
@@ -45,7 +44,6 @@ export interface CallOptions {
   readonly world?: World | undefined
   /** A run that is given up throws a DevchainError `ABANDONED`. */
   readonly isAwaited?: IsAwaited | undefined
-  /** Of `call` and `callMany`. */
   readonly tracer?: Tracer | undefined
   /** Told of each run how it can be run again. */
   readonly onRun?: ((again: Again) => void) | undefined
@@ -95,7 +93,7 @@ function contextOn(
   }
 }
 
-export function ignoresBaseFee({ state }: Chain): boolean {
+function ignoresBaseFee({ state }: Chain): boolean {
   return state.config.behaviour.callsBelowBaseFee
 }
 
@@ -209,7 +207,7 @@ const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
  * The block that a call runs in: without a price (or, where the chain behaves so, always) it has no base fee, without a
  * price for its blobs no base fee of blobs. What overrides name is seen all the same.
  */
-export function blockOfCall(
+function blockOfCall(
   block: BlockEnvironment,
   message: Message,
   { callsSeeBaseFee }: Behaviour,

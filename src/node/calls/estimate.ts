@@ -79,7 +79,6 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   })
 }
 
-/** The estimate for an exact one: what geth's search would end with, where the chain behaves so. */
 function answered(
   { chain, world }: CallContext,
   { gasUsed, gasRefund }: Outcome,
@@ -98,7 +97,6 @@ interface GasCap {
   readonly reason: string
 }
 
-/** @throws {DevchainError} `INSUFFICIENT_FUNDS` when the sender cannot pay the value and the least gas */
 function highestGas(
   { chain, world, block }: CallContext,
   request: CallRequest,

@@ -2,12 +2,10 @@
 import type { FrameEnd, FrameStart, Step, Tracer } from '../../evm/executor.ts'
 
 export interface GasBounds {
-  /** Everything below fails: the least gas with which a transaction may begin at all. */
   readonly minimum: bigint
   readonly cap: bigint
 }
 
-/** A likely answer, worked out when its turn comes; undefined when there is none. */
 export type GasGuess = () => Promise<bigint | undefined> | bigint | undefined
 
 /** Gas that a call which sends value gives the callee for free. */
@@ -76,14 +74,12 @@ export function coarseGas(exact: bigint, { cap, gasUsed, gasRefund }: WidestRun)
 
 export interface GasNeedMeter {
   readonly tracer: Tracer
-  /** Gas that the outermost frame needs, without the transaction's intrinsic gas; undefined before its end. */
   readonly need: () => bigint | undefined
 }
 
 interface FrameNeed {
   readonly given: bigint
   readonly stipend: bigint
-  /** Gas left before the operation that runs or ran last. */
   gasBefore: bigint
   /** Least gas to begin with, as far as the frame has come. */
   need: bigint

@@ -31,14 +31,12 @@ export interface AccountOverride {
 
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>
 
-/** What is different about the block that a call runs in. Members left out stay as they are. */
 export interface BlockOverrides {
   readonly number?: bigint | undefined
   readonly timestamp?: bigint | undefined
   readonly gasLimit?: bigint | undefined
   readonly coinbase?: Address | undefined
   readonly prevRandao?: Hash | undefined
-  /** Wei per gas. */
   readonly baseFee?: bigint | undefined
   /** Wei per blob gas; it may be 0, which no excess makes. */
   readonly blobBaseFee?: bigint | undefined

@@ -29,13 +29,11 @@ import {
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
-import { blockLimits, callLimits } from '../mining/limits.ts'
-import { prepareCall } from './call.ts'
-import { repeatable } from './callcontext.ts'
+import { blockLimits } from '../mining/limits.ts'
+import { asCalled, contextAt, messageOf, runMessage } from './callcontext.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
 import type { CallRequest } from './request.ts'
 
-/** What is run: a transaction, or a message that might become one. */
 export interface TracedTarget {
   readonly from: Address
   readonly to: Address | null
@@ -47,7 +45,6 @@ export interface TracedTarget {
 
 export interface TracedRun {
   readonly target: TracedTarget
-  /** All accounts as the run found them. */
   readonly before: World
   readonly outcome: Outcome
   readonly transaction: Transaction | undefined
@@ -61,7 +58,6 @@ export type TracerFor = (target: TracedTarget, index: number) => Tracer | undefi
 
 const KEPT_LIMIT = 256_000_000
 
-/** What one request may take: all its runs together. */
 export class TraceBudget {
   readonly #stepLimit: number
   #steps = 0
@@ -71,7 +67,6 @@ export class TraceBudget {
     this.#stepLimit = stepLimit
   }
 
-  /** @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many operations */
   readonly tick = (operations: number): void => {
     this.#steps += operations
     if (this.#steps <= this.#stepLimit) return
@@ -79,10 +74,7 @@ export class TraceBudget {
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
 
-  /**
-   * Counts bytes that stay in memory until the trace is answered.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when they are too many
-   */
+  /** Counts bytes that stay in memory until the trace is answered. */
   readonly keep = (bytes: number): void => {
     this.#bytes += bytes
     if (this.#bytes <= KEPT_LIMIT) return
@@ -103,9 +95,8 @@ interface Scene {
 }
 
 /**
- * Runs a block's transactions again, each on the state that it was mined on: after the system calls at the block's
- * beginning and the transactions before it. What comes of each is what came of it then, gas included.
- * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
+ * Each transaction runs on the state that it was mined on, after the block's system calls. What comes of it is what came
+ * of it then, gas included. Throws `NOT_FOUND` when the block's parent is no longer known.
  */
 export async function* replay(
   chain: Replayed,
@@ -127,7 +118,6 @@ export async function* replay(
   }
 }
 
-/** As `replay`, of one transaction; those before it are run where the state that it finds is not at hand. */
 export async function replayOne(
   chain: Replayed,
   { record, index }: TransactionPlace,
@@ -192,19 +182,15 @@ export async function traceMessage(
     world ??
     (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
   const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
-  const job = await prepareCall(chain, request, reference, conditions)
-  const limits = callLimits(chain.state.config)
-  const target = targetOf(job.message, job.block)
-  const tracer = tracerFor(target, 0)
-  const run = chain.executor.call({ ...job, limits, tracer })
-  const outcome = await repeatable(chain, job, run)
-  return { target, before: job.world, outcome, transaction: undefined }
+  const context = await contextAt(chain, reference, conditions)
+  const message = messageOf(context, request)
+  const called = asCalled(context, message, blockOverrides)
+  const target = targetOf(message, called.block)
+  const outcome = await runMessage(called, message, { tracer: tracerFor(target, 0) })
+  return { target, before: called.world, outcome, transaction: undefined }
 }
 
-/**
- * Runs a signed transaction as the first of the block that would be mined now.
- * @throws {DevchainError} why it may not be in that block
- */
+/** Runs a signed transaction as the first of the block that would be mined now. Throws why it may not be in that block. */
 export async function traceUnsent(
   chain: Chain,
   transaction: Transaction,
@@ -220,10 +206,7 @@ export async function traceUnsent(
   return { target, before, outcome, transaction }
 }
 
-/**
- * All accounts before the transaction of an index, or with an index beyond the last, after all of them.
- * @throws {DevchainError} `NOT_FOUND` as `replay` and for an unknown block
- */
+/** With an index beyond the last, after all transactions. Throws `NOT_FOUND` as `replay` and for an unknown block. */
 export async function worldBefore(
   chain: Chain,
   reference: BlockReference,
@@ -235,7 +218,6 @@ export async function worldBefore(
   return worldFoundBy(sceneOf(chain, record), index, () => undefined)
 }
 
-/** The world that a block's first transaction finds. */
 function worldAtStart({ chain: { state, executor }, record, block }: Scene): Promise<World> {
   const { header, hash } = record.block
   const parent = blockByHash(state.tree, header.parentHash)
@@ -257,7 +239,7 @@ function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironme
   return blockEnvironment(state, record, signed?.chainId)
 }
 
-/** @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it */
+/** Throws `NOT_FOUND` where the block was made by another node, and this one would have refused it. */
 async function rerun(
   { chain: { executor }, record, block, limits }: Scene,
   index: number,

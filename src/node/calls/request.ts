@@ -37,7 +37,6 @@ export interface CallRequest {
 export interface BlobRequest {
   /** Left out by clients that ask for the gas before they know the hashes. */
   readonly versionedHashes?: readonly Hash[] | undefined
-  /** Wei per gas of blobs. */
   readonly maxFeePerBlobGas?: bigint | undefined
   /** The blobs with what proves them: what sending takes. */
   readonly sidecar?: BlobSidecar | undefined
@@ -76,7 +75,6 @@ export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): 
   return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds */
 export function feesOf(
   { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
   { baseFee }: Pick<BlockEnvironment, 'baseFee'>,

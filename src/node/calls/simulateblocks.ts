@@ -77,7 +77,6 @@ export interface SimulatedBlock {
 /** Blocks that one simulation may come to, those that fill gaps included: as many as BLOCKHASH knows. */
 const MAX_BLOCKS = 256n
 
-/** What it is called in a simulation when a transaction may not be in a block. */
 const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
   NONCE_TOO_LOW: 'SIMULATED_NONCE_TOO_LOW',
   NONCE_TOO_HIGH: 'SIMULATED_NONCE_TOO_HIGH',
@@ -103,7 +102,6 @@ interface SimulationContext {
   readonly state: ChainState
   readonly simulation: Simulation
   readonly base: BlockRecord
-  /** Hashes of the blocks imagined so far, by number. */
   readonly hashes: Map<bigint, Hash>
   readonly isAwaited: (() => boolean) | undefined
 }
@@ -245,7 +243,6 @@ async function simulateBlock(
   return { record, calls: withPlaces(runs, record) }
 }
 
-/** What contracts would learn about a block of which nothing but number and time is overridden. */
 function simulatedEnvironment(
   { simulation, state, base, hashes }: SimulationContext,
   parent: BlockRecord,

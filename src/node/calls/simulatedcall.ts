@@ -19,11 +19,8 @@ import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request
 export interface CallPlace {
   readonly chainId: bigint
   readonly environment: BlockEnvironment
-  /** After the calls before it. */
   readonly world: World
-  /** Gas that the calls before it in its block have used. */
   readonly gasUsed: bigint
-  /** Gas that the calls of the blocks before have used. */
   readonly spent: bigint
 }
 

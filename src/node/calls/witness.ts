@@ -31,7 +31,6 @@ export interface Witness {
   readonly headers: readonly Uint8Array[]
 }
 
-/** What a run of the block's transactions looked at. */
 export interface Sight {
   readonly touched: Touched
   /** Number of the oldest block whose hash was asked for, if any was. */
@@ -44,10 +43,7 @@ const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 /** Accounts and slots proven before others have their turn: about a millisecond. */
 const TURN = 30
 
-/**
- * The witness of a block, with what the system calls at its beginning and its end touch, and what it pays.
- * @throws {DevchainError} `NOT_FOUND` for a block without a parent
- */
+/** With what the system calls at the block's beginning and its end touch, and what it pays. */
 export async function witnessOf(
   { state }: Chain,
   record: BlockRecord,
@@ -147,7 +143,6 @@ class Nodes {
   }
 }
 
-/** Headers up to the parent, oldest first. */
 function headersBefore(
   tree: Chain['state']['tree'],
   parent: BlockRecord,

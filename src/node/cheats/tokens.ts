@@ -30,12 +30,11 @@ interface Wanted {
   readonly token: Address
   readonly question: Uint8Array
   readonly amount: bigint
-  /** What the question asks for, in words. */
   readonly what: string
 }
 
 /**
- * Sets how much of a token an account has, in the token's smallest unit; the total supply stays.
+ * In the token's smallest unit; the total supply stays.
  * @throws {DevchainError} `INVALID_PARAMS` when the token has no code, or keeps balances in no slot of their own
  */
 export function setTokenBalance(
@@ -48,7 +47,6 @@ export function setTokenBalance(
   return setAnswer(chain, { token, question, amount, what: `the balance of ${holder}` })
 }
 
-/** @throws {DevchainError} as `setTokenBalance` */
 export function setTokenAllowance(
   chain: Chain,
   token: Address,
@@ -60,7 +58,6 @@ export function setTokenAllowance(
   return setAnswer(chain, { token, question, amount, what })
 }
 
-/** Looks for the slot that decides the answer, and sets it. */
 async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
   const { token, question, amount } = wanted
   const { accessList } = await createAccessList(chain, { to: token, data: question }, latest)

@@ -147,7 +147,6 @@ async function mineAny(
   return mined
 }
 
-/** All blocks before the last have earlier times, and fit when it does. */
 function checkLastTimestamp(
   state: ChainState,
   now: number,

@@ -16,10 +16,7 @@ export function stopMining(state: ChainState): Change<undefined> {
   return { state: { ...state, mining: { ...state.mining, stopped: true } }, value: undefined }
 }
 
-/**
- * Resumes mining and mines what waits; a chain that mined by hand begins to mine instantly.
- * @returns the blocks mined on the spot
- */
+/** A chain that mined by hand begins to mine instantly. Its value is the blocks mined on the spot. */
 export async function startMining(
   executor: Executor,
   state: ChainState,

@@ -40,19 +40,13 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
   return { state: { ...after, newestSnapshot: snapshot.state.newestSnapshot }, value: true }
 }
 
-/**
- * Goes back to a snapshot and keeps it, also where the chain consumes snapshots.
- * @throws {DevchainError} `NOT_FOUND` when there is none
- */
+/** Keeps the snapshot, also where the chain consumes them. */
 export function returnTo(state: ChainState, nameOrId: string | number): Change<Snapshot> {
   const snapshot = snapshotNamed(state, nameOrId)
   return { state: backAt(state, snapshot), value: snapshot }
 }
 
-/**
- * A name is free again; an id is not.
- * @throws {DevchainError} `NOT_FOUND` when there is none
- */
+/** A name is free again; an id is not. */
 export function dropSnapshot(state: ChainState, nameOrId: string | number): Change<Snapshot> {
   const snapshot = snapshotNamed(state, nameOrId)
   return { state: withoutSnapshot(state, snapshot), value: snapshot }
@@ -71,7 +65,6 @@ function withoutNames(state: ChainState): ChainState {
   return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
 }
 
-/** How a reset is asked for: what still runs is given up. */
 export const RESET: CommandOptions = { takesBack: 'was reset' }
 
 /** How a revert is asked for: where there is such a snapshot, what still runs is given up. */
@@ -91,7 +84,6 @@ export function reset(state: ChainState): Change<undefined> {
   return resetTo(state, state.origin ?? state)
 }
 
-/** Begins anew with another state, as though the chain had begun with it. */
 export function resetTo(state: ChainState, origin: ChainState): Change<undefined> {
   const { resets, config } = state
   const { nextSnapshotId } = config.behaviour.snapshotIdsGoOn ? state : origin

@@ -9,33 +9,23 @@ import {
   withTime,
 } from '../ledger/clock.ts'
 
-/**
- * @returns the sum of all increases, in seconds
- * @throws {DevchainError} `INVALID_PARAMS` for a negative number or a time beyond 64 bits
- */
+/** Its value is the sum of all increases, in seconds. */
 export function increaseTime(state: ChainState, seconds: bigint, now: number): Change<bigint> {
   const clock = increasedTime(state, seconds, now)
   return { state: { ...state, clock }, value: clock.offset }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's */
 export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
   return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
 }
 
-/**
- * @returns seconds by which the clock is now ahead of its source; negative when it is behind
- * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
- */
+/** Its value: seconds by which the clock is now ahead of its source; negative when it is behind. */
 export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
   const clock = withTime(state, timestamp, now)
   return { state: { ...state, clock }, value: clockShift(clock) }
 }
 
-/**
- * Seconds from each block to the next, in place of what the clock's source says; undefined ends that.
- * @throws {DevchainError} `INVALID_PARAMS` for a time beyond 64 bits
- */
+/** Seconds from each block to the next, in place of what the clock's source says; undefined ends that. */
 export function setBlockInterval(
   state: ChainState,
   interval: bigint | undefined,

@@ -15,7 +15,6 @@ export interface Announcements {
   readonly pending: readonly Transaction[]
   /** Blocks whose logs went, the newest first, and then those whose logs came, the oldest first. */
   readonly logs: readonly BlockLogs[]
-  /** New blocks, the oldest first. */
   readonly heads: BlockRange
 }
 
@@ -26,7 +25,6 @@ export interface BlockLogs {
   readonly count: number
 }
 
-/** Everything there is to tell of a change. Empty lists when nothing changed that anybody can listen to. */
 export function announcementsOf(change: StateChange): Announcements {
   let pending: readonly Transaction[] | undefined
   let logs: readonly BlockLogs[] | undefined

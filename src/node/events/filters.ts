@@ -31,14 +31,12 @@ export const DEFAULT_FILTER_LIMITS: FilterLimits = {
   blocks: 1_000_000,
 }
 
-/** What a poll answers, by the filter's kind: logs, hashes of blocks, or hashes of pending transactions. */
 export type FilterChanges =
   | { readonly kind: 'logs'; readonly logs: readonly LogEntry[] }
   | { readonly kind: 'blocks' | 'transactions'; readonly hashes: readonly Hash[] }
 
 interface Filter {
   readonly kind: 'logs' | 'blocks' | 'transactions'
-  /** Of log filters only. */
   readonly query: LogQuery | undefined
   /** Wall time in milliseconds. */
   lastPolled: number
@@ -106,7 +104,6 @@ export class Filters {
     return id
   }
 
-  /** @param newest a block that the first poll begins with */
   addBlockFilter(newest?: Hash): bigint {
     const id = this.#add('blocks')
     if (newest !== undefined) this.#filters.get(id)!.newest = newest
@@ -123,7 +120,7 @@ export class Filters {
   }
 
   /**
-   * What happened since the last poll, oldest first: at once, unless there is much to look through.
+   * At once, unless there is much to look through.
    * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when more happened than may be
    *   kept: that is dropped, and the next poll goes on from here
    */
@@ -176,7 +173,6 @@ export class Filters {
     }
   }
 
-  /** What `logs` looks for; undefined where the filter is none of logs, or not there. */
   rangeOf(id: bigint): LogQuery | undefined {
     if (!this.has(id)) return undefined
     const { query, since } = this.#polled(id)
@@ -184,9 +180,7 @@ export class Filters {
   }
 
   /**
-   * All stored logs in a log filter's range, whether delivered or not. `latest` as the beginning is the newest block
-   * of the moment when the filter was made.
-   * @param isAwaited false gives up a pending block that they are in
+   * All stored logs in the range, delivered or not. `latest` as the beginning is the newest block of when the filter was made.
    * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `INVALID_PARAMS` for a filter of another kind
    */
   async logs(id: bigint, isAwaited?: IsAwaited): Promise<LogEntry[]> {
@@ -230,7 +224,6 @@ export class Filters {
     return id
   }
 
-  /** The filter, its time-out beginning anew. */
   #polled(id: bigint): Filter {
     this.#sweep()
     const filter = this.#filters.get(id)

@@ -1,7 +1,7 @@
 // A block with what came of it.
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
-import type { Block } from '../../protocol/blocks/block.ts'
+import type { Block, Header } from '../../protocol/blocks/block.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
@@ -35,4 +35,15 @@ export interface BlockRecord {
   readonly prevRandao?: Hash | undefined
   /** Signatures that counted as somebody's while the block ran; undefined: none did. */
   readonly signers?: Signers | undefined
+}
+
+/** Wei above the base fee: what a block's miner gets. */
+export function tipsOf(
+  executed: readonly ExecutedTransaction[],
+  { baseFeePerGas = 0n }: Pick<Header, 'baseFeePerGas'>,
+): bigint {
+  return executed.reduce(
+    (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFeePerGas),
+    0n,
+  )
 }

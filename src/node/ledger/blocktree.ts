@@ -21,7 +21,6 @@ export interface SideBlocks {
   readonly highest: bigint
 }
 
-/** The canonical chain, the blocks beside it, and every known block and canonical transaction by hash. */
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
   readonly canonical: CanonicalChain
@@ -37,7 +36,6 @@ export interface BlockTree {
 /** The blocks that a fork has of its network. */
 export interface NetworkPart {
   readonly run: BlockRun
-  /** The block that the fork goes on from. */
   readonly number: number
 }
 
@@ -50,15 +48,12 @@ export const UNCLE_GENERATIONS = 7
 const NO_SIDE: SideBlocks = { records: [], highest: -1n }
 
 export interface HeadChange {
-  /** Abandoned blocks, newest first. */
   readonly removed: BlockRange
-  /** New blocks, oldest first. */
   readonly added: BlockRange
 }
 
 const NO_CHANGE: HeadChange = { removed: NO_BLOCKS, added: NO_BLOCKS }
 
-/** A tree of no block: one is put there at once. */
 export const emptyTree: BlockTree = {
   canonical: CanonicalChain.empty(),
   byHash: emptyMap(),
@@ -111,7 +106,6 @@ export function ancestorHash(
   return ancestor?.block.hash
 }
 
-/** The transaction at a place, with what came of it. Callers have checked the index. */
 export function executedAt({ record, index }: TransactionPlace): ExecutedTransaction {
   const executed = record.executed[index]
   if (executed === undefined) throw new Error(`block ${record.block.hash} has no index ${index}`)
@@ -122,7 +116,7 @@ export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace 
   return tree.places.get(hash) ?? tree.network?.run.placeOf?.(hash)
 }
 
-/** The canonical blocks from a number on to before another that may have transactions, those of a fork's network too. */
+/** Numbers from `from` to before `to`, of blocks that may have transactions, those of a fork's network too. */
 export function* filledToRead(
   tree: BlockTree,
   from: number,
@@ -170,7 +164,6 @@ export function recordToRead({ network }: BlockTree, record: BlockRecord): Block
 
 const sideTransactions = new WeakMap<SideBlocks, ReadonlySet<Hash>>()
 
-/** True for a transaction that is in a canonical block, or in one beside the chain. */
 export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean {
   if (places.has(hash)) return true
   if (side.records.length === 0) return false
@@ -181,18 +174,13 @@ export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean 
   return known.has(hash)
 }
 
-/** The tree with `record`, a child of the head, as its head. */
 export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
-  const { hash, transactions } = record.block
-  let places = tree.places
-  transactions.forEach((transaction, index) => {
-    places = places.set(transaction.hash, { record, index })
-  })
+  const { hash } = record.block
   const isOld = tree.side.records.length > 0 && tree.byHash.has(hash)
   return {
     canonical: tree.canonical.push(record),
     byHash: tree.byHash.set(hash, record),
-    places,
+    places: withPlaces(tree.places, record),
     network: tree.network,
     side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
     abandoned: tree.abandoned,
@@ -202,23 +190,22 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
   const record = { block, executed, world, totalDifficulty, prevRandao, signers }
-  const { hash, transactions } = record.block
-  let places = tree.places
-  transactions.forEach((transaction, index) => {
-    places = places.set(transaction.hash, { record, index })
-  })
   return {
     ...tree,
     canonical: tree.canonical.withHead(record),
-    byHash: tree.byHash.set(hash, record),
-    places,
+    byHash: tree.byHash.set(block.hash, record),
+    places: withPlaces(tree.places, record),
   }
 }
 
-/**
- * The tree with all blocks of a run of empty ones; `last`, the last of them, is its new head. Where the chain ends with
- * some of them, the others follow.
- */
+function withPlaces(places: BlockTree['places'], record: BlockRecord): BlockTree['places'] {
+  return record.block.transactions.reduce(
+    (all, { hash }, index) => all.set(hash, { record, index }),
+    places,
+  )
+}
+
+/** `last` is the last of all blocks of a run. Where the chain ends with some of them, the others follow. */
 export function appendRun(tree: BlockTree, run: BlockRun, last: BlockRecord): BlockTree {
   const canonical = tree.canonical.pushRun(run, last)
   // the block may have been known, beside the chain
@@ -238,10 +225,7 @@ export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
 }
 
-/**
- * The tree with blocks in a row, of which it knows the parent of the first. Where they are heavier than the chain they
- * become the chain, however many they are; else they are kept beside it when they are few.
- */
+/** Blocks in a row become the chain where they are heavier, however many they are; else few of them are kept beside it. */
 export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
   const [first, last] = [records[0], records.at(-1)]
   if (first === undefined || last === undefined) return tree
@@ -254,10 +238,7 @@ export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): Bl
   return records.reduce(withBlock, tree)
 }
 
-/**
- * The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own.
- * @throws {DevchainError} `INVALID_PARAMS` for one of the network that a fork goes on from
- */
+/** Block `number` becomes the head; those after it stay known by hash. Throws for one of the network that a fork goes on from. */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   requireOwn(tree, number)
   const length = Number(number) + 1
@@ -281,16 +262,12 @@ function requireOwn({ network }: BlockTree, number: bigint): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** The canonical blocks from a number on, the older ones of its runs left out where they are more than a tree keeps. */
 function leftAfter(chain: CanonicalChain, length: number): BlockRecord[] {
   const recent = Math.max(length, chain.length - SIDE_LIMIT)
   return [...chain.filled(length, recent), ...chain.values(recent)]
 }
 
-/**
- * The side blocks that the block after the head may include as uncles, the oldest first: siblings of one of the six
- * blocks up to the head that none of them has included.
- */
+/** Side blocks that the block after the head may include: siblings of one of the six blocks up to the head, oldest first. */
 export function eligibleUncles({ canonical, side }: BlockTree, limit: number): BlockRecord[] {
   const next = BigInt(canonical.length)
   const lowest = next + 1n - BigInt(UNCLE_GENERATIONS)

@@ -30,7 +30,6 @@ export type Ruleset = 'own' | 'network'
 export interface ChainConfig {
   readonly chainId: bigint
   readonly networkId: bigint
-  /** As it was made; what a genesis file may say as well is above, and in the settings. */
   readonly options: ChainParameters
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
@@ -46,7 +45,6 @@ export interface ChainConfig {
   readonly depositContract: Address | undefined
   /** Highest gas limit of one transaction (EIP-7825), undefined for none: that of the options, or of the fork. */
   readonly transactionGasCap: bigint | undefined
-  /** Wei per gas of the first block that has a base fee. */
   readonly initialBaseFee: bigint
   /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
   readonly scryptCost: number
@@ -91,7 +89,6 @@ export type MiningMode =
 /** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
 export interface ClockState {
   readonly source: ClockSource
-  /** Seconds: the sum of all evm_increaseTime. */
   readonly offset: bigint
   /**
    * Seconds by which anything else moved the clock: an exact timestamp, a genesis in the past, or blocks that came faster
@@ -99,16 +96,13 @@ export interface ClockState {
    */
   readonly adjustment: bigint
   readonly nextTimestamp: bigint | undefined
-  /** Seconds between blocks, in place of the source, when set. */
   readonly interval: bigint | undefined
 }
 
-/** Everything a caller can see of a chain. */
 export interface ChainState {
   readonly config: ChainConfig
   readonly tree: BlockTree
   readonly pool: Pool
-  /** Of transactions that came lately, mined or not. */
   readonly blobs: BlobStore
   readonly batches: CallBatches
   readonly clock: ClockState
@@ -131,12 +125,10 @@ export interface ChainState {
 
 export interface Snapshot {
   readonly id: number
-  /** Undefined for those of evm_snapshot. */
   readonly name: string | undefined
   readonly state: ChainState
 }
 
-/** The settings without what was meant for one block only. */
 export function settingsAfterBlock(settings: Settings): Settings {
   const { nextBaseFee, nextPrevRandao, laterPrevRandao: later } = settings
   if ([nextBaseFee, nextPrevRandao, later].every((each) => each === undefined)) return settings
@@ -145,7 +137,6 @@ export function settingsAfterBlock(settings: Settings): Settings {
   return { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined, laterPrevRandao }
 }
 
-/** The randomness of the block after one, where what was set goes on. */
 export function hashAfter(prevRandao: Hash): Hash {
   return keccakHash(hashBytes(prevRandao))
 }

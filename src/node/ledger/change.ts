@@ -9,7 +9,6 @@ import type { ChainState } from './chainstate.ts'
 /** A transaction that left the pool without a block, as it became impossible. */
 export interface DroppedTransaction {
   readonly transaction: Transaction
-  /** Why: the rejection that a sender would be answered with now. */
   readonly error: DevchainError
 }
 

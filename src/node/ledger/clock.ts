@@ -16,10 +16,8 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
 }
 
 /**
- * The timestamp of the block that would be mined now: after its parent's, or the same where blocks may share a time.
- * @param now wall time in milliseconds
+ * After the parent's, or the same where blocks may share a time. Throws `LIMIT_EXCEEDED` beyond 64 bits.
  * @param parent the newest block's time, where the caller knows it
- * @throws {DevchainError} `LIMIT_EXCEEDED` when it would be beyond 64 bits
  */
 export function nextTimestamp(
   state: ChainState,
@@ -84,10 +82,7 @@ function sourceStep(source: ClockSource): bigint {
   return source.kind === 'step' ? source.seconds : 0n
 }
 
-/**
- * The clock after a block with `timestamp` was mined on `state`: from an exact time on it continues.
- * @param exact true when the timestamp was given, false when it came from the clock
- */
+/** From an exact timestamp on the clock goes on: one that was given, not one that came from the clock. */
 export function clockAfterBlock(
   state: ChainState,
   timestamp: bigint,
@@ -102,9 +97,8 @@ export function clockAfterBlock(
 }
 
 /**
- * Moves time ahead for good. The next block is at least `seconds` after the newest one, also where blocks had run
- * ahead of the source because they came faster than one a second.
- * @throws {DevchainError} `INVALID_PARAMS` when time would go back or beyond 64 bits
+ * The next block is at least `seconds` after the newest one, also where blocks had run ahead of the source because they
+ * came faster than one a second. Throws `INVALID_PARAMS` when time would go back or beyond 64 bits.
  */
 export function increasedTime(state: ChainState, seconds: bigint, now: number): ClockState {
   const { clock } = state
@@ -132,20 +126,17 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's */
 export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockState {
   checkTimestamp(state, timestamp)
   return { ...state.clock, nextTimestamp: timestamp }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time */
 export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
   checkTimestamp(state, timestamp)
   const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
   return { ...state.clock, adjustment, nextTimestamp: undefined }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when the next block would be beyond 64 bits */
 export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {
   const { number, timestamp } = headOf(state.tree).block.header
   if (interval !== undefined && interval > MAX_TIMESTAMP - timestamp) {

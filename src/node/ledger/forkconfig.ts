@@ -18,12 +18,10 @@ import type { ChainConfig, ChainState } from './chainstate.ts'
 export interface ForkConfig {
   /** Seconds since 1970; 0n for rules that hold from the genesis or from a block number on. */
   readonly activationTime: bigint
-  /** Undefined before cancun. */
   readonly blobRules: BlobRules | undefined
   readonly chainId: bigint
   /** 4 bytes (EIP-6122). */
   readonly forkId: Uint8Array
-  /** Addresses by name, in the order of names. */
   readonly precompiles: ReadonlyMap<string, Address>
   readonly systemContracts: ReadonlyMap<string, Address>
 }

@@ -10,10 +10,7 @@ export function intervalOf({ mode, stopped }: MiningState): number | undefined {
   return mode.kind === 'interval' && !stopped ? mode.intervalMs : undefined
 }
 
-/**
- * Milliseconds until the next block; undefined when blocks do not come by themselves.
- * @param random a number from 0 to below 1, asked where intervals are of different lengths
- */
+/** Milliseconds until the next block, of a length between the two bounds; undefined when blocks do not come by themselves. */
 export function nextIntervalOf(
   { mode, stopped }: MiningState,
   random: () => number,

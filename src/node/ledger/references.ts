@@ -12,5 +12,4 @@ export type BlockReference =
 
 export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
 
-/** The block that would be mined now. */
 export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }

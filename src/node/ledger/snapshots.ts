@@ -12,7 +12,6 @@ const NAME = /^\p{L}(?:[\p{L}\p{N} ._:/-]{0,62}[\p{L}\p{N}._:/-])?$/u
 /** Names that a message proposes when there are too many to list. */
 const LISTED = 10
 
-/** All snapshots that can be reverted to, in the order in which they were taken. */
 export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Snapshot[] {
   const snapshots = [...namedSnapshots.values()]
   for (let each = newestSnapshot; each !== undefined; each = each.state.newestSnapshot) {
@@ -28,10 +27,7 @@ export function snapshotById(state: ChainState, id: number): Snapshot | undefine
   return [...state.namedSnapshots.values()].find((named) => named.id === id)
 }
 
-/**
- * The snapshot that somebody means.
- * @throws {DevchainError} `NOT_FOUND` telling which there are
- */
+/** @throws {DevchainError} `NOT_FOUND` telling which there are */
 export function snapshotNamed(state: ChainState, nameOrId: string | number): Snapshot {
   const snapshot =
     typeof nameOrId === 'number'

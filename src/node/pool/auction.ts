@@ -36,7 +36,6 @@ export interface AuctionBlock {
     BlockEnvironment,
     'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules' | 'gasLimit'
   >
-  /** Whose nonces the block before used. */
   readonly used: readonly Address[]
 }
 
@@ -71,7 +70,6 @@ export class Auction implements Source {
   #pool: Pool
   #world: World
   #block: AuctionBlock['block']
-  /** In order of the room that the fee cap leaves above the tip. */
   readonly #entries: readonly PooledTransaction[]
   readonly #places: ReadonlyMap<PooledTransaction, number>
   /** Places of the best of each stretch, by tip and by fee cap. */
@@ -158,7 +156,6 @@ export class Auction implements Source {
     return effectiveTip(transaction, this.#block.baseFee)
   }
 
-  /** Offers what a sender has with its nonce of now, if anything, in place of what it offered. */
   #offer(sender: Address): void {
     const { nonce = 0n, code } = accountAt(this.#world, sender) ?? {}
     if (code !== undefined && code.length > 0) this.#watched.add(sender)

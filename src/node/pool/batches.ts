@@ -12,7 +12,6 @@ export interface CallBatch {
   readonly hashes: readonly Hash[]
 }
 
-/** The batches that came last, the oldest first. Immutable. */
 export type CallBatches = readonly CallBatch[]
 
 export const MOST_CALLS = 1_000

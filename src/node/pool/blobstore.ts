@@ -10,7 +10,6 @@ interface KeptBlobs {
   readonly sidecar: BlobSidecar
 }
 
-/** Blobs of the transactions that came last, the oldest first. Immutable. */
 export type BlobStore = readonly KeptBlobs[]
 
 /** Blobs that a chain keeps: 67 MB with their proofs. What snapshots hold beyond that goes with them. */

@@ -19,10 +19,6 @@ export interface Conditions {
 /** Roots and slots that the conditions of one transaction may name. */
 const MAX_LOOKUPS = 1_000
 
-/**
- * @param world as the transaction would find it
- * @throws {DevchainError} `CONDITIONS_NOT_MET`
- */
 export function requireConditions(
   conditions: Conditions,
   world: World,
@@ -43,7 +39,6 @@ export function requireConditions(
   }
 }
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` for conditions that take too long to look at */
 export function checkConditions({ accounts = new Map() }: Conditions): void {
   const lookups = [...accounts.values()].reduce(
     (sum, expected) => sum + (typeof expected === 'string' ? 1 : expected.size),

@@ -23,14 +23,12 @@ export interface PooledTransaction {
 /** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
 export interface Pool {
   readonly size: number
-  /** The arrival number of the newest transaction that ever entered. */
   readonly lastArrival: number
   readonly byHash: PersistentMap<Hash, PooledTransaction>
   /** Holds no empty queues. */
   readonly bySender: PersistentMap<Address, SenderQueue>
 }
 
-/** What one sender has waiting. */
 export interface SenderQueue {
   /** By nonce in decimal. */
   readonly byNonce: PersistentMap<string, PooledTransaction>
@@ -43,7 +41,6 @@ interface NonceRun {
   readonly to: bigint
 }
 
-/** Transactions that one pool may hold. */
 export const POOL_LIMIT = 100_000
 
 export const emptyPool: Pool = {
@@ -68,7 +65,6 @@ export function pooledByNonce(
   return pool.bySender.get(sender)?.byNonce.get(nonce.toString())
 }
 
-/** The nonce that the sender's next transaction needs, after all that wait without a gap. */
 export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
   const nonce = nonceAt(world, sender)
   const run = pool.bySender.get(sender)?.runs.find(({ from, to }) => from <= nonce && nonce < to)
@@ -156,11 +152,7 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
   return rest
 }
 
-/**
- * Where most of the pool goes, a new one is made of what stays.
- * @param transactions all of which it holds
- * @param yieldIfDue awaited after each that goes, or is looked at
- */
+/** Where most of the pool goes, a new one is made of what stays. It holds all of `transactions`. */
 export async function withoutMany(
   pool: Pool,
   transactions: readonly Transaction[],
@@ -184,7 +176,6 @@ export async function withoutMany(
   return rest
 }
 
-/** The pool without what these senders can never have mined, as its nonce is used up. */
 export function withoutStale(pool: Pool, world: World, senders: Iterable<Address>): Pool {
   let rest = pool
   for (const sender of senders) {
@@ -221,7 +212,6 @@ export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
   return entries.sort((a, b) => a.arrival - b.arrival)
 }
 
-/** All that wait, in order of arrival. */
 export function pooledInOrder(pool: Pool): PooledTransaction[] {
   return arrivedAfter(pool, Number.NEGATIVE_INFINITY)
 }
@@ -250,7 +240,6 @@ function entriesOf({ runs, byNonce }: SenderQueue, end?: bigint): PooledTransact
   return entries
 }
 
-/** The runs with a nonce that none of them holds. */
 function withNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
   const before = runs.filter(({ to }) => to < nonce)
   const after = runs.filter(({ from }) => from > nonce + 1n)
@@ -260,7 +249,6 @@ function withNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[
   return [...before, { from, to: end > nonce ? end : nonce + 1n }, ...after]
 }
 
-/** The runs without a nonce that one of them holds. */
 function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
   return runs.flatMap((run) => {
     if (nonce < run.from || nonce >= run.to) return [run]
@@ -294,12 +282,10 @@ export class Candidates {
     return this.#heads.length
   }
 
-  /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */
   get best(): Transaction | undefined {
     return this.#heads[0]?.entry.transaction
   }
 
-  /** Those of the best. */
   get conditions(): Conditions | undefined {
     return this.#heads[0]?.entry.conditions
   }
@@ -360,7 +346,6 @@ export class Candidates {
   }
 }
 
-/** What gas and blobs cost in a block. */
 type BlockPrices = Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
 
 /** True when a transaction offers as much as blobs cost, or has none. */
@@ -374,7 +359,6 @@ export function paysBlobs(
 
 interface Candidate {
   readonly entry: PooledTransaction
-  /** Wei per gas that the miner gets. */
   readonly tip: bigint
 }
 

@@ -17,7 +17,7 @@ import {
 import { sealHash, seedHash, targetOf } from '../../protocol/work/sealing.ts'
 import { stateRoot } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { type BlockRecord, tipsOf } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
@@ -43,14 +43,12 @@ export interface MergedWork {
   readonly sealHash: Hash
   /** The highest hash of a parent header that counts, as an integer. */
   readonly target: bigint
-  /** Wei. */
   readonly fees: bigint
   /** True when the miner should leave what it works on: since its last work the parent changed, or fees rose by 10 %. */
   readonly notify: boolean
   readonly parentHash: Hash
 }
 
-/** What became of a block that was proved. */
 export type Import = 'IMPORTED_BEST' | 'IMPORTED_NOT_BEST' | 'EXIST' | 'NO_PARENT'
 
 export interface Imported {
@@ -83,7 +81,6 @@ const LAST_ETHASH_BLOCK = 18_000_000n
 /** At difficulties 1 and 2 every header would do; two in three shall not. */
 const LEAST_MERGED_DIFFICULTY = 3n
 
-/** Hands out work on a chain's next block, takes proofs, and knows how fast the miners say they are. */
 export class GetWork {
   readonly #chain: Chain
   readonly #ethash = new Ethash()
@@ -96,10 +93,7 @@ export class GetWork {
     chain.onClose(() => this.close())
   }
 
-  /**
-   * Work for Ethash miners on the block that would be mined now.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it
-   */
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it */
   async ethashWork(isAwaited?: IsAwaited): Promise<EthashWork> {
     const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { number, difficulty } = record.block.header
@@ -110,8 +104,7 @@ export class GetWork {
   }
 
   /**
-   * Takes a proof. One that is valid makes the block: the next one, or beside the chain when it comes late.
-   * @param nonce 8 bytes
+   * Takes a proof, which makes the next block, or one beside the chain when it comes late.
    * @returns false for unknown work, a wrong proof, or a block whose parent is gone
    * @throws {DevchainError} `LIMIT_EXCEEDED` as `ethashWork`, and when too many proofs wait
    */
@@ -130,7 +123,7 @@ export class GetWork {
   async mergedWork(isAwaited?: IsAwaited): Promise<MergedWork> {
     const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { parentHash } = record.block.header
-    const fees = feesOf(record)
+    const fees = tipsOf(record.executed, record.block.header)
     const last = this.#lastWork
     const notify = last?.parentHash !== parentHash || fees * 10n > last.fees * 11n
     if (notify) this.#lastWork = { parentHash, fees }
@@ -158,7 +151,6 @@ export class GetWork {
     return this.#import(work, seal, height)
   }
 
-  /** Remembers what a miner says of its speed, in hashes a second. */
   reportRate(miner: string, rate: bigint): void {
     // a miner that reports again becomes the newest
     this.#rates.delete(miner)
@@ -166,7 +158,6 @@ export class GetWork {
     dropOldest(this.#rates, MAX_MINERS)
   }
 
-  /** The sum of what miners said in the last minute, in hashes a second. */
   hashrate(): bigint {
     const since = this.#chain.environment.now() - RATE_MS
     let sum = 0n
@@ -233,15 +224,6 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
   const { header, transactions, uncles } = block
   const sealed = sealBlock({ ...header, ...seal }, transactions, uncles)
   return { block: sealed, executed, world, totalDifficulty, prevRandao: header.mixHash, signers }
-}
-
-/** Wei that the block's miner gets. */
-function feesOf({ block, executed }: BlockRecord): bigint {
-  const baseFee = block.header.baseFeePerGas ?? 0n
-  return executed.reduce(
-    (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFee),
-    0n,
-  )
 }
 
 function mergedTarget({ block }: BlockRecord): bigint {

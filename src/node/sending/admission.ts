@@ -39,9 +39,7 @@ import {
 
 interface AdmissionContext {
   readonly state: ChainState
-  /** Wall time in milliseconds. */
   readonly now: number
-  /** Of the next block. */
   readonly rules: NextRules
   readonly account: Account | undefined
   readonly sender: Account
@@ -75,11 +73,7 @@ const CHECKS: readonly Check[] = [
 ]
 
 /**
- * The pool with `transaction` in it. Checked, in this order: not known already, chain id, type known to the fork,
- * authorization list, blobs, size of init code, intrinsic gas and calldata floor, gas limit, tip, fee caps (where a block
- * would be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
- * welcome: the transaction waits until the gap is filled.
- * @param now wall time in milliseconds
+ * Checked in the order of `CHECKS`. A nonce that leaves a gap is welcome: the transaction waits until the gap is filled.
  * @param conditions under which it is mined, which the next block has to keep already
  * @throws {DevchainError} with the word of the first check that fails
  */

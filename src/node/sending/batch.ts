@@ -29,7 +29,6 @@ export interface BatchOrder {
   /** Undefined: the first account. */
   readonly from: Address | undefined
   readonly chainId: bigint | undefined
-  /** True: all calls or none, in one block. */
   readonly isAtomic: boolean
   readonly calls: readonly Pick<TransactionRequest, 'to' | 'data' | 'value'>[]
 }
@@ -38,7 +37,6 @@ export interface BatchStatus {
   readonly batch: CallBatch
   /** 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted (EIP-5792). */
   readonly code: 100 | 200 | 400 | 500 | 600
-  /** The transactions that are in blocks, in the order of the calls. */
   readonly places: readonly TransactionPlace[]
 }
 
@@ -77,7 +75,6 @@ export async function sendBatch(
   )
 }
 
-/** @throws {DevchainError} `UNKNOWN_BATCH` */
 export function batchStatus({ batches, tree, pool }: ChainState, id: string): BatchStatus {
   const batch = batchById(batches, id)
   if (batch === undefined) {
@@ -93,11 +90,6 @@ export function batchStatus({ batches, tree, pool }: ChainState, id: string): Ba
     return succeeded === 0 ? 500 : 600
   }
   return { batch, code: codeOf(), places }
-}
-
-/** True while several calls can be sent as one: they are mined at once. */
-export function isAtomicNow({ mining }: ChainState): boolean {
-  return isInstant(mining)
 }
 
 /** @throws {DevchainError} `UNAUTHORIZED` for an account that this node cannot send for */
@@ -127,7 +119,7 @@ function checkOrder(chain: Chain, state: ChainState, order: BatchOrder): void {
       `duplicate id: there is a batch ${printValue(id)} already`,
     )
   }
-  if (isAtomic && calls.length > 1 && !isAtomicNow(state)) {
+  if (isAtomic && calls.length > 1 && !isInstant(state.mining)) {
     const message = `atomicity not supported: calls are atomic under instant mining alone, and blocks are mined ${describeMining(mining)}`
     throw new DevchainError('ATOMICITY_NOT_SUPPORTED', message)
   }
@@ -181,7 +173,7 @@ const sendInTurn: Send = async (executor, given, requests, now) => {
 
 /** All in one block, or an error that says why one of them failed. */
 const sendTogether: Send = async (executor, state, requests, now) => {
-  if (!isAtomicNow(state)) return sendInTurn(executor, state, requests, now)
+  if (!isInstant(state.mining)) return sendInTurn(executor, state, requests, now)
   let { pool } = state
   const transactions: Transaction[] = []
   for (const request of requests) {

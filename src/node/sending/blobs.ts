@@ -47,7 +47,6 @@ export async function requireProven(
   throw new DevchainError('INVALID_BLOBS', message)
 }
 
-/** The blobs of a transaction that waits or is mined; undefined when it has none, or they are no longer kept. */
 export function blobsOfTransaction(
   state: ChainState,
   hash: Hash,

@@ -32,7 +32,6 @@ export type GasRequest = TransactionRequest & { readonly gas: bigint }
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** The transaction that `sendTransaction` would sign now. */
 export async function fillTransaction(
   chain: Chain,
   request: TransactionRequest,
@@ -54,10 +53,7 @@ export async function gasFor(
   return estimatedGas(chain, request, failing, { isAwaited })
 }
 
-/**
- * The gas that a request is estimated to need in the next block.
- * @param failing what becomes of a request that fails there: sent, it gets all the gas that it may have
- */
+/** @param failing what becomes of a request that fails there: sent, it gets all the gas that it may have */
 export async function estimatedGas(
   chain: Chain,
   request: TransactionRequest,
@@ -129,7 +125,6 @@ export function withSender(
   return { ...request, from: addresses(accounts)[0] }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` where there is none */
 export function senderOf({ from }: TransactionRequest): Address {
   if (from !== undefined) return from
   throw new DevchainError('INVALID_PARAMS', "from: expected the sender's address, got nothing")

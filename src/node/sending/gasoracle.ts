@@ -25,7 +25,6 @@ export interface FeeHistory {
   readonly oldestBlock: bigint
   /** Wei per gas; one more than there are blocks: the last is of the block after the newest. */
   readonly baseFeePerGas: readonly bigint[]
-  /** 0 to 1. */
   readonly gasUsedRatio: readonly number[]
   readonly baseFeePerBlobGas: readonly bigint[]
   readonly blobGasUsedRatio: readonly number[]
@@ -60,10 +59,7 @@ export function gasPrice(state: ChainState): bigint {
   return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
 }
 
-/**
- * What to offer on top of the next base fee, in wei per gas: the tip of recent blocks or of the settings, or as much as
- * the settings' price and the pool want.
- */
+/** What to offer on top of the next base fee: the tip of recent blocks or of the settings, or as much as their price wants. */
 export function maxPriorityFeePerGas(state: ChainState): bigint {
   const { gasPrice: least, minGasPrice, tip } = state.settings
   const baseFee = upcomingBaseFee(state)
@@ -103,7 +99,6 @@ function lowestTips(record: BlockRecord): bigint[] {
   return tips.sort(ascending).slice(0, SAMPLES_PER_BLOCK)
 }
 
-/** What each transaction of a block paid above the base fee, in wei per gas, and how much gas it used. */
 function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: bigint }[] {
   const baseFee = block.header.baseFeePerGas ?? 0n
   return executed.map(({ receipt }) => ({
@@ -138,7 +133,6 @@ export function feeHistory(
   }
 }
 
-/** What the block after `newest` costs, or will. */
 function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; blobFee: bigint } {
   const { tree, settings } = state
   const { number, parentHash } = newest.block.header

@@ -15,10 +15,7 @@ import {
 import type { ChainState } from '../ledger/chainstate.ts'
 import { pooledByNonce } from '../pool/pool.ts'
 
-/**
- * @throws {DevchainError} `NOT_MINED_IN_TIME` after `timeoutMs`, with the hash as data; the pool's reason when the
- * transaction is dropped
- */
+/** Rejects with `NOT_MINED_IN_TIME` after `timeoutMs`, the hash as data, or with the pool's reason when it is dropped. */
 export async function inclusionOf(
   chain: Chain,
   hash: Hash,
@@ -47,7 +44,6 @@ export async function inclusionOf(
   })
 }
 
-/** A transaction that was sent with a nonce: where it is in the chain, or itself while it waits. */
 export type Sent =
   | { readonly place: TransactionPlace; readonly waiting?: undefined }
   | { readonly place?: undefined; readonly waiting: Transaction }

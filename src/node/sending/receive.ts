@@ -28,11 +28,7 @@ export interface Received {
 
 const NOTHING: Received = { refused: [], completed: [] }
 
-/**
- * Reads a transaction as `sendRawTransaction` does: its blobs are proven.
- * @param mayBeImpersonated true: its sender may stand in place of a signature, where blocks of this chain may have that
- * @throws {DevchainError} as `sendRawTransaction`
- */
+/** @param mayBeImpersonated true: its sender may stand in place of a signature, where blocks of this chain may have that */
 export async function readReceived(
   chain: Chain,
   raw: Uint8Array,
@@ -44,10 +40,7 @@ export async function readReceived(
   return sent
 }
 
-/**
- * @param sent read by `readReceived`
- * @param mines true: instant mining mines them; else they wait for a block that comes for another reason
- */
+/** @param mines true: instant mining mines them; else they wait for a block that comes for another reason */
 export function receiveTransactions(
   chain: Chain,
   sent: readonly SentTransaction[],

@@ -49,7 +49,6 @@ function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Tran
   throw new DevchainError('NOT_FOUND', message)
 }
 
-/** Refuses a request whose members differ from those of the transaction that waits: it would replace another one. */
 function requireSame(waiting: Transaction, request: TransactionRequest): void {
   const has = membersOf({ ...waiting, gas: waiting.gasLimit, gasPrice: waiting.maxFeePerGas })
   const wrong = Object.entries(membersOf(request)).find(

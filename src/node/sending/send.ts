@@ -23,7 +23,6 @@ import { requireProven } from './blobs.ts'
 import { type GasRequest, gasFor, senderOf, withSender } from './fill.ts'
 import { provenSidecar, type Signer, signedBy } from './sign.ts'
 
-/** A transaction that entered the pool, and what came of it if it was mined at once. */
 export interface Sent {
   readonly hash: Hash
   readonly executed: ExecutedTransaction | undefined
@@ -41,39 +40,39 @@ interface Prepared extends Attachments {
   readonly signer: Signer
 }
 
-/** A transaction that was signed elsewhere. */
 export interface Signed extends Attachments {
   readonly transaction: Transaction
 }
 
 /**
- * Fills in, signs and sends a transaction of an unlocked or impersonated account. Requests made in parallel get
- * consecutive nonces. Under instant mining the block is in place when the hash is returned.
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`; `INVALID_PARAMS` for members that do not go together;
- *   `INVALID_BLOBS` for blobs that are missing or not proven; the words of admission.ts; on a chain that throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data
- *   `{hash, data}`: the hash of the mined transaction, and the returned bytes in hex
+ * Fills in, signs and sends a transaction. Requests made in parallel get consecutive nonces. Under instant mining the block
+ * is in place when the hash is returned.
+ * @param signer `nobody`: as though the sender were impersonated
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` where the sender signs; `INVALID_PARAMS` for members that do
+ *   not go together; `INVALID_BLOBS` for blobs that are missing or not proven; the words of admission.ts; on a chain that
+ *   throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data `{hash, data}`: the hash of the mined
+ *   transaction, and the returned bytes in hex
  */
 export async function sendTransaction(
   chain: Chain,
   request: TransactionRequest,
   isAwaited?: IsAwaited,
+  signer?: Signer,
 ): Promise<Hash> {
-  const sidecar = await provenSidecar(chain, request)
-  return sendProven(chain, request, sidecar, isAwaited)
+  return sendProven(chain, request, await provenSidecar(chain, request), isAwaited, signer)
 }
 
-/**
- * As `sendTransaction`, with blobs that are proven to be those of the request's hashes; undefined where it has none.
- * @throws {DevchainError} as `sendTransaction`
- */
+/** As `sendTransaction`, with blobs that are proven to be those of the request's hashes; undefined where it has none. */
 export async function sendProven(
   chain: Chain,
-  request: TransactionRequest,
+  given: TransactionRequest,
   sidecar: BlobSidecar | undefined,
   isAwaited?: IsAwaited,
+  signer: Signer = 'sender',
 ): Promise<Hash> {
-  const prepared = await prepare(chain, withSender(chain.state, request), 'sender', isAwaited)
-  return submit(chain, { ...prepared, sidecar }, isAwaited)
+  const request = signer === 'sender' ? withSender(chain.state, given) : given
+  const gas = await gasFor(chain, request, isAwaited)
+  return submit(chain, { request: { ...request, gas }, signer, sidecar }, isAwaited)
 }
 
 /** As `sendTransaction`, with the key that the passphrase opens, whether the account is locked or not. Throws also `WRONG_PASSPHRASE`. */
@@ -84,66 +83,27 @@ export async function sendWithPassphrase(
   isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
-  const sidecar = await provenSidecar(chain, request)
-  const prepared = await prepare(chain, request, { key }, isAwaited)
-  return submit(chain, { ...prepared, sidecar }, isAwaited)
+  return sendTransaction(chain, request, isAwaited, { key })
 }
 
 /**
  * Sends a transaction that the caller has signed, one of type 3 with its blobs. Under instant mining the block is in
  * place when the hash is returned.
- * @throws {DevchainError} as `decodeSent` and `sendTransaction`
+ * @param conditions where the next block does not keep them, the transaction is refused; where a later one does not, it
+ *   leaves the pool
+ * @throws {DevchainError} as `decodeSent` and `sendTransaction`; `CONDITIONS_NOT_MET`, and `LIMIT_EXCEEDED` for conditions
+ *   that are too many
  */
 export async function sendRawTransaction(
   chain: Chain,
   raw: Uint8Array,
   isAwaited?: IsAwaited,
+  conditions?: Conditions,
 ): Promise<Hash> {
-  return submit(chain, await readSigned(chain, raw), isAwaited)
-}
-
-/**
- * As `sendRawTransaction`, for blocks that keep the conditions alone. Where the next one does not, the transaction is refused;
- * where a later one does not, it leaves the pool.
- * @throws {DevchainError} also `CONDITIONS_NOT_MET`, and `LIMIT_EXCEEDED` for conditions that are too many
- */
-export async function sendConditional(
-  chain: Chain,
-  raw: Uint8Array,
-  conditions: Conditions,
-  isAwaited?: IsAwaited,
-): Promise<Hash> {
-  checkConditions(conditions)
-  return submit(chain, { ...(await readSigned(chain, raw)), conditions }, isAwaited)
-}
-
-/** As `sendTransaction` for whatever sender, as though it were impersonated: throws nothing about accounts. */
-export async function sendUnsignedTransaction(
-  chain: Chain,
-  request: TransactionRequest,
-  isAwaited?: IsAwaited,
-): Promise<Hash> {
-  const sidecar = await provenSidecar(chain, request)
-  const prepared = await prepare(chain, request, 'nobody', isAwaited)
-  return submit(chain, { ...prepared, sidecar }, isAwaited)
-}
-
-/** Decodes a signed transaction, and proves the blobs of one of type 3. */
-async function readSigned(chain: Chain, raw: Uint8Array): Promise<Signed> {
+  if (conditions !== undefined) checkConditions(conditions)
   const sent = decodeSent(raw)
   await requireProven(chain, sent)
-  return sent
-}
-
-/** Settles the gas of a request. The rest follows when it is submitted. */
-async function prepare(
-  chain: Chain,
-  request: TransactionRequest,
-  signer: Signer,
-  isAwaited: IsAwaited | undefined,
-): Promise<Prepared> {
-  const gas = await gasFor(chain, request, isAwaited)
-  return { request: { ...request, gas }, signer }
+  return submit(chain, { ...sent, conditions }, isAwaited)
 }
 
 /** @param isAwaited false once its caller is gone: what still runs is given up, and the transaction is nowhere */

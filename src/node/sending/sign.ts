@@ -23,7 +23,6 @@ import {
 /** Who signs a request: its unlocked or impersonated sender, nobody, or a key that was opened for it. */
 export type Signer = 'sender' | 'nobody' | { readonly key: Uint8Array }
 
-/** @throws {DevchainError} `INVALID_PARAMS`, and where its sender signs `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` */
 export function signedBy(
   signer: Signer,
   state: ChainState,
@@ -42,31 +41,22 @@ export function signedBy(
 
 /**
  * Fills in and signs a transaction without sending it. An impersonated account has no key to sign with.
+ * @param passphrase opens the key, whether the account is locked or not; undefined: the account is unlocked
  * @returns its encoding, ready to be sent: with the blobs that came with the request
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`, or `INVALID_PARAMS`
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT`, `ACCOUNT_LOCKED` or `WRONG_PASSPHRASE`, or `INVALID_PARAMS`
  */
-export async function signRequest(chain: Chain, given: TransactionRequest): Promise<Uint8Array> {
-  const request = withSender(chain.state, given)
-  const now = chain.environment.now()
-  const key = requireKey(chain.state.accounts, senderOf(request), now)
-  return signedWith(chain, request, key)
-}
-
-/** As `signRequest`, with the key that the passphrase opens, whether the account is locked or not. Throws also `WRONG_PASSPHRASE`. */
-export async function signWithPassphrase(
+export async function signRequest(
   chain: Chain,
-  request: TransactionRequest,
-  passphrase: string,
+  given: TransactionRequest,
+  passphrase?: string,
 ): Promise<Uint8Array> {
-  const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
-  return signedWith(chain, request, key)
-}
-
-async function signedWith(
-  chain: Chain,
-  request: TransactionRequest,
-  key: Uint8Array,
-): Promise<Uint8Array> {
+  const { accounts } = chain.state
+  const request = passphrase === undefined ? withSender(chain.state, given) : given
+  const from = senderOf(request)
+  const key =
+    passphrase === undefined
+      ? requireKey(accounts, from, chain.environment.now())
+      : await keyWithPassphrase(accounts, from, passphrase)
   const transaction = signTransaction(await fillTransaction(chain, request), key)
   const sidecar = request.blobs?.sidecar
   if (sidecar === undefined) return transaction.raw

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf, transactionPlace } from '../../../src/node/ledger/blocktree.ts'
-import { sendRawTransaction, sendUnsignedTransaction } from '../../../src/node/sending/send.ts'
+import { sendRawTransaction, sendTransaction } from '../../../src/node/sending/send.ts'
 import { blobHash, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { sidecarOf } from '../../support/blobs.ts'
@@ -72,7 +72,7 @@ function listen({ chain }: TestNode): () => void {
 async function send({ chain }: TestNode, at: number, sort: Sort, nonce: bigint): Promise<Hash> {
   if (sort === 'impersonated') {
     const from = `0x${(at + 1).toString(16).padStart(40, 'd')}` as Address
-    return sendUnsignedTransaction(chain, { from, to: from, nonce, gas: 21_000n })
+    return sendTransaction(chain, { from, to: from, nonce, gas: 21_000n }, undefined, 'nobody')
   }
   if (sort === 'signed') {
     return sendRawTransaction(chain, signed(chain, { index: at, nonce }).raw)

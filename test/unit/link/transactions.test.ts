@@ -9,11 +9,7 @@ import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf, transactionPlace } from '../../../src/node/ledger/blocktree.ts'
 import { pooledByHash } from '../../../src/node/pool/pool.ts'
 import { blobByHash, blobsOfTransaction } from '../../../src/node/sending/blobs.ts'
-import {
-  sendConditional,
-  sendRawTransaction,
-  sendUnsignedTransaction,
-} from '../../../src/node/sending/send.ts'
+import { sendRawTransaction, sendTransaction } from '../../../src/node/sending/send.ts'
 import {
   type BlobSidecar,
   blobHash,
@@ -31,7 +27,7 @@ const STRANGER = `0x${'5a'.repeat(20)}` as Address
 const INIT_CODE = bytesFromHex('0x600060005360016000f3')
 
 function sendAs({ chain }: TestNode, from: Address, nonce?: bigint): Promise<Hash> {
-  return sendUnsignedTransaction(chain, { from, to: from, gas: 21_000n, nonce })
+  return sendTransaction(chain, { from, to: from, gas: 21_000n, nonce }, undefined, 'nobody')
 }
 
 async function mineOn({ chain }: TestNode): Promise<void> {
@@ -249,7 +245,7 @@ test('a transaction that is mined under conditions is told to nobody', async () 
   await using world = new LinkWorld()
   const a = await world.add('a', { noMining: true })
   const b = await world.add('b', { noMining: true, peers: ['a'] })
-  await sendConditional(a.chain, signed(a.chain).raw, { blockNumberMax: 5n })
+  await sendRawTransaction(a.chain, signed(a.chain).raw, undefined, { blockNumberMax: 5n })
   const c = await world.add('c', { noMining: true, peers: ['a'] })
   await world.settle()
   expect([b, c].map(({ chain }) => chain.state.pool.size)).toEqual([0, 0])

@@ -10,7 +10,6 @@ import {
   STATE_LENGTH,
 } from '../../../core/crypto/assembly/keccak'
 
-/** Bytes that are hashed, and where the hash goes. */
 @unmanaged
 export class Job {
   source: u32

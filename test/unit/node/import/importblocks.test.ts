@@ -11,7 +11,7 @@ import { createChain } from '../../../../src/node/create.ts'
 import { importBlocks } from '../../../../src/node/import/importblocks.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { Settings } from '../../../../src/node/ledger/chainstate.ts'
-import { sendTransaction, sendUnsignedTransaction } from '../../../../src/node/sending/send.ts'
+import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { encodeBlock } from '../../../../src/protocol/blocks/block.ts'
 import { HARDFORKS } from '../../../../src/protocol/forks.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
@@ -129,7 +129,7 @@ describe('a chain without difficulty that was made here', () => {
     const now = chain.environment.now()
     await chain.update((state) => mine(chain.executor, state, { now, blocks: 2n }))
     await chain.update((state) => changeSettings(state, { nextBaseFee: 0n }))
-    await sendUnsignedTransaction(chain, { from: MINER, to: account(chain, 1) })
+    await sendTransaction(chain, { from: MINER, to: account(chain, 1) }, undefined, 'nobody')
     const blocks = concatBytes(...exported(chain))
     const again = await createChain({ ...given, blocks, environment: testEnvironment() })
     expect(headHash(again)).toBe(headHash(chain))

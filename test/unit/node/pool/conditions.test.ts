@@ -11,7 +11,7 @@ import { pendingReference } from '../../../../src/node/ledger/references.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import type { Conditions } from '../../../../src/node/pool/conditions.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
-import { sendConditional, sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { withSlots } from '../../../../src/state/world.ts'
 import { account, height, signed, testChain } from '../chains.ts'
 
@@ -24,7 +24,7 @@ async function waiting(): Promise<Chain> {
 }
 
 function send(chain: Chain, conditions: Conditions, nonce = 0n): Promise<Hash> {
-  return sendConditional(chain, signed(chain, { nonce }).raw, conditions)
+  return sendRawTransaction(chain, signed(chain, { nonce }).raw, undefined, conditions)
 }
 
 const mineOne = (chain: Chain): Promise<unknown> =>
