@@ -1,7 +1,8 @@
 // A block with what came of it.
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
-import type { Block, Header } from '../../protocol/blocks/block.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
@@ -40,7 +41,7 @@ export interface BlockRecord {
 /** Wei above the base fee: what a block's miner gets. */
 export function tipsOf(
   executed: readonly ExecutedTransaction[],
-  { baseFeePerGas = 0n }: Pick<Header, 'baseFeePerGas'>,
+  { baseFeePerGas = 0n }: Header,
 ): bigint {
   return executed.reduce(
     (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFeePerGas),

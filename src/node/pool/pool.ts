@@ -277,11 +277,6 @@ export class Candidates {
     for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
   }
 
-  /** How many senders have something to offer. */
-  get senders(): number {
-    return this.#heads.length
-  }
-
   get best(): Transaction | undefined {
     return this.#heads[0]?.entry.transaction
   }
@@ -357,7 +352,7 @@ export function paysBlobs(
   return blobs.maxFeePerBlobGas >= blobBaseFee(excessBlobGas, hardfork, blobRules)
 }
 
-interface Candidate {
+export interface Candidate {
   readonly entry: PooledTransaction
   readonly tip: bigint
 }

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../../../src/core/hex.ts'
 import { mineWaiting } from '../../../../src/node/mining/miner.ts'
-import { Auction, type AuctionBlock, type Source } from '../../../../src/node/pool/auction.ts'
+import {
+  type AuctionBlock,
+  type Source,
+  sourcesOfWaiting,
+} from '../../../../src/node/pool/auction.ts'
 import {
   Candidates,
   emptyPool,
@@ -115,7 +119,7 @@ function taken(
   let used: Address[] = []
   for (const { baseFee, excessBlobGas, unfit, impossible, creator, authority } of turns) {
     const prices = { baseFee: BigInt(baseFee), excessBlobGas, hardfork: 'cancun' } as const
-    const source = sourceOf({ pool: rest, world, block: { ...prices, gasLimit: 30_000n }, used })
+    const source = sourceOf({ pool: rest, world, block: prices, used })
     const gone: Transaction[] = []
     used = []
     let tried = 0
@@ -156,15 +160,6 @@ function taken(
 
 const anew = ({ pool, world, block }: AuctionBlock): Source => new Candidates(pool, world, block)
 
-function lasting(): (next: AuctionBlock) => Source {
-  let auction: Auction | undefined
-  return (next) => {
-    if (auction === undefined) auction = new Auction(next)
-    else auction.open(next)
-    return auction
-  }
-}
-
 describe('an auction', () => {
   it('gives each block what looking at the whole pool anew gives it', () => {
     fc.assert(
@@ -173,14 +168,14 @@ describe('an auction', () => {
         fc.array(turn, { minLength: 1, maxLength: 16 }),
         (offers, turns) => {
           const pool = offers.map(transactionOf).reduce(withTransaction, emptyPool)
-          expect(taken(pool, turns, lasting())).toEqual(taken(pool, turns, anew))
+          expect(taken(pool, turns, sourcesOfWaiting())).toEqual(taken(pool, turns, anew))
         },
       ),
       { seed: 14, numRuns: 2_000 },
     )
   })
 
-  it('looks at few of those who wait for each block', () => {
+  it('looks few of those who wait up for each block', () => {
     const senders = 1_000
     let lookups = 0
     const counted = (pool: Pool): Pool => {
@@ -196,7 +191,7 @@ describe('an auction', () => {
       transactionOf({ sender, nonce: 0, cap: 9, tip: sender % 7, gas: 21_000, blobFee: undefined }),
     )
     let rest = offers.reduce(withTransaction, emptyPool)
-    const sourceOf = lasting()
+    const sourceOf = sourcesOfWaiting()
     let world = emptyWorld
     let used: Address[] = []
     for (let block = 0; block < senders; block++) {
@@ -204,7 +199,7 @@ describe('an auction', () => {
       const source = sourceOf({
         pool: counted(rest),
         world,
-        block: { ...prices, gasLimit: 30_000n },
+        block: prices,
         used,
       })
       const best = source.best!
