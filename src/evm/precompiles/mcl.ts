@@ -2,42 +2,22 @@
 // This file uses the functions below its JavaScript interface, which knows one curve at a time and takes hex digits.
 import { loadedLater } from './precompile.ts'
 
-/** The functions of one instance of the library that are used here. Arguments are addresses in its memory. */
-interface Library {
-  readonly HEAP8: Int8Array
-  readonly _malloc: (size: number) => number
-  readonly _free: (at: number) => void
-  readonly _mclBn_init: (curve: number, compiledTime: number) => number
-  readonly _mclBn_setMapToMode: (mode: number) => number
-  readonly _mclBn_setETHserialization: (isOn: number) => void
-  readonly _mclBnFp_setBigEndianMod: (to: number, from: number, length: number) => number
-  readonly _mclBnFp_getLittleEndian: (to: number, size: number, from: number) => number
-  readonly _mclBnFp_setInt32: (to: number, value: number) => void
-  readonly _mclBnFp_clear: (to: number) => void
-  readonly _mclBnFr_setBigEndianMod: (to: number, from: number, length: number) => number
-  readonly _mclBnFp_mapToG1: (to: number, from: number) => number
-  readonly _mclBnFp2_mapToG2: (to: number, from: number) => number
-  readonly _mclBn_millerLoopVec: (to: number, g1: number, g2: number, count: number) => void
-  readonly _mclBn_finalExp: (to: number, from: number) => void
-  readonly _mclBnGT_isOne: (at: number) => number
-  readonly _mclBnG1_clear: (at: number) => void
-  readonly _mclBnG1_deserialize: (to: number, from: number, length: number) => number
-  readonly _mclBnG1_isValid: (at: number) => number
-  readonly _mclBnG1_isValidOrder: (at: number) => number
-  readonly _mclBnG1_isZero: (at: number) => number
-  readonly _mclBnG1_normalize: (to: number, from: number) => void
-  readonly _mclBnG1_add: (to: number, a: number, b: number) => void
-  readonly _mclBnG1_mul: (to: number, point: number, scalar: number) => void
-  readonly _mclBnG1_mulVec: (to: number, points: number, scalars: number, count: number) => void
-  readonly _mclBnG2_clear: (at: number) => void
-  readonly _mclBnG2_deserialize: (to: number, from: number, length: number) => number
-  readonly _mclBnG2_isValid: (at: number) => number
-  readonly _mclBnG2_isValidOrder: (at: number) => number
-  readonly _mclBnG2_isZero: (at: number) => number
-  readonly _mclBnG2_normalize: (to: number, from: number) => void
-  readonly _mclBnG2_add: (to: number, a: number, b: number) => void
-  readonly _mclBnG2_mulVec: (to: number, points: number, scalars: number, count: number) => void
-}
+type OfGroup =
+  | ('clear' | 'deserialize' | 'isValid' | 'isValidOrder' | 'isZero')
+  | ('normalize' | 'add' | 'mul' | 'mulVec')
+
+/** What is used here of the library's interface in C (mcl/bn.h). */
+type FunctionName =
+  | ('_malloc' | '_free')
+  | `_mclBn_${'init' | 'setMapToMode' | 'setETHserialization' | 'millerLoopVec' | 'finalExp'}`
+  | `_mclBnFp_${'setBigEndianMod' | 'getLittleEndian' | 'setInt32' | 'clear' | 'mapToG1'}`
+  | ('_mclBnFr_setBigEndianMod' | '_mclBnFp2_mapToG2' | '_mclBnGT_isOne')
+  | `_mclBnG${1 | 2}_${OfGroup}`
+
+/** One instance of the library. Arguments are addresses in its memory, the result first, and lengths. */
+type Library = { readonly HEAP8: Int8Array } & Readonly<
+  Record<FunctionName, (...places: number[]) => number>
+>
 
 /** One of the two groups of a pairing; `fields` numbers of the base field make a coordinate. */
 interface Group {

@@ -141,20 +141,10 @@ function opened(
 }
 
 function destruction(from: Address, to: Address, value: bigint): Open {
+  const start = { depth: 0, from, to, value, gas: 0n, input: EMPTY_BYTES, isPrecompile: false }
   return {
+    ...opened({ ...start, kind: 'CALL', code: () => EMPTY_BYTES }, false),
     kind: 'SELFDESTRUCT',
-    from,
-    to,
-    value,
-    gas: 0n,
-    gasUsed: 0n,
-    input: EMPTY_BYTES,
-    output: EMPTY_BYTES,
-    failure: undefined,
-    revertText: undefined,
-    isPrecompile: false,
-    calls: [],
-    logs: [],
   }
 }
 

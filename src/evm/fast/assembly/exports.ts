@@ -16,7 +16,7 @@ export { copyIn, copyWithin, expandMemory, hashMemory, loadInput, log } from './
 export { openCreation, openMessage } from './message'
 export { blobHash, blockHash, payExponent } from './operations'
 export { preWarmSlot, sload, sloadOrLeave, sstore, sstoreOrLeave, tload, tstore } from './state/storage'
-export { byteAt, exp, mul, shiftLeft, shiftRight, shiftRightSigned, signExtend } from './arithmetic/words'
+export { byteAt, exp, leadingZeros, mul, shiftLeft, shiftRight, shiftRightSigned, signExtend } from './arithmetic/words'
 
 /** Once, before the first job. */
 export function prepare(): void {

@@ -12,7 +12,7 @@ import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse, runLong }
 import { sload, sstore, tload, tstore } from './state/storage'
 import { count, endStep, watch } from './steps'
 import {
-  add, bitLength, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, mul, setShort, shiftLeft, shiftRight,
+  add, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, leadingZeros, mul, setShort, shiftLeft, shiftRight,
   shiftRightSigned, signExtend, sub, turnWord,
 } from './arithmetic/words'
 
@@ -140,7 +140,7 @@ export function execute(frame: usize): i32 {
       case op.SHL: { shiftLeft(a, b); sp = a; pc++; continue }
       case op.SHR: { shiftRight(a, b); sp = a; pc++; continue }
       case op.SAR: { shiftRightSigned(a, b); sp = a; pc++; continue }
-      case op.CLZ: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
+      case op.CLZ: { leadingZeros(a); pc++; continue }
       case op.KECCAK256: case op.CALLDATACOPY: case op.CODECOPY: case op.EXTCODECOPY: case op.RETURNDATACOPY: case op.MCOPY:
       case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
       case op.LOG4: {

@@ -208,6 +208,11 @@ export function bitLength(a: usize): u32 {
   return 0
 }
 
+/** CLZ (EIP-7939): replaces the word. */
+export function leadingZeros(a: usize): void {
+  setShort(a, (256 - bitLength(a)) as u64)
+}
+
 export function signExtend(a: usize, b: usize): void {
   if (!isShort(a) || load<u64>(a) > 30) return
   const bit = (load<u32>(a) << 3) + 7

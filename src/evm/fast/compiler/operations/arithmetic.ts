@@ -7,7 +7,6 @@ import {
   isKnown,
   isSame,
   isZero,
-  limbsOf,
   minus,
   or,
   orAll,
@@ -151,33 +150,6 @@ function shiftDown(emitter: Emitter, a: Limbs, bits: number, fill: Limb): Limbs 
     return or(emitter, lower, shiftLeftBy(emitter, a[from + 1] ?? fill, 64 - (bits & 63)))
   }
   return [limb(0), limb(1), limb(2), limb(3)]
-}
-
-/** The sign of the lowest `bytes` bytes, 1 to 31, goes through to the top. */
-export function extendSign(emitter: Emitter, a: Limbs, bytes: number): Limbs {
-  const top = (bytes - 1) >> 3
-  const shift = 64 - 8 * (bytes - 8 * top)
-  const last = shiftRightSignedBy(emitter, shiftLeftBy(emitter, a[top] ?? 0n, shift), shift)
-  const sign = top < 3 ? shiftRightSignedBy(emitter, last, 63) : 0n
-  const limb = (i: number): Limb => (i < top ? (a[i] ?? 0n) : i === top ? last : sign)
-  return [limb(0), limb(1), limb(2), limb(3)]
-}
-
-/** By powers of two. */
-export function divByPower(emitter: Emitter, a: Limbs, exponent: number): Limbs {
-  return shiftWordRight(emitter, a, exponent)
-}
-
-export function modByPower(emitter: Emitter, a: Limbs, exponent: number): Limbs {
-  const mask = limbsOf((1n << BigInt(exponent)) - 1n)
-  const limb = (i: number): Limb => and(emitter, a[i] ?? 0n, mask[i] ?? 0n)
-  return [limb(0), limb(1), limb(2), limb(3)]
-}
-
-/** The exponent of a power of two, or undefined. */
-export function exponentOf(value: bigint): number | undefined {
-  if (value === 0n || (value & (value - 1n)) !== 0n) return undefined
-  return value.toString(2).length - 1
 }
 
 /**

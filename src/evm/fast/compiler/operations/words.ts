@@ -2,19 +2,15 @@
 import { OP } from '../../../opcodes.ts'
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
 import type { Helper } from '../wasm/helpers.ts'
-import { I64_CLZ, I64_DIV_U, I64_EQZ, I64_REM_U } from '../wasm/instructions.ts'
-import { and, isKnown, knownWord, limbsOf, or, orAll, shiftRightBy, xor } from '../wasm/limbs.ts'
+import { I64_DIV_U, I64_EQZ, I64_REM_U } from '../wasm/instructions.ts'
+import { and, isKnown, knownWord, limbsOf, or, orAll, xor } from '../wasm/limbs.ts'
 import {
   addWords,
-  divByPower,
   either,
-  exponentOf,
-  extendSign,
   isWordBelow,
   isWordSame,
   isWordSignedBelow,
   isWordZero,
-  modByPower,
   mulShort,
   mulWords,
   shiftWordLeft,
@@ -73,19 +69,12 @@ function upperOf(emitter: Emitter, a: Limbs, b: Limbs): Limb {
   return orAll(emitter, [a[1], a[2], a[3], b[1], b[2], b[3]])
 }
 
-function division(
-  helper: 'div' | 'mod',
-  opcode: number,
-  byPower: (emitter: Emitter, a: Limbs, exponent: number) => Limbs,
-): Compile {
+function division(helper: 'div' | 'mod', opcode: number): Compile {
   return (trace) => {
     const { emitter, stack } = trace
     const a = stack.pop()
     const b = stack.pop()
-    const divisor = knownWord(b)
-    if (divisor === 0n) return stack.pushValue(0n)
-    const exponent = divisor === undefined ? undefined : exponentOf(divisor)
-    if (exponent !== undefined) return stack.push(byPower(emitter, a, exponent))
+    if (knownWord(b) === 0n) return stack.pushValue(0n)
     const short = (): Limbs => [divideShort(emitter, opcode, a[0], b[0]), 0n, 0n, 0n]
     stack.push(
       either(emitter, upperOf(emitter, a, b), short, () => callOnWords(trace, helper, [a, b])),
@@ -148,29 +137,6 @@ function shift(
 /** SAR by more than 255 bits: only the sign is left, as after 255. */
 const SIGN_ONLY = 255
 
-const compileByte: Compile = (trace) => {
-  const { emitter, stack } = trace
-  const index = stack.pop()
-  const word = stack.popWord()
-  const known = knownWord(index)
-  if (known === undefined) {
-    return stack.push(callOnWords(trace, 'byteAt', [index, stack.limbs(word)]))
-  }
-  if (known > 31n) return stack.pushValue(0n)
-  const place = 31 - Number(known)
-  const limb = shiftRightBy(emitter, stack.limb(word, place >> 3), 8 * (place & 7))
-  stack.pushLimb(and(emitter, limb, 0xffn))
-}
-
-const compileSignExtend: Compile = (trace) => {
-  const { emitter, stack } = trace
-  const index = stack.pop()
-  const word = stack.pop()
-  const known = knownWord(index)
-  if (known === undefined) return stack.push(callOnWords(trace, 'signExtend', [index, word]))
-  stack.push(known > 30n ? word : extendSign(emitter, word, Number(known) + 1))
-}
-
 /** EXP: its cost depends on the exponent. */
 const compileExp: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
@@ -181,47 +147,19 @@ const compileExp: Compile = (trace, step) => {
   stack.push(callOnWords(trace, 'exp', [base, exponent]))
 }
 
-/** CLZ (EIP-7939). */
-const compileLeadingZeros: Compile = ({ emitter, stack }) => {
-  const [a, b, c, d] = stack.pop()
-  const zeros = (limb: Limb): Limb => {
-    emitter.limb(limb)
-    emitter.op(I64_CLZ)
-    return emitter.keep()
-  }
-  const sum = (limbs: Limb, more: Limb): Limb =>
-    addWords(emitter, [limbs, 0n, 0n, 0n], [more, 0n, 0n, 0n])[0]
-  let result: Limb = sum(192n, zeros(a))
-  for (const [limb, before] of [
-    [b, 128n],
-    [c, 64n],
-    [d, 0n],
-  ] as const) {
-    const lower: Limb = result
-    const [chosen] = either(
-      emitter,
-      limb,
-      () => [lower, 0n, 0n, 0n],
-      () => [sum(before, zeros(limb)), 0n, 0n, 0n],
-    )
-    result = chosen
-  }
-  stack.pushLimb(result)
-}
-
 /** All of them. */
 export const WORD_OPERATIONS: readonly Row[] = [
   [OP.ADD, pure(addWords)],
   [OP.MUL, compileMul],
   [OP.SUB, pure(subWords)],
-  [OP.DIV, division('div', I64_DIV_U, divByPower)],
+  [OP.DIV, division('div', I64_DIV_U)],
   [OP.SDIV, called('signedDiv')],
-  [OP.MOD, division('mod', I64_REM_U, modByPower)],
+  [OP.MOD, division('mod', I64_REM_U)],
   [OP.SMOD, called('signedMod')],
   [OP.ADDMOD, called('addMod')],
   [OP.MULMOD, called('mulMod')],
   [OP.EXP, compileExp],
-  [OP.SIGNEXTEND, compileSignExtend],
+  [OP.SIGNEXTEND, called('signExtend')],
   [OP.LT, test(isWordBelow)],
   [OP.GT, test((emitter, a, b) => isWordBelow(emitter, b, a))],
   [OP.SLT, test(isWordSignedBelow)],
@@ -232,9 +170,9 @@ export const WORD_OPERATIONS: readonly Row[] = [
   [OP.OR, bitwise(or, MAX_LIMB)],
   [OP.XOR, bitwise(xor, -1n)],
   [OP.NOT, compileNot],
-  [OP.BYTE, compileByte],
+  [OP.BYTE, called('byteAt')],
   [OP.SHL, shift(shiftWordLeft, 'shiftLeft', undefined)],
   [OP.SHR, shift(shiftWordRight, 'shiftRight', undefined)],
   [OP.SAR, shift(shiftWordRightSigned, 'shiftRightSigned', SIGN_ONLY)],
-  [OP.CLZ, compileLeadingZeros],
+  [OP.CLZ, called('leadingZeros')],
 ]

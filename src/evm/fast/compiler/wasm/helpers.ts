@@ -16,6 +16,7 @@ const TABLE = {
   exp: 'wW',
   signExtend: 'wW',
   byteAt: 'wW',
+  leadingZeros: 'W',
   shiftLeft: 'wW',
   shiftRight: 'wW',
   shiftRightSigned: 'wW',
