@@ -45,7 +45,6 @@ function wordAt(data: Uint8Array, at: number): Uint8Array | undefined {
   return at + 32 > data.length ? undefined : data.subarray(at, at + 32)
 }
 
-/** A byte string with its length before it. */
 function bytesAt(data: Uint8Array, offset: bigint): Uint8Array | undefined {
   if (offset > BigInt(data.length)) return undefined
   const start = Number(offset) + 32

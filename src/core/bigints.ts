@@ -1,9 +1,7 @@
 // What the language has for numbers alone: the larger and the smaller of two bigints, and the bounds of the wire's integers.
 
-/** The largest number of 64 bits without a sign. */
 export const MAX_UINT64: bigint = 2n ** 64n - 1n
 
-/** The largest word of the EVM. */
 export const MAX_UINT256: bigint = 2n ** 256n - 1n
 
 export function larger(a: bigint, b: bigint): bigint {

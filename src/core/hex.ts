@@ -85,7 +85,6 @@ export function bytesFromHex(text: string): Uint8Array {
   return bytes
 }
 
-/** What a digit stands for, in either letter case. */
 function digitAt(text: string, index: number): number {
   const code = text.charCodeAt(index)
   return (code & 15) + 9 * (code >> 6)
@@ -112,7 +111,6 @@ export function addressFromBytes(bytes: Uint8Array): Address {
   ) as string as Address
 }
 
-/** The hash that 32 bytes stand for. */
 export function hashFromBytes(bytes: Uint8Array): Hash {
   return hexFromBytes(bytes) as string as Hash
 }
@@ -151,7 +149,6 @@ export function paddedBytes(value: bigint, length: number): Uint8Array {
   return bytes
 }
 
-/** The parts one after another. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
@@ -162,7 +159,6 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** True when both hold the same bytes. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }

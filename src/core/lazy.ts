@@ -1,6 +1,5 @@
 // Values that are made when they are first asked for.
 
-/** Makes a value when it is first asked for, once. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly of: T } | undefined
   return () => {

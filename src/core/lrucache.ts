@@ -22,7 +22,6 @@ export class LruCache<Key, Value> {
     this.#weights = weights
   }
 
-  /** How many keys are remembered. */
   get size(): number {
     return this.#young.size + this.#old.size
   }

@@ -10,7 +10,6 @@ export interface PersistentMap<K extends string, V> {
   entries(): IterableIterator<readonly [K, V]>
 }
 
-/** An immutable list that grows and shrinks at its end. */
 export interface PersistentList<V> {
   readonly length: number
   at(index: number): V | undefined
@@ -43,7 +42,6 @@ export function emptyList<V>(): PersistentList<V> {
 const BITS = 5
 const MASK = 31
 
-/** Items of a full piece of a list. */
 export const PIECE: number = MASK + 1
 
 interface Leaf<K, V> {
@@ -52,7 +50,6 @@ interface Leaf<K, V> {
   readonly key: K
   readonly value: V
 }
-/** Different keys with one hash. */
 interface Collision<K, V> {
   readonly kind: 'collision'
   readonly hash: number
@@ -66,7 +63,6 @@ interface Branch<K, V> {
 }
 type MapNode<K, V> = Leaf<K, V> | Collision<K, V> | Branch<K, V>
 
-/** A hash array mapped trie. */
 class HashMap<K extends string, V> implements PersistentMap<K, V> {
   readonly size: number
   private readonly root: MapNode<K, V> | undefined

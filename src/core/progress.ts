@@ -1,6 +1,5 @@
 // What takes long: told as it runs, with how far it has come, at growing intervals.
 
-/** How far a piece of work has come, as the work itself notes it. */
 export interface Progress {
   /** True once it really runs; until then it waits for its turn, or for what others do. */
   readonly isRunning: boolean
@@ -8,7 +7,6 @@ export interface Progress {
   readonly gasUsed: bigint | undefined
 }
 
-/** What is told of work that goes on. */
 export interface ProgressReport {
   readonly name: string
   readonly durationMs: number
@@ -20,7 +18,6 @@ export interface ProgressReport {
 /** How long something runs before it is told of. It is told again after twice as long, and so on. */
 const FIRST_TOLD_MS = 2_000
 
-/** Time between two tellings, at most. */
 const LONGEST_GAP_MS = 60_000
 
 /** Time between two looks, while there is work. */
@@ -33,7 +30,6 @@ interface Work {
   readonly name: string
   readonly progress: Progress
   readonly beganMs: number
-  /** When it is told of next. */
   dueMs: number
 }
 
@@ -62,7 +58,6 @@ export class Progresses {
     }
   }
 
-  /** Tells of what is due at a time. */
   lookAt(nowMs: number): void {
     const due = [...this.#works].filter(
       ({ progress, dueMs }) => progress.isRunning && dueMs <= nowMs,

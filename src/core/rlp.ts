@@ -4,7 +4,6 @@ import { type Input, RLP } from '@ethereumjs/rlp'
 import { DevchainError } from './errors.ts'
 import { type Address, concatBytes, type Hash } from './hex.ts'
 
-/** A byte string, or a list of items. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
 /** What can be encoded: items, and what stands for byte strings: integers of any size, addresses and hashes. */
@@ -21,12 +20,10 @@ export function encodeTyped(type: number, value: RlpValue): Uint8Array {
   return type === 0 ? encoded : concatBytes(Uint8Array.of(type), encoded)
 }
 
-/** Bytes of the encoding of a byte string. */
 export function stringSize(bytes: Uint8Array): number {
   return bytes.length === 1 && bytes[0]! < 0x80 ? 1 : listSize(bytes.length)
 }
 
-/** Bytes of the RLP of an integer. */
 export function integerSize(value: bigint | number): number {
   return value < 0x80 ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
 }
@@ -36,14 +33,12 @@ export function listSize(size: number): number {
   return size < 56 ? 1 + size : 1 + sizeOfNumber(size) + size
 }
 
-/** Bytes that a positive integer takes. */
 function sizeOfNumber(value: number): number {
   let size = 0
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) size += 1
   return size
 }
 
-/** The list of items that are encoded already. */
 export function joinRlp(encodedItems: readonly Uint8Array[]): Uint8Array {
   const size = encodedItems.reduce((sum, part) => sum + part.length, 0)
   const list = new Uint8Array(listSize(size))
@@ -114,7 +109,6 @@ interface Head {
   readonly end: number
 }
 
-/** How many items a decoding may still make. */
 interface Budget {
   left: number
   readonly most: number

@@ -81,7 +81,6 @@ export function typedDataDigest({ types, primaryType, domain, message }: TypedDa
   )
 }
 
-/** The types of one message, and the hashes of those already met. */
 interface Encoding {
   readonly types: TypedData['types']
   readonly typeHashes: Map<string, Uint8Array>
@@ -258,7 +257,6 @@ function recordAt(value: unknown, path: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>>
 }
 
-/** Adds the place of the value to what is said of it. */
 function at<T>(path: string, read: () => T): T {
   try {
     return read()

@@ -7,7 +7,6 @@ import { lazy } from '../core/lazy.ts'
 /** Argument types that every overload with up to four arguments combines. */
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 
-/** Most arguments of an overload. */
 const MOST_ARGUMENTS = 4
 
 const overloads = lazy(overloadsBySelector)
@@ -109,7 +108,6 @@ function combinations(): readonly (readonly string[])[] {
   return all
 }
 
-/** Functions that are named after their only argument. */
 function singleOverloads(): readonly (readonly [name: string, type: string])[] {
   const sized = Array.from({ length: 32 }, (_, i) => [`logBytes${i + 1}`, `bytes${i + 1}`] as const)
   return [

@@ -116,7 +116,6 @@ export interface ReachedCode {
   readonly marks: Uint32Array
 }
 
-/** One operation about to run. */
 export interface Step {
   readonly pc: number
   readonly opcode: number
@@ -194,7 +193,6 @@ export interface Destruction {
  */
 export type IsAwaited = (gasUsed?: bigint) => boolean
 
-/** What every job may have. */
 interface JobOptions {
   readonly limits?: ExecutionLimits | undefined
   readonly tracer?: Tracer | undefined
@@ -223,7 +221,6 @@ export interface CallJob extends JobOptions {
   readonly reportsAccess?: boolean | undefined
 }
 
-/** Why an execution came to nothing. */
 export interface Failure {
   readonly kind: 'revert' | 'halt'
   /**
@@ -259,7 +256,6 @@ export interface Outcome {
   readonly gasNeed: GasNeed | undefined
   /** Gas given back at the end, already taken off `gasUsed`. */
   readonly gasRefund: bigint
-  /** Return data, or revert data. */
   readonly output: Uint8Array
   readonly logs: readonly Log[]
   /** The contract that a creation made, or would have made. */
@@ -326,7 +322,6 @@ export interface Jobs {
   readonly rest: (isAwaited?: IsAwaited) => Promise<void>
 }
 
-/** Runs jobs. */
 export interface Executor extends Jobs {
   /** Gives up what still runs; it throws a DevchainError `ABANDONED`. */
   readonly close: () => void

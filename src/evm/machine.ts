@@ -48,7 +48,6 @@ export interface MachineJob {
   readonly pause: ((gasUsed?: bigint) => Promise<void>) | undefined
 }
 
-/** What came of a message. */
 export interface MachineResult {
   /** A contract of frontier whose code could not be paid for is no failure. */
   readonly failure: Failure | undefined

@@ -160,7 +160,6 @@ const ROWS: readonly (readonly [string, Row])[] = [...Object.entries<Row>(TABLE)
   ([, [one]], [, [other]]) => one - other,
 )
 
-/** Each opcode's number, by name. */
 export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
   ROWS.map(([name, [opcode]]) => [name, opcode]),
 ) as Record<OpcodeName, number>
@@ -176,16 +175,13 @@ export function namesAt(hardfork: Hardfork): readonly string[] {
   return names
 }
 
-/** An operation as a fork has it. */
 export interface Operation {
-  /** What it costs at least. */
   readonly gas: number
   /** Words that it takes from the stack, and words that it leaves there. */
   readonly takes: number
   readonly leaves: number
 }
 
-/** Words on a stack, at most. */
 export const STACK_LIMIT = 1024
 
 /** The operations of a hardfork, by opcode; the others are invalid. */
@@ -205,7 +201,6 @@ function gasAt(hardfork: Hardfork, baseGas: number, repriced: RowDetails['repric
   return last === undefined ? baseGas : (repriced[last] ?? baseGas)
 }
 
-/** Bytes behind each opcode that belong to it. */
 const IMMEDIATES = new Uint8Array(256)
 for (const [, [opcode, , , , , more]] of ROWS) IMMEDIATES[opcode] = more?.immediate ?? 0
 
@@ -223,7 +218,6 @@ export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
 }
 
-/** True for LOG0 to LOG4. */
 export function isLog(opcode: number): boolean {
   return opcode >= OP.LOG0 && opcode <= OP.LOG4
 }

@@ -45,7 +45,6 @@ export type SourceCause =
   | { readonly kind: 'noCode' }
   | { readonly kind: 'badReturnData' }
 
-/** What the user's source says of a failure. */
 export interface SourceExplanation {
   /** The reason, and below it the stack. */
   readonly lines: readonly string[]
@@ -158,7 +157,6 @@ function sizeAt(data: Uint8Array, at: number): number | undefined {
   return value > BigInt(data.length) ? undefined : Number(value)
 }
 
-/** What comes out of a run that was given up. */
 export function abandoned(): DevchainError {
   const message = 'the execution was given up: nobody waits for what comes of it'
   return new DevchainError('ABANDONED', message)

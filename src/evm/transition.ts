@@ -28,7 +28,6 @@ export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriori
 
 /** What a message costs its sender, in the block that it runs in. */
 export interface SenderTerms {
-  /** Nonce of the sender before the run. */
   readonly nonce: bigint
   /** Wei per gas that the sender pays, and the part of it that the miner gets. */
   readonly price: bigint
@@ -37,7 +36,6 @@ export interface SenderTerms {
   readonly blobPrice: bigint
 }
 
-/** How a message is run, whatever the message. */
 export interface RunSetting
   extends Pick<
     MachineJob,
@@ -49,7 +47,6 @@ export interface RunSetting
 /** Given back for an authorization whose account existed already (EIP-7702). */
 const AUTHORIZATION_REFUND = 12_500n
 
-/** How the addresses of all precompiles begin. */
 const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
 
 /** Gas that machines are given at most, as they count in 64 bits with a sign. A halt uses up what is above, too. */

@@ -20,11 +20,9 @@ export { keccak256 } from './keccak.ts'
 export interface Signature {
   readonly r: bigint
   readonly s: bigint
-  /** Parity of the y coordinate of the point R. */
   readonly yParity: 0 | 1
 }
 
-/** Keccak-256, as text. */
 export function keccakHash(bytes: Uint8Array): Hash {
   return hashFromBytes(keccak256(bytes))
 }
@@ -140,7 +138,6 @@ export function messageDigest(message: Uint8Array, chainName: string): Uint8Arra
   return keccak256(concatBytes(prefix, message))
 }
 
-/** The 32 bytes of a hash. */
 export function hashBytes(hash: Hash): Uint8Array {
   return bytesFromHex(hash)
 }

@@ -26,7 +26,6 @@ const INPUT = 4096
 
 const PAGE = 65_536
 
-/** Bytes that a `Desk` holds. */
 export const DESK_LENGTH: number = PAGE
 
 const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
@@ -67,7 +66,6 @@ export class Desk {
 
 const hasher = new Hasher()
 
-/** Keccak-256 of any bytes, as 32 bytes. */
 export function keccak256(bytes: Uint8Array): Uint8Array {
   return hasher.hash(bytes)
 }
@@ -96,7 +94,6 @@ export function writeDigest(view: DataView, at: number, digest: Digest): void {
   view.setInt32(at + 28, digest.h, true)
 }
 
-/** The bytes of a digest, new. */
 export function bytesOfDigest(digest: Digest): Uint8Array {
   const bytes = new Uint8Array(32)
   writeDigest(new DataView(bytes.buffer), 0, digest)

@@ -8,7 +8,6 @@ import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'
 export interface CodePlace {
   readonly hash: Hash
   readonly bytes: Uint8Array
-  /** Where it stands, its map, and its cells. */
   readonly code: number
   readonly jumps: number
   readonly cells: number
@@ -30,7 +29,6 @@ export class Codes {
     this.#onClear = onClear
   }
 
-  /** How many codes there are. */
   get count(): number {
     return this.#byHash.size
   }
@@ -53,7 +51,6 @@ export class Codes {
     return this.#byHash.get(hash)
   }
 
-  /** The code that begins at a place. */
   at(code: number): CodePlace | undefined {
     return this.#byPlace.get(code)
   }

@@ -86,7 +86,6 @@ export class Instance {
     this.exports.prepare()
   }
 
-  /** Renews the views when the memory has grown. */
   refresh(): void {
     if (this.bytes.byteLength !== 0) return
     this.bytes = new Uint8Array(this.memory.buffer)
@@ -103,7 +102,6 @@ export class Instance {
     this.words32[place >> 2] = value
   }
 
-  /** A value of 8 bytes. */
   long(place: number): bigint {
     return this.words64[place >> 3] as bigint
   }
@@ -158,7 +156,6 @@ export class Instance {
     this.words64.copyWithin(target >> 3, source >> 3, (source >> 3) + 4)
   }
 
-  /** Writes an address as a word. */
   setAddress(place: number, address: Address): void {
     const at = place >> 2
     const words = this.words32
@@ -177,7 +174,6 @@ export class Instance {
     return `0x${this.buffer.toString('hex', place, place + 20)}` as Address
   }
 
-  /** A copy of bytes. */
   slice(place: number, length: number): Uint8Array {
     return this.bytes.slice(place, place + length)
   }

@@ -20,10 +20,8 @@ import type { PrecompileTables } from './precompiles.ts'
 import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
 
-/** No limit. */
 const UNLIMITED = 0xffff_ffff
 
-/** An account that the instance has asked for. */
 interface LoadedAccount {
   readonly address: Address
   /** As it was before the run; undefined: there was none. */
@@ -150,14 +148,12 @@ export class Interpreter {
     }
   }
 
-  /** Lets go of the job. */
   close(): void {
     this.#job = undefined
     this.accounts.length = 0
     this.reached.length = 0
   }
 
-  /** The instance's place of an account. */
   place(address: Address): number {
     this.instance.setAddress(layout.OPERANDS, address)
     return this.#placeOf(address, layout.OPERANDS)
@@ -172,7 +168,6 @@ export class Interpreter {
     return place
   }
 
-  /** The precompile at an account's address. */
   precompileAt(account: number): PrecompileCode {
     const code = this.#table.get(this.instance.addressAt(account + layout.ACCOUNT_BYTES))
     if (code === undefined) throw new Error('the account is no precompile')

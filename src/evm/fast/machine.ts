@@ -27,11 +27,9 @@ import { PrecompileTables } from './precompiles.ts'
 import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
 
-/** What compiles hot code, if anything does. */
 export interface HotCode {
   /** Counts of a loop's head that make it hot. */
   readonly threshold: number
-  /** A job of a fork begins. */
   readonly onJob: (interpreter: Interpreter, hardfork: Hardfork) => void
   /** A cell became hot. @returns the exit to go on with */
   readonly onHot: (interpreter: Interpreter) => number
@@ -46,7 +44,6 @@ const QUANTUM = 300_000n
 const TOLD_QUANTUM = 15_000n
 const TOLD_MEMORY_QUANTUM = 5_000n
 
-/** Gas that nobody uses up. */
 const ENDLESS = 2n ** 61n
 
 /** A run goes on for about this long before the others have their turn. */
@@ -61,7 +58,6 @@ const KEPT_HEAP = 32 * 1024 * 1024
 /** Nor one that a block needed to have so much room for the memory of frames, which may all have been written to. */
 const KEPT_ROOM = 2 ** 29
 
-/** A machine of interpreters. */
 export function createFastMachine(hotCode?: HotCode): Machine {
   const machine = new FastMachine(hotCode)
   return { run: (job) => machine.run(job) }
@@ -180,7 +176,6 @@ function quantumOf({ tracer }: MachineJob): bigint {
 /** What comes out of a run that is no bug of the instance. */
 const OUTER = [DevchainError, Unready, Unrepeatable]
 
-/** A run that waits. */
 interface Waiting {
   /** The exit to go on from. */
   readonly next: number

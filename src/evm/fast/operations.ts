@@ -3,10 +3,8 @@ import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
-/** Bytes of a table. */
 export const TABLE_SIZE: number = 256 * 8
 
-/** The instance's table, RULES. */
 export function operationTable(hardfork: Hardfork): Uint8Array {
   const bytes = new Uint8Array(TABLE_SIZE)
   const table = new DataView(bytes.buffer)

@@ -4,7 +4,6 @@ import type { Codes } from './codes.ts'
 import type { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 
-/** Of an interpreter what is read here. */
 interface ReachingMachine {
   readonly instance: Instance
   readonly codes: Codes
@@ -21,7 +20,6 @@ export function reachedBy(machine: ReachingMachine): readonly ReachedCode[] {
   return reached
 }
 
-/** What one record holds. */
 export function reachedIn(
   { instance, codes }: ReachingMachine,
   record: number,

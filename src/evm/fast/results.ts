@@ -184,7 +184,6 @@ function logsOf(instance: Instance): Log[] {
   return logs
 }
 
-/** The log that stands at a place. */
 export function logAt(instance: Instance, place: number): Log {
   const count = instance.number(place + layout.LOG_TOPICS)
   const data = place + layout.LOG_BODY + 32 * count

@@ -13,7 +13,6 @@ for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode]
 
 const NO_WORDS: readonly bigint[] = []
 
-/** What is known of an open frame. */
 interface OpenFrame {
   readonly stack: bigint[]
   /** The operation before; -1: there was none. */
@@ -24,7 +23,6 @@ interface OpenFrame {
   told: Uint8Array | undefined
 }
 
-/** Follows the frames of one run. */
 export class Steps {
   readonly #instance: Instance
   readonly #frames: OpenFrame[] = []
@@ -40,7 +38,6 @@ export class Steps {
     this.#instance = instance
   }
 
-  /** A run begins. */
   begin(tracer: Tracer, hardfork: Hardfork): void {
     this.#frames.length = 0
     if (this.#hardfork !== hardfork) this.#names = namesAt(hardfork)
@@ -53,7 +50,6 @@ export class Steps {
     this.#watchesMemory = tracer.stepParts?.memory === true
   }
 
-  /** A frame opens. */
   enter(at: number): void {
     const depth = this.#instance.number(at + layout.EVENT_DEPTH)
     this.#frames[depth] = { stack: [], last: -1, memory: EMPTY_BYTES, told: undefined }
@@ -89,7 +85,6 @@ export class Steps {
     return this.#stackOf?.has(opcode) === false ? NO_WORDS : this.#topAt(at)
   }
 
-  /** Memory of a frame was written to. */
   writeMemory(at: number, bytes: Uint8Array): void {
     const frame = this.#frames[this.#instance.number(at + layout.EVENT_DEPTH)]
     if (frame === undefined) return

@@ -29,7 +29,6 @@ const POINTS_AT_ONCE = 32
 const BLOB_DOMAIN = 'FSBLOBVERIFY_V1_'
 const CELLS_DOMAIN = 'RCKZGCBATCH__V1_'
 
-/** One blob of a sidecar. */
 interface ProvenBlob {
   readonly blob: Uint8Array
   readonly commitment: Uint8Array

@@ -25,7 +25,6 @@ export function bn254Add(hardfork: Hardfork): PrecompileCode {
   }
 }
 
-/** Multiplies a point with a number of 32 bytes. */
 export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
   const gas = isAtLeast(hardfork, 'istanbul') ? 6_000n : 40_000n
   return {

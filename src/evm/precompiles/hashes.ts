@@ -39,14 +39,12 @@ export const sha256: PrecompileCode = {
   run: (input) => hash('sha256', input, 'buffer'),
 }
 
-/** RIPEMD-160, as a word. */
 export const ripemd160: PrecompileCode = {
   gas: (input) => 600n + 120n * wordsOf(input),
   run: (input) =>
     leftPadded(hasRipemd ? hash('ripemd160', input, 'buffer') : library().ripemd160(input)),
 }
 
-/** Answers what it is given. */
 export const identity: PrecompileCode = {
   gas: (input) => 15n + 3n * wordsOf(input),
   run: (input) => input.slice(),

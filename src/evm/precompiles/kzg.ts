@@ -10,7 +10,6 @@ import { POWERS_ON_G1, POWERS_ON_G2 } from './trustedsetup.ts'
 export const SCALAR_ORDER: bigint =
   0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
 
-/** Bytes of a compressed point of G1. */
 const POINT = 48
 
 /** The trusted setup as the curve reads points. */

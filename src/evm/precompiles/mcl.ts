@@ -42,11 +42,8 @@ export const G2: Group = { size: 6 * FIELD, fields: 2, prefix: '_mclBnG2' }
 /** Room for inputs of one number, and for a compressed point. */
 const INPUT_SIZE = 96
 
-/** A curve of the library. */
 interface CurveTraits {
-  /** The library's number of it. */
   readonly number: number
-  /** Prime of the base field. */
   readonly modulus: bigint
   /** Bytes of a number of the base field where it is written, and how many of them lead with zeros. */
   readonly width: number
@@ -120,7 +117,6 @@ export class Curve {
     }
   }
 
-  /** Bytes of a point as it is written. */
   widthOf(group: Group): number {
     return 2 * group.fields * this.#traits.width
   }
@@ -187,7 +183,6 @@ export class Curve {
     this.#library[`${group.prefix}_add`](to, a, b)
   }
 
-  /** The sum of so many points, each times its scalar. */
   multiplySum(group: Group, to: number, points: number, scalars: number, count: number): void {
     if (count === 1 && group === G1) this.#library._mclBnG1_mul(to, points, scalars)
     else this.#library[`${group.prefix}_mulVec`](to, points, scalars, count)

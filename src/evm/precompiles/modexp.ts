@@ -23,7 +23,6 @@ interface Lengths {
   readonly modulus: bigint
 }
 
-/** The precompile as a fork has it. */
 export function modexp(hardfork: Hardfork): PrecompileCode {
   const isOsaka = isAtLeast(hardfork, 'osaka')
   const longest = isOsaka ? OSAKA_LENGTH : LONGEST

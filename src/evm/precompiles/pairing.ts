@@ -1,7 +1,6 @@
 // What the curves with a pairing share: the check that a product of pairings is one, and inputs that are no points.
 import { type Curve, G1, G2, NoPoint } from './mcl.ts'
 
-/** Where the points of a pair go. */
 interface PairPlace {
   readonly g1: number
   readonly g2: number

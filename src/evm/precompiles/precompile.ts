@@ -14,7 +14,6 @@ export interface PrecompileCode {
 /** Thrown by a precompile whose library is not loaded yet: run the same job again when it is. */
 export class Unready extends Error {
   override readonly name = 'Unready'
-  /** Resolves when the library is there. */
   readonly ready: Promise<unknown>
 
   constructor(ready: Promise<unknown>) {
@@ -50,7 +49,6 @@ export async function whenLoaded<T>(ask: () => T): Promise<T> {
   }
 }
 
-/** Gas that nobody has. */
 export const UNPAYABLE: bigint = 2n ** 256n
 
 /** `length` bytes from an offset, with zeros for what lies beyond the input. */
@@ -67,7 +65,6 @@ export function leftPadded(bytes: Uint8Array): Uint8Array {
   return word
 }
 
-/** Words of 32 bytes that hold the input. */
 export function wordsOf(input: Uint8Array): bigint {
   return BigInt(Math.ceil(input.length / 32))
 }

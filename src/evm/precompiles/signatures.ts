@@ -34,7 +34,6 @@ const EVALUATED = bytesFromHex(
 /** First byte of the hash of a commitment. */
 const COMMITMENT_VERSION = 1
 
-/** Checks that a polynomial has a value at a place. */
 export const pointEvaluation: PrecompileCode = {
   gas: () => 50_000n,
   run: (input) => {

@@ -40,7 +40,6 @@ const CODES: Readonly<Record<string, (hardfork: Hardfork) => PrecompileCode>> = 
   P256VERIFY: p256verify,
 }
 
-/** The precompiles of a fork, at their usual places. */
 export function precompileTable(
   hardfork: Hardfork,
   extra?: ExtraPrecompiles,

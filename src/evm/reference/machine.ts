@@ -16,7 +16,6 @@ import { frameFailure } from './exceptionalhalts.ts'
 import { attach } from './steptracer.ts'
 import { type LibraryBlock, libraryAddress, type PooledVm, VmPool } from './vm.ts'
 
-/** A machine with vms of its own. */
 export function createReferenceMachine(): Machine {
   const vms = new VmPool()
   return {
@@ -54,7 +53,6 @@ async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
   }
 }
 
-/** The message, as the library's EVM takes it. */
 function callOf(
   { message: { from, to, value, data, blobs }, gas, gasPrice }: MachineJob,
   block: LibraryBlock,

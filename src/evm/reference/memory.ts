@@ -6,7 +6,6 @@ import { MEMORY_LIMIT_REASON } from '../machine.ts'
 
 const WORD = 32
 
-/** The bound of one VM, which has one run at a time. */
 interface MemoryBound {
   /** Bytes that all open frames may have together. */
   limit: number

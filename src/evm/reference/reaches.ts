@@ -4,7 +4,6 @@ import type { Hardfork } from '../../protocol/forks.ts'
 import type { FrameStart, ReachedCode } from '../executor.ts'
 import { OP, type Operation, operationsAt } from '../opcodes.ts'
 
-/** A frame, and where it is. */
 interface Place {
   readonly code: Uint8Array
   readonly isCreation: boolean
@@ -16,7 +15,6 @@ interface Place {
   jumps: boolean
 }
 
-/** Gathers what one run reaches, frame by frame. */
 export class Reaches {
   readonly #operations: ReadonlyMap<number, Operation>
   readonly #open: Place[] = []

@@ -22,7 +22,6 @@ import { Touches } from './touches.ts'
 /** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 5
 
-/** Operations between two looks at the clock. */
 const LOOK_EVERY = 64
 
 /** Their cost depends on what they name, and on nothing that may be too large to be paid. */
@@ -83,10 +82,8 @@ class StepTracer {
   readonly #operations: ReadonlyMap<number, Operation>
   readonly #tracer: Tracer
   readonly #pauseIfDue: YieldIfDue
-  /** Where they are asked for. */
   readonly #touches: Touches | undefined
   readonly #reaches: Reaches | undefined
-  /** Of each open frame. */
   readonly #codes: FrameStart['code'][] = []
   /** The last operation, while it is not known whether it did what it is there for. */
   #open: InterpreterStep | undefined
@@ -249,7 +246,6 @@ class StepTracer {
     this.#balance = this.#state.account(addressFromBytes(step.address.bytes))?.balance ?? 0n
   }
 
-  /** Tells what the last operation did. One that failed did nothing. */
   #settle(didSucceed: boolean): void {
     const step = this.#open
     if (step === undefined) return
@@ -379,7 +375,6 @@ class StepTracer {
   }
 }
 
-/** Whose code runs; null for a creation. */
 function targetOf(message: Message): Address | null {
   // a creation has no code address: asking for it throws
   return message.to === undefined ? null : addressFromBytes(message.codeAddress.bytes)
@@ -396,7 +391,6 @@ function isPrecompile(evm: EVM, address: Address): boolean {
   return evm.precompiles.has(address.slice(2))
 }
 
-/** The topmost words of a stack, the top first. */
 function topOf(stack: readonly bigint[], count: number): bigint[] {
   return stack.slice(-count).reverse()
 }

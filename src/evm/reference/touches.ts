@@ -15,13 +15,11 @@ const LOOKING_AT: ReadonlySet<number> = new Set([
 /** Gas that SSTORE wants to be left (EIP-2200). */
 const SENTRY_GAS = 2300n
 
-/** Gathers what one run touches. */
 export class Touches {
   readonly #touched = new Map<Address, Set<bigint>>()
   readonly #state: Overlay
   readonly #hardfork: Hardfork
   readonly #operations: ReadonlyMap<number, Operation>
-  /** Of each open frame. */
   readonly #isStatic: boolean[] = []
 
   constructor(state: Overlay, hardfork: Hardfork) {

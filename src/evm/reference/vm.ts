@@ -36,7 +36,6 @@ const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
 /** What the library's EVM knows of a block. */
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
-/** What a VM is made for; two runs with equal traits may use the same one. */
 interface VmTraits {
   readonly hardfork: Hardfork
   readonly chainId: bigint
@@ -48,7 +47,6 @@ export interface PooledVm {
   readonly evm: EVM
   /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
   readonly precompiles: ReadonlySet<string>
-  /** Makes ready for a run. */
   readonly begin: (job: MachineJob) => LibraryBlock
   /** Lets go of the run's overlay, and makes its precompiles the usual ones. */
   readonly end: () => void
@@ -57,7 +55,6 @@ export interface PooledVm {
 /** Engines kept for one set of traits: as many as ran at the same time, at most. */
 const IDLE_LIMIT = 4
 
-/** Sets of traits for which VMs are kept. */
 const TRAITS_LIMIT = 16
 
 /**

@@ -36,7 +36,6 @@ export function createJobs(
 }
 
 interface YieldingContext extends RunContext {
-  /** Of its long runs. */
   readonly yields: YieldQueue
 }
 
@@ -109,7 +108,6 @@ function apply(
   )
 }
 
-/** Bytes of memory that a run may have. */
 function memoryOf(
   { memoryLimit }: YieldingContext,
   { limits }: JobTraits,
@@ -118,7 +116,6 @@ function memoryOf(
   return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
-/** Of the code that a message begins with. */
 function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => Hash {
   return () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data)
 }

@@ -7,7 +7,6 @@ import { type Machine, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
 import type { Machines } from '../runcontext.ts'
 
-/** A machine, by name, loaded when it is first needed. */
 export interface Tier {
   readonly name: string
   readonly load: () => Promise<Machine>
@@ -50,7 +49,6 @@ export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
   return TIERS.slice(first).map(({ name, load }) => ({ name, load: () => load(onBug) }))
 }
 
-/** Runs work on one of its tiers. */
 export class Tiers implements Machines {
   readonly #tiers: readonly Tier[]
   readonly #machines: (Machine | undefined)[]

@@ -4,7 +4,6 @@ import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Failure, FrameStart, Tracer } from '../executor.ts'
 import { revertText } from '../reasons.ts'
 
-/** A log, and where it stands. */
 export interface FrameLog {
   readonly log: Log
   /** Calls of its frame that came before it. */
@@ -38,7 +37,6 @@ interface CallOptions {
   readonly withLogs?: boolean | undefined
   /** Logs of the block before those of the run; 0 when left out. */
   readonly logsBefore?: number | undefined
-  /** Only the outermost frame is kept. */
   readonly onlyTop?: boolean | undefined
   /** Told of bytes that are kept until the end; it throws when they are too many. */
   readonly keep?: ((bytes: number) => void) | undefined
@@ -46,7 +44,6 @@ interface CallOptions {
 
 interface CallRecorder {
   readonly tracer: Tracer
-  /** The outermost frame, once the run is over. */
   readonly top: () => CallFrame
 }
 
@@ -58,7 +55,6 @@ type Open = { -readonly [K in Exclude<keyof CallFrame, 'calls' | 'logs'>]: CallF
 /** What a frame takes besides its bytes, roughly. */
 const FRAME_BYTES = 1_000
 
-/** Records the tree of frames. */
 export function recordCalls({
   withLogs,
   logsBefore = 0,

@@ -19,7 +19,6 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
   }
 }
 
-/** What any of them reads. */
 function partsOf(tracers: readonly Tracer[]): StepParts {
   return {
     stack: tracers.some(({ stepParts }) => stepParts?.stack !== false),
@@ -38,7 +37,6 @@ function onlyOf(tracers: readonly Tracer[]): Pick<StepParts, 'only'> {
 
 type Listener<T> = (event: T) => void
 
-/** One listener for all; undefined where there is none. */
 function inTurn<T>(all: readonly (Listener<T> | undefined)[]): Listener<T> | undefined {
   const listeners = all.filter((each) => each !== undefined)
   if (listeners.length < 2) return listeners[0]

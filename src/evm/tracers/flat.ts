@@ -1,7 +1,6 @@
 // The tree of frames as a list: each frame before those it opened, with its place in the tree.
 import type { CallFrame } from './calls.ts'
 
-/** A frame and where it stands. */
 export interface FlatFrame {
   readonly frame: CallFrame
   /** Which call of the outermost frame, which of that one's, and so on: empty for the outermost. */
@@ -15,7 +14,6 @@ export interface FlatOptions {
   readonly includePrecompiles?: boolean | undefined
 }
 
-/** The frames of a tree in the order in which they opened. */
 export function* flatten(
   frame: CallFrame,
   options: FlatOptions = {},

@@ -1,7 +1,6 @@
 // How often each operation ran, and the gas that went into it.
 import type { Step, Tracer } from '../executor.ts'
 
-/** All runs of one operation, by its name. */
 export interface OpcodeGas {
   count: number
   gasUsed: bigint

@@ -3,9 +3,7 @@ import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { FrameEnd, FrameStart, Step, Tracer } from '../executor.ts'
 import { OP, operationsAt } from '../opcodes.ts'
 
-/** What an operation did. */
 export interface Effect {
-  /** Left after it. */
   readonly gas: bigint
   /** Words that it put on the stack, or moved there, the lowest first. */
   readonly push: readonly bigint[]
@@ -55,7 +53,6 @@ export function traceOperations(sink: OperationSink): Tracer {
 /** An operation about to run, with the words that it may take: the topmost last. */
 type Begun = Pick<Step, 'opcode' | 'gas' | 'gasCost' | 'stack'>
 
-/** Words that an operation takes, at most. */
 const MOST_WORDS = 7
 
 function begun({ opcode, gas, gasCost, stack }: Step): Begun {
@@ -75,7 +72,6 @@ function effectOf(step: Begun, next: Step): Effect {
   }
 }
 
-/** What the operation did that ended its frame. */
 function lastEffect(step: Begun): Effect {
   return { gas: step.gas - step.gasCost, push: [], memory: undefined, store: storeOf(step) }
 }

@@ -26,7 +26,6 @@ export function noCounts(): ReachCounts {
   return { starts: 0, marks: new Map() }
 }
 
-/** Adds what a run reached. */
 export function addReached(sum: ReachCounts, { starts, marks }: Omit<ReachedCode, 'code'>): void {
   sum.starts += starts
   for (let i = 0; i + 2 < marks.length; i += 3) {

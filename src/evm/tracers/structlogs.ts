@@ -3,7 +3,6 @@ import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, Step, Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
 
-/** What is told of each operation. */
 export interface StructLogOptions {
   readonly withStack: boolean
   readonly withMemory: boolean
@@ -32,7 +31,6 @@ export interface StructLogSink {
 /** Failures of an operation's own costs and stack; others show in what the operation is. */
 const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 'stack overflow'])
 
-/** Describes every operation to `sink`. */
 export function traceStructLogs(options: StructLogOptions, sink: StructLogSink): Tracer {
   const { withStack, withStorage, withMemory, withReturnData } = options
   const hasDetails = withStorage || withMemory || withReturnData

@@ -145,7 +145,6 @@ function tellCall(frame: usize, kind: u32, place: usize): void {
   tellConsole(caller, (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize, length)
 }
 
-/** Moves a value, and touches both accounts. */
 export function transfer(sender: usize, receiver: usize, value: usize, hasValue: bool): void {
   if (hasValue && sender != receiver) {
     takeBalance(sender, value)

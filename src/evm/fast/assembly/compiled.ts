@@ -21,7 +21,6 @@ export function balanceOrLeave(word: usize, gas: i64): i64 {
   return gas
 }
 
-/** EXTCODESIZE. */
 export function codeSizeOrLeave(word: usize, gas: i64): i64 {
   const account = accountAt(word)
   gas = payOrLeave(account, gas)
@@ -29,7 +28,6 @@ export function codeSizeOrLeave(word: usize, gas: i64): i64 {
   return gas
 }
 
-/** EXTCODEHASH. */
 export function codeHashOrLeave(word: usize, gas: i64): i64 {
   const account = accountAt(word)
   gas = payOrLeave(account, gas)

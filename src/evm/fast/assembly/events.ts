@@ -3,19 +3,16 @@ import * as layout from '../layout'
 import { tellEvents } from './state/host'
 import { copyWord, setShort } from './arithmetic/words'
 
-/** Does a tracer want to hear of frames? */
 @inline
 export function isTold(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_FRAMES) != 0
 }
 
-/** Frames around this one. */
 @inline
 export function depthOf(frame: usize): u32 {
   return ((frame - layout.FRAMES) / layout.FRAME) as u32
 }
 
-/** Does a tracer want to hear of operations? */
 @inline
 export function areStepsTold(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_STEPS) != 0
@@ -88,13 +85,11 @@ export function tellLog(log: usize): void {
   tell(length)
 }
 
-/** A contract gives its balance away. */
 export function tellDestroy(account: usize, heir: usize): void {
   const place = event(layout.EVENT_DESTROY, account, heir, 0, 0)
   copyWord(place + layout.EVENT_VALUE, account + layout.ACCOUNT_BALANCE)
 }
 
-/** Memory of a frame was written to. */
 export function tellMemory(depth: u32, offset: u32, data: usize, length: u32): void {
   const place = event(layout.EVENT_MEMORY, 0, offset, data, length)
   store<u32>(place, depth, layout.EVENT_DEPTH)

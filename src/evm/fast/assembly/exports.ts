@@ -18,7 +18,6 @@ export { blobHash, blockHash, payExponent } from './operations'
 export { preWarmSlot, sload, sloadOrLeave, sstore, sstoreOrLeave, tload, tstore } from './state/storage'
 export { byteAt, exp, leadingZeros, mul, shiftLeft, shiftRight, shiftRightSigned, signExtend } from './arithmetic/words'
 
-/** Once, before the first job. */
 export function prepare(): void {
   prepareMemo()
 }
@@ -94,7 +93,6 @@ export function endPrecompile(end: i32, gasLeft: i64, length: u32): i32 {
   return close(frame, end) == 0 ? layout.EXIT_DONE : run()
 }
 
-/** Keccak-256 of bytes in the instance's memory. */
 export function keccak(source: usize, length: usize, target: usize): void {
   hash(source, length, target)
 }

@@ -8,7 +8,6 @@ import { checkpoint, saveNoCode, takeBack } from './state/journal'
 import { CALL, CALLCODE, CREATE, CREATE2 } from '../opcodes.generated'
 import { copyWord, isZero, setShort } from './arithmetic/words'
 
-/** Gas per byte of deployed code. */
 const DEPOSIT_GAS: i64 = 200
 
 @inline
@@ -16,7 +15,6 @@ export function isCreation(kind: u32): bool {
   return kind == CREATE || kind == CREATE2
 }
 
-/** Gas that a call with a value gets on top. */
 export const STIPEND: i64 = 2300
 
 /** Marks where a frame begins, for when it fails. */
@@ -90,7 +88,6 @@ function tellEnd(frame: usize, end: i32, kind: u32): void {
   )
 }
 
-/** Takes back what the frame did. */
 function fail(frame: usize): void {
   takeBack(load<u32>(frame, layout.FRAME_JOURNAL))
   store<u32>(layout.LOGS_USED, load<u32>(frame, layout.FRAME_LOGS))
@@ -121,7 +118,6 @@ function countNeed(frame: usize, opener: usize, kind: u32): void {
   raiseNeed(opener, load<i64>(opener, layout.FRAME_GAS_LIMIT) - left + max<i64>(need, 0))
 }
 
-/** Hands gas, return data and the result to the opener. */
 function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   countNeed(frame, opener, kind)
   store<i64>(opener, load<i64>(opener, layout.FRAME_GAS) + load<i64>(frame, layout.FRAME_GAS), layout.FRAME_GAS)

@@ -11,7 +11,6 @@ export const OUT_OF_GAS: i64 = -1
 /** Less the gas that there would have been. */
 const MEMORY_LIMIT: i64 = -2
 
-/** Gas per 32 bytes of a copy. */
 const COPY_GAS: u64 = 3
 const HASH_WORD_GAS: u64 = 6
 const LOG_TOPIC_GAS: i64 = 375
@@ -52,7 +51,6 @@ export function expand(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   return grow(frame, offset, length, gas)
 }
 
-/** The same for compiled code. */
 export function expandMemory(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   return expand(frame, offset, length, gas)
 }
@@ -195,7 +193,6 @@ function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64
   return expandFor(frame, offset, length, gas)
 }
 
-/** Is this frame not allowed to change the state? */
 @inline
 export function isStatic(frame: usize): bool {
   return (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC) != 0

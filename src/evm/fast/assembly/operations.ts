@@ -9,7 +9,6 @@ import { loadBlockHash, loadCodeHash } from './state/host'
 import { copyIn, copyWithin, hashMemory, log, OUT_OF_GAS } from './memory'
 import { bitLength, copyWord, isIndex, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
 
-/** Blocks whose hashes code may ask for. */
 const ANCESTORS: u64 = 256
 
 /** Why an operation cannot run that has too little gas or the wrong number of words: the words are looked at first. */

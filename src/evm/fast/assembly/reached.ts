@@ -7,13 +7,11 @@ import { isZero } from './arithmetic/words'
 import { take } from './state/heap'
 import { tellReached } from './state/host'
 
-/** Does a tracer want to hear of what was reached? */
 @inline
 export function isReachWatched(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_REACHED) != 0
 }
 
-/** A frame of an account's code is about to begin. */
 export function reachCode(frame: usize, account: usize): void {
   const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
   store<u32>(frame, 0, layout.FRAME_REACHED)
@@ -31,7 +29,6 @@ export function reachCode(frame: usize, account: usize): void {
   start(frame, record)
 }
 
-/** The frame of a creation is about to begin. */
 export function reachCreation(frame: usize): void {
   const length = load<u32>(frame, layout.FRAME_CODE_LENGTH)
   const record = freeRecord(length)
@@ -51,7 +48,6 @@ export function reach(frame: usize, pc: usize, opcode: u32, sp: usize, canRun: b
   if (counts) raise(load<u32>(frame, layout.FRAME_REACHED), pc, layout.MARK_COUNT)
 }
 
-/** A frame ends at its pc. */
 export function leaveReached(frame: usize, end: i32, isCreation: bool): void {
   const record = load<u32>(frame, layout.FRAME_REACHED) as usize
   if (record == 0) return
@@ -105,7 +101,6 @@ function freeRecord(length: u32): usize {
   return newRecord(length)
 }
 
-/** Forgets all counts of a record. */
 function clear(record: usize): void {
   for (let mark = load<u32>(record, layout.REACHED_MARKS) as usize; mark != 0; mark = load<u32>(mark, layout.MARK_BEFORE)) {
     store<u32>(record + layout.REACHED_PLACES + ((load<u32>(mark, layout.MARK_PC) as usize) << 2), 0)

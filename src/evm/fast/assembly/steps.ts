@@ -10,7 +10,6 @@ import { areStepsTold, depthOf, tellMemory } from './events'
 import { isReachWatched, reach } from './reached'
 import { tellEvents } from './state/host'
 
-/** Counts operations, which only those who watch read. */
 @inline
 export function count(steps: i64): void {
   store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
@@ -95,7 +94,6 @@ function tellStep(place: usize, cost: i64): void {
   store<u32>(layout.OPEN_STEP, 0)
 }
 
-/** Tells what the frame's last operation has written to memory. */
 function tellWritten(frame: usize): void {
   const length = load<u32>(frame, layout.FRAME_WRITTEN_LENGTH)
   if (length == 0) return

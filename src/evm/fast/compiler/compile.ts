@@ -22,7 +22,6 @@ const COMPILERS: ReadonlyMap<number, Compile> = new Map([
 /** The costs of these depend on what was read before, from this fork on. */
 const ACCESSES: ReadonlySet<number> = new Set(ACCESS_OPERATIONS.map(([opcode]) => opcode))
 
-/** The operations of a fork that can be compiled. */
 export function compiledOperations(hardfork: Hardfork): ReadonlyMap<number, Operation> {
   const knowsAccess = isAtLeast(hardfork, ACCESS_FORK)
   const isCompiled = (opcode: number): boolean =>
@@ -38,7 +37,6 @@ export interface CompiledTrace {
   readonly steps: number
 }
 
-/** Compiles traces, one after the other, in the same room. */
 export class Compiler {
   readonly #body = new Emitter()
   readonly #outer = new Emitter()

@@ -21,13 +21,11 @@ const EXIT_THRESHOLD = 20
 const TRACES_PER_DOUBLING = 16
 const MOST_DOUBLINGS = 6
 
-/** Jumps of a recording, at most. */
 const MOST_JUMPS = 400
 
 /** A trace that leads nowhere back is worth its entry from so many operations on. */
 const FEWEST_STEPS = 8
 
-/** Codes kept in mind as not to be compiled. */
 const FAILED_LIMIT = 1_000
 
 /** In a code's map: a place that may be jumped to, and one that a loop comes back to. */
@@ -80,7 +78,6 @@ class TraceCompiler {
     this.#operations = known
   }
 
-  /** @returns the exit to go on with */
   onHot(interpreter: Interpreter, store: TraceStore): number {
     const { instance, codes } = interpreter
     const cell = instance.number(layout.LAST_CELL)

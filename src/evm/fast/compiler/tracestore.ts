@@ -20,9 +20,7 @@ export class TraceStore {
   readonly #imports: ReturnType<typeof importsOf>
   /** Index in the instance's table of the first trace. */
   readonly #first: number
-  /** Cells that lead to traces. */
   readonly #cells: number[] = []
-  /** How many there are of each code, by its place. */
   readonly #byCode = new Map<number, number>()
   #bytes = 0
   #nextExitCell: number = EXIT_CELLS
@@ -34,12 +32,10 @@ export class TraceStore {
     this.#first = instance.exports.table.length
   }
 
-  /** Traces of the code at a place. */
   countOf(code: number): number {
     return this.#byCode.get(code) ?? 0
   }
 
-  /** Whether a code has as many as it may have. */
   isEnough(code: number): boolean {
     return this.countOf(code) >= MOST_OF_CODE
   }

@@ -253,7 +253,6 @@ function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
   store<u64>(DIVIDEND, r3 >> shift, 24)
 }
 
-/** A limb of the dividend, moved to the left. */
 @inline
 function limbAt(at: usize, shift: u64): u64 {
   return joined(load<u64>(at), at == DIVIDEND ? 0 : load<u64>(at - 8), shift)

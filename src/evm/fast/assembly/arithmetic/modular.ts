@@ -6,7 +6,6 @@ import { DIVIDEND, divide, multiply, QUOTIENT } from './division'
 import { reduce } from './reduce.generated'
 import { copyWord, isEqual, isZero } from './words'
 
-/** Bits of a limb, and all of them. */
 const BITS: u64 = 29
 const ALL: u64 = 0x1fffffff
 
@@ -44,7 +43,6 @@ function mulModKept(a: usize, b: usize, c: usize): bool {
   return true
 }
 
-/** Computes what a modulus needs. @returns whether it is fit */
 function makeReady(entry: usize): bool {
   const length = 256 - clz<u64>(load<u64>(entry, 24))
   // 2^(290 + length) / modulus, of 291 bits
@@ -67,7 +65,6 @@ function makeReady(entry: usize): bool {
   return true
 }
 
-/** 29 bits from a bit on. */
 function bitsAt(place: usize, bit: u64): u64 {
   const at = place + (((bit >> 6) << 3) as usize)
   const within = bit & 63

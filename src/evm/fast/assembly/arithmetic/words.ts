@@ -4,13 +4,11 @@ import { SCRATCH } from '../../layout'
 
 export const WORD: usize = 32
 
-/** The three upper limbs are zero. */
 @inline
 export function isShort(a: usize): bool {
   return (load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0
 }
 
-/** Fits into 32 bits. */
 @inline
 export function isIndex(a: usize): bool {
   return isShort(a) && load<u64>(a) < 0x100000000
@@ -55,7 +53,6 @@ export function turnWord(target: usize, source: usize): void {
   v128.store(target, v128.shuffle<u8>(high, high, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16)
 }
 
-/** The upper half of a product. */
 @inline
 export function mulHigh(x: u64, y: u64): u64 {
   const x0 = x & 0xffffffff

@@ -58,7 +58,6 @@ function markLoops(code: usize, length: usize, map: usize): void {
   }
 }
 
-/** What a PUSH1 to PUSH3 pushes. */
 @inline
 function pushed(place: usize, opcode: u32): usize {
   return (bswap<u32>(load<u32>(place, 1)) >> (8 * (PUSH3 + 1 - opcode))) as usize

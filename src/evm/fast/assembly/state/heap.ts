@@ -55,7 +55,6 @@ function put(place: usize, mask: u32, hash: u32, entry: usize): void {
   store<u32>(place + ((i as usize) << 3), entry as u32, 4)
 }
 
-/** Moves a table into one of twice the size. */
 function spread(table: usize, at: usize): void {
   const before = load<u32>(table) as usize
   const size = (load<u32>(table, 4) as usize) + 1

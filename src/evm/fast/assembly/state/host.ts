@@ -8,7 +8,6 @@ export declare function loadAccount(account: usize): void
 @external('host', 'loadCode')
 export declare function loadCode(account: usize): void
 
-/** Sets the hash of the code of an account. */
 @external('host', 'loadCodeHash')
 export declare function loadCodeHash(account: usize): void
 

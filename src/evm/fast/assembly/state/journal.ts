@@ -101,7 +101,6 @@ function undo(entry: usize): void {
   }
 }
 
-/** An account as it is without code. */
 function setNoCode(account: usize): void {
   store<u32>(account, 0, layout.ACCOUNT_CODE)
   store<u32>(account, 0, layout.ACCOUNT_CODE_LENGTH)

@@ -14,7 +14,6 @@ const SENTRY_GAS: i64 = 2300
 const SET_GAS: i64 = 20_000
 const RESET_GAS: i64 = 5000
 
-/** Marks the account of a transient slot. */
 const TRANSIENT: u32 = 1
 
 /** Too little gas; of the variants for compiled code also: leave it to the interpreter. */
@@ -199,7 +198,6 @@ function firstNetCost(slot: usize, value: usize): i64 {
   return 200
 }
 
-/** Refunds of a slot that this transaction has changed already. */
 function refundDirty(current: usize, original: usize, value: usize, clear: i64, unset: i64, restore: i64): void {
   if (!isZero(original)) {
     if (isZero(current)) refund(-clear)

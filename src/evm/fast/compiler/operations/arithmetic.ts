@@ -72,7 +72,6 @@ export function mulWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs | undefine
   return products <= MOST_PRODUCTS ? multiply(emitter, a, b) : undefined
 }
 
-/** The product of two words of one limb each. */
 export function mulShort(emitter: Emitter, a: Limb, b: Limb): Limbs {
   return [times(emitter, a, b), timesHigh(emitter, a, b), 0n, 0n]
 }

@@ -8,7 +8,6 @@ import { I64_ADD, I64_EXTEND_I32_U } from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 import { type Compile, called, callHelper, type Row } from './operation.ts'
 
-/** Addresses have three limbs. */
 const ADDRESS_LIMBS = 3
 
 function environment(place: number, limbs = 4): Compile {
@@ -56,7 +55,6 @@ const compileStorageStore: Compile = (trace, step) => {
   callHelper(trace, 'sstoreOrLeave', { exit: trace.exit(step.pc), numbers: [ahead] })
 }
 
-/** All that any fork has. */
 export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.ADDRESS, wordOf(layout.FRAME_ADDRESS, ADDRESS_LIMBS)],
   [OP.ORIGIN, environment(layout.ENV_ORIGIN, ADDRESS_LIMBS)],

@@ -31,7 +31,6 @@ function swap(depth: number): Compile {
   return ({ stack }) => stack.swap(depth)
 }
 
-/** The value of a word when all its limbs are known. */
 function known(word: Word): bigint | undefined {
   const [a, b, c, d] = word.limbs
   if (a === undefined || b === undefined || c === undefined || d === undefined) return undefined
@@ -94,7 +93,6 @@ function compileStay(trace: Trace, step: Step, target: bigint | undefined): void
   else trace.needZero(condition, exit)
 }
 
-/** All of them. */
 export const FLOW_OPERATIONS: readonly Row[] = [
   [OP.POP, compileDrop],
   [OP.JUMP, compileJump],

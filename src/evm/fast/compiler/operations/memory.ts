@@ -23,7 +23,6 @@ const FAR = 0x4000_0000n
 /** The bytes of a vector backwards: memory is big-endian, limbs are not. */
 const BACKWARDS = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
-/** An operation that reads or writes 32 bytes, or one, at an offset. */
 function access(length: number, use: (trace: Trace, offset: Word, at: number) => void): Compile {
   return (trace, step) => {
     const exit = trace.exit(step.pc)
@@ -100,7 +99,6 @@ const compileLoad: Compile = access(32, (trace, _, at) => {
   stack.push([a, b, c, d])
 })
 
-/** Two limbs from 16 bytes. */
 function loadTurned(emitter: Emitter, at: number): readonly [Limb, Limb] {
   emitter.get(locals.ADDRESS)
   emitter.vectorAccess(wasm.V128_LOAD, at)
@@ -131,7 +129,6 @@ const compileStore: Compile = access(32, (trace, _, at) => {
   storeTurned(emitter, c, d, at)
 })
 
-/** Two limbs into 16 bytes. */
 function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void {
   emitter.get(locals.ADDRESS)
   if (isKnown(low) && isKnown(high)) {
@@ -151,7 +148,6 @@ function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void 
   emitter.vectorAccess(wasm.V128_STORE, at)
 }
 
-/** 16 bytes, big-endian. */
 function bytesOf(value: bigint): Uint8Array {
   return Buffer.from(value.toString(16).padStart(32, '0'), 'hex')
 }
@@ -225,7 +221,6 @@ function compileLog(count: number): Compile {
   }
 }
 
-/** All of them. */
 export const MEMORY_OPERATIONS: readonly Row[] = [
   [OP.KECCAK256, called('hashMemory', { isLong: true })],
   [OP.CALLDATALOAD, called('loadInput')],

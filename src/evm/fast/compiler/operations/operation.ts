@@ -9,15 +9,12 @@ import * as locals from '../wasm/locals.ts'
 /** Compiles one operation: takes its operands from the symbolic stack and puts the result there. */
 export type Compile = (trace: Trace, step: Step) => void
 
-/** Operations by opcode. */
 export type Row = readonly [opcode: number, compile: Compile]
 
-/** Place of the n-th operand that is handed to a helper. */
 export function operand(n: number): number {
   return OPERANDS + 32 * n
 }
 
-/** What a call of a helper needs besides the stack. */
 interface Call {
   /** Where the trace leaves when the gas does not suffice. */
   readonly exit?: Exit | undefined
@@ -27,7 +24,6 @@ interface Call {
   readonly numbers?: readonly ((trace: Trace) => void)[]
 }
 
-/** Calls a helper by its signature. */
 export function callHelper(trace: Trace, helper: Helper, call: Call = {}): void {
   const { emitter, stack } = trace
   const signature = SIGNATURES[helper]
@@ -69,7 +65,6 @@ interface CalledTraits extends Pick<Call, 'numbers'> {
   readonly isLong?: boolean
 }
 
-/** Compiles an operation that a helper does. */
 export function called(helper: Helper, { changes, isLong, ...call }: CalledTraits = {}): Compile {
   const isPaid = SIGNATURES[helper].includes('g')
   return (trace, { pc }) => {
@@ -91,7 +86,6 @@ export function needGasUntilYield(trace: Trace, exit: Exit): void {
   trace.leaveIf(exit)
 }
 
-/** Leaves when the frame may not change the state. */
 export function needChangeable(trace: Trace, exit: Exit): void {
   trace.emitter.frame32(FRAME_FLAGS)
   trace.emitter.i32(FLAG_STATIC)

@@ -23,7 +23,6 @@ import { type Compile, called, callHelper, callOnWords, type Row } from './opera
 type Pure = (emitter: Emitter, a: Limbs, b: Limbs) => Limbs
 type Test = (emitter: Emitter, a: Limbs, b: Limbs) => Limb
 
-/** Of two operands, in place. */
 function pure(compute: Pure): Compile {
   return ({ emitter, stack }) => {
     const a = stack.pop()
@@ -147,7 +146,6 @@ const compileExp: Compile = (trace, step) => {
   stack.push(callOnWords(trace, 'exp', [base, exponent]))
 }
 
-/** All of them. */
 export const WORD_OPERATIONS: readonly Row[] = [
   [OP.ADD, pure(addWords)],
   [OP.MUL, compileMul],

@@ -9,7 +9,6 @@ import * as locals from '../wasm/locals.ts'
 import { Writer } from '../wasm/writer.ts'
 import { type Exit, readLimit, type Trace } from './trace.ts'
 
-/** How exits lead on. */
 export interface Links {
   /** Gives an exit the cell it counts in, for the place where the code goes on. */
   readonly newCell: (pc: number) => number
@@ -65,7 +64,6 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
   return new Set(slots)
 }
 
-/** Counts operations, for tracers that do. */
 function countSteps(emitter: Emitter, steps: number): void {
   if (steps === 0) return
   emitter.i32(0)
@@ -76,7 +74,6 @@ function countSteps(emitter: Emitter, steps: number): void {
   emitter.store64(layout.STEPS)
 }
 
-/** A slot's distance from locals.BASE. */
 function placeOf({ stack }: Trace, slot: number): number {
   return 32 * (slot - stack.lowest)
 }
@@ -131,7 +128,6 @@ function declareLocals(count: number): Uint8Array {
   return out.written.slice()
 }
 
-/** Checks that the stack suffices for all operations; reads what they need of the frame. */
 function writePrologue(emitter: Emitter, trace: Trace): void {
   const { lowest, highest, entries } = trace.stack
   emitter.frame32(layout.FRAME_STACK_TOP)
@@ -183,7 +179,6 @@ function leaveWith(emitter: Emitter, exit: number): void {
   emitter.op(wasm.RETURN)
 }
 
-/** Writes the frame back as the exit's operation finds it. */
 function writeExit(
   emitter: Emitter,
   trace: Trace,

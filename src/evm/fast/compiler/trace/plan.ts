@@ -17,7 +17,6 @@ export interface Recording {
 
 export interface Plan {
   readonly steps: readonly Step[]
-  /** Where the code goes on behind them. */
   readonly end: number
   readonly isLoop: boolean
 }

@@ -30,7 +30,6 @@ export class SymbolicStack {
     this.#emitter = emitter
   }
 
-  /** The words of the entry that are used, by slot. */
   get entries(): ReadonlyMap<number, Word> {
     return this.#entries
   }
@@ -72,12 +71,10 @@ export class SymbolicStack {
     this.#reach(this.height)
   }
 
-  /** DUP1 is depth 1. */
   duplicate(depth: number): void {
     this.pushWord(this.at(this.height - depth))
   }
 
-  /** SWAP1 is depth 1. */
   swap(depth: number): void {
     const top = this.height - 1
     const other = top - depth
@@ -86,13 +83,11 @@ export class SymbolicStack {
     this.#current.set(other, word)
   }
 
-  /** The word in a slot. */
   at(slot: number): Word {
     const word = this.#current.get(slot)
     return word ?? this.entry(slot)
   }
 
-  /** The word that a slot had on entry. */
   entry(slot: number): Word {
     let word = this.#entries.get(slot)
     if (word === undefined) {

@@ -10,17 +10,14 @@ import { isKnown } from '../wasm/limbs.ts'
 import * as locals from '../wasm/locals.ts'
 import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
 
-/** An operation of a trace. */
 export interface Step {
   readonly pc: number
   readonly opcode: number
   /** What it costs at least, as the fork has it. */
   readonly gas: number
-  /** Where the code went on. */
   readonly next: number
 }
 
-/** A way out of a trace. */
 export interface Exit {
   readonly pc: number
   readonly snapshot: Snapshot
@@ -40,7 +37,6 @@ const UNCHANGED: Snapshot = { slots: [], words: [], height: 0 }
 /** The code and the fork that a trace is compiled for. */
 export interface TraceCode {
   readonly bytes: Uint8Array
-  /** What may be jumped to. */
   readonly isDestination: (pc: number) => boolean
 }
 
@@ -53,13 +49,11 @@ export class Trace {
   /** Gas of all its operations, and of those already passed. */
   readonly total: number
   used = 0
-  /** Operations already passed. */
   passed = 0
   /** The rest cannot be reached. */
   hasEnded = false
   /** It goes through a jump whose target is not known here: elsewhere it may lead to other places. */
   hasUnknownJump = false
-  /** So many bytes the memory has in any case. */
   knownMemory = 0
 
   constructor(code: TraceCode, total: number, emitter: Emitter) {
@@ -69,7 +63,6 @@ export class Trace {
     this.stack = new SymbolicStack(emitter)
   }
 
-  /** An exit with the stack as it is now. */
   exit(pc: number, used: number = this.used, isLinked = false): Exit {
     // one that is paid for has run
     const passed = used > this.used ? this.passed + 1 : this.passed
@@ -107,7 +100,6 @@ export class Trace {
     this.hasEnded = true
   }
 
-  /** Goes on only when a limb is 0. */
   needZero(limb: Limb, exit: Exit): void {
     if (limb === 0n) return
     this.emitter.limb(limb)
@@ -116,7 +108,6 @@ export class Trace {
     this.leaveIf(exit)
   }
 
-  /** Goes on only when a limb is not 0. */
   needNonZero(limb: Limb, exit: Exit): void {
     if (isKnown(limb) && limb !== 0n) return
     this.emitter.limb(limb)
@@ -159,13 +150,11 @@ export class Trace {
     return this.stack.limb(word, i)
   }
 
-  /** The upper three limbs. */
   upper(word: Word): readonly Limb[] {
     return [this.limb(word, 1), this.limb(word, 2), this.limb(word, 3)]
   }
 }
 
-/** Reads how much memory there is. */
 export function readLimit(emitter: Emitter): void {
   emitter.frame32(FRAME_MEMORY_SIZE)
   emitter.op(wasm.I64_EXTEND_I32_U)

@@ -11,7 +11,6 @@ export class Writer {
   #bytes: Uint8Array = new Uint8Array(FIRST_SIZE)
   #length = 0
 
-  /** Bytes written. */
   get length(): number {
     return this.#length
   }
@@ -21,7 +20,6 @@ export class Writer {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** Begins anew, in the same room. */
   clear(): void {
     this.#length = 0
   }
