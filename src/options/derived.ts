@@ -1,32 +1,24 @@
 // What derives from the table of options: the types of settings, defaults, and names.
-import type { ForkTable } from './fork.ts'
 import type { AnyOption, FromGenesis, Option, Optional } from './option.ts'
-import type { PeerTable } from './peers.ts'
-import {
-  type ChainTable,
-  OPTIONS,
-  type ProjectTable,
-  type ServerTable,
-  type Table,
-} from './table.ts'
+import { type MakingTable, OPTIONS, type ProgramTable, type Table } from './table.ts'
 
 export type OptionKey = keyof Table
 
 export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionKey[]
 
 type Value<Entry> =
-  Entry extends Optional<infer T>
+  Entry extends FromGenesis<infer T>
     ? T | undefined
-    : Entry extends FromGenesis<infer T>
-      ? T | undefined
-      : Entry extends Option<infer T>
-        ? T
+    : Entry extends Option<infer T>
+      ? T
+      : Entry extends Optional<infer T>
+        ? T | undefined
         : never
 
 type ValuesOf<Some> = { readonly [Key in keyof Some]: Value<Some[Key]> }
 
 /** What makes a chain: options, read and checked. */
-export type ChainSettings = ValuesOf<ChainTable>
+export type ChainSettings = ValuesOf<MakingTable>
 
 /** What says how a chain begins, and is read for that: the chain itself does not keep it. */
 type Beginning = 'compat' | 'genesis' | 'import' | 'predeploy'
@@ -44,9 +36,7 @@ type GivenParameters = Omit<ChainParameters, Remote> & Pick<ChainSettings, Remot
 type Remote = 'chainId' | 'baseFee'
 
 /** The options of `createDevchain`: a chain, its server, its peers, and what is known of the project. */
-export type DevchainSettings = ValuesOf<
-  ChainTable & ForkTable & ServerTable & PeerTable & ProjectTable
->
+export type DevchainSettings = ValuesOf<ProgramTable>
 
 /** All options. */
 export type AllSettings = ValuesOf<Table>
@@ -62,7 +52,7 @@ export function optionOf(key: OptionKey): AnyOption {
 /** The default of an option, or what holds without it, in words: for help and tables. */
 export function defaultTextOf(key: OptionKey): string {
   const { type, default: value, unset } = optionOf(key)
-  return unset ?? type.print(value)
+  return unset ?? (value === undefined ? 'none' : type.print(value))
 }
 
 /** All settings: those that are given, and defaults for the others. What a genesis file may say stays open. */

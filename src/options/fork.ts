@@ -1,7 +1,7 @@
 // The options of forks of other networks: a part of the table.
 import { printValue } from '../core/errors.ts'
-import type { Option, Optional } from './option.ts'
-import { chainIdentity, count, duration, file, flag, type Type } from './values.ts'
+import { type Option, type Optional, off } from './option.ts'
+import { chainIdentity, count, duration, file, type Type } from './values.ts'
 
 /** What an EIP-1193 provider has; another devchain is one. */
 export interface ForkProvider {
@@ -163,80 +163,56 @@ const headers: Type<readonly string[]> = {
 export class ForkTable {
   readonly fork: Optional<ForkChoice> = {
     type: forkChoice,
-    group: 'Fork',
     sentence:
       'Begin as a copy of another network at a block, and go on alone; repeatable: a URL in place of one that fails',
-    unset: 'none',
   }
   readonly forkTransaction: Optional<string> = {
     type: transactionHash,
-    group: 'Fork',
     sentence: 'Begin with the state before this transaction of the forked network',
-    unset: 'none',
   }
-  readonly forkLater: Option<boolean> = {
-    type: flag,
-    group: 'Fork',
-    sentence:
-      'Have what came after that transaction in its block wait in the pool; with --chain-id remote',
-    default: false,
-  }
+  readonly forkLater: Option<boolean> = off(
+    'Have what came after that transaction in its block wait in the pool; with --chain-id remote',
+  )
   readonly forkChainId: Optional<bigint> = {
     type: chainIdentity,
-    group: 'Fork',
     sentence:
       'Chain id that the forked network must have; a block of it that was forked before is forked again without network',
-    unset: 'none',
   }
   readonly forkHeader: Option<readonly string[]> = {
     type: headers,
-    group: 'Fork',
     sentence: 'Header that the forked network is asked with; repeatable',
     default: [],
   }
   /** Milliseconds. */
   readonly forkTimeout: Option<number> = {
     type: duration,
-    group: 'Fork',
     sentence: 'How long one request to the forked network may take, at most --fork-max-wait',
     default: 30_000,
   }
   readonly forkRetries: Option<number> = {
     type: count('NUMBER', 0, 100, 'a whole number from 0 to 100'),
-    group: 'Fork',
     sentence: 'How often a request that failed is repeated',
     default: 5,
   }
   /** Milliseconds. */
   readonly forkMaxWait: Option<number> = {
     type: duration,
-    group: 'Fork',
     sentence:
       'How long a request may wait in vain for the forked network: then it gets the last error of the network',
     default: 8_000,
   }
-  readonly noForkCache: Option<boolean> = {
-    type: flag,
-    group: 'Fork',
-    sentence: 'Keep nothing of what is fetched in the cache folder, and read nothing from there',
-    default: false,
-  }
-  readonly forkProofs: Option<boolean> = {
-    type: flag,
-    group: 'Fork',
-    sentence: "Check all accounts and slots against the block's state root (eth_getProof)",
-    default: false,
-  }
+  readonly noForkCache: Option<boolean> = off(
+    'Keep nothing of what is fetched in the cache folder, and read nothing from there',
+  )
+  readonly forkProofs: Option<boolean> = off(
+    "Check all accounts and slots against the block's state root (eth_getProof)",
+  )
   readonly forkRecord: Optional<string> = {
     type: file,
-    group: 'Fork',
     sentence: 'Write all that is fetched to a file, to be replayed without network',
-    unset: 'none',
   }
   readonly forkReplay: Optional<string> = {
     type: file,
-    group: 'Fork',
     sentence: 'Fork what such a file holds, and ask no network',
-    unset: 'none',
   }
 }

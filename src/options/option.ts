@@ -1,25 +1,9 @@
-// What an option is: its group, its type, its default.
-import type { Type } from './values.ts'
-
-export const GROUPS = [
-  'Chain',
-  'Fork',
-  'Accounts',
-  'Transactions',
-  'Mining and time',
-  'Server',
-  'Peers',
-  'Project',
-  'Terminal',
-  'Process',
-] as const
-
-export type Group = (typeof GROUPS)[number]
+// What an option is: its type, its sentence, its default.
+import { flag, type Type } from './values.ts'
 
 /** One option. Names derive from the key: `chainId` → `--chain-id`, `DEVCHAIN_CHAIN_ID`, config key `chainId`. */
 interface Entry<T> {
   readonly type: Type<T>
-  readonly group: Group
   /** One sentence, without a full stop. */
   readonly sentence: string
 }
@@ -31,8 +15,8 @@ export interface Option<T> extends Entry<T> {
 
 /** Has no default: its value may be undefined. */
 export interface Optional<T> extends Entry<T> {
-  /** What holds without it, in words. */
-  readonly unset: string
+  /** What holds without it, in words; none when left out. */
+  readonly unset?: string
   readonly fromGenesis?: true
 }
 
@@ -40,6 +24,11 @@ export interface Optional<T> extends Entry<T> {
 export interface FromGenesis<T> extends Entry<T> {
   readonly default: Exclude<T, 'remote'>
   readonly fromGenesis: true
+}
+
+/** What is off unless it is asked for. */
+export function off(sentence: string): Option<boolean> {
+  return { type: flag, sentence, default: false }
 }
 
 /** An option whatever its kind. */

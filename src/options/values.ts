@@ -162,18 +162,17 @@ function milliseconds(value: unknown): number | undefined {
   return Number.isInteger(duration) && duration >= 1 && duration < 2 ** 31 ? duration : undefined
 }
 
-/** A value, or `remote`: that of the network which the chain is a fork of. */
-export function orRemote({
-  placeholder,
-  expected,
-  read,
-  print,
-}: Type<bigint>): Type<bigint | 'remote'> {
+/** A value, or a word in its place. @param where the word may stand, after it */
+export function orWord<const W extends string>(
+  { placeholder, expected, read, print }: Type<bigint>,
+  word: W,
+  where = '',
+): Type<bigint | W> {
   return {
-    placeholder: `${placeholder}|remote`,
-    expected: `${expected}, or remote in a fork`,
-    read: (value) => (textOf(value).toLowerCase() === 'remote' ? 'remote' : read(value)),
-    print: (value) => (value === 'remote' ? value : print(value)),
+    placeholder: `${placeholder}|${word}`,
+    expected: `${expected}, or ${word}${where}`,
+    read: (value) => (textOf(value).toLowerCase() === word ? word : read(value)),
+    print: (value) => (typeof value === 'string' ? value : print(value)),
   }
 }
 
@@ -422,13 +421,6 @@ export const address: Type<Address> = {
   expected: 'a 20-byte address',
   read: (value) => (typeof value === 'string' ? parseAddress(value) : undefined),
   print: (value) => (value === ZERO_ADDRESS ? 'the zero address' : value),
-}
-
-export const gasOrEstimate: Type<bigint | 'estimate'> = {
-  placeholder: 'GAS|estimate',
-  expected: `${gas.expected}, or estimate`,
-  read: (value) => (textOf(value).toLowerCase() === 'estimate' ? 'estimate' : gas.read(value)),
-  print: (value) => (value === 'estimate' ? value : gas.print(value)),
 }
 
 const codeSizeBytes: Type<number> = count(

@@ -13,7 +13,6 @@ import {
   optionOf,
   type Some,
 } from '../../src/options/derived.ts'
-import { GROUPS } from '../../src/options/option.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */
@@ -27,14 +26,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** Every option with its default, a row each, in the order of `--help`. */
 export function optionTable(): string {
-  const rows = GROUPS.flatMap((group) =>
-    OPTION_KEYS.filter((key) => optionOf(key).group === group).map((key) => {
-      const { type, sentence } = optionOf(key)
-      const { placeholder = '', alone } = type
-      const value = placeholder && ` ${alone === undefined ? placeholder : `[${placeholder}]`}`
-      return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
-    }),
-  )
+  const rows = OPTION_KEYS.map((key) => {
+    const { type, sentence } = optionOf(key)
+    const { placeholder = '', alone } = type
+    const value = placeholder && ` ${alone === undefined ? placeholder : `[${placeholder}]`}`
+    return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
+  })
   return table(['option', 'default', 'meaning'], rows)
 }
 

@@ -9,6 +9,7 @@ import {
   type OptionKey,
   optionOf,
 } from '../../options/derived.ts'
+import { groupOf } from '../../options/table.ts'
 import type { Type } from '../../options/values.ts'
 import { PROGRAM } from '../../program.ts'
 import { complain, print } from '../output.ts'
@@ -244,7 +245,7 @@ function chainKeys({ flags }: Subcommand): readonly OptionKey[] {
 }
 
 function createOption(key: OptionKey): Option {
-  const { type, group, sentence } = optionOf(key)
+  const { type, sentence } = optionOf(key)
   const preset = defaultTextOf(key)
   const value = valueTerm(type)
   const isPlain = type.placeholder === undefined || preset === 'none'
@@ -259,7 +260,7 @@ function createOption(key: OptionKey): Option {
       text,
     ])
   }
-  return option.helpGroup(`${group}:`)
+  return option.helpGroup(`${groupOf(key)}:`)
 }
 
 /** What stands after a flag: ` <NUMBER>`, in brackets where it may be left out. */
