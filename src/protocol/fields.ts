@@ -6,6 +6,7 @@ import {
   bigintFromBytes,
   type Hash,
   hashFromBytes,
+  hexFromBytes,
 } from '../core/hex.ts'
 import type { RlpItem } from '../core/rlp.ts'
 
@@ -22,18 +23,27 @@ export type FieldKind = keyof FieldValues
 /** The items of a list, in their order. Every message begins with the list's name and names the field. */
 export class ListFields {
   readonly #items: readonly RlpItem[]
-  readonly #name: string
+  readonly #prefix: string
   #next = 0
 
-  /** @throws {DevchainError} `INVALID_PARAMS` when `item` is no list of `least` to `most` items */
-  constructor(item: RlpItem | undefined, name: string, least: number, most: number) {
+  /**
+   * @param prefix stands before the names of fields
+   * @throws {DevchainError} `INVALID_PARAMS` when `item` is no list of `least` to `most` items
+   */
+  constructor(
+    item: RlpItem | undefined,
+    name: string,
+    least: number,
+    most: number,
+    prefix: string = `${name}.`,
+  ) {
     if (item === undefined || item instanceof Uint8Array) throw malformed(`${name} is not a list`)
     if (item.length < least || item.length > most) {
       const expected = least === most ? `${least}` : `${least} to ${most}`
       throw malformed(`${name} has ${item.length} fields, expected ${expected}`)
     }
     this.#items = item
-    this.#name = name
+    this.#prefix = prefix
   }
 
   /** True while there is another field. */
@@ -43,7 +53,7 @@ export class ListFields {
 
   /** @param size bytes: exactly so many, of an integer at most so many */
   read(kind: FieldKind, field: string, size?: number): FieldValues[FieldKind] {
-    if (kind === 'integer') return this.integer(field, size ?? 32)
+    if (kind === 'integer') return this.integer(field, size)
     return kind === 'bytes' ? this.bytes(field, size) : this[kind](field)
   }
 
@@ -54,25 +64,27 @@ export class ListFields {
   list(field: string): readonly RlpItem[] {
     const item = this.item()
     if (item === undefined || item instanceof Uint8Array) {
-      throw malformed(`${this.#name}.${field} is not a list`)
+      throw malformed(`${this.#prefix}${field} is not a list`)
     }
     return item
   }
 
   bytes(field: string, length?: number): Uint8Array {
     const item = this.item()
-    if (!(item instanceof Uint8Array)) throw malformed(`${this.#name}.${field} is a list`)
+    if (!(item instanceof Uint8Array)) throw malformed(`${this.#prefix}${field} is a list`)
     if (length !== undefined && item.length !== length) {
-      throw malformed(`${this.#name}.${field} has ${item.length} bytes, expected ${length}`)
+      throw malformed(`${this.#prefix}${field} has ${item.length} bytes, expected ${length}`)
     }
     return item
   }
 
-  integer(field: string, most: number): bigint {
+  integer(field: string, most = 32): bigint {
     const bytes = this.bytes(field)
-    if (bytes[0] === 0) throw malformed(`${this.#name}.${field} has leading zeros`)
+    if (bytes[0] === 0) throw malformed(`${this.#prefix}${field} has leading zeros`)
     if (bytes.length <= most) return bigintFromBytes(bytes)
-    throw malformed(`${this.#name}.${field} has ${bytes.length} bytes, at most ${most} are allowed`)
+    throw malformed(
+      `${this.#prefix}${field} has ${bytes.length} bytes, at most ${most} are allowed`,
+    )
   }
 
   hash(field: string): Hash {
@@ -80,7 +92,17 @@ export class ListFields {
   }
 
   address(field: string): Address {
-    return addressFromBytes(this.bytes(field, 20))
+    const bytes = this.bytes(field)
+    if (bytes.length === 20) return addressFromBytes(bytes)
+    const got = `${bytes.length} bytes, expected 20: ${hexFromBytes(bytes.subarray(0, 32))}`
+    throw malformed(`${this.#prefix}${field} has ${got}`)
+  }
+
+  /** Null where there are no bytes. */
+  addressOrNull(field: string): Address | null {
+    if (this.#items[this.#next]?.length !== 0) return this.address(field)
+    this.bytes(field)
+    return null
   }
 }
 

@@ -1,16 +1,10 @@
 // Reading transactions: from their canonical encodings only, and who sent them from their signatures.
 import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import {
-  type Address,
-  addressFromBytes,
-  bigintFromBytes,
-  type Hash,
-  hashFromBytes,
-  hexFromBytes,
-} from '../../core/hex.ts'
+import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
+import { ListFields } from '../fields.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import {
   type AccessListEntry,
@@ -108,8 +102,7 @@ function recoverSender(signed: Signed): Address {
   return signerOf(signed)
 }
 
-/** Transactions come again: into a pool after a revert, in blocks of a branch. Recovering a sender
- * is the dearest part of a transaction. */
+/** Transactions come again, and recovering a sender is the dearest part of one. */
 const signers = new LruCache<Hash, Address>(4096)
 
 function signerOf(signed: Signed): Address {
@@ -123,12 +116,16 @@ function signerOf(signed: Signed): Address {
 }
 
 function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {
-  const fields = new Fields(raw, 9)
+  const fields = fieldsOf(decodeRlp(raw, MOST_ITEMS), 9)
   const nonce = fields.integer('nonce', 8)
   const gasPrice = fields.integer('gasPrice')
   const gasLimit = fields.integer('gasLimit', 8)
-  const [to, value, data] = [fields.recipient(), fields.integer('value'), fields.bytes('data')]
-  const signature = fields.signature()
+  const [to, value, data] = [
+    fields.addressOrNull('to'),
+    fields.integer('value'),
+    fields.bytes('data'),
+  ]
+  const signature = signatureOf(fields)
   const { v } = signature
   if (v !== 27n && v !== 28n && v < 35n) {
     throw new DevchainError(
@@ -156,21 +153,27 @@ function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {
   return transactionOf(unsigned, signature, { from, raw, hash })
 }
 
+const FIELDS_OF_TYPE = { 1: 11, 2: 12, 3: 14, 4: 13 } as const
+
 function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array, findSender: SenderFinder): Transaction {
-  const fields = new Fields(raw.subarray(1), { 1: 11, 2: 12, 3: 14, 4: 13 }[type])
+  const fields = fieldsOf(decodeRlp(raw.subarray(1), MOST_ITEMS), FIELDS_OF_TYPE[type])
   const chainId = fields.integer('chainId')
   const nonce = fields.integer('nonce', 8)
   const maxPriorityFeePerGas = fields.integer(type === 1 ? 'gasPrice' : 'maxPriorityFeePerGas')
   const maxFeePerGas = type === 1 ? maxPriorityFeePerGas : fields.integer('maxFeePerGas')
   const gasLimit = fields.integer('gasLimit', 8)
-  const [to, value, data] = [fields.recipient(), fields.integer('value'), fields.bytes('data')]
+  const [to, value, data] = [
+    fields.addressOrNull('to'),
+    fields.integer('value'),
+    fields.bytes('data'),
+  ]
   const accessList = fields.list('accessList').map(decodeAccessListEntry)
   const authorizationList =
     type === 4 ? fields.list('authorizationList').map(decodeAuthorization) : []
   const blobs = type === 3 ? decodeBlobFields(fields) : undefined
   if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
   if (type === 3 && to === null) throw malformed('a blob transaction (type 3) must name `to`')
-  const signature = fields.signature()
+  const signature = signatureOf(fields)
   const yParity = parityOf(signature.v)
   const unsigned: UnsignedTransaction = {
     type,
@@ -191,7 +194,7 @@ function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array, findSender: SenderFin
   return transactionOf(unsigned, signature, { from, raw, hash })
 }
 
-function decodeBlobFields(fields: Fields): BlobFields {
+function decodeBlobFields(fields: ListFields): BlobFields {
   const maxFeePerBlobGas = fields.integer('maxFeePerBlobGas')
   const versionedHashes = fields
     .list('blobVersionedHashes')
@@ -208,7 +211,7 @@ function hashOf(item: RlpItem, name: string): Hash {
 
 function decodeAccessListEntry(item: RlpItem, index: number): AccessListEntry {
   const name = `accessList[${index}]`
-  const fields = new Fields(item, 2, name)
+  const fields = fieldsOf(item, 2, name)
   const address = fields.address('address')
   const storageKeys = fields
     .list('storageKeys')
@@ -217,7 +220,7 @@ function decodeAccessListEntry(item: RlpItem, index: number): AccessListEntry {
 }
 
 function decodeAuthorization(item: RlpItem, index: number): Authorization {
-  const fields = new Fields(item, 6, `authorizationList[${index}]`)
+  const fields = fieldsOf(item, 6, `authorizationList[${index}]`)
   const chainId = fields.integer('chainId')
   const address = fields.address('address')
   const nonce = fields.integer('nonce', 8)
@@ -239,64 +242,12 @@ export function malformed(problem: string): DevchainError {
 /** RLP items that one transaction has at most: with so many keys in its access list it would cost 200 million gas. */
 export const MOST_ITEMS: number = 2 ** 17
 
-/** Reads the items of an RLP list one after another, each as what it must be. */
-class Fields {
-  private readonly items: readonly RlpItem[]
-  private readonly name: string
-  private next = 0
+function fieldsOf(item: RlpItem, count: number, name?: string): ListFields {
+  const isPart = name !== undefined
+  const prefix = `transaction: ${isPart ? `${name}.` : ''}`
+  return new ListFields(item, `transaction: ${name ?? 'it'}`, count, count, prefix)
+}
 
-  constructor(source: RlpItem, count: number, name = '') {
-    const item = name === '' ? decodeRlp(source as Uint8Array, MOST_ITEMS) : source
-    if (item instanceof Uint8Array) throw malformed(`${name || 'it'} is not a list`)
-    if (item.length !== count) {
-      throw malformed(`${name || 'it'} has ${item.length} fields, expected ${count}`)
-    }
-    this.items = item
-    this.name = name === '' ? '' : `${name}.`
-  }
-
-  bytes(field: string): Uint8Array {
-    const item = this.items[this.next++]
-    if (!(item instanceof Uint8Array)) throw malformed(`${this.name}${field} is a list`)
-    return item
-  }
-
-  list(field: string): readonly RlpItem[] {
-    const item = this.items[this.next++]
-    if (item === undefined || item instanceof Uint8Array) {
-      throw malformed(`${this.name}${field} is not a list`)
-    }
-    return item
-  }
-
-  integer(field: string, length = 32): bigint {
-    const bytes = this.bytes(field)
-    if (bytes[0] === 0) throw malformed(`${this.name}${field} has leading zeros`)
-    if (bytes.length > length) {
-      throw malformed(
-        `${this.name}${field} has ${bytes.length} bytes, at most ${length} are allowed`,
-      )
-    }
-    return bigintFromBytes(bytes)
-  }
-
-  address(field: string): Address {
-    const bytes = this.bytes(field)
-    if (bytes.length !== 20) {
-      throw malformed(
-        `${this.name}${field} has ${bytes.length} bytes, expected 20: ${hexFromBytes(bytes)}`,
-      )
-    }
-    return addressFromBytes(bytes)
-  }
-
-  recipient(): Address | null {
-    if ((this.items[this.next] as Uint8Array).length !== 0) return this.address('to')
-    this.bytes('to')
-    return null
-  }
-
-  signature(): SignatureFields {
-    return { v: this.integer('v'), r: this.integer('r'), s: this.integer('s') }
-  }
+function signatureOf(fields: ListFields): SignatureFields {
+  return { v: fields.integer('v'), r: fields.integer('r'), s: fields.integer('s') }
 }

@@ -47,31 +47,25 @@ export interface Sender {
 export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardfork): void {
   const needed = FORK_OF_TYPE[type]
   if (isAtLeast(hardfork, needed)) return
-  throw new DevchainError(
-    'TYPE_NOT_SUPPORTED',
-    `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`,
-    undefined,
-    { type, needed, hardfork },
-  )
+  const message = `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`
+  throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type, needed, hardfork })
 }
 
 /** @throws {DevchainError} `WRONG_CHAIN_ID` when it is signed for another chain */
 export function requireChainId(transaction: Transaction, chainId: bigint): void {
   if (transaction.chainId === undefined || transaction.chainId === chainId) return
-  throw new DevchainError(
-    'WRONG_CHAIN_ID',
-    `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`,
-    undefined,
-    { given: transaction.chainId, chainId, type: transaction.type },
-  )
+  const message = `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`
+  throw new DevchainError('WRONG_CHAIN_ID', message, undefined, {
+    given: transaction.chainId,
+    chainId,
+    type: transaction.type,
+  })
 }
 
 /** What is said of a set-code transaction that authorizes nothing. */
 export function noAuthorizations(): DevchainError {
-  return new DevchainError(
-    'EMPTY_AUTHORIZATION_LIST',
-    'empty authorization list: a type 4 transaction needs at least one authorization',
-  )
+  const message = 'empty authorization list: a type 4 transaction needs at least one authorization'
+  return new DevchainError('EMPTY_AUTHORIZATION_LIST', message)
 }
 
 /** @throws {DevchainError} for a set-code transaction without authorizations or target (EIP-7702) */
@@ -79,10 +73,8 @@ export function requireAuthorizations({ type, to, authorizationList }: Transacti
   if (type !== 4) return
   if (authorizationList.length === 0) throw noAuthorizations()
   if (to !== null) return
-  throw new DevchainError(
-    'TYPE_NOT_SUPPORTED',
-    'transaction type not supported: a type 4 transaction cannot create a contract',
-  )
+  const message = 'transaction type not supported: a type 4 transaction cannot create a contract'
+  throw new DevchainError('TYPE_NOT_SUPPORTED', message)
 }
 
 /**
@@ -97,12 +89,11 @@ export function requireInitCodeSize(
   if (to !== null || !isAtLeast(hardfork, 'shanghai')) return
   const limit = 2 * (codeSize ?? MAX_CODE_SIZE)
   if (data.length <= limit) return
-  throw new DevchainError(
-    'INIT_CODE_TOO_LARGE',
-    `max initcode size exceeded: code size ${data.length}, limit ${limit}`,
-    undefined,
-    { given: data.length, most: limit },
-  )
+  const message = `max initcode size exceeded: code size ${data.length}, limit ${limit}`
+  throw new DevchainError('INIT_CODE_TOO_LARGE', message, undefined, {
+    given: data.length,
+    most: limit,
+  })
 }
 
 /** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW`, or `GAS_BELOW_FLOOR` below the floor of its calldata (EIP-7623) */
@@ -197,12 +188,11 @@ export function requireBlobRoom(
 /** @throws {DevchainError} `BLOB_FEE_CAP_TOO_LOW` below the block's price of blobs */
 export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: bigint): void {
   if (blobs === undefined || blobs.maxFeePerBlobGas >= price) return
-  throw new DevchainError(
-    'BLOB_FEE_CAP_TOO_LOW',
-    `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`,
-    undefined,
-    { given: blobs.maxFeePerBlobGas, least: price },
-  )
+  const message = `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`
+  throw new DevchainError('BLOB_FEE_CAP_TOO_LOW', message, undefined, {
+    given: blobs.maxFeePerBlobGas,
+    least: price,
+  })
 }
 
 interface Fees {
@@ -215,12 +205,11 @@ interface Fees {
 /** @throws {DevchainError} `TIP_ABOVE_FEE_CAP` when the tip alone is above the maximum (EIP-1559) */
 export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees): void {
   if (maxPriorityFeePerGas <= maxFeePerGas) return
-  throw new DevchainError(
-    'TIP_ABOVE_FEE_CAP',
-    `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`,
-    undefined,
-    { given: maxPriorityFeePerGas, most: maxFeePerGas },
-  )
+  const message = `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`
+  throw new DevchainError('TIP_ABOVE_FEE_CAP', message, undefined, {
+    given: maxPriorityFeePerGas,
+    most: maxFeePerGas,
+  })
 }
 
 /** @throws {DevchainError} `FEE_CAP_TOO_LOW` below the block's base fee, which is 0 before london */
@@ -244,10 +233,8 @@ export function requireBaseFee({ type = 2, maxFeePerGas }: Fees, baseFee: bigint
  */
 export function requireKeyedSender(from: Address, { code }: Sender, isImpersonated: boolean): void {
   if (code.length === 0 || isImpersonated || isDelegation(code)) return
-  throw new DevchainError(
-    'INVALID_SENDER',
-    `sender not an eoa: ${from} is a contract with ${code.length} bytes of code`,
-  )
+  const message = `sender not an eoa: ${from} is a contract with ${code.length} bytes of code`
+  throw new DevchainError('INVALID_SENDER', message)
 }
 
 /**
@@ -309,10 +296,6 @@ export function requireFunds(
   const cost = gasLimit * maxFeePerGas + value + highestBlobCost({ blobs })
   if (cost <= balance && cost <= MAX_UINT256) return
   const note = sender === undefined ? ' (an account that does not exist yet)' : ''
-  throw new DevchainError(
-    'INSUFFICIENT_FUNDS',
-    `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`,
-    undefined,
-    { from, balance, cost },
-  )
+  const message = `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`
+  throw new DevchainError('INSUFFICIENT_FUNDS', message, undefined, { from, balance, cost })
 }
