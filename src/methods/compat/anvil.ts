@@ -3,18 +3,19 @@ import { isUtf8 } from 'node:buffer'
 import { hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { stringAt } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
+import { type Cause, type FailedExecution, reverted } from './failure.ts'
+import { OWN, type Profile } from './profile.ts'
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  isCall,
   NOT_FOUND,
   REVERTED,
+  type Refusal,
   refusal,
   SERVER_ERROR,
   TRANSACTION_REJECTED,
-} from './codes.ts'
-import { type Cause, type FailedExecution, reverted } from './failure.ts'
-import { OWN, type Profile, type Refusal } from './profile.ts'
-import { isCall } from './refusal.ts'
+} from './refusal.ts'
 
 const GWEI = 10n ** 9n
 
@@ -75,32 +76,28 @@ function outOfAllowance(gas: unknown): ErrorObject {
 }
 
 /** One that is in a block has a nonce that was used. */
-const alreadyKnown: Refusal = ({ facts: { number } }) => {
-  const message = number === undefined ? 'transaction already imported' : NONCE_TOO_LOW
-  return { code: TRANSACTION_REJECTED, message }
-}
+const ALREADY_KNOWN = refusal(TRANSACTION_REJECTED, ({ facts: { number } }) =>
+  number === undefined ? 'transaction already imported' : NONCE_TOO_LOW,
+)
 
-const tipAboveCap: Refusal = ({ method }) => {
-  if (!isCall(method)) {
-    const message = 'max priority fee per gas higher than max fee per gas'
-    return { code: TRANSACTION_REJECTED, message }
-  }
-  const message = 'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`'
-  return { code: INVALID_PARAMS, message }
-}
+const PLAIN_TIP_ABOVE_CAP = refusal(
+  TRANSACTION_REJECTED,
+  'max priority fee per gas higher than max fee per gas',
+)
 
-const wrongChain: Refusal = ({ method, facts }) => {
-  if (method !== 'eth_sendTransaction' && method !== 'eth_signTransaction') {
-    return { code: TRANSACTION_REJECTED, message: 'invalid chain id for signer' }
-  }
-  const message = `transaction-provided chain ID (${facts.given}) does not match the signer's chain ID (${facts.chainId})`
-  return { code: INVALID_PARAMS, message }
-}
+const CALLED_TIP_ABOVE_CAP = refusal(
+  INVALID_PARAMS,
+  'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`',
+)
 
-const unsupported: Refusal = ({ method }) => {
-  if (!method.endsWith('_setMinGasPrice')) return undefined
-  return { code: INVALID_PARAMS, message: `${method} is not supported when EIP-1559 is active` }
-}
+const WRONG_CHAIN = refusal(TRANSACTION_REJECTED, 'invalid chain id for signer')
+
+const WRONG_REQUESTED_CHAIN = refusal(
+  INVALID_PARAMS,
+  "transaction-provided chain ID ({given}) does not match the signer's chain ID ({chainId})",
+)
+
+const WITH_BASE_FEE = refusal(INVALID_PARAMS, '{method} is not supported when EIP-1559 is active')
 
 const OUT_OF_DATA: ErrorObject = { code: INTERNAL_ERROR, message: 'Required data unavailable' }
 
@@ -134,12 +131,10 @@ const notFound: Refusal = ({ method, facts, height }) => {
   return number === undefined ? undefined : outOfRange(height, number)
 }
 
-/** A time before that of the newest block. */
-const tooEarly: Refusal = ({ facts: { timestamp } }) => {
-  if (timestamp === undefined) return undefined
-  const message = `Timestamp error: ${timestamp} is lower than previous block's timestamp`
-  return { code: INVALID_PARAMS, message }
-}
+const TOO_EARLY = refusal(
+  INVALID_PARAMS,
+  "Timestamp error: {timestamp} is lower than previous block's timestamp",
+)
 
 export const ANVIL: Profile = {
   ...OWN,
@@ -183,11 +178,13 @@ export const ANVIL: Profile = {
   refusals: {
     UNKNOWN_ACCOUNT: NO_SIGNER,
     ACCOUNT_LOCKED: NO_SIGNER,
-    METHOD_NOT_SUPPORTED: unsupported,
+    METHOD_NOT_SUPPORTED: (refused) =>
+      refused.method.endsWith('_setMinGasPrice') ? WITH_BASE_FEE(refused) : undefined,
     NOT_FOUND: notFound,
-    INVALID_PARAMS: tooEarly,
+    INVALID_PARAMS: (refused) =>
+      refused.facts.timestamp === undefined ? undefined : TOO_EARLY(refused),
     NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, NONCE_TOO_LOW),
-    ALREADY_KNOWN: alreadyKnown,
+    ALREADY_KNOWN,
     REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
     INSUFFICIENT_FUNDS: NO_FUNDS,
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
@@ -197,8 +194,12 @@ export const ANVIL: Profile = {
       'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
     ),
     FEE_CAP_TOO_LOW: refusal(TRANSACTION_REJECTED, 'max fee per gas less than block base fee'),
-    TIP_ABOVE_FEE_CAP: tipAboveCap,
-    WRONG_CHAIN_ID: wrongChain,
+    TIP_ABOVE_FEE_CAP: (refused) =>
+      isCall(refused.method) ? CALLED_TIP_ABOVE_CAP(refused) : PLAIN_TIP_ABOVE_CAP(refused),
+    WRONG_CHAIN_ID: (refused) =>
+      /^eth_(send|sign)Transaction$/.test(refused.method)
+        ? WRONG_REQUESTED_CHAIN(refused)
+        : WRONG_CHAIN(refused),
     INVALID_SIGNATURE: UNDECODABLE,
     TYPE_NOT_SUPPORTED: unknownType,
     INIT_CODE_TOO_LARGE: LONG_INIT_CODE,

@@ -1,10 +1,9 @@
 // Ganache 7.
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { refusal, SERVER_ERROR, TRANSACTION_REJECTED } from './codes.ts'
 import type { Cause, FailedExecution } from './failure.ts'
-import { OWN, type Profile, type Refusal } from './profile.ts'
-import { isCall } from './refusal.ts'
+import { OWN, type Profile } from './profile.ts'
+import { isCall, type Refusal, refusal, SERVER_ERROR, TRANSACTION_REJECTED } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 const ETHER = 10n ** 18n
@@ -20,11 +19,6 @@ const insufficientFunds: Refusal = ({ method }) =>
     ? { code: SERVER_ERROR, message: `${EXECUTION_ERROR}insufficient balance`, data: '0x' }
     : { code: TRANSACTION_REJECTED, message: 'insufficient funds for gas * price + value' }
 
-const nonceTooLow: Refusal = ({ facts: { given, next } }) => {
-  const message = `the tx doesn't have the correct nonce. account has nonce of: ${next} tx has nonce of: ${given}`
-  return { code: SERVER_ERROR, message }
-}
-
 const tooLittleGas: Refusal = ({ method }) => {
   if (!isCall(method)) return { code: SERVER_ERROR, message: 'intrinsic gas too low' }
   return method === 'eth_estimateGas'
@@ -32,15 +26,7 @@ const tooLittleGas: Refusal = ({ method }) => {
     : { code: SERVER_ERROR, message: `${EXECUTION_ERROR}out of gas`, data: '0x' }
 }
 
-const feeCapTooLow: Refusal = ({ facts: { given, least } }) => {
-  const why = `Transaction's maxFeePerGas (${given}) is less than the block's baseFeePerGas (${least}) ${PLACE}`
-  return { code: SERVER_ERROR, message: EXECUTION_ERROR + why }
-}
-
-const unknownMethod: Refusal = ({ method }) => {
-  const message = `The method ${method} does not exist/is not available`
-  return { code: ANY_ERROR, message }
-}
+const UNKNOWN_METHOD = refusal(ANY_ERROR, 'The method {method} does not exist/is not available')
 
 const notFound: Refusal = ({ facts: { number, hash, filter } }) => {
   if (filter !== undefined) return { code: ANY_ERROR, message: 'filter not found' }
@@ -74,15 +60,21 @@ export const GANACHE: Profile = {
   secondsAhead: Number,
   failure,
   refusals: {
-    METHOD_NOT_FOUND: unknownMethod,
-    METHOD_NOT_SUPPORTED: unknownMethod,
+    METHOD_NOT_FOUND: UNKNOWN_METHOD,
+    METHOD_NOT_SUPPORTED: UNKNOWN_METHOD,
     NOT_FOUND: notFound,
     UNKNOWN_ACCOUNT: refusal(ANY_ERROR, 'sender account not recognized'),
     INSUFFICIENT_FUNDS: insufficientFunds,
-    NONCE_TOO_LOW: nonceTooLow,
+    NONCE_TOO_LOW: refusal(
+      SERVER_ERROR,
+      "the tx doesn't have the correct nonce. account has nonce of: {next} tx has nonce of: {given}",
+    ),
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
     EXCEEDS_BLOCK_GAS_LIMIT: refusal(SERVER_ERROR, 'exceeds block gas limit'),
-    FEE_CAP_TOO_LOW: feeCapTooLow,
+    FEE_CAP_TOO_LOW: refusal(
+      SERVER_ERROR,
+      `${EXECUTION_ERROR}Transaction's maxFeePerGas ({given}) is less than the block's baseFeePerGas ({least}) ${PLACE}`,
+    ),
   },
 }
 

@@ -3,11 +3,19 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import type { ErrorFacts } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
 import { adaptGethForms } from './gethforms.ts'
-import { OWN, type Profile, type Refusal } from './profile.ts'
-import { isCall } from './refusal.ts'
+import { OWN, type Profile } from './profile.ts'
+import {
+  filledIn,
+  INTERNAL_ERROR,
+  isCall,
+  REVERTED,
+  type Refusal,
+  refusal,
+  SERVER_ERROR,
+  type Words,
+} from './refusal.ts'
 
 const GWEI = 10n ** 9n
 
@@ -26,23 +34,25 @@ const GETH_PANICS: ReadonlyMap<bigint, string> = new Map([
 ])
 
 /** In the same words, but with geth's number for whatever has none of its own. */
-const inTheseWords: Refusal = ({ message }) => ({ code: SERVER_ERROR, message })
+const IN_THESE_WORDS = refused('{message}')
 
-function refusal(message: string): Refusal {
-  return () => ({ code: SERVER_ERROR, message })
+function refused(words: Words): Refusal {
+  return refusal(SERVER_ERROR, words)
 }
 
-/** What geth's state transition says of a message that may not run, with the sender in capitals and small letters. */
-type Words = (facts: ErrorFacts, sender: string) => string
-
-/** Refused by the pool in these words, by a method that runs messages in the others, and whatever that says besides. */
-function twoFold(pooled: Words | undefined, called: Words): Refusal {
-  return ({ method, message, facts }) => {
+/**
+ * Refused by the pool in these words, by a method that runs messages in the others: those of geth's state transition, with the
+ * {sender} in capitals and small letters, and whatever that method says besides.
+ */
+function twoFold(pooled: Words, called: Words): Refusal {
+  return (refused) => {
+    const { method, facts } = refused
     const { from, gasLimit } = facts
     if (from === undefined || !isCall(method)) {
-      return { code: SERVER_ERROR, message: pooled?.(facts, '') ?? message }
+      return { code: SERVER_ERROR, message: filledIn(pooled, refused) }
     }
-    const words = called(facts, checksumAddress(from as Address))
+    const sender = checksumAddress(from as Address)
+    const words = filledIn(called, { ...refused, facts: { ...facts, sender } })
     return { code: SERVER_ERROR, message: asTold(method, words, gasLimit) }
   }
 }
@@ -54,63 +64,33 @@ function asTold(method: string, words: string, gas: ErrorFacts[string] | undefin
   return method === 'debug_traceCall' ? `tracing failed: ${words}` : words
 }
 
-const feeCapTooLow: Refusal = twoFold(
-  undefined,
-  ({ given, least }, sender) =>
-    `max fee per gas less than block base fee: address ${sender}, maxFeePerGas: ${given}, baseFee: ${least}`,
-)
-
-const tipAboveCap: Refusal = twoFold(
-  undefined,
-  ({ given, most }, sender) =>
-    `max priority fee per gas higher than max fee per gas: address ${sender}, maxPriorityFeePerGas: ${given}, maxFeePerGas: ${most}`,
-)
-
-const blobFeeTooLow: Refusal = twoFold(
-  undefined,
-  ({ given, least }, sender) =>
-    `max fee per blob gas less than block blob gas fee: address ${sender} blobGasFeeCap: ${given}, blobBaseFee: ${least}`,
-)
-
-const invalidBlobs: Refusal = (refused) => twoFold(undefined, () => refused.message)(refused)
-
-const longInitCode: Refusal = twoFold(
-  undefined,
-  ({ given, most }) => `max initcode size exceeded: code size ${given} limit ${most}`,
-)
-
-const belowFloor: Refusal = twoFold(
-  ({ given, floor }) =>
-    `insufficient gas for floor data gas cost: gas ${given}, minimum needed ${floor}`,
-  ({ given, floor }) => `insufficient gas for floor data gas cost: have ${given}, want ${floor}`,
+const INTRINSIC_GAS_TOO_LOW = twoFold(
+  'intrinsic gas too low: gas {given}, minimum needed {least}',
+  'intrinsic gas too low: have {given}, want {least}',
 )
 
 /** An estimate takes it for a search that ended. */
-const notEnoughGas: Refusal = (refused) => {
-  const { method, facts } = refused
-  if (method === 'eth_estimateGas') return outOfAllowance(facts.given)
-  return twoFold(
-    ({ given, least }) => `intrinsic gas too low: gas ${given}, minimum needed ${least}`,
-    ({ given, least }) => `intrinsic gas too low: have ${given}, want ${least}`,
-  )(refused)
-}
+const notEnoughGas: Refusal = (refused) =>
+  refused.method === 'eth_estimateGas'
+    ? outOfAllowance(refused.facts.given)
+    : INTRINSIC_GAS_TOO_LOW(refused)
 
 /** An estimate at a price looks at what is left of the balance before it runs anything. */
 const notEnoughFunds: Refusal = (refused) => {
-  const { balance, value, price } = refused.facts
+  const { facts } = refused
+  const { balance, cost, value, price } = facts
   if (typeof price === 'bigint' && price > 0n) {
     const left = BigInt(balance ?? 0n) - BigInt(value ?? 0n)
     return left > 0n ? outOfAllowance(left / price) : NO_TRANSFER
   }
-  return twoFold(
-    ({ balance, cost }) =>
-      `${NO_FUNDS}: balance ${balance}, tx cost ${cost}, overshot ${BigInt(cost ?? 0n) - BigInt(balance ?? 0n)}`,
-    ({ balance, cost, value = cost }, sender) =>
-      `${NO_FUNDS}: address ${sender} have ${balance} want ${value}`,
-  )(refused)
+  const overshot = BigInt(cost ?? 0n) - BigInt(balance ?? 0n)
+  return NOT_ENOUGH_FUNDS({ ...refused, facts: { value: cost ?? 0n, ...facts, overshot } })
 }
 
-const NO_FUNDS = 'insufficient funds for gas * price + value'
+const NOT_ENOUGH_FUNDS = twoFold(
+  'insufficient funds for gas * price + value: balance {balance}, tx cost {cost}, overshot {overshot}',
+  'insufficient funds for gas * price + value: address {sender} have {balance} want {value}',
+)
 
 const NO_TRANSFER: ErrorObject = { code: SERVER_ERROR, message: 'insufficient funds for transfer' }
 
@@ -171,32 +151,47 @@ export const GETH: Profile = {
     NOT_FOUND: notThere,
     INVALID_PARAMS: badOverride,
     PRECOMPILE_MOVED_TO_ITSELF: badOverride,
-    UNKNOWN_ACCOUNT: refusal('unknown account'),
-    ACCOUNT_LOCKED: refusal('authentication needed: password or unlock'),
-    WRONG_PASSPHRASE: refusal('could not decrypt key with given password'),
-    INVALID_BLOCK: inTheseWords,
+    UNKNOWN_ACCOUNT: refused('unknown account'),
+    ACCOUNT_LOCKED: refused('authentication needed: password or unlock'),
+    WRONG_PASSPHRASE: refused('could not decrypt key with given password'),
+    INVALID_BLOCK: IN_THESE_WORDS,
     SIMULATED_NONCE_TOO_HIGH: simulatedNonceTooHigh,
-    NONCE_TOO_LOW: inTheseWords,
-    NONCE_TOO_HIGH: inTheseWords,
-    ALREADY_KNOWN: refusal('already known'),
-    REPLACEMENT_UNDERPRICED: refusal('replacement transaction underpriced'),
-    TRANSACTION_UNDERPRICED: inTheseWords,
+    NONCE_TOO_LOW: IN_THESE_WORDS,
+    NONCE_TOO_HIGH: IN_THESE_WORDS,
+    ALREADY_KNOWN: refused('already known'),
+    REPLACEMENT_UNDERPRICED: refused('replacement transaction underpriced'),
+    TRANSACTION_UNDERPRICED: IN_THESE_WORDS,
     INSUFFICIENT_FUNDS: notEnoughFunds,
     INTRINSIC_GAS_TOO_LOW: notEnoughGas,
-    GAS_BELOW_FLOOR: belowFloor,
-    EXCEEDS_BLOCK_GAS_LIMIT: refusal('exceeds block gas limit'),
-    GAS_LIMIT_TOO_HIGH: inTheseWords,
-    FEE_CAP_TOO_LOW: feeCapTooLow,
-    TIP_ABOVE_FEE_CAP: tipAboveCap,
-    WRONG_CHAIN_ID: inTheseWords,
-    INVALID_SIGNATURE: inTheseWords,
-    INVALID_SENDER: inTheseWords,
-    TYPE_NOT_SUPPORTED: inTheseWords,
-    INIT_CODE_TOO_LARGE: longInitCode,
-    EMPTY_AUTHORIZATION_LIST: inTheseWords,
-    INVALID_BLOBS: invalidBlobs,
-    BLOB_FEE_CAP_TOO_LOW: blobFeeTooLow,
-    POOL_FULL: inTheseWords,
+    GAS_BELOW_FLOOR: twoFold(
+      'insufficient gas for floor data gas cost: gas {given}, minimum needed {floor}',
+      'insufficient gas for floor data gas cost: have {given}, want {floor}',
+    ),
+    EXCEEDS_BLOCK_GAS_LIMIT: refused('exceeds block gas limit'),
+    GAS_LIMIT_TOO_HIGH: IN_THESE_WORDS,
+    FEE_CAP_TOO_LOW: twoFold(
+      '{message}',
+      'max fee per gas less than block base fee: address {sender}, maxFeePerGas: {given}, baseFee: {least}',
+    ),
+    TIP_ABOVE_FEE_CAP: twoFold(
+      '{message}',
+      'max priority fee per gas higher than max fee per gas: address {sender}, maxPriorityFeePerGas: {given}, maxFeePerGas: {most}',
+    ),
+    WRONG_CHAIN_ID: IN_THESE_WORDS,
+    INVALID_SIGNATURE: IN_THESE_WORDS,
+    INVALID_SENDER: IN_THESE_WORDS,
+    TYPE_NOT_SUPPORTED: IN_THESE_WORDS,
+    INIT_CODE_TOO_LARGE: twoFold(
+      '{message}',
+      'max initcode size exceeded: code size {given} limit {most}',
+    ),
+    EMPTY_AUTHORIZATION_LIST: IN_THESE_WORDS,
+    INVALID_BLOBS: twoFold('{message}', '{message}'),
+    BLOB_FEE_CAP_TOO_LOW: twoFold(
+      '{message}',
+      'max fee per blob gas less than block blob gas fee: address {sender} blobGasFeeCap: {given}, blobBaseFee: {least}',
+    ),
+    POOL_FULL: IN_THESE_WORDS,
   },
 }
 

@@ -5,11 +5,11 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import type { Cause, FailedExecution } from './failure.ts'
 import { adaptHardhatForms } from './hardhatforms.ts'
 import { HARDHAT_REFUSALS } from './hardhatrefusals.ts'
 import { OWN, type Profile } from './profile.ts'
+import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 

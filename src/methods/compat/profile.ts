@@ -13,13 +13,10 @@ import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
-import type { Refused } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 /** Options that have another default than here. What is given, or a genesis file says, wins. */
 export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
-
-/** How a node words the refusal of a request; undefined: as devchain does. */
-export type Refusal = (refused: Refused) => ErrorObject | undefined
 
 /** The person of one node. */
 export interface Profile {
