@@ -6,7 +6,7 @@ import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
-import { field, quantityResult, shape } from './encodeobject.ts'
+import { type Field, field, quantityResult, reached, shape } from './encodeobject.ts'
 import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
@@ -16,7 +16,6 @@ export interface Issuance {
   readonly uncleReward: bigint
 }
 
-/** A block's details. */
 export interface BlockDetails {
   readonly view: BlockView
   readonly issuance: Issuance
@@ -24,13 +23,11 @@ export interface BlockDetails {
   readonly totalFees: bigint
 }
 
-/** A page of a block's transactions. */
 export interface BlockPage {
   readonly view: BlockView
   readonly places: readonly ReceiptView[]
 }
 
-/** What a search found. */
 export interface SearchPage {
   readonly places: readonly ReceiptView[]
   readonly isFirst: boolean
@@ -46,7 +43,6 @@ export interface InternalOperation {
   readonly value: bigint
 }
 
-/** A call of a transaction. */
 export interface TracedCall {
   readonly type: string
   readonly depth: number
@@ -67,7 +63,7 @@ const count: Encoder<number> = {
 const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
 
 /** A block with the number of its transactions, without them and without its bloom. */
-const leanBlockFields: Parameters<typeof shape<BlockView>>[1] = {
+const leanBlockFields: Readonly<Record<string, Field<BlockView>>> = {
   ...plainBlockFields,
   logsBloom: field(nullable(data), () => null),
   transactionCount: field(count, ({ transactions }) => transactions.length),
@@ -79,7 +75,6 @@ const issuanceShape: Encoder<Issuance> = shape<Issuance>('issuance', {
   issuance: field(quantityResult, ({ blockReward, uncleReward }) => blockReward + uncleReward),
 })
 
-/** What `ots_getBlockDetails` answers. */
 export const blockDetails: Encoder<BlockDetails> = shape<BlockDetails>('block details', {
   block: field(shape('block without transactions', leanBlockFields), ({ view }) => view),
   issuance: field(issuanceShape, ({ issuance }) => issuance),
@@ -108,11 +103,10 @@ const timedReceipt: Encoder<ReceiptView> = {
   }),
 }
 
-/** What `ots_getBlockTransactions` answers. */
 export const blockPage: Encoder<BlockPage> = shape<BlockPage>('page of a block', {
   fullblock: field(
     shape<BlockPage>('block with some transactions', {
-      ...mapped(leanBlockFields),
+      ...reached(leanBlockFields, ({ view }: BlockPage) => view),
       transactions: field(list(briefTransaction), ({ places }) =>
         places.map((place) => viewOfPlaced(place, false)),
       ),
@@ -154,7 +148,6 @@ export const tracedCall: Encoder<TracedCall> = shape<TracedCall>('traced call', 
   output: field(data, ({ output }) => output),
 })
 
-/** What `ots_getContractCreator` answers. */
 export const creation: Encoder<{ readonly hash: Hash; readonly creator: Address }> = shape(
   'creation',
   {
@@ -163,7 +156,6 @@ export const creation: Encoder<{ readonly hash: Hash; readonly creator: Address 
   },
 )
 
-/** The details of a block; null of one that is not there. */
 export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockDetails | null {
   if (record === undefined) return null
   const totalFees = record.executed.reduce(
@@ -202,16 +194,6 @@ function issuanceOf({ state }: Chain, { block: { header, uncles } }: BlockRecord
   const blockReward = rewards.at(-1) ?? 0n
   const uncleReward = rewards.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)
   return { blockReward, uncleReward }
-}
-
-/** The same members, of a page's block. */
-function mapped(fields: typeof leanBlockFields): Parameters<typeof shape<BlockPage>>[1] {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, { encode, ...rest }]) => [
-      name,
-      { ...rest, encode: ({ view }: BlockPage) => encode(view) },
-    ]),
-  )
 }
 
 /** An encoder of objects with members changed afterwards. */

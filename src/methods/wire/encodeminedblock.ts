@@ -7,7 +7,7 @@ import type { Upstream } from '../../node/ledger/upstream.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { blockFields, viewOfBlock } from './encodeblock.ts'
-import { encodedAs, type Field, field, fieldIfAny, shape } from './encodeobject.ts'
+import { encodedAs, field, fieldIfAny, reached, shape } from './encodeobject.ts'
 import { placedTransactionFields, viewOfPlaced } from './encodetransaction.ts'
 
 /** A transaction with what it returned, and the text that it reverted with if there was one (anvil's members). */
@@ -38,16 +38,3 @@ export const minedBlockShape: Encoder<MinedBlock> = shape<MinedBlock>('mined blo
     (block) => block,
   ),
 })
-
-/** The members of a part, as members of the whole. */
-function reached<T, V>(
-  fields: Readonly<Record<string, Field<V>>>,
-  part: (whole: T) => V,
-): Readonly<Record<string, Field<T>>> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, { json, required, encode }]) => [
-      name,
-      { json, required, encode: (whole: T) => encode(part(whole)) },
-    ]),
-  )
-}

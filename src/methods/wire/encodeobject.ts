@@ -60,6 +60,19 @@ export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | und
 export const stackField: Field<{ readonly solidityStack?: readonly string[] | undefined }> =
   fieldIfAny(list(text), ({ solidityStack }) => solidityStack)
 
+/** The members of a part, as members of the whole. */
+export function reached<T, V>(
+  fields: Readonly<Record<string, Field<V>>>,
+  part: (whole: T) => V,
+): Readonly<Record<string, Field<T>>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { json, required, encode }]) => [
+      name,
+      { json, required, encode: (whole: T) => encode(part(whole)) },
+    ]),
+  )
+}
+
 /** An encoder of objects with exactly these members, written in this order. */
 export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {
   const entries = Object.entries(fields)

@@ -10,7 +10,7 @@ function written(name: string, json: JsonSchema): Encoder<null> {
 
 function object(
   properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[],
+  required: readonly string[] = Object.keys(properties),
 ): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
@@ -37,15 +37,12 @@ const structLog = object(
   ['pc', 'op', 'gas', 'gasCost', 'depth'],
 )
 
-const structLogs = object(
-  {
-    structLogs: words(structLog),
-    gas: integer,
-    failed: { type: 'boolean' },
-    returnValue: data.json,
-  },
-  ['structLogs', 'gas', 'failed', 'returnValue'],
-)
+const structLogs = object({
+  structLogs: words(structLog),
+  gas: integer,
+  failed: { type: 'boolean' },
+  returnValue: data.json,
+})
 
 const flatMembers = {
   action: { type: 'object' },
@@ -101,52 +98,28 @@ export const transactionTrace: Encoder<null> = written('trace', {
 })
 
 /** One trace for each transaction. */
-export const blockTraces: Encoder<null> = written('traces', {
-  type: 'array',
-  items: object({ txHash: hash.json, result: transactionTrace.json }, ['txHash', 'result']),
-})
-
-/** The traces of blocks, each under its block, as geth's debug_traceChain tells them to subscribers. */
-export const chainTraces: Encoder<null> = written('traces', {
-  type: 'array',
-  items: object({ block: quantityResult.json, hash: hash.json, traces: blockTraces.json }, [
-    'block',
-    'hash',
-    'traces',
-  ]),
-})
-
-/** Gas by operation, in alloy's form (rpc-types-trace, opcode.rs). */
-const opcodeGas = {
-  transactionHash: hash.json,
-  opcodeGas: words(
-    object({ opcode: { type: 'string' }, count: integer, gasUsed: integer }, [
-      'opcode',
-      'count',
-      'gasUsed',
-    ]),
-  ),
-}
-
-/** What `trace_transactionOpcodeGas` answers. */
-export const transactionOpcodeGas: Encoder<null> = written(
-  'opcode gas',
-  orNull(object(opcodeGas, Object.keys(opcodeGas))),
+export const blockTraces: Encoder<null> = written(
+  'traces',
+  words(object({ txHash: hash.json, result: transactionTrace.json })),
 )
 
-/** What `trace_blockOpcodeGas` answers. */
+/** The traces of blocks, each under its block, as geth's debug_traceChain tells them to subscribers. */
+export const chainTraces: Encoder<null> = written(
+  'traces',
+  words(object({ block: quantityResult.json, hash: hash.json, traces: blockTraces.json })),
+)
+
+/** Gas by operation, in alloy's form (rpc-types-trace, opcode.rs). */
+const opcodeGas = object({
+  transactionHash: hash.json,
+  opcodeGas: words(object({ opcode: { type: 'string' }, count: integer, gasUsed: integer })),
+})
+
+export const transactionOpcodeGas: Encoder<null> = written('opcode gas', orNull(opcodeGas))
+
 export const blockOpcodeGas: Encoder<null> = written(
   'opcode gas',
-  orNull(
-    object(
-      {
-        blockHash: hash.json,
-        blockNumber: integer,
-        transactions: words(object(opcodeGas, Object.keys(opcodeGas))),
-      },
-      ['blockHash', 'blockNumber', 'transactions'],
-    ),
-  ),
+  orNull(object({ blockHash: hash.json, blockNumber: integer, transactions: words(opcodeGas) })),
 )
 
 /** One frame, and where it belongs. */
@@ -158,20 +131,11 @@ export const placedFrames: Encoder<null> = written(
   orNull(words({ anyOf: [placedFrame, reward] })),
 )
 
-/** What `trace_replayTransaction` answers. */
-export const replayForm: Encoder<null> = written(
-  'replay',
-  object(replayMembers, Object.keys(replayMembers)),
-)
+export const replayForm: Encoder<null> = written('replay', object(replayMembers))
 
-/** What `trace_callMany` answers. */
 export const repliesForm: Encoder<null> = written('replays', words(replayForm.json))
 
-/** What `trace_replayBlockTransactions` answers. */
-export const replaysForm: Encoder<null> = written('replays', {
-  type: 'array',
-  items: object({ ...replayMembers, transactionHash: hash.json }, [
-    ...Object.keys(replayMembers),
-    'transactionHash',
-  ]),
-})
+export const replaysForm: Encoder<null> = written(
+  'replays',
+  words(object({ ...replayMembers, transactionHash: hash.json })),
+)
