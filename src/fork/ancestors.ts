@@ -45,10 +45,6 @@ export class Ancestors implements BlockRun, MissSource {
   /** With the work that asked for them: for the next one, a node that had fallen behind may know them. */
   readonly #strangers = new LruCache<Hash, { readonly of: Patience | undefined }>(KEPT_STRANGERS)
 
-  /**
-   * @param head the block that the fork goes on from
-   * @param lineage of that block
-   */
   constructor(network: Network, head: RemoteBlock, lineage: Lineage) {
     this.#fork = pointOf(head)
     this.count = Number(this.#fork.number) + 1
@@ -97,7 +93,6 @@ export class Ancestors implements BlockRun, MissSource {
     return place && { record: this.recordAt(Number(place.number)), index: place.index }
   }
 
-  /** Has a block's transactions here too, to be run again. */
   async recall(number: bigint): Promise<void> {
     if (this.#bodies.get(number) !== undefined) return
     const body = await bodyOf(this.#network, this.#fork, number)

@@ -23,10 +23,7 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
   await warmUp(executor, () => !isThere)
 }
 
-/**
- * How a chain works that may be a fork.
- * @param upstream what it is a fork of now
- */
+/** @param upstream what the chain is a fork of now */
 export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
   return {
     executor: (inner) =>
@@ -39,7 +36,6 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
   }
 }
 
-/** How methods are answered of a chain that may be a fork. */
 export const reach: Reach<MethodContext> = {
   passOn: (...question) => patiently(() => passOn(...question)),
   complete: (_, method, work) =>

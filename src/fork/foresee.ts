@@ -28,10 +28,7 @@ interface Entry {
   readonly storageKeys: readonly Hash[]
 }
 
-/**
- * Asks the network what a message touches there, and fetches all of it.
- * @returns undefined where nothing is to be foreseen
- */
+/** Asks the network what a message touches there, and fetches all of it; undefined where nothing is to be foreseen. */
 export function foresee(
   upstream: Upstream | undefined,
   message: Foreseen,
@@ -90,7 +87,6 @@ async function told(
 
 type Accounts = Readonly<Record<string, { readonly storage?: unknown }>>
 
-/** The accounts of a trace, in lower case; undefined for what is none. */
 function accountsIn(answer: unknown): Accounts | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
   const entries = Object.entries(answer).filter(

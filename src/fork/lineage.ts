@@ -17,8 +17,8 @@ import { accountAt, slotValue } from '../state/world.ts'
 import { unexpected } from './network/answers.ts'
 import { type RemoteBlock, readBlock } from './network/header.ts'
 import { type BlockPoint, type Network, pointOf } from './network/network.ts'
-import { unproven } from './proven.ts'
 import { BlockState } from './state.ts'
+import { unproven } from './tries.ts'
 
 /** Hashes that are kept: more than one walk comes by. */
 const KEPT_HASHES = 16_384
@@ -27,7 +27,6 @@ const KEPT_HASHES = 16_384
 const MOST_WALKED = 8_192n
 const AT_ONCE = 256n
 
-/** @throws {NoAnswer} for what is no block, or another one */
 function requireNumber(json: Json, number: bigint): RemoteBlock {
   const block = readBlock(json)
   if (block.header.number === number) return block
@@ -41,7 +40,6 @@ export class Lineage {
   /** The state after the fork's block as the network has it; undefined where nothing keeps hashes there. */
   #history: BlockState | undefined
 
-  /** @param head the block that the fork goes on from */
   constructor(network: Network, head: RemoteBlock) {
     this.#network = network
     this.#fork = pointOf(head)
@@ -54,10 +52,7 @@ export class Lineage {
     return number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
   }
 
-  /**
-   * Has the hashes of blocks known.
-   * @throws {DevchainError} `UPSTREAM_FAILED` where they cannot be had, or not be proven
-   */
+  /** @throws {DevchainError} `UPSTREAM_FAILED` where hashes cannot be had, or not be proven */
   async find(numbers: readonly bigint[]): Promise<void> {
     await this.#fromHistory(numbers)
     const open = numbers.filter((number) => this.hashOf(number) === undefined)
@@ -115,7 +110,6 @@ export class Lineage {
     return this.#oldestKept - number > MOST_WALKED
   }
 
-  /** Reads hashes out of the contract's storage. */
   async #fromHistory(numbers: readonly bigint[]): Promise<void> {
     const oldest = this.#oldestKept
     const kept = numbers.filter((each) => each >= oldest && this.hashOf(each) === undefined)
@@ -155,7 +149,6 @@ export class Lineage {
     if (this.hashOf(number) === undefined) await this.#walk(number)
   }
 
-  /** Follows headers from the next newer one whose hash is known. */
   async #walk(number: bigint): Promise<void> {
     let top = number + 1n
     while (this.hashOf(top) === undefined && top - number <= MOST_WALKED) top += 1n

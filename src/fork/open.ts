@@ -4,7 +4,6 @@ import type { Hash } from '../core/hex.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { RunFirst } from '../node/chainoptions.ts'
-import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
@@ -12,8 +11,7 @@ import { hashHeader } from '../protocol/blocks/header.ts'
 import { ASSUMED_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
-import { adapting } from './arbitrum/adapt.ts'
-import { BelowHashes } from './arbitrum/belowhashes.ts'
+import { adapting, BelowHashes } from './arbitrum/adapt.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
@@ -31,7 +29,7 @@ import { findBlock, requireSameBlock } from './start/find.ts'
 import { type Found, headsIn, NO_HEADS } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
-import { type Prefix, readCassette, storeOf } from './store/cassette.ts'
+import { readCassette, storeOf } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { trimLater } from './store/folder.ts'
 import { recordTo } from './store/recording.ts'
@@ -43,13 +41,11 @@ export interface ForkSettings extends DevchainSettings {
 }
 
 /** Told of what a user should know: a sentence without secrets. */
-export type OnNotice = (text: string) => void
+type OnNotice = (text: string) => void
 
-/** A fork that is ready, and what ends it. */
 export interface OpenFork {
   readonly base: ForkBase
   readonly runFirst: RunFirst | undefined
-  /** Puts into the pool of the chain what is to wait there. */
   readonly fill: (chain: Chain) => Promise<void>
   /** Writes what was fetched, and asks nothing more. */
   readonly close: () => void
@@ -65,10 +61,7 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
     : openCassette(settings, settings.forkReplay, onNotice)
 }
 
-/**
- * A fork of what a file holds. Nobody is asked.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that is none, or that does not have what is asked for
- */
+/** A fork of what a file holds. Nobody is asked. */
 function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
   const cassette = readCassette(file)
   const { head } = cassette
@@ -174,7 +167,6 @@ function providersOf({ urls, provider }: ForkChoice, settings: ForkSettings): Pr
   return urls.map((url) => httpProvider(url, isTrusted(url) ? forkHeader.map(headerOf) : []))
 }
 
-/** Undefined for what is no URL. */
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined
 }
@@ -194,7 +186,6 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly recording?: Store | undefined
 }
 
-/** How old the fork's block is, or one before it. */
 function ageIn(
   { block: { header }, newest, isSeen }: Found,
   number: bigint = header.number,
@@ -258,7 +249,9 @@ function opened(
   const { prefix } = head
   return {
     base,
-    runFirst: prefix && runFirst({ network, point }, prefix, onNotice),
+    runFirst:
+      prefix &&
+      ((state, executor) => worldAfter({ network, point }, prefix, state, executor, onNotice)),
     fill,
     close: () => void store.flush(),
   }
@@ -277,17 +270,6 @@ function seenAfter(fork: RemoteBlock, since: RemoteBlock, ancestors: Ancestors):
     if (number === fork.header.number) return fork.parentNumber
     const seconds = timestamp - since.header.timestamp
     return (since.parentNumber ?? 0n) + (seconds > 0n ? seconds / SLOT_SECONDS : 0n)
-  }
-}
-
-function runFirst(
-  at: Parameters<typeof worldAfter>[0],
-  prefix: Prefix,
-  onNotice: OnNotice,
-): RunFirst {
-  return (state, executor) => {
-    const { world } = headOf(state.tree)
-    return worldAfter(at, prefix, state, world, executor, onNotice)
   }
 }
 
@@ -310,10 +292,8 @@ function upstreamOf(
     number: point.number,
     hash: point.hash as Hash,
     facts: () => {
-      const { name, traffic } = network.asker
-      const { sent: requests, asked, batch } = traffic ?? { sent: 0, asked: 0, batch: 0 }
-      const { isProven } = network
-      return { isProven, name, requests, asked, batch, isRootKnown: isRootKnown() }
+      const { name, traffic = { requests: 0, asked: 0, batch: 0 } } = network.asker
+      return { ...traffic, name, isProven: network.isProven, isRootKnown: isRootKnown() }
     },
     ask: async (method, params, block, check) => {
       const how = { check }

@@ -29,8 +29,7 @@ import { StandIns } from './arbitrum/standins.ts'
 import { quantity, unexpected, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type BlockPoint, type Network, partsOf, type SlotPlace } from './network/network.ts'
-import { unproven } from './proven.ts'
-import { ProvenTries } from './tries.ts'
+import { ProvenTries, unproven } from './tries.ts'
 
 /** What is otherwise here than on the network, before anything was changed. */
 interface Patches {
@@ -60,6 +59,12 @@ const codeOf = memoize(
     return { code, hash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
   },
 )
+
+/** The slots of one account. */
+interface Storage {
+  readonly values: Map<bigint, bigint>
+  readonly trie: Trie<StorageSlot>
+}
 
 /** What a network tells of an account. */
 interface Found extends Pick<Account, 'nonce' | 'balance'> {
@@ -200,7 +205,6 @@ export class BlockState implements MissSource {
     this.#accounts.set(address, this.#told(address, balance, nonce, text))
   }
 
-  /** An account as a network tells of it. */
   #told(address: Address, balance: bigint, nonce: bigint, text: unknown): Account | undefined {
     const code = codeOf(String(text))
     // without code and nonce nothing ever ran there that could have written a slot
@@ -256,21 +260,52 @@ export class BlockState implements MissSource {
   #storageOf(address: Address): Storage {
     const known = this.#storages.get(address)
     if (known !== undefined) return known
-    const onMiss = (slot: bigint): bigint | undefined => {
+    const values = new Map<bigint, bigint>()
+    const read = (slot: bigint): bigint | undefined => {
+      const known = values.get(slot)
+      if (known !== undefined) return known
       const kept = this.#keptAt('eth_getStorageAt', [address, wordFromBigint(slot)])
       if (kept === undefined) missed({ kind: 'slot', address, slot }, this)
-      return kept === undefined ? undefined : word(kept)
+      else values.set(slot, word(kept))
+      return values.get(slot)
     }
-    const tries = this.#tries
-    const storage = new Storage(
-      onMiss,
-      (values) => tries && slotNodes(address, values, this, tries),
-    )
+    const backing: Backing<StorageSlot> = {
+      get: (_, slot) => {
+        const value = typeof slot === 'bigint' ? read(slot) : undefined
+        return value === undefined || value === 0n ? undefined : { slot: slot as bigint, value }
+      },
+      knows: (_, slot) => typeof slot === 'bigint' && values.has(slot),
+      *known() {
+        for (const [slot, value] of values) {
+          if (value !== 0n) yield [slotKey(slot), { slot, value }] as const
+        }
+      },
+      root: (changes) => rootOf(changes, changes.setRoot()),
+      nodes: this.#tries && this.#slotNodes(address, values, this.#tries),
+    }
+    const storage = { values, trie: Trie.backed(emptyStorage.encodeValue, backing) }
     this.#storages.set(address, storage)
     return storage
   }
 
-  /** What is proven is read with its proof. */
+  #slotNodes(
+    address: Address,
+    values: ReadonlyMap<bigint, bigint>,
+    tries: ProvenTries,
+  ): BackingNodes<StorageSlot> {
+    const untouched = tries.storageOf(address)
+    return {
+      untouched,
+      begun: untouched,
+      require: (name) => {
+        const slot = name as bigint
+        if (!values.has(slot)) throw new MissingState({ kind: 'slot', address, slot }, this)
+      },
+      nameOf: ({ slot }) => slot,
+      whyUnknown: tries.whyUnknown,
+    }
+  }
+
   #keptAt(method: string, params: readonly string[]): Json | undefined {
     return this.#network.isProven ? undefined : this.#network.keptAt(method, params, this.#point)
   }
@@ -339,7 +374,6 @@ export class BlockState implements MissSource {
     throw new MissingState({ kind: isOwn ? 'nonce' : 'account', address }, this)
   }
 
-  /** What is otherwise here than on the network. */
   #patched(): readonly SparseChange[] {
     const { own, code } = this.#patches
     return [...own.keys(), ...code.keys()].map((address) => ({
@@ -356,61 +390,6 @@ export class BlockState implements MissSource {
 
   #ask<T>(method: string, params: readonly string[], read: (answer: unknown) => T): Promise<T> {
     return this.#network.askAt(method, params, this.#point, read)
-  }
-}
-
-class Storage {
-  readonly values = new Map<bigint, bigint>()
-  readonly trie: Trie<StorageSlot>
-
-  /**
-   * @param onMiss gives a value that is kept elsewhere
-   * @param nodesOf the nodes, where there are proofs
-   */
-  constructor(
-    onMiss: (slot: bigint) => bigint | undefined,
-    nodesOf: (values: ReadonlyMap<bigint, bigint>) => BackingNodes<StorageSlot> | undefined,
-  ) {
-    const { values } = this
-    const backing: Backing<StorageSlot> = {
-      get: (_, slot) => {
-        if (typeof slot !== 'bigint') return undefined
-        let value = values.get(slot)
-        if (value === undefined) {
-          value = onMiss(slot)
-          if (value !== undefined) values.set(slot, value)
-        }
-        return value === undefined || value === 0n ? undefined : { slot, value }
-      },
-      knows: (_, slot) => typeof slot === 'bigint' && values.has(slot),
-      *known() {
-        for (const [slot, value] of values) {
-          if (value !== 0n) yield [slotKey(slot), { slot, value }] as const
-        }
-      },
-      root: (changes) => rootOf(changes, changes.setRoot()),
-      nodes: nodesOf(values),
-    }
-    this.trie = Trie.backed(emptyStorage.encodeValue, backing)
-  }
-}
-
-function slotNodes(
-  address: Address,
-  values: ReadonlyMap<bigint, bigint>,
-  source: MissSource,
-  tries: ProvenTries,
-): BackingNodes<StorageSlot> {
-  const untouched = tries.storageOf(address)
-  return {
-    untouched,
-    begun: untouched,
-    require: (name) => {
-      const slot = name as bigint
-      if (!values.has(slot)) throw new MissingState({ kind: 'slot', address, slot }, source)
-    },
-    nameOf: ({ slot }) => slot,
-    whyUnknown: tries.whyUnknown,
   }
 }
 

@@ -1,15 +1,36 @@
 // The tries of one block of another network, as far as they were proven: local state stands on their nodes.
-import { type Address, bytesFromHex, type Hex, hexFromBytes } from '../core/hex.ts'
+import { DevchainError } from '../core/errors.ts'
+import {
+  type Address,
+  bigintFromBytes,
+  bytesFromHex,
+  type Hash,
+  type Hex,
+  hashFromBytes,
+  hexFromBytes,
+  isBytes,
+} from '../core/hex.ts'
+import { decodeRlp, type RlpItem } from '../core/rlp.ts'
+import type { Json } from '../rpc/schema.ts'
 import type { BackingNodes } from '../state/backing.ts'
+import { addressKey, slotKey } from '../state/keys.ts'
 import { MissingState, type MissSource, type NodeMiss } from '../state/misses.ts'
-import { type FindNode, sparseRoot } from '../state/sparse.ts'
+import { BrokenProof, type FindNode, sparseRoot } from '../state/sparse.ts'
 import { SparseTrie } from '../state/sparsetrie.ts'
 import { EMPTY_ROOT_BYTES, nibbleAt } from '../state/trienode.ts'
+import { unexpected } from './network/answers.ts'
 import { gathering } from './network/gather.ts'
 import type { BlockPoint, Network } from './network/network.ts'
 import { namesWith } from './proofs/prefixes.ts'
-import type { ProvenNodes } from './proofs/proof.ts'
-import { type ProvenAccount, proveAccount, proveSlots } from './proven.ts'
+import { type ProvenNodes, provenValue } from './proofs/proof.ts'
+
+/** An account as the state trie has it. */
+interface ProvenAccount {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly storageRoot: Uint8Array
+  readonly codeHash: Hash
+}
 
 export class ProvenTries {
   readonly state: SparseTrie
@@ -40,7 +61,6 @@ export class ProvenTries {
     this.state = SparseTrie.of(() => sparseRoot(root, this.#finder(undefined)))
   }
 
-  /** The storage of an account, once it is proven. */
   storageOf(address: Address): SparseTrie {
     return SparseTrie.of(() => {
       const root = this.#roots.get(address)
@@ -49,15 +69,52 @@ export class ProvenTries {
     })
   }
 
+  /**
+   * An account; undefined where there is none.
+   * @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof does not hold
+   */
   async proveAccount(address: Address): Promise<ProvenAccount | undefined> {
-    const account = await proveAccount(this.#network, this.#point, address, this.#nodes)
+    const root = bytesFromHex(this.#point.stateRoot)
+    const read = (answer: Json): ProvenAccount | undefined => {
+      const { accountProof } = (answer ?? {}) as { accountProof?: unknown }
+      return this.#read(`account ${address}`, accountProof, root, addressKey(address), accountIn)
+    }
+    const account = await this.#network.askAt('eth_getProof', [address, []], this.#point, read)
     this.#roots.set(address, account?.storageRoot ?? EMPTY_ROOT_BYTES)
     return account
   }
 
+  /** The words in slots of an account, whose own proof is asked for beside them. @throws as `proveAccount` */
   async proveSlots(address: Address, slots: readonly bigint[]): Promise<readonly bigint[]> {
     const root = this.#roots.get(address) ?? this.#rootOf(address)
-    return proveSlots(this.#network, this.#point, { address, root }, slots, this.#nodes)
+    const reader = async (): Promise<(answer: Json, slot: bigint) => bigint> => {
+      const proven = await root
+      return (answer, slot) => {
+        const { proof } = (answer ?? {}) as { proof?: unknown }
+        const what = `slot 0x${slot.toString(16)} of ${address}`
+        return this.#read(what, proof, proven, slotKey(slot), wordIn) ?? 0n
+      }
+    }
+    return this.#network.slotProofs(address, slots, this.#point, reader())
+  }
+
+  /** What a proof has at a key; undefined where it proves that there is nothing. */
+  #read<T>(
+    what: string,
+    proof: unknown,
+    root: Uint8Array,
+    key: Uint8Array,
+    read: (leaf: RlpItem) => T,
+  ): T | undefined {
+    const nodes = nodesOf(proof)
+    try {
+      const value = provenValue(root, key, nodes, this.#nodes)
+      return value && read(decodeRlp(value))
+    } catch (error) {
+      // nodes that cannot be decoded prove nothing either
+      if (!(error instanceof BrokenProof || error instanceof DevchainError)) throw error
+      throw unproven(what, error.message)
+    }
   }
 
   async #rootOf(address: Address): Promise<Uint8Array> {
@@ -119,4 +176,36 @@ export class ProvenTries {
 function longSearch(owner: Address | undefined, prefixes: readonly string[]): string {
   const what = owner === undefined ? 'accounts' : `slots of ${owner}`
   return `looking for ${what} whose hash begins with ${prefixes.join(', ')}, to know what is beside what was deleted: this takes seconds`
+}
+
+function accountIn(leaf: RlpItem): ProvenAccount {
+  if (leaf instanceof Uint8Array || leaf.length !== 4) throw new BrokenProof('a leaf is none')
+  const [nonce, balance, storageRoot, codeHash] = leaf.map(bytesOf)
+  return {
+    nonce: bigintFromBytes(nonce!),
+    balance: bigintFromBytes(balance!),
+    storageRoot: storageRoot!,
+    codeHash: hashFromBytes(codeHash!),
+  }
+}
+
+function wordIn(leaf: RlpItem): bigint {
+  return bigintFromBytes(bytesOf(leaf))
+}
+
+function bytesOf(item: RlpItem): Uint8Array {
+  if (item instanceof Uint8Array) return item
+  throw new BrokenProof('a leaf is none')
+}
+
+function nodesOf(value: unknown): readonly Uint8Array[] {
+  const isList = Array.isArray(value) && value.every((node) => isBytes(String(node)))
+  if (!isList) throw unexpected('a proof', value)
+  return value.map((node) => bytesFromHex(String(node)))
+}
+
+/** The error of something that is not as the block's state root has it. */
+export function unproven(what: string, why: string): DevchainError {
+  const message = `the forked network lies, or serves another block: the proof of ${what} does not hold: ${why} (--fork-proofs)`
+  return new DevchainError('UPSTREAM_FAILED', message)
 }

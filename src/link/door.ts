@@ -2,34 +2,19 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError } from '../core/errors.ts'
-import type { Chain } from '../node/chain/chain.ts'
-import { LINK_PATH, type PeerEvent, type PeersDoor, type SyncStatus } from '../node/peers.ts'
-import type { DevchainSettings } from '../options/derived.ts'
-import type { Network } from './network.ts'
+import { LINK_PATH, type PeersDoor } from '../node/peers.ts'
+import type { Network, NetworkOptions } from './network.ts'
 
 const FORK = 'a fork of another network is linked to no other chain'
-
-export interface DoorOptions {
-  readonly chain: Chain
-  readonly settings: Pick<
-    DevchainSettings,
-    'peer' | 'nodeName' | 'follow' | 'mineForPeers' | 'noLink' | 'linkHost' | 'maxPeers'
-  >
-  readonly client: string
-  readonly tell: (event: PeerEvent) => void
-  /** An import begins, or none goes on any more. */
-  readonly onSyncing: (status: SyncStatus | undefined) => void
-  readonly onBug: (error: unknown) => void
-}
 
 export class LinkEntrance implements PeersDoor {
   readonly path: string = LINK_PATH
   readonly takesLinks: boolean
-  readonly #options: DoorOptions
+  readonly #options: NetworkOptions
   #now: Network | undefined
   #loading: Promise<Network> | undefined
 
-  constructor(options: DoorOptions) {
+  constructor(options: NetworkOptions) {
     this.#options = options
     this.takesLinks = !options.settings.noLink
     options.chain.onClose(() => this.#now?.close())
@@ -73,20 +58,7 @@ export class LinkEntrance implements PeersDoor {
   async #open(): Promise<Network> {
     if (this.#isFork) throw new DevchainError('METHOD_NOT_SUPPORTED', FORK)
     const { Network } = await import('./network.ts')
-    const { chain, settings, client, tell, onSyncing, onBug } = this.#options
-    const network = new Network({
-      chain,
-      peers: settings.peer,
-      name: settings.nodeName ?? '',
-      client,
-      maxPeers: settings.maxPeers,
-      follows: settings.follow === 'on',
-      minesForPeers: settings.mineForPeers,
-      linkHosts: settings.linkHost,
-      tell,
-      onSyncing,
-      onBug,
-    })
+    const network = new Network(this.#options)
     this.#now = network
     return network
   }

@@ -7,6 +7,7 @@ import { sharedYielder } from '../core/yield.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/genesistime.ts'
 import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
+import type { DevchainSettings } from '../options/derived.ts'
 import { AddressList } from './peers/addresses.ts'
 import { isMeant, type Peer } from './peers/peer.ts'
 import { PeerTable } from './peers/peertable.ts'
@@ -23,18 +24,14 @@ import { Synchronizer } from './sync/synchronizer.ts'
 
 export interface NetworkOptions {
   readonly chain: Chain
-  /** URLs of nodes that links are kept to. */
-  readonly peers: readonly string[]
-  /** As the user calls this node; may be empty. */
-  readonly name: string
+  readonly settings: Pick<
+    DevchainSettings,
+    'peer' | 'nodeName' | 'follow' | 'mineForPeers' | 'noLink' | 'linkHost' | 'maxPeers'
+  >
+  /** Program and version. */
   readonly client: string
-  readonly maxPeers: number
-  /** False: blocks of peers are not taken over (--follow off). */
-  readonly follows: boolean
-  readonly minesForPeers: boolean
-  /** Addresses that links are taken from, besides those of this machine; `*` for any. */
-  readonly linkHosts: readonly string[]
   readonly tell: (event: PeerEvent) => void
+  /** An import begins, or none goes on any more. */
   readonly onSyncing: (status: SyncStatus | undefined) => void
   readonly onBug: (error: unknown) => void
   /** What tests pass in place of the system's. */
@@ -55,25 +52,21 @@ export class Network implements Peers {
   readonly #table: PeerTable
   readonly #reputations: Reputations
   readonly #bans = new AddressList()
-  readonly #allowed = new AddressList()
+  readonly #allowed: AddressList
   readonly #sync: Synchronizer
   readonly #gossip: Gossip
   readonly #stopListening: () => void
 
   constructor(options: NetworkOptions) {
-    const { chain, timing = systemTiming, tell, onBug, maxPeers, minesForPeers } = options
+    const { chain, settings, client, timing = systemTiming, tell, onBug } = options
+    const { nodeName: name = '', maxPeers } = settings
     this.#options = options
-    this.#allowed.addAddress('127.0.0.0/8')
-    this.#allowed.addAddress('::1')
-    for (const host of options.linkHosts) if (host !== '*') this.#allowed.addAddress(host)
+    const hosts = settings.linkHost.filter((host) => host !== '*')
+    this.#allowed = AddressList.of('127.0.0.0/8', '::1', ...hosts)
     this.#reputations = new Reputations(timing)
     const yieldIfDue = sharedYielder(TURN_MS)
-    const identity: NodeIdentity = {
-      nodeId: chain.environment.random(32),
-      name: options.name,
-      client: options.client,
-    }
-    this.self = { id: Buffer.from(identity.nodeId).toString('hex'), name: options.name }
+    const identity: NodeIdentity = { nodeId: chain.environment.random(32), name, client }
+    this.self = { id: Buffer.from(identity.nodeId).toString('hex'), name }
     this.#table = new PeerTable({
       timing,
       limits: { ...LIMITS, ...options.limits },
@@ -101,15 +94,17 @@ export class Network implements Peers {
       onBug,
     }
     this.#sync = new Synchronizer(shared, options.onSyncing)
-    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated: options.follows })
+    const minesForPeers = settings.mineForPeers
+    const takesImpersonated = this.isFollowing()
+    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated })
     this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
   }
 
   /** Links to the nodes that were named. Resolves when each was tried, so that what is there is linked. */
   async start(): Promise<void> {
-    const { peers } = this.#options
-    for (const url of peers) this.#table.add(url)
-    if (peers.length > 0) await this.#table.settled(FIRST_LINK_MS)
+    const { peer: urls } = this.#options.settings
+    for (const url of urls) this.#table.add(url)
+    if (urls.length > 0) await this.#table.settled(FIRST_LINK_MS)
   }
 
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -126,7 +121,8 @@ export class Network implements Peers {
     const { address } = remoteOf(socket)
     if (this.#bans.has(address)) return `${address} is banned`
     if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
-    if (this.#options.linkHosts.includes('*') || this.#allowed.has(address)) return undefined
+    if (this.#options.settings.linkHost.includes('*') || this.#allowed.has(address))
+      return undefined
     return `links are not taken from ${address}: start with --link-host ${address} to allow it`
   }
 
@@ -155,7 +151,7 @@ export class Network implements Peers {
   }
 
   isFollowing(): boolean {
-    return this.#options.follows
+    return this.#options.settings.follow === 'on'
   }
 
   reputations(): readonly Reputation[] {
@@ -228,7 +224,7 @@ export class Network implements Peers {
   #greet(peer: Peer): void {
     if (!peer.isPresent) return
     this.#gossip.greet(peer)
-    if (this.#options.follows) this.#sync.rejoined(peer)
+    if (this.isFollowing()) this.#sync.rejoined(peer)
   }
 
   #handle(peer: Peer, message: Told): void {
@@ -248,7 +244,7 @@ export class Network implements Peers {
     const { head: hash, number, totalDifficulty, blocks } = message
     peer.head = { hash, number, totalDifficulty }
     peer.note(hash)
-    if (!this.#options.follows) return
+    if (!this.isFollowing()) return
     this.#sync.offer(peer, blocks)
     this.#sync.wake()
   }

@@ -142,9 +142,13 @@ export interface TestNode {
 }
 
 export type NodeOptions = ChainOptions &
-  Partial<
-    Pick<NetworkOptions, 'peers' | 'name' | 'maxPeers' | 'follows' | 'minesForPeers' | 'onSyncing'>
-  > & {
+  Partial<Pick<NetworkOptions, 'onSyncing'>> & {
+    /** Names of nodes that links are kept to. */
+    readonly peers?: readonly string[]
+    readonly name?: string
+    readonly maxPeers?: number
+    readonly follows?: boolean
+    readonly minesForPeers?: boolean
     readonly limits?: Partial<Limits>
     /** The wall clock, in milliseconds since 1970. */
     readonly now?: number
@@ -174,13 +178,16 @@ export class LinkWorld implements AsyncDisposable {
     const events: PeerEvent[] = []
     const network = new Network({
       chain,
-      peers: peers.map((each) => `ws://${each}`),
-      name: options.name ?? name,
+      settings: {
+        peer: peers.map((each) => `ws://${each}`),
+        nodeName: options.name ?? name,
+        maxPeers,
+        follow: follows ? 'on' : 'off',
+        mineForPeers: minesForPeers,
+        noLink: false,
+        linkHost: [],
+      },
       client: 'test',
-      maxPeers,
-      follows,
-      minesForPeers,
-      linkHosts: [],
       tell: (event) => events.push(event),
       onSyncing: options.onSyncing ?? (() => undefined),
       onBug: (bug) => this.bugs.push(bug),

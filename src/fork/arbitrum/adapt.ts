@@ -1,19 +1,108 @@
-// Arbitrum has two block numbers: blocks count its own, and contracts see as NUMBER the block of the network below. Its own they
-// ask of ArbSys, code of its nodes, which has a stand-in here.
-import type { Hash } from '../../core/hex.ts'
-import { wordFromBigint } from '../../core/hex.ts'
+// What contracts learn of a block of Arbitrum. It has two numbers: blocks count its own, and contracts see as NUMBER the block of
+// the network below. Its own they ask of ArbSys, which has a stand-in here. BLOCKHASH gives hashes of the network below, as
+// Arbitrum's nodes were told of them: they are asked for in a call at the block that sees them, whose code is the question.
+import { type Hash, parseHash, wordFromBigint } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
 import type { SeenNumber, Upstream } from '../../node/ledger/upstream.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { Miss, MissSource } from '../../state/misses.ts'
 import { accountAt, type World, withAccount } from '../../state/world.ts'
+import { reading } from '../network/answers.ts'
+import { missed } from '../network/gather.ts'
+import type { RemoteBlock } from '../network/header.ts'
+import { type BlockPoint, type Network, pointOf } from '../network/network.ts'
 import { ARBSYS } from '../network/owncontracts.ts'
-import type { BelowHashes } from './belowhashes.ts'
 import { STAND_IN } from './question.ts'
 import { arbSysIn } from './standins.ts'
+
+/** Blocks whose contracts ask for hashes, and hashes of each. */
+const KEPT_BLOCKS = 64
+const KEPT_HASHES = 256
+
+/** Hashes of blocks of the network below. */
+export class BelowHashes {
+  readonly #network: Network
+  readonly #blockAt: (number: bigint) => Promise<RemoteBlock>
+  readonly #fork: RemoteBlock
+  readonly #seen = new LruCache<bigint, SeenHashes>(KEPT_BLOCKS)
+
+  /** @param blockAt finds a block below the fork */
+  constructor(
+    network: Network,
+    fork: RemoteBlock,
+    blockAt: (number: bigint) => Promise<RemoteBlock>,
+  ) {
+    this.#network = network
+    this.#blockAt = blockAt
+    this.#fork = fork
+  }
+
+  /**
+   * @param own the number of the block whose contracts ask
+   * @param number one of the 256 before the number that they see
+   */
+  seenIn(own: bigint, number: bigint): Hash | undefined {
+    const { header, parentNumber = 0n } = this.#fork
+    if (this.#network.isProven) return this.#none('cannot be proven')
+    if (own > header.number && number >= parentNumber) return this.#none('after the fork are none')
+    const at = own > header.number ? header.number : own
+    let hashes = this.#seen.get(at)
+    if (hashes === undefined) {
+      hashes = new SeenHashes(this.#network, () => this.#pointOf(at))
+      this.#seen.set(at, hashes)
+    }
+    return hashes.get(number)
+  }
+
+  #none(why: string): undefined {
+    this.#network.tellOnce(`BLOCKHASH gives 0: hashes of blocks of the network below ${why}`)
+  }
+
+  async #pointOf(number: bigint): Promise<BlockPoint> {
+    return pointOf(number === this.#fork.header.number ? this.#fork : await this.#blockAt(number))
+  }
+}
+
+/** The hashes that the contracts of one block see. */
+class SeenHashes implements MissSource {
+  readonly #network: Network
+  readonly #point: () => Promise<BlockPoint>
+  readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
+
+  constructor(network: Network, point: () => Promise<BlockPoint>) {
+    this.#network = network
+    this.#point = point
+  }
+
+  get(number: bigint): Hash | undefined {
+    const known = this.#hashes.get(number)
+    if (known === undefined) missed({ kind: 'hash', number }, this)
+    return known
+  }
+
+  async fetch(misses: readonly Miss[]): Promise<void> {
+    const point = await this.#point()
+    await Promise.all(
+      misses.map(async (miss) => {
+        if (miss.kind !== 'hash') return
+        const call = [{ data: asking(miss.number) }]
+        const read = (answer: Json): Hash =>
+          reading('a hash', answer, () => parseHash(String(answer)))
+        this.#hashes.set(miss.number, await this.#network.askAt('eth_call', call, point, read))
+      }),
+    )
+  }
+}
+
+/** Init code that returns the hash of a block. */
+function asking(number: bigint): string {
+  return `0x7f${number.toString(16).padStart(64, '0')}4060005260206000f3`
+}
 
 /** What PREVRANDAO gives in each block: its difficulty. */
 const PREV_RANDAO: Hash = wordFromBigint(1n)
 
-/** Makes a job what Arbitrum would run. */
 export function adapting(
   seenNumber: SeenNumber,
   hashes: BelowHashes,

@@ -1,18 +1,16 @@
 // Which functions of Arbitrum's own contracts are answered here: those that only read, and so can be asked of the network.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
+import { ARBITRUM } from '../network/owncontracts.ts'
 
 /**
- * Signatures by the contract's address: each has no parameter, or one that 20 bytes hold.
+ * Signatures by the contract's name: each has no parameter, or one that 20 bytes hold.
  * @see https://github.com/OffchainLabs/nitro-precompile-interfaces
  */
 const READING: Readonly<Record<string, readonly string[]>> = {
-  // ArbSys
-  '64': ['arbBlockNumber()', 'arbBlockHash(uint256)', 'arbChainID()', 'arbOSVersion()'],
-  // ArbAddressTable
-  '66': ['addressExists(address)', 'lookup(address)', 'lookupIndex(uint256)', 'size()'],
-  // ArbOwnerPublic
-  '6b': [
+  ArbSys: ['arbBlockNumber()', 'arbBlockHash(uint256)', 'arbChainID()', 'arbOSVersion()'],
+  ArbAddressTable: ['addressExists(address)', 'lookup(address)', 'lookupIndex(uint256)', 'size()'],
+  ArbOwnerPublic: [
     'getAllChainOwners()',
     'getBrotliCompressionLevel()',
     'getInfraFeeAccount()',
@@ -20,8 +18,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
     'getScheduledUpgrade()',
     'isChainOwner(address)',
   ],
-  // ArbGasInfo
-  '6c': [
+  ArbGasInfo: [
     'getAmortizedCostCapBips()',
     'getCurrentTxL1GasFees()',
     'getGasAccountingParams()',
@@ -47,20 +44,16 @@ const READING: Readonly<Record<string, readonly string[]>> = {
     'getPricesInWeiWithAggregator(address)',
     'getPricingInertia()',
   ],
-  // ArbAggregator
-  '6d': [
+  ArbAggregator: [
     'getBatchPosters()',
     'getDefaultAggregator()',
     'getFeeCollector(address)',
     'getPreferredAggregator(address)',
     'getTxBaseFee(address)',
   ],
-  // ArbRetryableTx
-  '6e': ['getLifetime()', 'getSubmissionPrice(uint256)'],
-  // ArbStatistics
-  '6f': ['getStats()'],
-  // ArbWasm
-  '71': [
+  ArbRetryableTx: ['getLifetime()', 'getSubmissionPrice(uint256)'],
+  ArbStatistics: ['getStats()'],
+  ArbWasm: [
     'blockCacheSize()',
     'expiryDays()',
     'freePages()',
@@ -78,16 +71,22 @@ const READING: Readonly<Record<string, readonly string[]>> = {
     'programVersion(address)',
     'stylusVersion()',
   ],
-  // ArbWasmCache
-  '72': ['allCacheManagers()', 'isCacheManager(address)'],
+  ArbWasmCache: ['allCacheManagers()', 'isCacheManager(address)'],
 }
 
-/** Functions by their selectors, of each contract that has a stand-in. */
-export const FUNCTIONS: ReadonlyMap<Address, ReadonlyMap<number, string>> = new Map(
-  Object.entries(READING).map(([digits, signatures]) => [
-    `0x${digits.padStart(40, '0')}` as Address,
-    new Map(signatures.map((signature) => [selectorOf(signature), signature])),
-  ]),
+interface Reading {
+  readonly name: string
+  /** By their selectors. */
+  readonly functions: ReadonlyMap<number, string>
+}
+
+export const CONTRACTS: ReadonlyMap<Address, Reading> = new Map(
+  Object.entries(ARBITRUM).flatMap(([digits, name]) => {
+    const signatures = READING[name]
+    if (signatures === undefined) return []
+    const functions = new Map(signatures.map((signature) => [selectorOf(signature), signature]))
+    return [[`0x${digits.padStart(40, '0')}` as Address, { name, functions }]]
+  }),
 )
 
 /** The first four bytes of a signature's hash, as a number. */

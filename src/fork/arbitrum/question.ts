@@ -1,7 +1,7 @@
 // Code that stands for a contract of Arbitrum's nodes. It knows nothing: it reads its answer from slots, whose numbers say what it
 // was asked, so that what is not known yet is fetched as any slot is. Nothing is ever written there.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
+import { bigintFromBytes, bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
 
 /**
  * A slot's number has the selector (4 bytes), what follows it (1 byte: 0 nothing, 1 a parameter that 20 bytes hold, 2 something
@@ -16,9 +16,7 @@ export const STAND_IN: Code = codeOf([
   '61007e576000fd5b6000f3',
 ])
 
-/**
- * ArbInfo, which tells the balance and the code of an account: as they are here. test/unit/fork/arbitrum.test.ts has it in words.
- */
+/** ArbInfo: balances and code of accounts, as they are here. test/unit/fork/arbitrum.test.ts has it in words. */
 export const ARB_INFO: Code = codeOf([
   '0x346100295736602414156100295760003560e01c8063f8b2cb4f1461002f57637e105ce21461003c',
   '575b60006000fd5b6004353160005260206000f35b600435803b6020600052806020528060006040',
@@ -41,7 +39,6 @@ export interface Question {
   /** The call's whole input; undefined where the slot cannot say it. */
   readonly data: string | undefined
   readonly parameter: bigint
-  /** Which word of the answer. */
   readonly index: number
 }
 
@@ -64,7 +61,7 @@ export function wordsOf(returned: Uint8Array, isSuccess: boolean): readonly bigi
   const words = Array.from({ length: count }, (_, index) => {
     const word = new Uint8Array(32)
     word.set(returned.subarray(index * 32, index * 32 + 32))
-    return BigInt(`0x${Buffer.from(word).toString('hex')}`)
+    return bigintFromBytes(word)
   })
   return [head, ...words]
 }

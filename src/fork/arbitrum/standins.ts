@@ -24,14 +24,12 @@ import { RefusedByUpstream } from '../client/client.ts'
 import { unexpected } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
-import { nameOfArbitrum } from '../network/owncontracts.ts'
-import { FUNCTIONS, selectorOf } from './functions.ts'
+import { CONTRACTS, selectorOf } from './functions.ts'
 import { ARB_INFO, oneWord, type Question, questionIn, STAND_IN, wordsOf } from './question.ts'
 
-/** Answers that are kept of one block. */
 const MOST_KEPT = 1_024
 
-/** A call that fails without a word. */
+/** What a call answers that fails without a word. */
 const REFUSED: readonly bigint[] = [0n]
 
 const L1_FEES = selectorOf('getCurrentTxL1GasFees()')
@@ -43,7 +41,6 @@ const INVALID_BLOCK = selectorOf('InvalidBlockNumber(uint256,uint256)')
 const ARBINFO = `0x${'65'.padStart(40, '0')}`
 const ARBINFO_ACCOUNT: Account = { ...emptyAccount(ARBINFO as Address), ...ARB_INFO }
 
-/** Blocks whose hashes ArbSys tells. */
 const TOLD_HASHES = 256n
 
 export class StandIns implements MissSource {
@@ -60,9 +57,8 @@ export class StandIns implements MissSource {
   /** Undefined for any other account. */
   account(address: Address): Account | undefined {
     if (address === ARBINFO) return ARBINFO_ACCOUNT
-    const functions = FUNCTIONS.get(address)
     const known = this.#accounts.get(address)
-    if (functions === undefined || known !== undefined) return known
+    if (known !== undefined || !CONTRACTS.has(address)) return known
     const storage = answering((slot) => this.#valueOf(address, slot))
     const account = { ...emptyAccount(address), ...STAND_IN, storage }
     this.#accounts.set(address, account)
@@ -89,8 +85,8 @@ export class StandIns implements MissSource {
   }
 
   async #ask(address: Address, { selector, data }: Question): Promise<readonly bigint[]> {
-    const signature = FUNCTIONS.get(address)?.get(selector)
-    const contract = nameOfArbitrum(address)
+    const { name: contract = address, functions } = CONTRACTS.get(address) ?? {}
+    const signature = functions?.get(selector)
     if (signature === undefined || data === undefined) {
       const name = signature ?? `function 0x${selector.toString(16).padStart(8, '0')}`
       this.#network.tellOnce(`${contract} ${name} ${NOT_HERE}`)
@@ -145,13 +141,9 @@ function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
   return Trie.backed(emptyStorage.encodeValue, backing)
 }
 
-/** What contracts learn of a block. */
 type Block = Pick<BlockEnvironment, 'number' | 'chainId' | 'blockHash'>
 
-/**
- * ArbSys as it is in a block: what it tells of the block is known here.
- * @param standIn ArbSys as it is in the state that the block begins with
- */
+/** ArbSys as it is in a block, of which it tells what is known here. */
 export function arbSysIn(standIn: Account, block: Block): Account {
   const storage = answering((slot) => {
     const question = questionIn(slot)

@@ -2,6 +2,7 @@
 // asked again, later or elsewhere, for as long as its work may wait.
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
+import type { UpstreamFacts } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { AT_ONCE, Attempts, type Delay, worseOf } from './attempts.ts'
 import { currentPatience, Patience } from './patience.ts'
@@ -57,14 +58,7 @@ export class NotRecorded extends RefusedByUpstream {
   }
 }
 
-export interface Traffic {
-  /** Requests of HTTP, or calls of a provider. */
-  readonly sent: number
-  /** Requests of JSON-RPC. */
-  readonly asked: number
-  /** Most requests of JSON-RPC in one of HTTP, as learned. */
-  readonly batch: number
-}
+export type Traffic = Pick<UpstreamFacts, 'requests' | 'asked' | 'batch'>
 
 export type Check = (result: Json) => void
 
@@ -132,7 +126,7 @@ export class Client {
   }
 
   get traffic(): Traffic {
-    return { sent: this.#sent, asked: this.#asked, batch: this.#provider.batch }
+    return { requests: this.#sent, asked: this.#asked, batch: this.#provider.batch }
   }
 
   get name(): string {
@@ -396,10 +390,7 @@ export class Client {
       : `; nothing better came within ${seconds} s (--fork-max-wait)`
   }
 
-  /**
-   * Asks the one after another from now on.
-   * @returns false where that is no longer asked: what goes out beside other things fails beside them
-   */
+  /** Asks the one after another from now on. @returns false where that is no longer asked: others have seen to it */
   #useNextTo(asked: Known): boolean {
     if (this.#provider !== asked) return false
     this.#current = (this.#current + 1) % this.#known.length

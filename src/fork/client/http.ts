@@ -2,7 +2,6 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { JSON_HEADERS, type Posted, Poster } from './post.ts'
-import { isPrivateUrl } from './private.ts'
 import {
   type Ask,
   isLimitError,
@@ -12,7 +11,7 @@ import {
   tellsOfNoMethod,
   type UpstreamError,
 } from './provider.ts'
-import { type Cleaner, cleanerOf, shownUrl } from './redact.ts'
+import { type Cleaner, cleanerOf, isPrivateUrl, shownUrl } from './urls.ts'
 
 /** Requests of one batch before anything is known of a service: the most that common ones take. */
 const MOST_AT_ONCE = 100
@@ -33,10 +32,7 @@ const PASSING_STATUSES = new Set([408, 425])
 /** JSON-RPC numbers of what the request itself is refused for. */
 const REFUSED_CODES = new Set([3, -32602])
 
-/**
- * A provider that posts to a URL.
- * @throws {DevchainError} `INVALID_PARAMS` for what is no URL of HTTP
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for what is no URL of HTTP */
 export function httpProvider(url: string, headers: readonly Header[] = []): Provider {
   const own = readUrl(url)
   const { username, password, href } = own

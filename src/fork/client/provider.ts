@@ -9,7 +9,7 @@ export interface Ask {
 
 export type Reply = { readonly result: Json } | RefusedReply
 
-export interface RefusedReply {
+interface RefusedReply {
   readonly error: UpstreamError
   /** True: it had trouble of its own, which may pass. */
   readonly mayPass?: boolean

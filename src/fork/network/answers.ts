@@ -3,12 +3,10 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { NoAnswer } from '../client/provider.ts'
 
-/** True for what `quantity` reads. */
 export function isQuantity(value: unknown): value is string {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
 }
 
-/** Reads a number that another node wrote. */
 export function quantity(value: unknown): bigint {
   if (isQuantity(value)) return BigInt(value)
   throw unexpected('a number', value)
@@ -19,12 +17,10 @@ export function word(value: unknown): bigint {
   return value === '0x' ? 0n : quantity(value)
 }
 
-/** True for what `word` reads. */
 export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)
 }
 
-/** True for an object that is no list. */
 export function isObject(value: unknown): value is Readonly<Record<string, Json | undefined>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -39,12 +35,10 @@ export function reading<T>(what: string, value: unknown, read: () => T): T {
   }
 }
 
-/** @throws {NoAnswer} for null */
 export function requireSomething(answer: Json): void {
   if (answer === null) throw unexpected('what is in a block', answer)
 }
 
-/** True for what a check lets pass. */
 export function isAnswer(check: (answer: Json) => void, answer: Json): boolean {
   try {
     check(answer)
@@ -55,7 +49,6 @@ export function isAnswer(check: (answer: Json) => void, answer: Json): boolean {
   }
 }
 
-/** The error of an answer that is something else. */
 export function unexpected(what: string, value: unknown): NoAnswer {
   const got = JSON.stringify(value)?.slice(0, 100) ?? 'nothing'
   return new NoAnswer(`the forked network answered ${got}, not ${what}`)

@@ -15,7 +15,6 @@ const MOST_MISSES = 20_000
 /** Milliseconds that something goes on after its first guess: it may have gone astray. */
 const ASTRAY_MS = 20
 
-/** The misses of one attempt. */
 export class Gathering {
   /** False: it has effects, so that it ends at its first miss. */
   readonly guesses: boolean
@@ -83,7 +82,6 @@ function isOfState({ kind }: Miss): boolean {
   return kind === 'account' || kind === 'slot'
 }
 
-/** What gathers where the program is now. */
 const here = new AsyncLocalStorage<Gathering>()
 
 /** The attempt that this is part of, with guesses; undefined where nothing may be guessed. */
@@ -92,10 +90,7 @@ export function gathering(): Gathering | undefined {
   return attempt?.guesses === true ? attempt : undefined
 }
 
-/**
- * Notes that something is missing. When it returns, a guess may be given for it.
- * @throws {MissingState} where nothing may be guessed
- */
+/** Notes that something is missing. When it returns, a guess may be given for it; where none may, it throws. */
 export function missed(miss: Miss, source: MissSource): void {
   const attempt = gathering()
   if (attempt === undefined) throw new MissingState(miss, source)
@@ -103,7 +98,6 @@ export function missed(miss: Miss, source: MissSource): void {
   attempt.hasGuessed = true
 }
 
-/** How an attempt is made complete. */
 interface Completion {
   /** False: without guesses, as the work has effects; it ends at its first miss. */
   readonly guesses: boolean
@@ -181,7 +175,6 @@ export function withoutGuesses<T>(work: () => T): T {
   return here.run(new Gathering(false), work)
 }
 
-/** Does work as a part of an attempt. */
 export function within<T>(attempt: Gathering, work: () => T): T {
   return here.run(attempt, work)
 }

@@ -161,10 +161,7 @@ export class Network {
     return this.#parts.asker.request(method, params, check)
   }
 
-  /**
-   * The words in many slots at once.
-   * @returns undefined where they are to be asked for one by one
-   */
+  /** The words in many slots at once; undefined where they are to be asked for one by one. */
   async storageValues(
     slots: readonly SlotPlace[],
     point: BlockPoint,

@@ -5,7 +5,7 @@ import { INVALID, OP } from '../../evm/opcodes.ts'
 type Names = Readonly<Record<string, string>>
 
 /** @see https://docs.arbitrum.io/build-decentralized-apps/precompiles/reference, OffchainLabs/go-ethereum core/types */
-const ARBITRUM: Names = {
+export const ARBITRUM: Names = {
   '64': 'ArbSys',
   '65': 'ArbInfo',
   '66': 'ArbAddressTable',
@@ -145,33 +145,26 @@ const ROOTSTOCK: Names = {
   '1000011': 'Environment',
 }
 
-type Network = readonly [network: string, names: Names]
+type Network = readonly [network: string, names: Names, ...chainIds: bigint[]]
 
 /** Any network of it, whose blocks tell of those of the network below: Arbitrum One, Nova, and others made of the same. */
 const OF_ARBITRUM: Network = ['Arbitrum', ARBITRUM]
 
-const BY_CHAIN: ReadonlyMap<bigint, Network> = new Map<bigint, Network>([
-  [56n, ['BNB Smart Chain', BSC]],
-  [97n, ['BNB Smart Chain', BSC]],
-  [1_284n, ['Moonbeam', MOONBEAM]],
-  [1_285n, ['Moonbeam', MOONBEAM]],
-  [1_287n, ['Moonbeam', MOONBEAM]],
-  [295n, ['Hedera', HEDERA]],
-  [296n, ['Hedera', HEDERA]],
-  [42_220n, ['Celo', CELO]],
-  [44_787n, ['Celo', CELO]],
-  [11_142_220n, ['Celo', CELO]],
-  [8_453n, ['Base', BASE]],
-  [84_532n, ['Base', BASE]],
-  [999n, ['HyperEVM', HYPEREVM]],
-  [998n, ['HyperEVM', HYPEREVM]],
-  [143n, ['Monad', MONAD]],
-  [10_143n, ['Monad', MONAD]],
-  [1_329n, ['Sei', SEI]],
-  [1_328n, ['Sei', SEI]],
-  [30n, ['Rootstock', ROOTSTOCK]],
-  [31n, ['Rootstock', ROOTSTOCK]],
-])
+const NETWORKS: readonly Network[] = [
+  ['BNB Smart Chain', BSC, 56n, 97n],
+  ['Moonbeam', MOONBEAM, 1_284n, 1_285n, 1_287n],
+  ['Hedera', HEDERA, 295n, 296n],
+  ['Celo', CELO, 42_220n, 44_787n, 11_142_220n],
+  ['Base', BASE, 8_453n, 84_532n],
+  ['HyperEVM', HYPEREVM, 999n, 998n],
+  ['Monad', MONAD, 143n, 10_143n],
+  ['Sei', SEI, 1_329n, 1_328n],
+  ['Rootstock', ROOTSTOCK, 30n, 31n],
+]
+
+function networkOf(chainId: bigint): Network | undefined {
+  return NETWORKS.find(([, , ...chainIds]) => chainIds.includes(chainId))
+}
 
 /** What networks show as the code of such contracts: INVALID (Arbitrum), ADD (Subnet-EVM of Avalanche). Neither can run. */
 const MARKS: ReadonlyMap<number, string> = new Map([
@@ -190,7 +183,7 @@ export function ownContractNotice(
   address: Address,
   code: Uint8Array,
 ): string | undefined {
-  const [network, names] = (isArbitrum ? OF_ARBITRUM : BY_CHAIN.get(chainId)) ?? []
+  const [network, names] = (isArbitrum ? OF_ARBITRUM : networkOf(chainId)) ?? []
   const isToken = names === BASE && address.startsWith(B20_TOKENS)
   const name = isToken ? 'a B20 token' : names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {
@@ -203,12 +196,7 @@ export function ownContractNotice(
 
 /** True where such contracts have other addresses than low ones. */
 export function hasHighContracts(chainId: bigint): boolean {
-  return BY_CHAIN.get(chainId)?.[1] === BASE
-}
-
-/** How a contract of Arbitrum is called. */
-export function nameOfArbitrum(address: Address): string {
-  return ARBITRUM[address.slice(2).replace(/^0+/, '')] ?? address
+  return networkOf(chainId)?.[1] === BASE
 }
 
 export const ARBSYS: Address = `0x${'64'.padStart(40, '0')}` as Address

@@ -126,10 +126,10 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
 }
 
 /** Which hardfork rules at a block. */
-export type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
+type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
 
 /** The header of a block below the fork's; undefined for one that was not read yet. */
-export type HeaderAt = (number: bigint) => Header | undefined
+type HeaderAt = (number: bigint) => Header | undefined
 
 /**
  * The rules of a network's blocks, and of those that are mined on top.

@@ -5,10 +5,10 @@ import { Desk } from '../../core/crypto/keccak.ts'
 import { LruCache } from '../../core/lrucache.ts'
 
 /** What is hashed: a number, big-endian, in as many bytes as an address or a slot has. */
-export type NameLength = 20 | 32
+type NameLength = 20 | 32
 
 /** The longest prefix that is searched for: seconds of hashing. */
-export const MOST_NIBBLES = 6
+const MOST_NIBBLES = 6
 
 /** A prefix of d nibbles takes 16^d hashes on average; after so many times that, one in 3,000 is not found. */
 const PATIENCE = 8
@@ -16,17 +16,15 @@ const PATIENCE = 8
 /** Hashes before others have their turn: a few milliseconds. */
 const TURN = 8_192
 
-/** Milliseconds of a search after which somebody is told of it. */
 const LONG_MS = 1_000
 
 /** Whoever is told that a search takes long. */
-export interface SearchWatch {
+interface SearchWatch {
   /** Called once. @param prefixes what is still searched for */
   readonly onLong: (prefixes: readonly string[]) => void
   readonly longMs?: number | undefined
 }
 
-/** Names that were found, by length and prefix. */
 const KEPT = 65_536
 const remembered = new LruCache<string, bigint>(KEPT)
 
@@ -53,7 +51,6 @@ export async function namesWith(
   return names
 }
 
-/** Tries number after number for all prefixes at once. */
 async function* search(
   prefixes: ReadonlySet<string>,
   length: NameLength,

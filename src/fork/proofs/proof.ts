@@ -10,9 +10,7 @@ export type ProvenNodes = Map<Hex, Uint8Array>
 
 /**
  * The value of a key, as its leaf holds it; undefined where the proof is that there is none.
- * @param root 32 bytes
- * @param nodes from the root on, as `eth_getProof` answers them
- * @param known gets those that hold
+ * @param known gets the nodes that hold
  * @throws {BrokenProof} when it proves nothing of the kind
  */
 export function provenValue(

@@ -29,7 +29,6 @@ const PATIENCE_MS = 20_000
 interface Effect {
   /** True: it was destroyed, and what else is here came after that. */
   readonly isNew: boolean
-  /** True: it is not there. */
   readonly isGone: boolean
   /** By how many wei it has more: negative for less. */
   readonly gained: string
@@ -38,7 +37,7 @@ interface Effect {
   readonly storage: Readonly<Record<string, string>>
 }
 
-export type Effects = Readonly<Record<Address, Effect>>
+type Effects = Readonly<Record<Address, Effect>>
 
 /**
  * The effects of a prefix; undefined where the network does not trace them, and where what it says is to be proven.

@@ -1,6 +1,7 @@
 // The state before a transaction of another network: what its block did until then is run on the state before the block.
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { blockEnvironment } from '../../node/mining/environment.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -15,29 +16,26 @@ import { readTransaction } from './transactions.ts'
 
 /**
  * Runs the beginning of the block after the head, or has its network tell what came of it.
- * @param network and its block that is the head
- * @param state that of a chain whose head is the block before
+ * @param point the head
  * @param onNotice told of transactions that cannot be run here, and are left out
- * @returns the accounts after it
  */
 export async function worldAfter(
   { network, point }: { readonly network: Network; readonly point: BlockPoint },
   prefix: Prefix,
   state: ChainState,
-  parent: World,
   executor: Executor,
   onNotice: (text: string) => void,
 ): Promise<World> {
   const { block: json, index } = prefix
   const remote = readBlock(json)
-  const { header } = remote
+  const { world: parent } = headOf(state.tree)
   const { transactions = [] } = json as { transactions?: readonly Json[] }
   const then = blockEnvironment(
     state,
     recordOf(remote, 0, () => parent),
   )
   const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
-  const { parentHash, parentBeaconBlockRoot } = header
+  const { parentHash, parentBeaconBlockRoot } = remote.header
   const plain = transactions.slice(0, index).map(readTransaction)
   const before = plain.map((each, at) => each ?? readDeposit(transactions[at]!))
   const begun = { world: parent, block, parentHash, parentBeaconBlockRoot }

@@ -12,10 +12,7 @@ import { isObject, reading, unexpected } from '../network/answers.ts'
 /** The newest type that everybody has; others are a network's own. */
 const NEWEST_TYPE = 4
 
-/**
- * A transaction; undefined for one of a type that only its own network can run.
- * @throws {NoAnswer} for what is none
- */
+/** A transaction; undefined for one of a type that only its own network can run. @throws {NoAnswer} for what is none */
 export function readTransaction(json: Json): Transaction | undefined {
   if (!isObject(json)) throw unexpected('a transaction', json)
   const type = Number(json.type ?? 0)

@@ -12,7 +12,6 @@ import type { BlockPoint, Network } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
 import { readTransaction } from './transactions.ts'
 
-/** The transactions of a block, and what came of them there. */
 export interface BlockBody {
   readonly transactions: readonly Transaction[]
   readonly executed: readonly ExecutedTransaction[]
@@ -37,10 +36,7 @@ export async function bodyOf(
   return { transactions, executed }
 }
 
-/**
- * The transactions of a block that was asked for with them.
- * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one of a type that only its network can run
- */
+/** The transactions of a block that was asked for with them. @throws as `bodyOf` */
 export function transactionsOf(block: Json, number: bigint): readonly Transaction[] {
   const { transactions } = (block ?? {}) as { transactions?: unknown }
   if (!Array.isArray(transactions)) throw unexpected(`block ${number}`, block)
@@ -74,7 +70,6 @@ async function receiptsOf(
   )
 }
 
-/** True for receipts of all transactions, in their order. */
 function areOf(receipts: Json, transactions: readonly Transaction[]): receipts is readonly Json[] {
   return (
     Array.isArray(receipts) &&

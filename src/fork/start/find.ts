@@ -4,9 +4,9 @@ import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { Client, type RefusedByUpstream } from '../client/client.ts'
-import { isPrivateUrl } from '../client/private.ts'
+import { Client, type ClientOptions, type RefusedByUpstream } from '../client/client.ts'
 import type { Provider } from '../client/provider.ts'
+import { isPrivateUrl } from '../client/urls.ts'
 import { isObject, quantity, unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
@@ -26,11 +26,10 @@ const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
 
 const USUAL_DEPTH = 128n
 
-export interface BlockOrder {
+interface BlockOrder {
   readonly fork: ForkChoice
   /** The fork begins with the state before it. */
   readonly transaction?: string | undefined
-  /** What the network must have. */
   readonly chainId?: bigint | undefined
 }
 
@@ -101,8 +100,7 @@ interface Place {
 }
 
 /** What is asked about a block beside what the start waits for. */
-interface Beside {
-  readonly pruned: Found['pruned']
+interface Beside extends Pick<Found, 'pruned'> {
   /** By which rules its contracts ran. */
   readonly machine: Promise<Hardfork | undefined>
 }
@@ -113,10 +111,7 @@ function askBeside(client: Client, fork: ForkChoice, number: bigint): Beside | u
   return { pruned: askState(client, number), machine: askMachine(client, number) }
 }
 
-/**
- * The rules of a network that nobody has named: as its machine shows them.
- * @returns null where they are known by other means
- */
+/** The rules of a network that nobody has named, as its machine shows them; null where they are known by other means. */
 async function rulesIn(
   chainId: bigint,
   block: RemoteBlock,
@@ -141,14 +136,10 @@ function foundAgain(head: CassetteHead, fork: ForkChoice): Found {
   return { head, block, newest: block.header.number + depth, depth, isSeen: false }
 }
 
-function isRelative({ block }: ForkChoice): boolean {
-  return block === undefined || block.startsWith('-')
-}
-
 function askNamed(client: Client, fork: ForkChoice): Promise<Json> {
-  const named = fork.block ?? 'latest'
-  if (isHash(named)) return client.request('eth_getBlockByHash', [named, false])
-  const asked = isRelative(fork) ? 'latest' : tagOrNumber(named)
+  const { block = 'latest' } = fork
+  if (isHash(block)) return client.request('eth_getBlockByHash', [block, false])
+  const asked = block.startsWith('-') ? 'latest' : tagOrNumber(block)
   return client.request('eth_getBlockByNumber', [asked, false])
 }
 
@@ -157,7 +148,8 @@ async function blockOf(
   fork: ForkChoice,
   { first, newest, depth }: { first: Json; newest: bigint; depth: bigint },
 ): Promise<Place> {
-  const back = isRelative(fork) ? (fork.block === undefined ? depth : -BigInt(fork.block)) : 0n
+  const { block = `-${depth}` } = fork
+  const back = block.startsWith('-') ? -BigInt(block) : 0n
   const number = newest > back ? newest - back : 0n
   const params = [quantityFromBigint(number), false]
   const isAsked = back > 0n
@@ -196,51 +188,33 @@ async function placeOf(
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 
-/** How several nodes are asked for one block. */
-interface Meeting {
-  readonly timeoutMs: number
-  readonly retries: number
-  readonly maxWaitMs: number
-  readonly onNotice: (text: string) => void
+interface Meeting extends Omit<ClientOptions, 'providers'> {
   /** Has one that cannot be reached be an error; else it is told, as it may come back. */
   readonly mustAnswer?: boolean
 }
 
-/** Each of several nodes must show the same block. */
+/** Each of several nodes must show the same block as the first. */
 export async function requireSameBlock(
   providers: readonly Provider[],
-  block: RemoteBlock,
-  meeting: Meeting,
+  { header: { number }, hash }: RemoteBlock,
+  { mustAnswer = false, ...options }: Meeting,
   first: string | undefined,
 ): Promise<void> {
-  await Promise.all(
-    providers.map(async (provider) => {
-      const client = new Client({ ...meeting, providers: [provider] })
-      let found: Json
-      try {
-        const params = [quantityFromBigint(block.header.number), false]
-        found = await client.request('eth_getBlockByNumber', params)
-      } catch (error) {
-        if (meeting.mustAnswer) throw error
-        meeting.onNotice(`not asked for now: ${(error as Error).message}`)
-        return
-      }
-      requireHash(provider, found, block, first)
-    }),
-  )
-}
-
-function requireHash(
-  { name }: Provider,
-  found: Json,
-  { header: { number }, hash }: RemoteBlock,
-  first: string | undefined,
-): void {
-  const other = (found as { hash?: unknown } | null)?.hash
-  if (other === hash) return
-  const what =
-    other === undefined
-      ? `has no block ${number}, which is ${hash} of ${first}`
-      : `has another block ${number} than ${first}: ${String(other)}, not ${hash}`
-  throw new DevchainError('INVALID_PARAMS', `fork: ${name} ${what}`)
+  const requireOf = async (provider: Provider): Promise<void> => {
+    const client = new Client({ ...options, providers: [provider] })
+    const asked = client.request('eth_getBlockByNumber', [quantityFromBigint(number), false])
+    const found = await asked.catch((error: Error) => {
+      if (mustAnswer) throw error
+      options.onNotice?.(`not asked for now: ${error.message}`)
+      return { hash }
+    })
+    const other = (found as { hash?: unknown } | null)?.hash
+    if (other === hash) return
+    const what =
+      other === undefined
+        ? `has no block ${number}, which is ${hash} of ${first}`
+        : `has another block ${number} than ${first}: ${String(other)}, not ${hash}`
+    throw new DevchainError('INVALID_PARAMS', `fork: ${provider.name} ${what}`)
+  }
+  await Promise.all(providers.map(requireOf))
 }

@@ -4,7 +4,7 @@ import { quantityFromBigint } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RefusedByUpstream } from '../client/client.ts'
-import { isPrivateUrl } from '../client/private.ts'
+import { isPrivateUrl } from '../client/urls.ts'
 import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import type { ItemKey, Store } from '../store/store.ts'
@@ -23,7 +23,6 @@ export interface Found {
   readonly pruned?: Promise<RefusedByUpstream | undefined> | undefined
 }
 
-/** What earlier forks found. */
 export interface Heads {
   /** @param chainId the network's, where the user names it */
   readonly find: (fork: ForkChoice, chainId: bigint | undefined) => CassetteHead | undefined

@@ -23,7 +23,7 @@ const TO_NEXT = 9
  * Init code that asks the questions until one is answered by no, as what a machine does not have burns all gas but a 64th, and
  * returns how many were answered by yes.
  */
-export const ASKING: Hex = asking()
+const ASKING: Hex = asking()
 
 /** Leaves the address of a contract that this init code makes, which is put at 0x20; 0 where it fails. */
 function creating(initCode: string): string {

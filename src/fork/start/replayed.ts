@@ -38,7 +38,6 @@ export function requireAsked(
   throw new DevchainError('INVALID_PARAMS', `${problem}: record it anew with --fork-record`)
 }
 
-/** The transaction that a fork begins before. */
 function transactionIn(prefix: CassetteHead['prefix']): string | undefined {
   if (prefix === undefined) return undefined
   const { transactions = [] } = prefix.block as {

@@ -35,7 +35,6 @@ const CONTRACT = `0x${'11'.repeat(20)}` as Address
 /** PUSH1 0, SLOAD, PUSH1 0, SSTORE, STOP */
 const CODE = Uint8Array.of(0x60, 0, 0x54, 0x60, 0, 0x55, 0)
 
-/** A call of a contract in a world that has nothing else. */
 const JOB: CallJob = {
   world: withCode(emptyWorld, CONTRACT, CODE),
   block: {

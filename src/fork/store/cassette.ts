@@ -43,10 +43,7 @@ export function textOfCassette({ head, lines }: Cassette): string {
   return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
 }
 
-/**
- * Reads a file of a cassette.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that is not there, or is none, with the line
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a file that is not there, or is none, with the line */
 export function readCassette(file: string): Cassette {
   const text = textIn(file)
   if (text === undefined) throw unreadable(file, 'there is no such file')
@@ -62,10 +59,7 @@ export function storeOf({ lines }: Cassette): Store {
   return { get, put: () => undefined, flush: async () => undefined }
 }
 
-/**
- * @returns undefined where there is no such file
- * @throws {DevchainError} `INVALID_PARAMS` for one that cannot be read
- */
+/** Undefined where there is no such file. */
 export function textIn(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -107,10 +101,7 @@ function addLine({ head, lines }: Cassette, line: string, file: string, number: 
   addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
 
-/**
- * Adds an item to those that are there.
- * @throws {DevchainError} `INVALID_PARAMS` with the problem and the item, where it is there with another value
- */
+/** @throws {DevchainError} `INVALID_PARAMS` with the problem and the item, where it is there with another value */
 function addItem(lines: Lines, item: Item, line: string, problem: string): void {
   const [of, method, params, value] = item
   const name = textOfKey({ of, method, params })
@@ -129,10 +120,7 @@ function short(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text
 }
 
-/**
- * Adds what another recording of the same fork has.
- * @throws {DevchainError} `INVALID_PARAMS` where the two contradict each other
- */
+/** Adds what another recording of the same fork has. @throws as `addItem` */
 export function addCassette(into: Cassette, from: Cassette, problem: string): void {
   for (const line of from.lines.values()) {
     addItem(into.lines, JSON.parse(line) as Item, line, problem)

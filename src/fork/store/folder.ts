@@ -22,10 +22,7 @@ export function trimLater(folder: string, onNotice: (text: string) => void): () 
   return () => clearTimeout(timer)
 }
 
-/**
- * Deletes files until no more than nine tenths of the bytes are left, where there are more than that many.
- * @returns how many were deleted
- */
+/** Where files have more bytes, deletes them until nine tenths are left. @returns how many were deleted */
 export async function trimFolder(folder: string, mostBytes: number = MOST_BYTES): Promise<number> {
   const files = await filesIn(folder)
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0)

@@ -74,10 +74,7 @@ export function recordTo(
   }
 }
 
-/**
- * Reads a cassette and writes it anew, while nobody else does.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be written
- */
+/** Does what reads a cassette and writes it anew, while nobody else does. */
 function exclusively(file: string, work: () => void): void {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
@@ -91,14 +88,12 @@ function exclusively(file: string, work: () => void): void {
   }
 }
 
-/** What a recording goes into. */
 interface Target {
   readonly file: string
   readonly head: CassetteHead
   readonly onNotice: (text: string) => void
 }
 
-/** Adds what a file has of the same fork. */
 function addLines(text: string, { file, head, onNotice }: Target, lines: Lines): void {
   if (text === '') return
   const there = cassetteIn(text, file)
@@ -130,7 +125,6 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** The items of a file after a merge. */
 export interface Merged {
   readonly items: number
   /** Those of them that it did not have before. */

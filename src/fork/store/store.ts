@@ -14,7 +14,6 @@ export interface Store {
   /** Undefined when it is not kept. */
   readonly get: (key: ItemKey) => Json | undefined
   readonly put: (key: ItemKey, value: Json) => void
-  /** Writes what is not written yet. */
   readonly flush: () => Promise<void>
 }
 
@@ -73,7 +72,6 @@ export function memoryStore(mostBytes: number = MOST_BYTES): Store {
   }
 }
 
-/** What a value takes in memory, roughly. */
 function bytesOf(value: Json): number {
   if (typeof value === 'string') return OWN_BYTES + value.length
   if (typeof value !== 'object' || value === null) return OWN_BYTES

@@ -31,11 +31,15 @@ export class AddressList {
     this.#put(await entryOf(text))
   }
 
-  /** As `add`, of what is an address or a block. */
-  addAddress(text: string): void {
-    const entry = parse(text)
-    if (entry === undefined) throw invalid(text)
-    this.#put(entry)
+  /** @throws {DevchainError} as `add`, and for names of hosts */
+  static of(...texts: readonly string[]): AddressList {
+    const list = new AddressList()
+    for (const text of texts) {
+      const entry = parse(text)
+      if (entry === undefined) throw invalid(text)
+      list.#put(entry)
+    }
+    return list
   }
 
   async remove(text: string): Promise<void> {

@@ -229,8 +229,10 @@ export class PeerTable {
           },
           linked: () => {
             if (known === undefined) return
-            const refusal = this.#makePlace(idOf(known), way, link)
+            // others may have come since it was taken
+            const refusal = this.#placeRefusal(idOf(known), way)
             if (refusal !== undefined) return link.close(refusal)
+            this.#peers.get(idOf(known))?.link.close(DUPLICATE)
             peer = new Peer(known, place, link)
             this.#enter(peer)
           },
@@ -281,14 +283,6 @@ export class PeerTable {
     if (other !== undefined) return this.#isPreferred(other, id, way) ? undefined : DUPLICATE
     if (this.#peers.size < maxPeers) return undefined
     return `it has as many peers as it takes: ${maxPeers}`
-  }
-
-  /** As `placeRefusal`, and ends the other link to the same node. Others may have come since it was taken. */
-  #makePlace(id: string, way: Way, link: Link): string | undefined {
-    const refusal = this.#placeRefusal(id, way)
-    const other = this.#peers.get(id)
-    if (refusal === undefined && other?.link !== link) other?.link.close(DUPLICATE)
-    return refusal
   }
 
   /** Of two links between the same nodes both sides keep the one that the node of the lower id made. */

@@ -1,7 +1,7 @@
 // What peers did so far, and what follows from it: who does wrong too often is banned for a time that grows.
-import { BlockList } from 'node:net'
 import { DEEDS, type Deed, type Reputation } from '../../node/peers.ts'
 import type { Timing } from '../protocol/timing.ts'
+import { AddressList } from './addresses.ts'
 
 /** What a deed does to a score. What a user may have set up wrongly, such as another network, costs nothing. */
 const POINTS: Readonly<Record<Deed, number>> = {
@@ -30,6 +30,8 @@ const LONGEST_BAN_MS = 3_600_000
 
 const MAX_ENTRIES = 1_000
 
+const THIS_MACHINE = AddressList.of('127.0.0.0/8', '::1')
+
 interface Entry {
   readonly type: Reputation['type']
   readonly counts: Record<Deed, number>
@@ -48,12 +50,9 @@ export interface Doer {
 export class Reputations {
   readonly #timing: Timing
   readonly #entries = new Map<string, Entry>()
-  readonly #loopback = new BlockList()
 
   constructor(timing: Timing) {
     this.#timing = timing
-    this.#loopback.addSubnet('127.0.0.0', 8)
-    this.#loopback.addAddress('::1', 'ipv6')
   }
 
   /**
@@ -66,7 +65,7 @@ export class Reputations {
     const own = id === undefined ? undefined : this.#count(id, 'node', deed, times)
     const shared = this.#count(address, 'address', deed, times)
     // all nodes of this machine have one address
-    const isShared = this.#loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+    const isShared = THIS_MACHINE.has(address)
     const punished = [own, isShared ? undefined : shared].filter((each) => each !== undefined)
     const bans = punished.filter(({ score }) => score < LOWEST_SCORE).map((each) => this.#ban(each))
     return bans.length === 0 ? undefined : Math.max(...bans)

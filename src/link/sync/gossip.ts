@@ -61,8 +61,6 @@ const ROOM_BYTES = 16 * 2 ** 20
 /** Milliseconds until it is looked again whether what other peers were asked for left room. */
 const ROOM_MS = 20
 
-const MAX_WANTED = ROOM
-
 /** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
 const UNPROVEN_WEIGHT = 20
 
@@ -120,7 +118,7 @@ export class Gossip {
       }
     }
     const hasNew = before.pool.lastArrival !== after.pool.lastArrival || this.#returned.size > 0
-    if (hasNew && after.pool.size > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+    if (hasNew && after.pool.size > 0) this.#tellTransactionsSoon()
   }
 
   /** A peer is there, or there again: it is told what there is. */
@@ -161,7 +159,7 @@ export class Gossip {
     for (const hash of hashes) {
       peer.note(hash)
       if (isHere(state, hash) || this.#asked.has(hash)) continue
-      if (wanted.size < MAX_WANTED) wanted.add(hash)
+      if (wanted.size < ROOM) wanted.add(hash)
     }
     const isAsking = this.#wanted.has(peer)
     this.#wanted.set(peer, wanted)
@@ -243,7 +241,7 @@ export class Gossip {
       note(peer, 'invalidTransactions', wrong.length)
       note(peer, 'validTransactions', some.length - refused.length)
       for (const hash of completed) this.#returned.add(hash)
-      if (completed.length > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+      if (completed.length > 0) this.#tellTransactionsSoon()
       await yieldIfDue()
     }
   }
@@ -325,9 +323,10 @@ export class Gossip {
     }
   }
 
-  #tellTransactionsIn(ms: number): void {
+  #tellTransactionsSoon(): void {
     const { timing } = this.#options
-    this.#stopTransactions ??= timing.after(ms, () => this.#tellTransactions())
+    const tell = (): void => this.#tellTransactions()
+    this.#stopTransactions ??= timing.after(GATHER_TRANSACTIONS_MS, tell)
   }
 
   #tellTransactions(): void {

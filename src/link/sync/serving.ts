@@ -35,14 +35,9 @@ export function headersFor(
 function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
   const encoded = encodeHeader(header)
   rememberEncoding(header, encoded)
-  if (transactions.length === 0 && keccakHash(encoded) !== hash) throw longRun(header.number)
-  return encoded
-}
-
-function longRun(number: bigint): Refusal {
-  return new Refusal(
-    `block ${number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no other chain takes them`,
-  )
+  if (transactions.length > 0 || keccakHash(encoded) === hash) return encoded
+  const message = `block ${header.number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no other chain takes them`
+  throw new Refusal(message)
 }
 
 /** The first of these blocks, up to one that is not known or would make the answer too long. */
@@ -56,14 +51,10 @@ export function blocksFor(
 function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
   const block = blockByHash(tree, hash)?.block
   if (block === undefined) return undefined
-  if (block.size > MAX_BLOCK) throw largeBlock(block)
-  return encodeBlock(block)
-}
-
-function largeBlock({ header, size }: Block): Refusal {
-  return new Refusal(
-    `block ${header.number} of this chain has ${size} bytes: of more than ${MAX_BLOCK} none travels`,
-  )
+  const { header, size } = block
+  if (size <= MAX_BLOCK) return encodeBlock(block)
+  const message = `block ${header.number} of this chain has ${size} bytes: of more than ${MAX_BLOCK} none travels`
+  throw new Refusal(message)
 }
 
 /** Those of these transactions that wait here. */

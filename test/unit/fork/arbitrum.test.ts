@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type Hex, hexFromBytes } from '../../../src/core/hex.ts'
-import { FUNCTIONS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
+import { CONTRACTS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
 import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/question.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
 import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
@@ -66,7 +66,7 @@ test.each([
 })
 
 test('each function is read by a slot: it has no parameter, or one that 20 bytes hold', () => {
-  for (const functions of FUNCTIONS.values()) {
+  for (const { functions } of CONTRACTS.values()) {
     for (const signature of functions.values()) {
       expect(signature).toMatch(/^\w+\((address|uint256)?\)$/)
     }

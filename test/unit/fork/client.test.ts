@@ -9,9 +9,8 @@ import { Client, type ClientOptions, type Time } from '../../../src/fork/client/
 import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
 import { currentPatience, Patience, patiently } from '../../../src/fork/client/patience.ts'
-import { isPrivateUrl } from '../../../src/fork/client/private.ts'
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
-import { cleanerOf, shownUrl } from '../../../src/fork/client/redact.ts'
+import { cleanerOf, isPrivateUrl, shownUrl } from '../../../src/fork/client/urls.ts'
 import { quantity } from '../../../src/fork/network/answers.ts'
 import { OWN_CERTIFICATE, OWN_KEY } from '../../support/certificate.ts'
 import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
@@ -65,7 +64,7 @@ describe('requests of one turn', () => {
     const watched = clientOf([upstream.url])
     expect(await askMany(watched, 90)).toEqual(ZEROS(90))
     expect(sizesOf(upstream)).toEqual([90])
-    expect(watched.client.traffic).toEqual({ sent: 1, asked: 90, batch: 100 })
+    expect(watched.client.traffic).toEqual({ requests: 1, asked: 90, batch: 100 })
   })
 
   test('come in the batches that the network takes, once it has refused larger ones', async () => {

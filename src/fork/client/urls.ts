@@ -1,4 +1,6 @@
-// URLs in logs and errors: they name the host, and never the key that stands in path, query, user info or a header.
+// URLs: whose nodes they are of, and how they stand in logs and errors, which name the host, and never the key that stands in path,
+// query, user info or a header.
+import { isIP } from 'node:net'
 import type { Json } from '../../rpc/schema.ts'
 
 /** The scheme, host and port of a URL; what cannot be read is not shown at all. */
@@ -85,4 +87,15 @@ function decoded(part: string): string {
 function secretsIn(value: string): readonly string[] {
   const words = value.split(/[\s,;=]+/).filter(({ length }) => length >= LEAST_ALONE)
   return [value, ...words].filter(isSecret)
+}
+
+/** True for the URL of a node of one's own: it counts no requests, and its newest block stays. */
+export function isPrivateUrl(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  if (host === 'localhost' || /\.(localhost|local|internal)$/.test(host)) return true
+  if (isIP(host) === 4) {
+    return /^(127\.|10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.)/.test(host)
+  }
+  if (isIP(host) === 6) return host === '::1' || /^f[cd]|^fe80/.test(host)
+  return !host.includes('.')
 }
