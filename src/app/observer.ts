@@ -11,6 +11,7 @@ import type { ProjectEvent } from '../project/events.ts'
 import type { Names } from '../project/naming/names.ts'
 import type { Effects } from '../rpc/method.ts'
 import type { CallReport } from '../rpc/report.ts'
+import type { Meaning } from '../rpc/schema.ts'
 
 /** How the execution of a call failed. */
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
@@ -23,6 +24,8 @@ export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
   /** What its method changes; undefined where there is none. */
   readonly effects?: Effects | undefined
+  /** What its result is, where the form does not say it. */
+  readonly meaning?: Meaning | undefined
   /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
   /** How its execution failed, whatever words the caller is told of it. */
@@ -104,6 +107,7 @@ export function observing(
       notes: remarks,
       console: lines,
       effects: method?.effects,
+      meaning: method?.result,
       told,
       failure: refusal && failureOf(refusal),
       refusal,

@@ -8,7 +8,7 @@ import type { BlockReference } from '../node/ledger/references.ts'
 import { encodeHeader } from '../protocol/blocks/header.ts'
 import { orderedTrieProof } from '../protocol/blocks/orderedtrie.ts'
 import { type Method, param } from '../rpc/method.ts'
-import { data, hash, list, nullable, text } from '../rpc/primitives.ts'
+import { data, hashOfBlock, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'
 import { UNKNOWN } from './common/examples.ts'
 import { PROTOCOL_VERSION } from './common/version.ts'
@@ -27,9 +27,10 @@ const extProtocolVersion = method({
 const extRawReceipt = method({
   name: 'ext_getRawTransactionReceiptByHash',
   summary: 'The canonical encoding of a transaction’s receipt; null when it is not in the chain.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'own',
   handle: ({ chain }, transactionHash) => {
     const place = transactionPlace(chain.state.tree, transactionHash)
     return place && encodedReceipts(place.record)[place.index]
@@ -40,11 +41,12 @@ const extReceiptNodes = method({
   name: 'ext_getTransactionReceiptNodesByHash',
   summary:
     'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when there is no such block, or the transaction is not in it.',
-  params: [param('blockHash', hash), param('transactionHash', hash)],
+  params: [param('blockHash', hashOfBlock), param('transactionHash', hashOfTransaction)],
   result: nullable(list(data)),
   example: {
     params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
   },
+  onFork: 'here',
   handle: async ({ chain }, blockHash, transactionHash) => {
     const record = await findRecord(chain, byHash(blockHash))
     return record === undefined ? null : receiptNodes(record, transactionHash)
@@ -54,9 +56,10 @@ const extReceiptNodes = method({
 const extHeaderByHash = method({
   name: 'ext_getRawBlockHeaderByHash',
   summary: 'The RLP of a block’s header by its hash, which is its Keccak-256; null when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'here',
   handle: (context, blockHash) => headerOrNull(context, byHash(blockHash)),
 })
 
@@ -66,6 +69,7 @@ const extHeaderByNumber = method({
   params: [param('block', blockReference)],
   result: nullable(data),
   example: { params: ['0xffffff'], result: null },
+  onFork: 'here',
   handle: (context, block) => headerOrNull(context, block),
 })
 

@@ -76,7 +76,7 @@ const listAccounts = method({
   name: 'personal_listAccounts',
   summary: 'Addresses that this node holds keys for, locked ones included.',
   params: [],
-  result: list(address),
+  result: list(address, 'account'),
   example: { params: [] },
   handle: ({ chain }) => addresses(chain.state.accounts),
 })

@@ -6,7 +6,7 @@ import type { Block } from '../protocol/blocks/block.ts'
 import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
-import { address, boolean, data, hash, list, quantity } from '../rpc/primitives.ts'
+import { address, boolean, data, hash, hashOfBlock, list, quantity } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
 import { members, refined, required } from './wire/decodeobject.ts'
@@ -80,7 +80,7 @@ const build = method({
   summary:
     'The block that would come of these transactions on a parent, with payload attributes of the engine API; null: those of the pool but for blobs. The chain stays as it is.',
   params: [
-    param('parentBlockHash', hash),
+    param('parentBlockHash', hashOfBlock),
     param('payloadAttributes', payloadAttributes),
     optional('transactions', list(data)),
     optional('extraData', data, EMPTY_BYTES),
@@ -105,6 +105,7 @@ const build = method({
       [],
     ],
   },
+  onFork: 'here',
   handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
     buildBlock(
       chain,

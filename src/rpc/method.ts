@@ -26,6 +26,49 @@ export function changesChain({ effects }: { readonly effects?: Effects | undefin
   return effects === 'chain' || effects === 'transaction'
 }
 
+/** What a fork does with a request that may be about its network. Each word has its row in `fork/boundary/passon.ts`. */
+export type OnFork =
+  /** Answers it here, and fetches the state that is missing. */
+  | 'here'
+  /** Asks the network where the block, or the transaction, that a parameter names is the network's. The next nine do so too. */
+  | 'network'
+  /** The answer has the number of the block. */
+  | 'placed'
+  /** As `placed`, and out of the block where the network has no such method. */
+  | 'header'
+  /** The state after the block: that of the fork's own is the network's only while nothing was changed. */
+  | 'state'
+  /** As `state`, with slots named as they were asked for. */
+  | 'proof'
+  /** The block is named by a number of JSON. */
+  | 'page'
+  /** Runs the block's transactions again here where the network refuses. */
+  | 'replay'
+  /** Always answered here, with the block's transactions, as other nodes have no such method. */
+  | 'own'
+  /** Encoded here where the network refuses. */
+  | 'rawBlock'
+  | 'rawHeader'
+  | 'rawReceipts'
+  | 'rawTransactions'
+  /** Each put together in its own way of what is known here and there. */
+  | 'account'
+  | 'call'
+  | 'chainTraces'
+  | 'code'
+  | 'creator'
+  | 'encodedBlock'
+  | 'feeHistory'
+  | 'filterChanges'
+  | 'filterLogs'
+  | 'frames'
+  | 'logs'
+  | 'modifiedAccounts'
+  | 'searchAfter'
+  | 'searchBefore'
+  | 'sent'
+  | 'slot'
+
 /** A request and the reply to it, shown in discovery; `result` is left out where it differs on each run. */
 export interface Example {
   readonly params: readonly Json[]
@@ -44,6 +87,8 @@ export interface Method<C> {
   /** Set for methods that are not supported: the reason that the error gives. */
   readonly unsupported: string | undefined
   readonly effects: Effects
+  /** `here` when undefined. */
+  readonly onFork: OnFork | undefined
   /** True when a parameter or the result is a secret. */
   readonly hasSecrets: boolean
   /** True when the result is a secret. */
@@ -77,6 +122,8 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly example: Example
   /** `nothing` when left out. */
   readonly effects?: Effects
+  /** To be said of every method that takes a block or the hash of a transaction. */
+  readonly onFork?: OnFork
   /** True: the result is a key, which nobody is shown but the caller. */
   readonly isResultSecret?: boolean
   /**
@@ -110,7 +157,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
-  const { effects = 'nothing', isResultSecret = false, tell } = declaration
+  const { effects = 'nothing', onFork, isResultSecret = false, tell } = declaration
   const encode = (value: R | JsonText): Json | JsonText =>
     value instanceof JsonText ? value : result.encode(value)
   return {
@@ -122,6 +169,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     example,
     unsupported: undefined,
     effects,
+    onFork,
     hasSecrets: isResultSecret || params.some(({ isSecret }) => isSecret),
     isResultSecret,
     tell:

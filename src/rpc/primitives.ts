@@ -40,9 +40,14 @@ export const hash: Schema<Hash> = {
   encode: (value) => value,
 }
 
+/** The hash that names a block, or a transaction. */
+export const hashOfBlock: Schema<Hash> = { ...hash, names: 'block' }
+export const hashOfTransaction: Schema<Hash> = { ...hash, names: 'transaction' }
+
 /** DATA: bytes of any length. */
 export const data: Schema<Uint8Array> = {
   name: 'data',
+  unit: 'bytes',
   json: { title: 'data', type: 'string', pattern: '^0x([0-9a-fA-F]{2})*$' },
   decode: (value, path) => {
     if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) {
@@ -89,6 +94,9 @@ export const quantityNumber: Schema<number> = {
   encode: (value) => quantityFromBigint(BigInt(value)),
 }
 
+/** As `quantityNumber`, for what other nodes take as a number of JSON alone. */
+export const jsonNumber: Schema<number> = { ...quantityNumber, encode: (value) => value }
+
 /** true or false; also the two words as text, which some clients send. */
 export const boolean: Schema<boolean> = {
   name: 'boolean',
@@ -122,6 +130,7 @@ export const nothing: Encoder<null> = {
 /** A result that may be missing. */
 export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> {
   return {
+    ...encoder,
     name: `${encoder.name} or null`,
     json: { anyOf: [encoder.json, { type: 'null' }] },
     encode: (value) => (isMissing(value) ? null : encoder.encode(value)),
@@ -132,23 +141,26 @@ function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined
 }
 
-/** Any number of values of one kind. */
-export function list<T>(schema: Schema<T>): Schema<readonly T[]>
+/** Any number of values of one kind. @param noun what a log counts */
+export function list<T>(schema: Schema<T>, noun?: string): Schema<readonly T[]>
 export function list<T>(decoder: Decoder<T>): Decoder<readonly T[]>
-export function list<T>(encoder: Encoder<T>): Encoder<readonly T[]>
+export function list<T>(encoder: Encoder<T>, noun?: string): Encoder<readonly T[]>
 export function list<T>(
   item: Partial<Schema<T>> & Pick<Schema<T>, 'name' | 'json'>,
-): Schema<readonly T[]> {
+  noun?: string,
+): Partial<Schema<readonly T[]>> & Pick<Schema<readonly T[]>, 'name' | 'json'> {
   const { name, json, decode, encode } = item
   return {
     name: `list of ${name}`,
     json: { type: 'array', items: json },
-    decode: (value, path, notes) => {
-      if (!Array.isArray(value) || decode === undefined)
-        throw expected(`a list of ${name}`, value, path)
-      return value.map((each, i) => decode(each, `${path}[${i}]`, notes))
-    },
-    encode: (values) => values.map((value) => encode?.(value) ?? null),
+    ...(noun !== undefined && { noun }),
+    ...(decode && {
+      decode: (value, path, notes) => {
+        if (!Array.isArray(value)) throw expected(`a list of ${name}`, value, path)
+        return value.map((each, i) => decode(each, `${path}[${i}]`, notes))
+      },
+    }),
+    ...(encode && { encode: (values) => values.map((value) => encode(value)) }),
   }
 }
 

@@ -48,6 +48,8 @@ export interface Decoder<T> {
   /** Short name for tables and messages: "address", "block". */
   readonly name: string
   readonly json: JsonSchema
+  /** What a value is the name of: on a fork that may be its network's. */
+  readonly names?: 'block' | 'transaction'
   /**
    * @param path where the value stands in the request, for the message: `params[0].from`.
    * @param notes takes remarks on what was sent, for the log; a decoder of parts hands it on to them.
@@ -56,11 +58,23 @@ export interface Decoder<T> {
   readonly decode: (value: unknown, path: string, notes?: Notes) => T
 }
 
+/** What a value is to a person, where its form does not say it. */
+export interface Meaning {
+  readonly unit?: 'wei' | 'wei per gas' | 'gas' | 'bytes' | 'return data'
+  /** What a list has items of; what is not there where a boolean is false. */
+  readonly noun?: string
+}
+
 /** Writes a value of the domain. */
-export interface Encoder<T> {
+export interface Encoder<T> extends Meaning {
   readonly name: string
   readonly json: JsonSchema
   readonly encode: (value: T) => Json
 }
 
 export interface Schema<T> extends Decoder<T>, Encoder<T> {}
+
+/** True for a decoder that writes what it reads, too. */
+export function isSchema<T>(decoder: Decoder<T>): decoder is Schema<T> {
+  return 'encode' in decoder
+}

@@ -67,6 +67,53 @@ describe('methods', () => {
   })
 })
 
+describe('a fork is told by each declaration', () => {
+  /** Parameters that are called so, and name nothing that a network has. */
+  const NAMELESS = [
+    // of code, of what was hashed, of a block without its proof
+    'debug_codeByHash hash',
+    'debug_preimage hash',
+    'eth_submitWork hash',
+    // a block itself, as bytes
+    'debug_traceBlock block',
+    'mnr_submitParentChainBlock block',
+    // of the parent chain
+    'mnr_submitParentChainBlockPartialMerkle blockHash',
+    'mnr_submitParentChainBlockTransactions blockHash',
+    // 0 is all blocks
+    'ots_searchTransactionsAfter block',
+    'ots_searchTransactionsBefore block',
+  ]
+
+  test('which parameter names a block or a transaction', () => {
+    const nameless = methods.flatMap(({ name, params }) =>
+      params
+        .filter((each) => /^(block|hash|(parentB|b)lockHash|transactionHash)$/.test(each.name))
+        .filter(({ decoder }) => decoder.names === undefined)
+        .map((each) => `${name} ${each.name}`),
+    )
+    expect(nameless.sort()).toEqual(NAMELESS.toSorted())
+  })
+
+  const named = methods.filter(({ params }) => params.some(({ decoder }) => decoder.names))
+
+  test.each(named.filter(({ effects }) => effects === 'nothing'))(
+    'what becomes of $name, which names one',
+    ({ onFork }) => {
+      expect(onFork).toBeDefined()
+    },
+  )
+
+  const ABOUT_NAMED =
+    /^(network|placed|header|state|proof|page|replay|own|raw(Block|Header|Receipts|Transactions))$/
+
+  test('the network is asked about what a parameter names', () => {
+    const asked = methods.filter(({ onFork = 'here' }) => ABOUT_NAMED.test(onFork))
+    expect(asked.length).toBeGreaterThan(45)
+    expect(asked.filter((method) => !named.includes(method))).toEqual([])
+  })
+})
+
 /** What a file imports of src/methods, for types too. */
 function importsOf(file: string): string[] {
   const text = readFileSync(path.join(folder, file), 'utf8')

@@ -17,7 +17,7 @@ import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Effects } from '../../rpc/method.ts'
-import type { Json } from '../../rpc/schema.ts'
+import type { Json, Meaning } from '../../rpc/schema.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
 /** A call that was answered. */
@@ -42,6 +42,8 @@ export interface CallEvent {
   readonly notes: readonly string[]
   /** What the method changes; undefined where there is none. */
   readonly effects?: Effects | undefined
+  /** What the result is, where its form does not say it. */
+  readonly meaning?: Meaning | undefined
   /** What the call did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
   /** How its execution failed: in words, what it returned as hex, and the transaction that it was. */

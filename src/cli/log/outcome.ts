@@ -2,7 +2,7 @@
 
 import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
-import type { Json } from '../../rpc/schema.ts'
+import type { Json, Meaning } from '../../rpc/schema.ts'
 import type {
   BackEvent,
   CallEvent,
@@ -16,38 +16,18 @@ import { importedLine } from './peers.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
-/** Methods whose QUANTITY is an amount of wei: of money, or a price per gas. */
-const MONEY = new Set(['eth_getBalance'])
-const PRICES = new Set(['eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBaseFee'])
-
-/** Methods whose hex is bytes even where it looks like a number. */
-const BYTES = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt', 'eth_sign', 'personal_sign'])
-
-/** Methods whose QUANTITY is gas. */
-const GAS = new Set(['eth_estimateGas'])
-
-/** The noun for the items of a list, by the end of the method's name. */
-const NOUNS: readonly (readonly [end: string, noun: string])[] = [
-  ['ogs', 'log'],
-  ['ccounts', 'account'],
-  ['FilterChanges', 'change'],
-  ['ransactions', 'transaction'],
-  ['eceipts', 'receipt'],
-  ['napshots', 'snapshot'],
-  ['eth_simulateV1', 'block'],
-]
-
 /** Characters of a reason: what to do about it stands at its end. */
 const REASON = 500
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
-export function outcomeOf({ method, result, error, failure, refusal }: CallEvent): string {
+export function outcomeOf({ meaning = {}, result, error, failure, refusal }: CallEvent): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
   if (error !== undefined) return shortageText(refusal) ?? oneLine(error.message, REASON)
-  if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
-  if (typeof result === 'string') return textOutcome(method, result)
-  if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
-  if (isObject(result)) return objectOutcome(method, result)
+  const { unit, noun } = meaning
+  if (result === false && noun !== undefined) return `false: no such ${noun}`
+  if (typeof result === 'string') return textOutcome(unit, result)
+  if (Array.isArray(result)) return listOutcome(noun, result as readonly Json[])
+  if (isObject(result)) return objectOutcome(result)
   return String(result ?? null)
 }
 
@@ -65,20 +45,20 @@ export function failureText({ reason, data }: { reason: string; data: string }):
   return error === undefined ? reason : `revert ${error}`
 }
 
-function textOutcome(method: string, text: string): string {
+function textOutcome(unit: Meaning['unit'], text: string): string {
   const isHex = /^0x[0-9a-f]*$/i.test(text)
   if (!isHex) return oneLine(text, 100)
-  if (BYTES.has(method)) return method === 'eth_call' ? `→ ${bytes(text)}` : bytes(text)
+  if (unit === 'return data') return `→ ${bytes(text)}`
+  if (unit === 'bytes') return bytes(text)
   const isQuantity = /^0x(0|[1-9a-f][0-9a-f]*)$/i.test(text) && text.length < 36
   if (!isQuantity) return text.length === 66 || text.length === 42 ? short(text) : bytes(text)
-  if (MONEY.has(method)) return ether(BigInt(text))
-  if (GAS.has(method)) return `${number(BigInt(text))} gas`
-  return PRICES.has(method) ? fee(BigInt(text)) : number(BigInt(text))
+  if (unit === 'wei') return ether(BigInt(text))
+  if (unit === 'wei per gas') return fee(BigInt(text))
+  return `${number(BigInt(text))}${unit === 'gas' ? ' gas' : ''}`
 }
 
-function listOutcome(method: string, items: readonly Json[]): string {
-  if (method === 'eth_callMany') return runsOutcome(items.flat() as readonly Json[], 'call')
-  const noun = NOUNS.find(([end]) => method.endsWith(end))?.[1] ?? 'item'
+function listOutcome(noun = 'item', items: readonly Json[]): string {
+  if (noun === 'call') return runsOutcome(items.flat() as readonly Json[], noun)
   return plural(items.length, noun)
 }
 
@@ -89,21 +69,21 @@ function runsOutcome(runs: readonly Json[], noun: string): string {
 }
 
 /** Recognizes blocks, receipts, transactions and the like by the fields that only they have. */
-function objectOutcome(method: string, value: JsonObject): string {
+function objectOutcome(value: JsonObject): string {
   if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
   if ('cumulativeGasUsed' in value) return receiptOutcome(value)
   if ('nonce' in value && 'input' in value) {
     const place = value.blockNumber ? `block ${quantity(value.blockNumber)}` : 'pending'
     return `nonce ${quantity(value.nonce)}, ${place}`
   }
-  if (method === 'devchain_dropSnapshot') return `dropped snapshot ${value.name ?? value.id}`
-  if (method === 'txpool_status')
+  if (typeof value.pending === 'string' && typeof value.queued === 'string') {
     return `${quantity(value.pending)} pending, ${quantity(value.queued)} queued`
+  }
   if ('results' in value && 'totalGasUsed' in value) {
     const { results, totalGasUsed } = value
     return `${runsOutcome(results as readonly Json[], 'transaction')}, gas ${number(Number(totalGasUsed))}`
   }
-  // of eth_fillTransaction
+  // a transaction that was filled in
   if ('raw' in value && isObject(value.tx)) {
     return `nonce ${quantity(value.tx.nonce)}, gas ${quantity(value.tx.gas)}`
   }

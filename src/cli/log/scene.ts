@@ -51,13 +51,13 @@ export function toldTransaction(
   return names.call(world, { from, to, input }, before)
 }
 
-/** What an `eth_call`, whatever its prefix, returned, in words. */
+/** What a call returned, in words. */
 export function answerText(
   told: Told | ToldCall | undefined,
-  { method, result }: CallEvent,
+  { meaning, result }: CallEvent,
 ): string | undefined {
   // what others answer is gas, or a hash
-  if (told === undefined || !('answer' in told) || !/_call$/.test(method)) return undefined
+  if (told === undefined || !('answer' in told) || meaning?.unit !== 'return data') return undefined
   if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
   const answer = told.answer(bytesFromHex(result))
   return answer && oneLine(answer, PHRASE)

@@ -7,50 +7,40 @@ import {
   parseAddress,
   quantityFromBigint,
 } from '../../core/hex.ts'
-import type { Upstream } from '../../node/ledger/upstream.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader, type Header, hashHeader, unclesHash } from '../../protocol/blocks/header.ts'
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { RefusedByUpstream } from '../client/client.ts'
 import { quantity, reading } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
-
-/** A block whose encoding the network refuses. */
-interface Refused {
-  readonly upstream: Upstream
-  readonly number: bigint
-  readonly refusal: RefusedByUpstream
-  /** What the chain itself makes of the block: encodings of its transactions or receipts. */
-  readonly make: () => Promise<Json>
-}
+import type { Fallback, Refused } from './retrace.ts'
 
 type Members = Readonly<Record<string, Json | undefined>>
 
-/** Methods whose answers are encodings, and how these are made. */
-export const ENCODED: Readonly<Record<string, (refused: Refused) => Promise<Json>>> = {
-  debug_getRawBlock: async (refused) => {
-    const { header, json } = await blockIn(refused)
-    const transactions = transactionsOf(json as Json, header.number)
-    const uncles = await unclesIn(refused, json)
-    const withdrawals = listIn(json.withdrawals).map(readWithdrawal)
-    const raws = transactions.map(({ raw }) => raw)
-    requireSame(refused, 'the transactions', orderedTrieRoot(raws), header.transactionsRoot)
-    requireSame(refused, 'the uncles', unclesHash(uncles), header.sha3Uncles)
-    if (header.withdrawalsRoot !== undefined) {
-      requireSame(refused, 'the withdrawals', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
-    }
-    return hexFromBytes(encodeBlock({ header, transactions, uncles, withdrawals }))
-  },
-  debug_getRawHeader: async (refused) =>
-    hexFromBytes(encodeHeader((await blockIn(refused)).header)),
-  debug_getRawReceipts: (refused) =>
-    listOf(refused, 'the receipts', ({ receiptsRoot }) => receiptsRoot),
-  debug_getRawTransactions: (refused) =>
-    listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot),
+export const rawBlock: Fallback = async (refused) => {
+  const { header, json } = await blockIn(refused)
+  const transactions = transactionsOf(json as Json, header.number)
+  const uncles = await unclesIn(refused, json)
+  const withdrawals = listIn(json.withdrawals).map(readWithdrawal)
+  const raws = transactions.map(({ raw }) => raw)
+  requireSame(refused, 'the transactions', orderedTrieRoot(raws), header.transactionsRoot)
+  requireSame(refused, 'the uncles', unclesHash(uncles), header.sha3Uncles)
+  if (header.withdrawalsRoot !== undefined) {
+    requireSame(refused, 'the withdrawals', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
+  }
+  return hexFromBytes(encodeBlock({ header, transactions, uncles, withdrawals }))
 }
+
+export const rawHeader: Fallback = async (refused) =>
+  hexFromBytes(encodeHeader((await blockIn(refused)).header))
+
+export const rawReceipts: Fallback = (refused) =>
+  listOf(refused, 'the receipts', ({ receiptsRoot }) => receiptsRoot)
+
+export const rawTransactions: Fallback = (refused) =>
+  listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot)
 
 /** The block with its transactions, whose header has the hash that the network tells. */
 async function blockIn(refused: Refused): Promise<{ header: Header; json: Members }> {

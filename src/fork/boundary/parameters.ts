@@ -1,32 +1,9 @@
 // Parameters in the one form that every node takes. Here many forms are taken, and what is wrong is told in our own words.
 import { DevchainError } from '../../core/errors.ts'
-import { quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
-import type { Json } from '../../rpc/schema.ts'
+import { isSchema, type Json } from '../../rpc/schema.ts'
 import { unexpected } from '../network/answers.ts'
-
-/** A slot, and how the answer names it. */
-interface StorageKey {
-  readonly slot: bigint
-  readonly key: string
-}
-
-const quantity = (value: unknown): Json => quantityFromBigint(BigInt(value as number))
-
-/** What parameters are sent as, by their names; others as they are given. */
-const FORMS: Readonly<Record<string, (value: never) => Json>> = {
-  account: (address: string) => address,
-  address: (address: string) => address,
-  full: (isFull: boolean) => isFull,
-  hash: (hash: string) => hash,
-  index: quantity,
-  // numbers to the explorer that asks for them
-  page: (value: number) => value,
-  positions: (positions: readonly number[]) => positions.map(quantity),
-  size: (value: number) => value,
-  storageKeys: (keys: readonly StorageKey[]) => keys.map(({ slot }) => wordFromBigint(slot)),
-}
 
 /** False for what the method itself refuses. */
 export function areTaken(method: Method<MethodContext>, given: readonly unknown[]): boolean {
@@ -47,7 +24,7 @@ function isTaken(decode: () => unknown): boolean {
   }
 }
 
-/** The parameters as they are sent; undefined for what the method itself refuses. */
+/** The parameters as they are sent, those of a schema in its own form; undefined for what the method itself refuses. */
 export function plainParams(
   method: Method<MethodContext>,
   given: readonly unknown[],
@@ -56,24 +33,23 @@ export function plainParams(
   const sent: unknown[] = []
   for (const [index, { name, decoder, required, fallback }] of method.params.entries()) {
     const value = given[index] ?? undefined
-    const form = FORMS[name]
     if (value === undefined && required) return undefined
-    if (form === undefined) {
+    if (!isSchema(decoder)) {
       sent.push(value)
       continue
     }
     let decoded: unknown = fallback
     const decode = (): void => {
-      if (value !== undefined) decoded = decoder.decode(value as Json, name, [])
+      if (value !== undefined) decoded = decoder.decode(value, name, [])
     }
     if (!isTaken(decode)) return undefined
-    sent.push(decoded === undefined ? undefined : form(decoded as never))
+    sent.push(decoded === undefined ? undefined : decoder.encode(decoded))
   }
   while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
   return sent
 }
 
-/** An answer of the network, with its slots named as they were asked for here. */
+/** A proof of the network, with its slots named as they were asked for here. */
 export function namedAsGiven(
   { params }: Method<MethodContext>,
   given: readonly unknown[],
@@ -81,10 +57,10 @@ export function namedAsGiven(
 ): Json {
   const index = params.findIndex(({ name }) => name === 'storageKeys')
   const { storageProof: proofs } = (answer ?? {}) as { readonly storageProof?: unknown }
-  if (index < 0 || !Array.isArray(proofs)) return answer
-  const keys = params[index]!.decoder.decode((given[index] ?? []) as Json, 'storageKeys', [])
-  if (proofs.length !== (keys as readonly StorageKey[]).length) throw unexpected('a proof', answer)
-  const storageProof = (keys as readonly StorageKey[]).map(({ key }, at) => ({
+  if (!Array.isArray(proofs)) return answer
+  const keys = params[index]!.decoder.decode(given[index] ?? [], 'storageKeys', [])
+  if (proofs.length !== (keys as readonly unknown[]).length) throw unexpected('a proof', answer)
+  const storageProof = (keys as readonly { readonly key: string }[]).map(({ key }, at) => ({
     ...(proofs[at] as object),
     key,
   }))

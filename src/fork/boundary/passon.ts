@@ -5,11 +5,12 @@ import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
-import type { Method } from '../../rpc/method.ts'
+import type { Method, OnFork } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { quantity } from '../network/answers.ts'
 import { accountOver, codeOver, modifiedOver, slotOver } from './accounts.ts'
+import { rawBlock, rawHeader, rawReceipts, rawTransactions } from './encoded.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterChangesOver, filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
@@ -23,7 +24,7 @@ import {
   type Question,
   referenceIn,
 } from './places.ts'
-import { answerHere, askOrMake, makeHere } from './retrace.ts'
+import { answerHere, askOrMake, type Fallback, makeHere, replayed } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
 import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
@@ -31,104 +32,53 @@ import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 /** The network's answer, or both ones put together; undefined where the chain itself answers. */
 type Answerer = (question: Question) => MaybePromise<Json> | undefined
 
-/** Methods that name a block, by the position of that parameter. */
-const OF_BLOCKS: Readonly<Record<string, number>> = {
-  eth_getBlockByHash: 0,
-  eth_getBlockByNumber: 0,
-  eth_getHeaderByHash: 0,
-  eth_getHeaderByNumber: 0,
-  eth_getBlockTransactionCountByHash: 0,
-  eth_getBlockTransactionCountByNumber: 0,
-  eth_getBlockReceipts: 0,
-  eth_getUncleCountByBlockHash: 0,
-  eth_getUncleCountByBlockNumber: 0,
-  eth_getUncleByBlockHashAndIndex: 0,
-  eth_getUncleByBlockNumberAndIndex: 0,
-  eth_getTransactionByBlockHashAndIndex: 0,
-  eth_getTransactionByBlockNumberAndIndex: 0,
-  eth_getRawTransactionByBlockHashAndIndex: 0,
-  eth_getRawTransactionByBlockNumberAndIndex: 0,
-  eth_getProof: 2,
-  debug_accountInfoAt: 0,
-  debug_accountRange: 0,
-  debug_dumpBlock: 0,
-  debug_executionWitness: 0,
-  debug_getRawBlock: 0,
-  debug_getRawHeader: 0,
-  debug_getRawReceipts: 0,
-  debug_getRawTransactions: 0,
-  debug_intermediateRoots: 0,
-  debug_storageRangeAt: 0,
-  debug_traceBlockByHash: 0,
-  debug_traceBlockByNumber: 0,
-  trace_block: 0,
-  trace_blockOpcodeGas: 0,
-  trace_replayBlockTransactions: 0,
-  ots_getBlockDetails: 0,
-  ots_getBlockDetailsByHash: 0,
-  ots_getBlockTransactions: 0,
+/** What is done about a block or a transaction of the network, besides asking for it. */
+interface Rule {
+  /** True: the answer says in which block it is, so that this need not be known before. */
+  readonly isPlaced?: boolean
+  readonly isOfState?: boolean
+  /** True: the network is asked for nothing but the place. */
+  readonly isOwn?: boolean
+  /** What is answered where the network refuses. */
+  readonly instead?: Fallback
+  readonly ask?: typeof askHeader
+  readonly printNumber?: (number: bigint) => Json
 }
 
-/** Those that tell of the state after a block: of the fork's own it is the network's for as long as nothing was changed. */
-const OF_STATES: ReadonlySet<string> = new Set([
-  'eth_getProof',
-  'debug_accountRange',
-  'debug_dumpBlock',
-])
-
-/** Those whose answer has the number of the block, so that it need not be known before. */
-const TELLING_NUMBERS: ReadonlySet<string> = new Set([
-  'eth_getBlockByHash',
-  'eth_getHeaderByHash',
-  'eth_getTransactionByBlockHashAndIndex',
-])
-
-/** Methods that name a transaction by its hash, their first parameter. */
-const OF_TRANSACTIONS: ReadonlySet<string> = new Set([
-  'eth_getTransactionByHash',
-  'eth_getTransactionReceipt',
-  'eth_getRawTransactionByHash',
-  'ext_getRawTransactionReceiptByHash',
-  'debug_traceTransaction',
-  'devchain_traceTransaction',
-  'trace_transaction',
-  'trace_transactionOpcodeGas',
-  'trace_get',
-  'trace_replayTransaction',
-  'ots_getInternalOperations',
-  'ots_getTransactionError',
-  'ots_traceTransaction',
-])
-
-/** Those that other nodes do not have: the network's transactions are told of here. */
-const OWN: ReadonlySet<string> = new Set([
-  'devchain_traceTransaction',
-  'ext_getRawTransactionReceiptByHash',
-])
-
-const OTHERS: Readonly<Record<string, Answerer>> = {
-  debug_codeByHash: codeOver,
-  debug_getModifiedAccountsByHash: modifiedOver,
-  debug_getModifiedAccountsByNumber: modifiedOver,
-  debug_traceBlock: encodedBlockOver,
-  debug_traceChain: chainTracesOver,
-  eth_call: nodeInterfaceOf,
-  eth_getAccount: accountOver,
-  eth_getFilterChanges: filterChangesOver,
-  eth_getFilterLogs: filterLogsOver,
-  eth_getLogs: logsOver,
-  eth_getStorageAt: slotOver,
-  eth_feeHistory: feeHistoryOver,
-  eth_getTransactionBySenderAndNonce: sentOver,
-  ots_getContractCreator: creatorOver,
-  ots_getTransactionBySenderAndNonce: sentOver,
-  ots_searchTransactionsAfter: searchAfterOver,
-  ots_searchTransactionsBefore: searchBeforeOver,
-  trace_filter: framesOver,
+/** How a request is answered, by what its method's declaration says. */
+const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
+  here: () => undefined,
+  network: ofNamed({}),
+  placed: ofNamed({ isPlaced: true }),
+  header: ofNamed({ isPlaced: true, ask: askHeader }),
+  state: ofNamed({ isOfState: true }),
+  proof: ofNamed({ isOfState: true, ask: askProof }),
+  // the explorer that asks for pages names blocks so, and some nodes take nothing else
+  page: ofNamed({ printNumber: Number }),
+  replay: ofNamed({ instead: replayed }),
+  own: ofNamed({ isOwn: true }),
+  rawBlock: ofNamed({ instead: rawBlock }),
+  rawHeader: ofNamed({ instead: rawHeader }),
+  rawReceipts: ofNamed({ instead: rawReceipts }),
+  rawTransactions: ofNamed({ instead: rawTransactions }),
+  account: ofTaken(accountOver),
+  call: ofTaken(nodeInterfaceOf),
+  // the network may have tracers that are not known here
+  chainTraces: chainTracesOver,
+  code: ofTaken(codeOver),
+  creator: ofTaken(creatorOver),
+  encodedBlock: encodedBlockOver,
+  feeHistory: ofTaken(feeHistoryOver),
+  filterChanges: ofTaken(filterChangesOver),
+  filterLogs: ofTaken(filterLogsOver),
+  frames: ofTaken(framesOver),
+  logs: ofTaken(logsOver),
+  modifiedAccounts: ofTaken(modifiedOver),
+  searchAfter: ofTaken(searchAfterOver),
+  searchBefore: ofTaken(searchBeforeOver),
+  sent: ofTaken(sentOver),
+  slot: ofTaken(slotOver),
 }
-
-/** The network may have tracers that are not known here. */
-const TRACING: ReadonlySet<string> = new Set(['debug_traceBlock', 'debug_traceChain'])
 
 /** The answer of the network that a chain is a fork of; undefined where the chain answers. */
 export function passOn(
@@ -138,7 +88,7 @@ export function passOn(
 ): MaybePromise<Json> | undefined {
   const { upstream } = context.chain.state.config
   if (upstream === undefined) return undefined
-  const answer = answerTo({ context, method, params, upstream })
+  const answer = ANSWERERS[method.onFork ?? 'here']({ context, method, params, upstream })
   if (!isPromise(answer)) return answer
   return answer.catch((error: unknown) => {
     throw isUnknownThere(error, method.name)
@@ -158,51 +108,85 @@ function isUnknownThere(error: unknown, name: string): error is RefusedByUpstrea
   )
 }
 
-function answerTo(question: Question): MaybePromise<Json> | undefined {
-  const { method, params } = question
-  const position = OF_BLOCKS[method.name]
-  if (position !== undefined) return ofBlock(question, position)
-  if (OF_TRANSACTIONS.has(method.name)) return ofTransaction(question)
-  const answerer = OTHERS[method.name]
-  return answerer && (TRACING.has(method.name) || areTaken(method, params))
-    ? answerer(question)
-    : undefined
+/** Leaves what the method itself refuses to the chain. */
+function ofTaken(answerer: Answerer): Answerer {
+  return (question) => (areTaken(question.method, question.params) ? answerer(question) : undefined)
 }
 
-function ofBlock(question: Question, position: number): MaybePromise<Json> | undefined {
-  const { context, method, upstream } = question
-  const params = plainParams(method, question.params)
-  if (params === undefined) return undefined
+/** About the block or the transaction that a parameter names. */
+function ofNamed(rule: Rule): Answerer {
+  return (question) => {
+    const { method } = question
+    const position = method.params.findIndex(({ decoder }) => decoder.names !== undefined)
+    const params = plainParams(method, question.params)
+    if (params === undefined) return undefined
+    return method.params[position]?.decoder.names === 'block'
+      ? ofBlock(question, params, position, rule)
+      : ofTransaction({ ...question, params }, params[position] as Hash, rule)
+  }
+}
+
+function ofBlock(
+  question: Question,
+  params: readonly unknown[],
+  position: number,
+  rule: Rule,
+): MaybePromise<Json> | undefined {
+  const { context, upstream } = question
+  const { isOfState = false, ask: askFor = askNetwork, printNumber = quantityFromBigint } = rule
   const given = params[position] ?? 'latest'
   const reference = referenceIn(given)
   if (reference === undefined) return undefined
   const place = placeOf(context.chain.state, upstream, reference)
   if (place === 'here') return undefined
-  if (OF_STATES.has(method.name) && isChanged(context.chain.state, upstream, place)) {
-    return undefined
-  }
+  if (isOfState && isChanged(context.chain.state, upstream, place)) return undefined
   const isHash = reference.kind === 'hash' && typeof given === 'string'
-  const named = typeof place === 'bigint' && !isHash ? numberFor(method.name, place) : given
+  const named = typeof place === 'bigint' && !isHash ? printNumber(place) : given
   const asked = params.map((param, index) => (index === position ? named : param))
   while (asked.length <= position) asked.push(asked.length === position ? named : null)
-  const ask = async (number?: bigint): Promise<Json> =>
-    method.name in OF_HEADERS
-      ? await askHeader(question, asked, number)
-      : namedAsGiven(method, question.params, await askNetwork(question, asked, number))
+  const ask = (number?: bigint): Promise<Json> => askFor(question, asked, number)
   return typeof place === 'bigint'
-    ? askOrMake(question, () => ask(place), place)
-    : ofHash(question, place, ask)
+    ? askOrMake(question, place, () => ask(place), rule.instead)
+    : ofHash(question, place, ask, rule)
 }
 
-/** The explorer that asks for pages of a block names it by a number of JSON, and some nodes take nothing else. */
-function numberFor(method: string, number: bigint): Json {
-  return method === 'ots_getBlockTransactions' ? Number(number) : quantityFromBigint(number)
+/** The answer about a block that has a hash which nobody here knows yet. */
+async function ofHash(
+  question: Question,
+  hash: Hash,
+  ask: (number?: bigint) => Promise<Json>,
+  { isPlaced = false, instead }: Rule,
+): Promise<Json> {
+  if (isPlaced) return below(await ask(), question.upstream)
+  const number = await numberAt(question.upstream, hash)
+  // nobody knows it: the chain says so in its own words
+  if (number === undefined) return await answerHere(question)
+  return await askOrMake(question, number, () => ask(number), instead)
 }
 
-/** Methods of headers, and those of the blocks that have them. */
-const OF_HEADERS: Readonly<Record<string, string>> = {
-  eth_getHeaderByHash: 'eth_getBlockByHash',
-  eth_getHeaderByNumber: 'eth_getBlockByNumber',
+function ofTransaction(question: Question, hash: Hash, rule: Rule): MaybePromise<Json> | undefined {
+  const { context, upstream } = question
+  const { tree, pool } = context.chain.state
+  const place = transactionPlace(tree, hash)
+  const isMined = place !== undefined && place.record.block.header.number > upstream.number
+  return isMined || pooledByHash(pool, hash) !== undefined
+    ? undefined
+    : beyond(question, hash, rule)
+}
+
+async function beyond(
+  question: Question,
+  hash: Hash,
+  { isPlaced = false, isOwn = false, instead }: Rule,
+): Promise<Json> {
+  const { params, upstream } = question
+  const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
+  // nobody knows it: the chain says so in its own words
+  if (known === null) return await answerHere(question)
+  if (isPlaced) return known
+  const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
+  if (isOwn) return await makeHere(question, number)
+  return await askOrMake(question, number, () => askNetwork(question, params, number), instead)
 }
 
 /** What blocks have besides their headers. */
@@ -221,52 +205,25 @@ async function askHeader(
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
-  const { context, method } = question
   try {
     return await askNetwork(question, params, number)
   } catch (error) {
-    const ofBlock = context.registry.get(OF_HEADERS[method.name] ?? '')
-    if (!(error instanceof RefusedByUpstream) || ofBlock === undefined) throw error
-    const block = await askNetwork({ ...question, method: ofBlock }, [...params, false], number)
+    const isHash = referenceIn(params[0])?.kind === 'hash'
+    const name = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+    const method = question.context.registry.get(name)
+    if (!(error instanceof RefusedByUpstream) || method === undefined) throw error
+    const block = await askNetwork({ ...question, method }, [...params, false], number)
     if (block === null) return null
-    const members = Object.entries(block).filter(([name]) => !BESIDES_HEADERS.includes(name))
+    const members = Object.entries(block).filter(([member]) => !BESIDES_HEADERS.includes(member))
     return Object.fromEntries(members) as Json
   }
 }
 
-/** The answer about a block that has a hash which nobody here knows yet. */
-async function ofHash(
+async function askProof(
   question: Question,
-  hash: Hash,
-  ask: (number?: bigint) => Promise<Json>,
+  params: readonly unknown[],
+  number: bigint | undefined,
 ): Promise<Json> {
-  if (TELLING_NUMBERS.has(question.method.name)) return below(await ask(), question.upstream)
-  const number = await numberAt(question.upstream, hash)
-  // nobody knows it: the chain says so in its own words
-  if (number === undefined) return await answerHere(question)
-  return await askOrMake(question, () => ask(number), number)
-}
-
-async function beyond(question: Question, hash: Hash): Promise<Json> {
-  const { method, params, upstream } = question
-  const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
-  if (method.name === 'eth_getTransactionByHash' && known !== null) return known
-  // nobody knows it: the chain says so in its own words
-  if (known === null) return await answerHere(question)
-  const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
-  if (OWN.has(method.name)) return await makeHere(question, number)
-  return await askOrMake(question, () => askNetwork(question, params, number), number)
-}
-
-function ofTransaction(question: Question): MaybePromise<Json> | undefined {
-  const { context, method, upstream } = question
-  const { tree, pool } = context.chain.state
-  const params = plainParams(method, question.params)
-  if (params === undefined) return undefined
-  const hash = params[0] as Hash
-  const place = transactionPlace(tree, hash)
-  const isMined = place !== undefined && place.record.block.header.number > upstream.number
-  return isMined || pooledByHash(pool, hash) !== undefined
-    ? undefined
-    : beyond({ ...question, params }, hash)
+  const proof = await askNetwork(question, params, number)
+  return namedAsGiven(question.method, question.params, proof)
 }

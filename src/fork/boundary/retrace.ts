@@ -3,27 +3,23 @@
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
-import { ENCODED } from './encoded.ts'
 import { jsonOf, type Question } from './places.ts'
 
-/** Methods whose answers follow from the transactions of a block and the state before it. */
-const MADE_HERE: ReadonlySet<string> = new Set([
-  'debug_accountInfoAt',
-  'debug_traceBlock',
-  'debug_traceBlockByHash',
-  'debug_traceBlockByNumber',
-  'debug_traceTransaction',
-  'ots_getInternalOperations',
-  'ots_getTransactionError',
-  'ots_traceTransaction',
-  'trace_block',
-  'trace_blockOpcodeGas',
-  'trace_get',
-  'trace_replayBlockTransactions',
-  'trace_replayTransaction',
-  'trace_transaction',
-  'trace_transactionOpcodeGas',
-])
+/** A block or a transaction that the network refuses to tell of. */
+export interface Refused {
+  readonly upstream: Question['upstream']
+  /** Of the block that it is about. */
+  readonly number: bigint
+  readonly refusal: RefusedByUpstream
+  /** What the chain itself makes of it, once it has the block's transactions. */
+  readonly make: () => Promise<Json>
+}
+
+/** What is answered in place of a network that refuses. */
+export type Fallback = (refused: Refused) => Promise<Json>
+
+/** For answers that follow from the transactions of a block and the state before it. */
+export const replayed: Fallback = ({ make }) => make()
 
 /**
  * The network's answer, or where it refuses or has none, and one can be made here, ours.
@@ -31,20 +27,17 @@ const MADE_HERE: ReadonlySet<string> = new Set([
  */
 export async function askOrMake(
   question: Question,
-  ask: () => Promise<Json>,
   number: bigint,
+  ask: () => Promise<Json>,
+  instead: Fallback | undefined,
 ): Promise<Json> {
-  const { upstream, method } = question
   const make = (): Promise<Json> => makeHere(question, number)
   try {
     const answer = await ask()
-    return answer === null && MADE_HERE.has(method.name) ? await make() : answer
+    return answer === null && instead !== undefined ? await make() : answer
   } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
-    const encode = ENCODED[method.name]
-    if (encode !== undefined) return await encode({ upstream, number, refusal: error, make })
-    if (MADE_HERE.has(method.name)) return await make()
-    throw error
+    if (!(error instanceof RefusedByUpstream) || instead === undefined) throw error
+    return await instead({ upstream: question.upstream, number, refusal: error, make })
   }
 }
 

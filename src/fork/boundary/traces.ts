@@ -9,7 +9,7 @@ import { RefusedByUpstream } from '../client/client.ts'
 import { unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
-import { answerHere, askOrMake, makeHere } from './retrace.ts'
+import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** Blocks of the network that one request has run again here. */
@@ -115,7 +115,7 @@ export function encodedBlockOver(question: Question): Promise<Json> | undefined 
     if (place === 'here') return await answerHere(question)
     const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
     if (number === undefined) return await answerHere(question)
-    return await askOrMake(question, () => askNetwork(question, params, number), number)
+    return await askOrMake(question, number, () => askNetwork(question, params, number), replayed)
   })()
 }
 
@@ -163,7 +163,7 @@ async function blockEntry(
   const check = (block: unknown): RemoteBlock => readBlock(block as Json)
   const [block, traces] = await Promise.all([
     upstream.ask('eth_getBlockByNumber', [at, false], number, check),
-    askOrMake(traced, () => askNetwork(traced, params, number), number),
+    askOrMake(traced, number, () => askNetwork(traced, params, number), replayed),
   ])
   const { hash } = check(block)
   return { block: at, hash, traces: traces as readonly Json[] }

@@ -2,7 +2,7 @@
 
 import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { data, hash, list, nullable } from '../../rpc/primitives.ts'
+import { data, hash, hashOfTransaction, list, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 
 const UNKNOWN = `0x01${'ab'.repeat(31)}`
@@ -19,9 +19,10 @@ const byHash = method({
 const byTransaction = method({
   name: 'anvil_getBlobsByTransactionHash',
   summary: 'The blobs that a transaction came with, mined or waiting; null when it has none.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(list(data)),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'here',
   handle: ({ chain }, transaction) => blobsOfTransaction(chain.state, transaction) ?? null,
 })
 

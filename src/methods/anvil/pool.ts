@@ -2,7 +2,7 @@
 
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { address, hash, nullable } from '../../rpc/primitives.ts'
+import { address, hash, hashOfTransaction, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
@@ -11,7 +11,7 @@ const anvilDrop = method({
   name: 'anvil_dropTransaction',
   summary:
     'As hardhat_dropTransaction, but answers the hash, or null when none of that hash waits.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(hash),
   example: { params: [UNKNOWN], result: null },
   effects: 'chain',

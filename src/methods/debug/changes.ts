@@ -10,7 +10,7 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { address, hash, list } from '../../rpc/primitives.ts'
+import { address, hash, hashOfBlock, list } from '../../rpc/primitives.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
@@ -23,15 +23,17 @@ const modifiedByNumber = method({
   params: [param('block', blockReference), optional('end', blockReference)],
   result: list(address),
   example: { params: ['0x1'] },
+  onFork: 'modifiedAccounts',
   handle: (context, block, end) => modified(context, block, end),
 })
 
 const modifiedByHash = method({
   name: 'debug_getModifiedAccountsByHash',
   summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
-  params: [param('hash', hash), optional('end', hash)],
+  params: [param('hash', hashOfBlock), optional('end', hashOfBlock)],
   result: list(address),
   example: { params: [UNKNOWN] },
+  onFork: 'modifiedAccounts',
   handle: (context, block, end) =>
     modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
 })
@@ -39,9 +41,10 @@ const modifiedByHash = method({
 const intermediateRoots = method({
   name: 'debug_intermediateRoots',
   summary: 'The state root after each transaction of a block.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: list(hash),
   example: { params: [UNKNOWN] },
+  onFork: 'network',
   handle: async ({ chain }, blockHash) => {
     const roots: Hash[] = []
     const record = await recordAt(chain, byHash(blockHash))

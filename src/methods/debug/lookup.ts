@@ -57,6 +57,7 @@ const codeByHash = method({
   params: [param('hash', hash), optional('block', blockReference, latest)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'code',
   handle: async ({ chain, caller }, codeHash, block) =>
     codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
 })
@@ -91,6 +92,7 @@ const accountInfoAt = method({
   ],
   result: nullable(accountInfo),
   example: { params: ['latest', '0x0', ACCOUNT], result: null },
+  onFork: 'replay',
   handle: async ({ chain, caller }, block, index, account) => {
     const record = await recordAt(chain, block, caller.isWaiting)
     if (index >= record.block.transactions.length) return null

@@ -16,6 +16,7 @@ const rawBlock = method({
   params: [optional('block', blockReference, latest)],
   result: data,
   example: { params: ['earliest'] },
+  onFork: 'rawBlock',
   handle: async ({ chain, caller }, block) =>
     encodeBlock((await recordAt(chain, block, caller.isWaiting)).block),
 })
@@ -26,6 +27,7 @@ const rawHeader = method({
   params: [optional('block', blockReference, latest)],
   result: data,
   example: { params: ['earliest'] },
+  onFork: 'rawHeader',
   handle: async ({ chain, caller }, block) =>
     encodeHeader((await recordAt(chain, block, caller.isWaiting)).block.header),
 })
@@ -34,8 +36,9 @@ const rawReceipts = method({
   name: 'debug_getRawReceipts',
   summary: 'The canonical encodings of a block’s receipts.',
   params: [optional('block', blockReference, latest)],
-  result: list(data),
+  result: list(data, 'receipt'),
   example: { params: ['earliest'], result: [] },
+  onFork: 'rawReceipts',
   handle: async ({ chain, caller }, block) =>
     encodedReceipts(await recordAt(chain, block, caller.isWaiting)),
 })
@@ -44,8 +47,9 @@ const rawTransactions = method({
   name: 'debug_getRawTransactions',
   summary: 'The canonical encodings of a block’s transactions.',
   params: [optional('block', blockReference, latest)],
-  result: list(data),
+  result: list(data, 'transaction'),
   example: { params: ['earliest'], result: [] },
+  onFork: 'rawTransactions',
   handle: async ({ chain, caller }, block) =>
     (await recordAt(chain, block, caller.isWaiting)).block.transactions.map(({ raw }) => raw),
 })

@@ -11,8 +11,8 @@ import {
 import { worldBefore } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { address, boolean, data, hash, nullable, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { address, boolean, data, hash, jsonNumber, nullable } from '../../rpc/primitives.ts'
+import type { Encoder, Json, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
@@ -35,7 +35,8 @@ const MAX_ACCOUNTS = 256
 const MAX_SLOTS = 100_000
 
 /** Where a page begins: a hash, or its first bytes; none for the very first, for which some tools say `0x0`. */
-const start: Decoder<Uint8Array> = {
+const start: Schema<Uint8Array> = {
+  ...data,
   name: 'first bytes of a hash',
   json: { title: 'start', type: 'string', pattern: '^0x(0|([0-9a-fA-F]{2})*)$' },
   decode: (value, path) => (value === '0x0' ? new Uint8Array(0) : data.decode(value, path)),
@@ -79,7 +80,7 @@ const accountRange = method({
   params: [
     param('block', blockReference),
     optional('start', start, new Uint8Array(0)),
-    optional('maxResults', quantityNumber, MAX_ACCOUNTS),
+    optional('maxResults', jsonNumber, MAX_ACCOUNTS),
     optional('nocode', boolean, false),
     optional('nostorage', boolean, false),
     // whether accounts whose address geth does not know are listed: here there are none, either way
@@ -87,6 +88,7 @@ const accountRange = method({
   ],
   result: accountPage,
   example: { params: ['latest', '0x', 1, true, true, false] },
+  onFork: 'state',
   handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
     const { world } = await recordAt(chain, block, caller.isWaiting)
     return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
@@ -99,6 +101,7 @@ const dumpBlock = method({
   params: [param('block', blockReference)],
   result: accountPage,
   example: { params: ['latest'] },
+  onFork: 'state',
   handle: async ({ chain, caller }, block) =>
     pageOf(
       (await recordAt(chain, block, caller.isWaiting)).world,
@@ -152,13 +155,14 @@ const storageRangeAt = method({
     'Slots of a contract before the block’s transaction of an index, in the order of their hashes; the next page begins at {nextKey}.',
   params: [
     param('block', blockReference),
-    param('index', quantityNumber),
+    param('index', jsonNumber),
     param('address', address),
     optional('start', start, new Uint8Array(0)),
-    optional('limit', quantityNumber, 1024),
+    optional('limit', jsonNumber, 1024),
   ],
   result: storagePage,
   example: { params: ['latest', '0x0', ACCOUNT, '0x', 10], result: { storage: {}, nextKey: null } },
+  onFork: 'network',
   handle: async ({ chain, caller }, block, index, contract, first, limit) =>
     slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
 })

@@ -13,7 +13,7 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, hash } from '../../rpc/primitives.ts'
+import { data, hashOfBlock, hashOfTransaction } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
@@ -39,9 +39,10 @@ const traceTransaction = method({
   name: 'debug_traceTransaction',
   summary:
     'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
-  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
   result: transactionTrace,
   example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  onFork: 'replay',
   handle: (context, transactionHash, recorder) =>
     recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
 })
@@ -49,9 +50,10 @@ const traceTransaction = method({
 const traceBlockByHash = method({
   name: 'debug_traceBlockByHash',
   summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
-  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  params: [param('hash', hashOfBlock), optional('options', traceOptions, DEFAULT_TRACE)],
   result: blockTraces,
   example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  onFork: 'replay',
   handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
 })
 
@@ -62,6 +64,7 @@ const traceBlockByNumber = method({
   params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
   result: blockTraces,
   example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
+  onFork: 'replay',
   handle: (context, block, recorder) => traceBlock(context, block, recorder),
 })
 
@@ -71,6 +74,7 @@ const traceEncodedBlock = method({
   params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
   result: blockTraces,
   example: { params: ['0xc0', { tracer: 'callTracer' }] },
+  onFork: 'encodedBlock',
   handle: (context, encoded, recorder) =>
     traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
 })
@@ -86,6 +90,7 @@ const traceChain = method({
   ],
   result: chainTraces,
   example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
+  onFork: 'chainTraces',
   handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
 })
 
@@ -100,6 +105,7 @@ const traceCall = method({
   ],
   result: transactionTrace,
   example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
+  onFork: 'here',
   handle: traceRequest,
 })
 

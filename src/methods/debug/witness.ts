@@ -32,6 +32,7 @@ const executionWitness = method({
   params: [param('block', blockReference)],
   result: witness,
   example: { params: ['0x1'] },
+  onFork: 'network',
   handle: async (context, block) => {
     const record = await recordAt(context.chain, block, context.caller.isWaiting)
     return witnessOf(context.chain, record, await sightOf(context, record))

@@ -8,7 +8,7 @@ import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Trace } from '../../project/trace/tree.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { anything, hash, quantityNumber } from '../../rpc/primitives.ts'
+import { anything, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
@@ -90,9 +90,10 @@ const traceTransaction = method({
   name: 'devchain_traceTransaction',
   summary:
     'A mined transaction as a tree of calls with the names of the project, its events and changes of storage; also in lines.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: trace,
   example: { params: [UNKNOWN] },
+  onFork: 'own',
   handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
 })
 

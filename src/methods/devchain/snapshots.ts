@@ -12,7 +12,7 @@ import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { members } from '../wire/decodeobject.ts'
@@ -75,7 +75,7 @@ const snapshots = method({
   summary:
     'All snapshots that can be reverted to, oldest first; those of evm_snapshot have no name.',
   params: [],
-  result: list(snapshotShape),
+  result: list(snapshotShape, 'snapshot'),
   example: { params: [], result: [] },
   handle: ({ chain }) => snapshotsOf(chain.state),
 })
@@ -102,6 +102,10 @@ const drop = method({
   result: snapshotShape,
   example: { params: ['deployed'] },
   effects: 'chain',
+  tell: (_values, dropped) => {
+    const { name, id } = dropped as Readonly<Record<'name' | 'id', Json>>
+    return `dropped snapshot ${name ?? id}`
+  },
   handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
 })
 

@@ -8,7 +8,7 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { boolean, hashOfBlock, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
@@ -26,9 +26,10 @@ import { receiptShape } from '../wire/encodereceipt.ts'
 const getBlockByHash = method({
   name: 'eth_getBlockByHash',
   summary: 'A block by its hash, with its transactions as hashes or in full; null when unknown.',
-  params: [param('hash', hash), optional('full', boolean, false)],
+  params: [param('hash', hashOfBlock), optional('full', boolean, false)],
   result: nullable(blockShape),
   example: { params: [UNKNOWN, false], result: null },
+  onFork: 'placed',
   handle: (context, blockHash, full) => viewAt(context, byHash(blockHash), full),
 })
 
@@ -39,6 +40,7 @@ const getBlockByNumber = method({
   params: [param('block', blockReference), optional('full', boolean, false)],
   result: nullable(blockShape),
   example: { params: ['0xffffff', false], result: null },
+  onFork: 'placed',
   handle: (context, block, full) => viewAt(context, block, full),
 })
 
@@ -46,9 +48,10 @@ const getHeaderByHash = method({
   name: 'eth_getHeaderByHash',
   aliases: ['erigon_getHeaderByHash'],
   summary: 'A block’s header by its hash; null when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: nullable(headerShape),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'header',
   handle: (context, blockHash) => viewAt(context, byHash(blockHash), false),
 })
 
@@ -59,15 +62,17 @@ const getHeaderByNumber = method({
   params: [param('block', blockReference)],
   result: nullable(headerShape),
   example: { params: ['0xffffff'], result: null },
+  onFork: 'header',
   handle: (context, block) => viewAt(context, block, false),
 })
 
 const countByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
   summary: 'Number of transactions in a block; null when the hash is unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'network',
   handle: (context, blockHash) => countAt(context, byHash(blockHash), transactionCount),
 })
 
@@ -77,6 +82,7 @@ const countByNumber = method({
   params: [optional('block', blockReference, latest)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
+  onFork: 'network',
   handle: (context, block) => countAt(context, block, transactionCount),
 })
 
@@ -84,8 +90,9 @@ const getBlockReceipts = method({
   name: 'eth_getBlockReceipts',
   summary: 'The receipts of all transactions of a block; null when the block is unknown.',
   params: [optional('block', blockReference, latest)],
-  result: nullable(list(receiptShape)),
+  result: nullable(list(receiptShape, 'receipt')),
   example: { params: ['earliest'], result: [] },
+  onFork: 'network',
   handle: async (context, block) => {
     // a pending block has no receipts yet
     const record = isPending(block) ? undefined : await findRecord(context.chain, block)
@@ -97,9 +104,10 @@ const getBlockReceipts = method({
 const uncleCountByHash = method({
   name: 'eth_getUncleCountByBlockHash',
   summary: 'Number of uncles of a block; null when the hash is unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'network',
   handle: (context, blockHash) => countAt(context, byHash(blockHash), uncleCount),
 })
 
@@ -109,15 +117,17 @@ const uncleCountByNumber = method({
   params: [optional('block', blockReference, latest)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
+  onFork: 'network',
   handle: (context, block) => countAt(context, block, uncleCount),
 })
 
 const uncleByHash = method({
   name: 'eth_getUncleByBlockHashAndIndex',
   summary: 'An uncle by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hash), param('index', quantityNumber)],
+  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
   result: nullable(blockShape),
   example: { params: [UNKNOWN, '0x0'], result: null },
+  onFork: 'network',
   handle: (context, blockHash, index) => uncleAt(context, byHash(blockHash), index),
 })
 
@@ -127,6 +137,7 @@ const uncleByNumber = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(blockShape),
   example: { params: ['latest', '0x0'], result: null },
+  onFork: 'network',
   handle: (context, block, index) => uncleAt(context, block, index),
 })
 

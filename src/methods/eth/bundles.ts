@@ -89,7 +89,7 @@ const callManyMethod = method({
     optional('stateOverride', stateOverrides),
     optional('timeout', quantityNumber),
   ],
-  result: list(list(callAnswer)),
+  result: list(list(callAnswer), 'call'),
   example: {
     params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
     result: [[{ value: '0x' }]],

@@ -16,7 +16,14 @@ import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { field, fieldIfAny, quantityResult, shape, stackField } from '../wire/encodeobject.ts'
+import {
+  field,
+  fieldIfAny,
+  gasAmount,
+  quantityResult,
+  shape,
+  stackField,
+} from '../wire/encodeobject.ts'
 import { accessListShape } from '../wire/encodetransaction.ts'
 
 const ethCall = method({
@@ -28,8 +35,9 @@ const ethCall = method({
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],
-  result: data,
+  result: { ...data, unit: 'return data' },
   example: { params: [TRANSFER, 'latest'], result: '0x' },
+  onFork: 'call',
   handle: (context, request, block, accounts, environment) => {
     const { chain, caller } = context
     const outcome = call(chain, request, block, {
@@ -63,8 +71,9 @@ const estimate = method({
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],
-  result: quantityResult,
+  result: gasAmount,
   example: { params: [TRANSFER], result: '0x5208' },
+  onFork: 'here',
   handle: (context, request, block, accounts, environment) =>
     estimateGas(context.chain, request, block, {
       stateOverrides: accounts,
@@ -90,6 +99,7 @@ const accessList = method({
     solidityStack: stackField,
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
+  onFork: 'here',
   handle: async (context, request, block, accounts) => {
     const { chain, caller, profile } = context
     const answer = await createAccessList(chain, request, block, {

@@ -102,7 +102,7 @@ const accounts = method({
   aliases: ['eth_requestAccounts'],
   summary: 'Addresses that this node holds keys for, locked ones included.',
   params: [],
-  result: list(address),
+  result: list(address, 'account'),
   example: { params: [] },
   handle: ({ chain }) => addresses(chain.state.accounts),
 })

@@ -19,13 +19,13 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
 
 const price = method({
   name: 'eth_gasPrice',
   summary: 'A price per gas with which a transaction is mined now, in wei.',
   params: [],
-  result: quantityResult,
+  result: weiPerGas,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => gasPrice(chain.state),
 })
@@ -34,7 +34,7 @@ const priorityFee = method({
   name: 'eth_maxPriorityFeePerGas',
   summary: 'A tip per gas with which a transaction is mined now, in wei.',
   params: [],
-  result: quantityResult,
+  result: weiPerGas,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
 })
@@ -44,7 +44,7 @@ const blobFee = method({
   aliases: ['eth_blobGasPrice'],
   summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
   params: [],
-  result: quantityResult,
+  result: weiPerGas,
   example: { params: [], result: '0x1' },
   handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
 })
@@ -105,6 +105,7 @@ const history = method({
     reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
   }),
   example: { params: ['0x1', 'latest', [50]] },
+  onFork: 'feeHistory',
   handle: async ({ chain, caller, profile }, count, newest, asked) => {
     if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
     const record = await recordAt(chain, newest, caller.isWaiting)

@@ -111,6 +111,7 @@ const uninstallFilter = method({
 
 const changes: Encoder<FilterChanges> = {
   name: 'changes',
+  noun: 'change',
   json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
   encode: (found) =>
     found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
@@ -127,6 +128,7 @@ const getFilterChanges = method({
   params: [param('id', quantity)],
   result: nullable(changes),
   example: { params: ['0x1'] },
+  onFork: 'filterChanges',
   effects: 'node',
   handle: (context, id) => {
     const { filters } = context
@@ -168,6 +170,7 @@ const getFilterLogs = method({
   params: [param('id', quantity)],
   result: nullable(logsShape),
   example: { params: ['0x1'] },
+  onFork: 'filterLogs',
   handle: async (context, id) =>
     isUnknown(context, id)
       ? null
@@ -180,6 +183,7 @@ const getLogs = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
+  onFork: 'logs',
   handle: async (context, query) => {
     const { chain, caller, profile } = context
     refuseFuture(chain, query, profile.logsBeyondHead)

@@ -108,7 +108,7 @@ const simulate = method({
   summary:
     'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
   params: [param('simulation', order), optional('block', blockReference, latest)],
-  result: list(simulatedBlock),
+  result: list(simulatedBlock, 'block'),
   example: {
     params: [
       {
@@ -123,6 +123,7 @@ const simulate = method({
       'latest',
     ],
   },
+  onFork: 'here',
   handle: async (context, { simulation, full }, block) => {
     const { chain, caller } = context
     const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)

@@ -10,7 +10,7 @@ import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import type { Decoder, Encoder, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
@@ -29,14 +29,15 @@ import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, isPending } from '../wire/decodeblock.ts'
 import { keyed, refined } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
-import { field, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 
 const getBalance = method({
   name: 'eth_getBalance',
   summary: 'Balance of an account, in wei.',
   params: [param('address', address), optional('block', blockReference, latest)],
-  result: quantityResult,
+  result: wei,
   example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
+  onFork: 'here',
   handle: ({ chain, caller }, account, block) =>
     readAt(chain, block, ({ world }) => balanceAt(world, account), caller.isWaiting),
 })
@@ -49,8 +50,9 @@ const getStorageAt = method({
     param('position', quantity),
     optional('block', blockReference, latest),
   ],
-  result: hash,
+  result: { ...hash, unit: 'bytes' },
   example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
+  onFork: 'slot',
   handle: ({ chain, caller }, account, position, block) =>
     readAt(
       chain,
@@ -66,6 +68,7 @@ const getTransactionCount = method({
   params: [param('address', address), optional('block', blockReference, latest)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x0' },
+  onFork: 'here',
   handle: ({ chain, caller }, account, block) => {
     if (isPending(block)) return poolNonce(chain.state, account)
     return readAt(chain, block, ({ world }) => nonceAt(world, account), caller.isWaiting)
@@ -78,6 +81,7 @@ const getCode = method({
   params: [param('address', address), optional('block', blockReference, latest)],
   result: data,
   example: { params: [ACCOUNT, 'latest'], result: '0x' },
+  onFork: 'here',
   handle: ({ chain, caller }, account, block) =>
     readAt(chain, block, ({ world }) => codeAt(world, account), caller.isWaiting),
 })
@@ -93,6 +97,7 @@ const getAccount = method({
     storageRoot: field(hash, storageRoot),
   }),
   example: { params: [ACCOUNT, 'latest'] },
+  onFork: 'account',
   handle: ({ chain, caller }, account, block) =>
     readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
 })
@@ -106,6 +111,7 @@ const getAccountInfo = method({
     params: [ACCOUNT, 'latest'],
     result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
   },
+  onFork: 'here',
   handle: ({ chain, caller }, account, block) =>
     readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
 })
@@ -136,6 +142,7 @@ const getStorageValues = method({
     params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
     result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
   },
+  onFork: 'here',
   handle: async ({ chain, caller }, slots, block) => {
     if (slots.size === 0) {
       const message = 'slots: expected slots of one account at least, got none'
@@ -164,8 +171,9 @@ interface StorageKey {
   readonly key: string
 }
 
-const storageKey: Decoder<StorageKey> = {
+const storageKey: Schema<StorageKey> = {
   ...quantity,
+  encode: ({ slot }) => wordFromBigint(slot),
   decode: (value, path) => {
     const slot = quantity.decode(value, path)
     const isWord = typeof value === 'string' && /^0x.{64}$/.test(value)
@@ -218,6 +226,7 @@ const getProof = method({
   ],
   result: accountProofShape,
   example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
+  onFork: 'proof',
   handle: async ({ chain, caller, profile }, account, keys, block) => {
     const { world } = await recordAt(chain, block, caller.isWaiting)
     return proofOf(world, account, keys, profile.emptyTrieProof)

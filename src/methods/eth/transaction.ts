@@ -12,7 +12,8 @@ import { type Method, param } from '../../rpc/method.ts'
 import {
   address,
   data,
-  hash,
+  hashOfBlock,
+  hashOfTransaction,
   list,
   nullable,
   quantity,
@@ -35,9 +36,10 @@ import {
 const byTransactionHash = method({
   name: 'eth_getTransactionByHash',
   summary: 'A transaction, mined or waiting in the pool; null when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(transactionShape),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'placed',
   handle: (context, transactionHash) => {
     const { state } = context.chain
     const place = transactionPlace(state.tree, transactionHash)
@@ -50,9 +52,10 @@ const byTransactionHash = method({
 const byBlockHashAndIndex = method({
   name: 'eth_getTransactionByBlockHashAndIndex',
   summary: 'A transaction by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hash), param('index', quantityNumber)],
+  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
   result: nullable(transactionShape),
   example: { params: [UNKNOWN, '0x0'], result: null },
+  onFork: 'placed',
   handle: (context, blockHash, index) => viewAt(context, byHash(blockHash), index),
 })
 
@@ -62,6 +65,7 @@ const byBlockNumberAndIndex = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(transactionShape),
   example: { params: ['latest', '0x0'], result: null },
+  onFork: 'placed',
   handle: (context, block, index) => viewAt(context, block, index),
 })
 
@@ -71,6 +75,7 @@ const bySenderAndNonce = method({
   params: [param('sender', address), param('nonce', quantity)],
   result: nullable(transactionShape),
   example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x0'], result: null },
+  onFork: 'sent',
   handle: ({ chain }, sender, nonce) => {
     const sent = sentWithNonce(chain.state, sender, nonce)
     if (sent === undefined) return null
@@ -81,9 +86,10 @@ const bySenderAndNonce = method({
 const getReceipt = method({
   name: 'eth_getTransactionReceipt',
   summary: 'The receipt of a mined transaction; null while it is pending, or when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(receiptShape),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'network',
   handle: (context, transactionHash) => {
     const place = transactionPlace(context.chain.state.tree, transactionHash)
     return place === undefined ? null : viewOfReceipt(context, place)
@@ -95,9 +101,10 @@ const getRaw = method({
   name: 'eth_getRawTransactionByHash',
   aliases: ['debug_getRawTransaction'],
   summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'network',
   handle: ({ chain }, transactionHash) => {
     const place = transactionPlace(chain.state.tree, transactionHash)
     const mined = place?.record.block.transactions[place.index]
@@ -117,7 +124,7 @@ const pendingTransactions = method({
   name: 'eth_pendingTransactions',
   summary: 'Transactions of this node’s own accounts that wait to be mined.',
   params: [],
-  result: list(waiting),
+  result: list(waiting, 'transaction'),
   example: { params: [], result: [] },
   handle: (context) => {
     const { state, environment } = context.chain
@@ -154,9 +161,10 @@ const rawByBlockHashAndIndex = method({
   name: 'eth_getRawTransactionByBlockHashAndIndex',
   summary:
     'The encoding of a transaction, by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hash), param('index', quantityNumber)],
+  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
   result: nullable(data),
   example: { params: [UNKNOWN, '0x0'], result: null },
+  onFork: 'network',
   handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
 })
 
@@ -167,6 +175,7 @@ const rawByBlockNumberAndIndex = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(data),
   example: { params: ['latest', '0x0'], result: null },
+  onFork: 'network',
   handle: (context, block, index) => rawAt(context, block, index),
 })
 

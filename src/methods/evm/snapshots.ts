@@ -31,7 +31,7 @@ const revert = method({
   summary:
     'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
   params: [param('id', quantity)],
-  result: boolean,
+  result: { ...boolean, noun: 'snapshot' },
   example: { params: ['0x1'], result: false },
   effects: 'chain',
   handle: ({ chain, peers }, id) => {

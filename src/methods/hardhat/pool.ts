@@ -2,14 +2,14 @@
 
 import { dropTransaction } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { boolean, hash } from '../../rpc/primitives.ts'
+import { boolean, hashOfTransaction } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 
 const hardhatDrop = method({
   name: 'hardhat_dropTransaction',
   summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: boolean,
   example: { params: [UNKNOWN], result: false },
   effects: 'chain',

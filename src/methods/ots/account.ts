@@ -40,6 +40,7 @@ const hasCode = method({
   params: [param('address', address), optional('block', blockReference, latest)],
   result: boolean,
   example: { params: [ACCOUNT, 'latest'], result: false },
+  onFork: 'here',
   handle: async ({ chain, caller }, account, block) =>
     codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
 })
@@ -50,6 +51,7 @@ const getContractCreator = method({
   params: [param('address', address)],
   result: nullable(creation),
   example: { params: [ACCOUNT], result: null },
+  onFork: 'creator',
   handle: async ({ chain, options }, contract) => {
     const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
     if (found === undefined) return null

@@ -2,7 +2,7 @@
 
 import { findRecord } from '../../node/chain/lookup.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { hash, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { hashOfBlock, jsonNumber, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { blockReference, byHash } from '../wire/decodeblock.ts'
@@ -14,6 +14,7 @@ const getBlockDetails = method({
   params: [param('block', blockReference)],
   result: nullable(blockDetails),
   example: { params: ['0xffffff'], result: null },
+  onFork: 'network',
   handle: async ({ chain, caller }, block) =>
     detailsOf(chain, await findRecord(chain, block, caller.isWaiting)),
 })
@@ -21,9 +22,10 @@ const getBlockDetails = method({
 const getBlockDetailsByHash = method({
   name: 'ots_getBlockDetailsByHash',
   summary: 'As ots_getBlockDetails, by the block’s hash.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfBlock)],
   result: nullable(blockDetails),
   example: { params: [UNKNOWN], result: null },
+  onFork: 'network',
   handle: async ({ chain }, blockHash) =>
     detailsOf(chain, await findRecord(chain, byHash(blockHash))),
 })
@@ -31,13 +33,10 @@ const getBlockDetailsByHash = method({
 const getBlockTransactions = method({
   name: 'ots_getBlockTransactions',
   summary: 'A page of a block’s transactions, page 0 the last ones; inputs are cut after 4 bytes.',
-  params: [
-    param('block', blockReference),
-    param('page', quantityNumber),
-    param('size', quantityNumber),
-  ],
+  params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
   result: nullable(blockPage),
   example: { params: ['0xffffff', 0, 25], result: null },
+  onFork: 'page',
   handle: async ({ chain, caller }, block, page, size) =>
     pageOf(chain, await findRecord(chain, block, caller.isWaiting), page, size),
 })

@@ -72,6 +72,7 @@ const searchTransactionsBefore = method({
     params: [ACCOUNT, 0, 25],
     result: { txs: [], receipts: [], firstPage: true, lastPage: true },
   },
+  onFork: 'searchBefore',
   handle: searchBefore,
 })
 
@@ -85,6 +86,7 @@ const searchTransactionsAfter = method({
     params: [ACCOUNT, 0, 25],
     result: { txs: [], receipts: [], firstPage: true, lastPage: true },
   },
+  onFork: 'searchAfter',
   handle: searchAfter,
 })
 
@@ -95,6 +97,7 @@ const bySenderAndNonce = method({
   params: [param('sender', address), param('nonce', quantity)],
   result: nullable(hash),
   example: { params: [ACCOUNT, 0], result: null },
+  onFork: 'sent',
   handle: ({ chain }, sender, nonce) => {
     const place = sentWithNonce(chain.state, sender, nonce)?.place
     return place === undefined ? null : executedAt(place).transaction.hash

@@ -50,6 +50,7 @@ const traceCall = method({
   ],
   result: replayForm,
   example: { params: [TRANSFER, ['trace'], 'latest'] },
+  onFork: 'here',
   handle: (context, request, wanted, reference, accounts, block) =>
     recordOne(context, wanted, (tracerFor) =>
       traceMessage(
@@ -73,6 +74,7 @@ const traceCallMany = method({
   params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
   result: repliesForm,
   example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
+  onFork: 'here',
   handle: async (context, calls, reference) => {
     const work = newWork(context)
     let world: World | undefined

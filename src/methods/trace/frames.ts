@@ -14,7 +14,7 @@ import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blockt
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { hash, list, quantityNumber } from '../../rpc/primitives.ts'
+import { hashOfTransaction, list, quantityNumber } from '../../rpc/primitives.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
@@ -30,9 +30,10 @@ const transactionFrames = method({
   name: 'trace_transaction',
   summary:
     'The frames of a transaction, each before those it opened; null when it is not in the chain.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: placedFrames,
   example: { params: [UNKNOWN], result: null },
+  onFork: 'replay',
   handle: (context, transactionHash) => {
     const place = transactionPlace(context.chain.state.tree, transactionHash)
     return place === undefined ? null : recordTransaction(context, place, listRecorder)
@@ -46,6 +47,7 @@ const blockFrames = method({
   params: [param('block', blockReference)],
   result: placedFrames,
   example: { params: ['earliest'], result: [] },
+  onFork: 'replay',
   handle: async (context, block) => {
     const record = await findRecord(context.chain, block, context.caller.isWaiting)
     return record === undefined ? null : blockFramesOf(context, record)
@@ -59,6 +61,7 @@ const filteredFrames = method({
   params: [param('filter', frameQuery)],
   result: placedFrames,
   example: { params: [{ fromBlock: 'earliest', toBlock: 'latest', count: 10 }], result: [] },
+  onFork: 'frames',
   handle: filterFrames,
 })
 
@@ -66,9 +69,10 @@ const oneFrame = method({
   name: 'trace_get',
   summary:
     'The frame at a place in a transaction’s tree of frames, [] the outermost; null when there is none.',
-  params: [param('hash', hash), param('positions', list(quantityNumber))],
+  params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
   result: placedFrameForm,
   example: { params: [UNKNOWN, ['0x0']], result: null },
+  onFork: 'replay',
   handle: frameAt,
 })
 

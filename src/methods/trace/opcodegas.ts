@@ -3,7 +3,7 @@
 import { findRecord } from '../../node/chain/lookup.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { hash } from '../../rpc/primitives.ts'
+import { hashOfTransaction } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { opcodeGasRecorder } from '../tracing/opcodegas.ts'
@@ -15,9 +15,10 @@ const ofTransaction = method({
   name: 'trace_transactionOpcodeGas',
   summary:
     'How often each operation ran in a transaction, and the gas it used, without what it passed on; null when unknown.',
-  params: [param('hash', hash)],
+  params: [param('hash', hashOfTransaction)],
   result: transactionOpcodeGas,
   example: { params: [UNKNOWN], result: null },
+  onFork: 'replay',
   handle: (context, transactionHash) => {
     const place = transactionPlace(context.chain.state.tree, transactionHash)
     return place === undefined ? null : recordTransaction(context, place, opcodeGasRecorder)
@@ -31,6 +32,7 @@ const ofBlock = method({
   params: [param('block', blockReference)],
   result: blockOpcodeGas,
   example: { params: ['0xffffff'], result: null },
+  onFork: 'replay',
   handle: async (context, block) => {
     const record = await findRecord(context.chain, block, context.caller.isWaiting)
     if (record === undefined) return null

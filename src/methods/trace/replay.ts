@@ -2,7 +2,7 @@
 
 import { recordAt } from '../../node/chain/lookup.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { hash } from '../../rpc/primitives.ts'
+import { hashOfTransaction } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { parts, replayRecorder } from '../tracing/parts.ts'
@@ -13,9 +13,10 @@ import { replayForm, replaysForm } from '../wire/traces/encodetrace.ts'
 const replayTransaction = method({
   name: 'trace_replayTransaction',
   summary: 'A mined transaction run again: its frames, the differences of state, its operations.',
-  params: [param('hash', hash), optional('types', parts, ['trace'])],
+  params: [param('hash', hashOfTransaction), optional('types', parts, ['trace'])],
   result: replayForm,
   example: { params: [UNKNOWN, ['trace']] },
+  onFork: 'replay',
   handle: (context, transactionHash, wanted) =>
     recordTransaction(
       context,
@@ -28,8 +29,9 @@ const replayBlock = method({
   name: 'trace_replayBlockTransactions',
   summary: 'All transactions of a block run again, each as trace_replayTransaction does.',
   params: [param('block', blockReference), optional('types', parts, ['trace'])],
-  result: replaysForm,
+  result: { ...replaysForm, noun: 'transaction' },
   example: { params: ['earliest', ['trace']], result: [] },
+  onFork: 'replay',
   handle: async (context, reference, wanted) => {
     const record = await recordAt(context.chain, reference, context.caller.isWaiting)
     const work = newWork(context)

@@ -23,6 +23,7 @@ export function isPending(reference: BlockReference): boolean {
 /** A block parameter: QUANTITY, TAG, hash or MAP (spec 2.1). */
 export const blockReference: Decoder<BlockReference> = {
   name: 'block',
+  names: 'block',
   json: {
     title: 'block',
     oneOf: [

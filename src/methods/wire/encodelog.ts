@@ -29,7 +29,7 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
 })
 
 /** A list of logs (spec 2.5). */
-export const logsShape: Encoder<readonly LogEntry[]> = list(logShape)
+export const logsShape: Encoder<readonly LogEntry[]> = list(logShape, 'log')
 
 function unlessPending<V>(entry: LogEntry, value: V): V | null {
   return entry.pending === true ? null : value

@@ -10,6 +10,11 @@ export const quantityResult: Encoder<bigint> = {
   encode: quantityFromBigint,
 }
 
+/** Amounts of wei, prices of gas in wei, and gas. */
+export const wei: Encoder<bigint> = { ...quantityResult, unit: 'wei' }
+export const weiPerGas: Encoder<bigint> = { ...quantityResult, unit: 'wei per gas' }
+export const gasAmount: Encoder<bigint> = { ...quantityResult, unit: 'gas' }
+
 /** A whole number of JSON: what a few replies have where others have QUANTITYs. */
 export const plainInteger: Encoder<bigint> = {
   name: 'integer',

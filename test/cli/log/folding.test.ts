@@ -5,6 +5,7 @@ import { Folding, type Renderer } from '../../../src/cli/log/folding.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import type { Hash } from '../../../src/core/hex.ts'
+import { methods } from '../../../src/methods/index.ts'
 
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 const HASH = `0x48cf${'00'.repeat(28)}b142` as Hash
@@ -18,7 +19,8 @@ afterEach(() => {
 
 function call(method: string, fields: Partial<CallEvent> = {}): CallEvent {
   const usual = { params: [], durationMs: 0.4, result: undefined, error: undefined }
-  return { event: 'call', method, console: [], notes: [], ...usual, ...fields }
+  const meaning = methods.find(({ name }) => name === method)?.result
+  return { event: 'call', method, meaning, console: [], notes: [], ...usual, ...fields }
 }
 
 interface Recorded {

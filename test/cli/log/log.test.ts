@@ -10,6 +10,7 @@ import { loadPalette, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { type Address, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
+import { methods } from '../../../src/methods/index.ts'
 import type { StateChange } from '../../../src/node/ledger/change.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
 import { sidecarOf } from '../../support/blobs.ts'
@@ -28,6 +29,7 @@ function call(method: string, fields: Partial<CallEvent> = {}): CallEvent {
     durationMs: 0.42,
     result: undefined,
     error: undefined,
+    meaning: methods.find(({ name }) => name === method)?.result,
     ...fields,
   }
 }
@@ -276,8 +278,6 @@ describe('lines for people', () => {
 
   test('lists and objects of some methods are told in their own words', () => {
     const lines = [
-      call('devchain_dropSnapshot', { result: { id: '0x1', name: 'deployed', blockNumber: 4 } }),
-      call('devchain_dropSnapshot', { result: { id: '0x2', name: null, blockNumber: 4 } }),
       call('devchain_snapshots', { result: [{ id: '0x1' }] }),
       call('txpool_status', { result: { pending: '0x2', queued: '0x0' } }),
       call('eth_simulateV1', { result: [{}, {}] }),
@@ -288,9 +288,7 @@ describe('lines for people', () => {
       }),
     ]
     expect(lines.map((each) => print(each)).join('')).toMatchInlineSnapshot(`
-      "devchain_dropSnapshot           0.4 ms  dropped snapshot deployed
-      devchain_dropSnapshot           0.4 ms  dropped snapshot 0x2
-      devchain_snapshots              0.4 ms  1 snapshot
+      "devchain_snapshots              0.4 ms  1 snapshot
       txpool_status                   0.4 ms  2 pending, 0 queued
       eth_simulateV1                  0.4 ms  2 blocks
       eth_callMany                    0.4 ms  2 calls, 1 failed

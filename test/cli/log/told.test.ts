@@ -58,6 +58,7 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   ['log on', 'hardhat_setLoggingEnabled', true],
   ['snapshot 0x1 at block 0', 'evm_snapshot'],
   ['31337', 'eth_chainId'],
+  ['1 wei', 'eth_blobGasPrice'],
   ['0 wei', 'eth_baseFee'],
   ['logs, filter 0x1', 'eth_newFilter'],
   [`logs of ${A}, by 1 topic, filter 0x1`, 'eth_newFilter', { address: A, topics: [null, WORD] }],
@@ -160,6 +161,19 @@ test('nothing that changes the chain is told as null or true', async () => {
     if (answer !== 'refused' && / (null|true)$/.test(line)) silent.push(line)
   }
   expect(silent).toEqual([])
+})
+
+test('a snapshot that is dropped is named as it was', async () => {
+  await using chain = await startLogged()
+  await chain.ask('devchain_snapshot', 'deployed')
+  await chain.ask('evm_snapshot')
+  chain.lines()
+  await chain.ask('devchain_dropSnapshot', 'deployed')
+  await chain.ask('devchain_dropSnapshot', '0x2')
+  expect(chain.lines()).toEqual([
+    'devchain_dropSnapshot  1.0 ms  dropped snapshot deployed',
+    'devchain_dropSnapshot  1.0 ms  dropped snapshot 0x2',
+  ])
 })
 
 test('what a method changed stands below it, whatever its name', async () => {

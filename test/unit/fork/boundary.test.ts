@@ -336,11 +336,25 @@ describe('what is asked in a form of our own', () => {
         (params[1] as readonly string[]).some(({ length }) => length !== 66)) ||
       (method === 'ots_getBlockTransactions' && params.some((each) => typeof each !== 'number')) ||
       (/Index$/.test(method) && !/^0x/.test(String(params[1]))) ||
+      (method === 'debug_accountRange' && !isOfForm(params.slice(1), ACCOUNT_RANGE)) ||
+      (method === 'debug_storageRangeAt' && !isOfForm(params.slice(1), STORAGE_RANGE)) ||
+      (method === 'trace_replayTransaction' && params.length < 2) ||
       /^eth_getHeader/.test(method)
     return isWrong ? { code: -32602, message: `wrong: ${JSON.stringify(params)}` } : undefined
   }
 
+  /** Types of all parameters but the first, as geth reads them. */
+  const ACCOUNT_RANGE = ['string', 'number', 'boolean', 'boolean', 'boolean']
+  const STORAGE_RANGE = ['number', 'string', 'string', 'number']
+
+  function isOfForm(params: readonly unknown[], types: readonly string[]): boolean {
+    return params.map((each) => typeof each).join() === types.join()
+  }
+
   const cases: readonly (readonly [string, Params])[] = [
+    ['debug_accountRange', ({ number }) => [number]],
+    ['debug_storageRangeAt', ({ hash, keeper }) => [hash, '0x1', keeper]],
+    ['trace_replayTransaction', ({ transaction }) => [transaction]],
     ['eth_getBlockByHash', ({ hash }) => [hash]],
     ['eth_getBlockByNumber', ({ number }) => [Number(number)]],
     ['eth_getHeaderByHash', ({ hash }) => [hash]],
