@@ -2,8 +2,9 @@
 
 import { DEEDS, type Deed, type Reputation } from '../node/peers.ts'
 import { type Method, param } from '../rpc/method.ts'
-import { boolean, list, nothing, text } from '../rpc/primitives.ts'
+import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
+import { nullCommand } from './common/command.ts'
 import { type MethodContext, method } from './common/context.ts'
 import { type Field, field, plainInteger, shape } from './wire/encodeobject.ts'
 
@@ -69,33 +70,25 @@ const reputationSummary = method({
   handle: ({ peers }) => peers.now?.reputations() ?? [],
 })
 
-const banAddress = method({
+const banAddress = nullCommand({
   name: 'sco_banAddress',
   summary:
     'Takes no links from an address or a block of addresses any more, and ends those there are.',
   params: [param('address', text)],
-  result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
   effects: 'node',
   tell: ([address]) => `banned ${address}`,
-  handle: async ({ peers }, address) => {
-    await (await peers.load()).ban(address)
-    return null
-  },
+  handle: async ({ peers }, address) => (await peers.load()).ban(address),
 })
 
-const unbanAddress = method({
+const unbanAddress = nullCommand({
   name: 'sco_unbanAddress',
   summary: 'Ends a ban of sco_banAddress; null also where there is none.',
   params: [param('address', text)],
-  result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
   effects: 'node',
   tell: ([address]) => `no longer banned ${address}`,
-  handle: async ({ peers }, address) => {
-    await (await peers.load()).unban(address)
-    return null
-  },
+  handle: async ({ peers }, address) => (await peers.load()).unban(address),
 })
 
 const bannedAddresses = method({

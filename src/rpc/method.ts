@@ -108,7 +108,8 @@ export interface Method<C> {
   ) => MaybePromise<Json | JsonText>
 }
 
-type Values<P extends readonly Param<unknown>[]> = {
+/** What the parameters of a declaration decode to. */
+export type Values<P extends readonly Param<unknown>[]> = {
   -readonly [I in keyof P]: P[I] extends Param<infer T> ? T : never
 }
 

@@ -8,45 +8,35 @@ import { changeAccounts } from '../../node/commands/settings.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, quantity } from '../../rpc/primitives.ts'
 import { editEach } from '../common/accounts.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { command } from '../common/command.ts'
+import type { MethodContext } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
-import { ack } from '../compat/profile.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
 
-const addBalance = method({
+const addBalance = command({
   name: 'anvil_addBalance',
   aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
   summary: 'Adds to the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('amount', quantity)],
-  result: ack,
   example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  effects: 'chain',
   tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
-  handle: async ({ chain, profile }, accounts, amount) => {
-    await editEach(chain, accounts, (account) => {
+  handle: ({ chain }, accounts, amount) =>
+    editEach(chain, accounts, (account) => {
       const balance = account.balance + amount
       if (balance > MAX_UINT256) throw tooMuch(account.address, amount)
       return { ...account, balance }
-    })
-    return profile.ack
-  },
+    }),
 })
 
-const autoImpersonate = method({
+const autoImpersonate = command({
   name: 'anvil_autoImpersonateAccount',
   aliases: ['hardhat_autoImpersonateAccount'],
   summary: 'Lets this node send transactions of anybody without keys (true), or ends that (false).',
   params: [param('enabled', boolean)],
-  result: ack,
   example: { params: [true], result: null },
-  effects: 'chain',
   tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
-  handle: async ({ chain, profile }, enabled) => {
-    await chain.update((state) =>
-      changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
-    )
-    return profile.ack
-  },
+  handle: ({ chain }, enabled) =>
+    chain.update((state) => changeAccounts(state, { ...state.accounts, autoImpersonate: enabled })),
 })
 
 function tooMuch(account: Address, amount: bigint): DevchainError {

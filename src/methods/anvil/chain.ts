@@ -12,9 +12,9 @@ import { readForkUrl, showFork } from '../../options/fork.ts'
 import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import { command, trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { ack } from '../compat/profile.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** The highest chain id that clients count with exactly. */
@@ -81,16 +81,14 @@ const getLastBlockWallTime = method({
   handle: ({ chain }) => BigInt(chain.headMadeAt),
 })
 
-const setChainId = method({
+const setChainId = command({
   name: 'anvil_setChainId',
   aliases: ['hardhat_setChainId'],
   summary: 'Sets the chain id that transactions are signed for from now on; a revert restores it.',
   params: [param('chainId', quantity)],
-  result: ack,
   example: { params: ['0x7a69'], result: null },
-  effects: 'chain',
   tell: ([chainId]) => `chain id ${chainId}`,
-  handle: async ({ chain, profile }, chainId) => {
+  handle: async ({ chain }, chainId) => {
     if (chainId < 1n || chainId > MAX_CHAIN_ID) {
       const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
       throw new DevchainError('INVALID_PARAMS', message)
@@ -99,7 +97,6 @@ const setChainId = method({
       state: { ...state, config: { ...state.config, chainId } },
       value: undefined,
     }))
-    return profile.ack
   },
 })
 
@@ -114,30 +111,26 @@ const dump = method({
   handle: ({ chain }, historical) => dumpState(chain, historical),
 })
 
-const load = method({
+const load = trueCommand({
   name: 'anvil_loadState',
   aliases: ['hardhat_loadState'],
   summary:
     'Loads what anvil_dumpState answered, here or on anvil: its blocks and accounts take the place of those here. A dump without blocks changes its accounts alone.',
   params: [param('state', data)],
-  result: boolean,
   example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
-  effects: 'chain',
   tell: () => 'state loaded',
   handle: async ({ chain, peers }, bytes) => {
     requireUnlinked({ peers }, 'load a state')
     await chain.update((state) => loadState(state, bytes, chain.environment.now()))
-    return true
   },
 })
 
-const setRpcUrl = method({
+const setRpcUrl = command({
   name: 'anvil_setRpcUrl',
   aliases: ['hardhat_setRpcUrl'],
   summary:
     'Has another node asked for what a fork needs of its network: it must have the same block.',
   params: [secret(param('url', text))],
-  result: ack,
   example: { params: ['http://127.0.0.1:8546'] },
   effects: 'node',
   handle: async ({ chain, forking, profile }, url) => {
@@ -149,7 +142,6 @@ const setRpcUrl = method({
     }
     const isForked = chain.state.tree.network !== undefined
     if (isForked || profile.refusesUrlWithoutFork) await forking.move(node)
-    return profile.ack
   },
 })
 

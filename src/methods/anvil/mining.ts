@@ -7,9 +7,9 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, list, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { increasedTime, secondsResult } from '../common/clock.ts'
+import { command } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { mineBlocks, mineOn } from '../common/mine.ts'
-import { ack } from '../compat/profile.ts'
 import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
 
@@ -20,17 +20,13 @@ const plainNumber: Encoder<number> = {
   encode: (value) => value,
 }
 
-const anvilMine = method({
+const anvilMine = command({
   name: 'anvil_mine',
   summary: 'Mines blocks, one unless told; all {interval} seconds apart, the first included.',
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
-  result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  effects: 'chain',
-  handle: async ({ chain, caller, profile }, blocks, interval) => {
-    await mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller.isWaiting)
-    return profile.ack
-  },
+  handle: ({ chain, caller }, blocks, interval) =>
+    mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller.isWaiting),
 })
 
 const mineDetailed = method({
@@ -69,19 +65,14 @@ const getIntervalMining = method({
   },
 })
 
-const setBlockTimestampInterval = method({
+const setBlockTimestampInterval = command({
   name: 'anvil_setBlockTimestampInterval',
   aliases: ['hardhat_setBlockTimestampInterval'],
   summary: 'Sets the seconds from each block to the next, in place of the clock.',
   params: [param('seconds', quantity)],
-  result: ack,
   example: { params: ['0x3c'], result: null },
-  effects: 'chain',
   tell: ([seconds]) => `blocks ${number(seconds)} s apart`,
-  handle: async ({ chain, profile }, seconds) => {
-    await chain.update((state) => setBlockInterval(state, seconds))
-    return profile.ack
-  },
+  handle: ({ chain }, seconds) => chain.update((state) => setBlockInterval(state, seconds)),
 })
 
 const removeBlockTimestampInterval = method({

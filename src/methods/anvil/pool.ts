@@ -3,9 +3,9 @@
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, hash, hashOfTransaction, nullable } from '../../rpc/primitives.ts'
+import { command } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
-import { ack } from '../compat/profile.ts'
 
 const anvilDrop = method({
   name: 'anvil_dropTransaction',
@@ -20,34 +20,24 @@ const anvilDrop = method({
     (await chain.update((state) => dropTransaction(state, wanted))) ? wanted : null,
 })
 
-const dropAll = method({
+const dropAll = command({
   name: 'anvil_dropAllTransactions',
   aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
   summary: 'Empties the pool.',
   params: [],
-  result: ack,
   example: { params: [], result: null },
-  effects: 'chain',
   tell: () => 'dropped all that waited',
-  handle: async ({ chain, profile }) => {
-    await chain.update((state) => dropTransactions(state))
-    return profile.ack
-  },
+  handle: ({ chain }) => chain.update((state) => dropTransactions(state)),
 })
 
-const removePoolTransactions = method({
+const removePoolTransactions = command({
   name: 'anvil_removePoolTransactions',
   aliases: ['hardhat_removePoolTransactions'],
   summary: 'Takes the transactions of a sender out of the pool.',
   params: [param('sender', address)],
-  result: ack,
   example: { params: [ACCOUNT], result: null },
-  effects: 'chain',
   tell: ([sender]) => `dropped what waited of ${sender}`,
-  handle: async ({ chain, profile }, sender) => {
-    await chain.update((state) => dropTransactions(state, sender))
-    return profile.ack
-  },
+  handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
 })
 
 export const anvilPoolMethods: readonly Method<MethodContext>[] = [

@@ -2,9 +2,10 @@
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { list, nothing, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { list, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { nullCommand } from '../common/command.ts'
+import type { MethodContext } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { run } from '../common/reorganize.ts'
 import { type Item, item, replacements } from '../wire/decodereorg.ts'
@@ -28,14 +29,12 @@ const placedItem: Decoder<readonly [Item, number]> = {
   },
 }
 
-const anvilReorg = method({
+const anvilReorg = nullCommand({
   name: 'anvil_reorg',
   summary:
     'Replaces the last blocks by as many with the given transactions only; others of theirs are lost. See devchain_reorg.',
   params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
-  result: nothing,
   example: { params: ['0x1', []] },
-  effects: 'chain',
   handle: async ({ chain, caller }, depth, placed) => {
     const empty = replacements(depth, 'depth')
     const outside = placed.find(([, index]) => index >= empty.length)
@@ -45,21 +44,17 @@ const anvilReorg = method({
     }
     const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
     await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
-    return null
   },
 })
 
-const anvilRollback = method({
+const anvilRollback = nullCommand({
   name: 'anvil_rollback',
   summary: 'Takes the last blocks off the chain, one unless told; their transactions are lost.',
   params: [optional('depth', quantity, 1n)],
-  result: nothing,
   example: { params: ['0x1'] },
-  effects: 'chain',
   handle: async ({ chain, caller, peers }, depth) => {
     requireUnlinked({ peers }, 'take blocks off the chain')
     await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
-    return null
   },
 })
 

@@ -12,9 +12,9 @@ import { changeAccounts } from '../../node/commands/settings.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { command } from '../common/command.ts'
+import type { MethodContext } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
-import { ack } from '../compat/profile.ts'
 
 /** The last byte of a signature. */
 const VALUES_OF_V: readonly unknown[] = [0, 1, 27, 28]
@@ -53,16 +53,14 @@ const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
   },
 }
 
-const impersonate = method({
+const impersonate = command({
   name: 'anvil_impersonateSignature',
   aliases: ['hardhat_impersonateSignature'],
   summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
   params: [param('signature', signatureOrPair), optional('account', address)],
-  result: ack,
   example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
-  effects: 'chain',
   tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
-  handle: async ({ chain, profile }, [made, paired], given) => {
+  handle: async ({ chain }, [made, paired], given) => {
     const signer = paired ?? given
     if (signer === undefined || (paired !== undefined && given !== undefined)) {
       const got = signer === undefined ? 'none' : 'two'
@@ -72,7 +70,6 @@ const impersonate = method({
     await chain.update((state) =>
       changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
     )
-    return profile.ack
   },
 })
 

@@ -9,14 +9,14 @@ import { type Method, param } from '../../rpc/method.ts'
 import { address, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { command } from '../common/command.ts'
+import type { MethodContext } from '../common/context.ts'
 import { ACCOUNT, OTHER_ACCOUNT } from '../common/examples.ts'
-import { ack } from '../compat/profile.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
-const dealErc20 = method({
+const dealErc20 = command({
   name: 'anvil_dealERC20',
   aliases: [
     'hardhat_dealERC20',
@@ -27,17 +27,12 @@ const dealErc20 = method({
   ],
   summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
   params: [param('holder', address), param('token', address), param('amount', quantity)],
-  result: ack,
   example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
-  effects: 'chain',
   tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
-  handle: async ({ chain, profile }, holder, token, amount) => {
-    await setTokenBalance(chain, token, holder, amount)
-    return profile.ack
-  },
+  handle: ({ chain }, holder, token, amount) => setTokenBalance(chain, token, holder, amount),
 })
 
-const setErc20Allowance = method({
+const setErc20Allowance = command({
   name: 'anvil_setERC20Allowance',
   aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
   summary: 'Sets how much of an owner’s ERC-20 tokens a spender may transfer.',
@@ -47,15 +42,11 @@ const setErc20Allowance = method({
     param('token', address),
     param('amount', quantity),
   ],
-  result: ack,
   example: { params: [ACCOUNT, OTHER_ACCOUNT, TOKEN, '0x3e8'] },
-  effects: 'chain',
   tell: ([owner, spender, token, amount]) =>
     `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
-  handle: async ({ chain, profile }, owner, spender, token, amount) => {
-    await setTokenAllowance(chain, token, { owner, spender }, amount)
-    return profile.ack
-  },
+  handle: ({ chain }, owner, spender, token, amount) =>
+    setTokenAllowance(chain, token, { owner, spender }, amount),
 })
 
 /** Who gets how much of what: of ether where no token is named. */
@@ -75,26 +66,23 @@ const deal: Decoder<Deal> = refined(
 )
 
 /** As tevm has it (packages/actions, anvilDealProcedure). */
-const dealAny = method({
+const dealAny = command({
   name: 'anvil_deal',
   aliases: ['hardhat_deal'],
   summary:
     'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
   params: [param('deal', deal)],
-  result: ack,
   example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
-  effects: 'chain',
   tell: ([{ account, amount, erc20 }]) =>
     erc20 === undefined
       ? `balance of ${account} ${ether(amount)}`
       : `${account} has ${number(amount)} of token ${erc20}`,
-  handle: async ({ chain, profile }, { account, amount, erc20 }) => {
+  handle: async ({ chain }, { account, amount, erc20 }) => {
     if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
     else {
       const paid = (before: Account): Account => ({ ...before, balance: amount })
       await chain.update((state) => editAccount(state, account, paid))
     }
-    return profile.ack
   },
 })
 

@@ -3,9 +3,28 @@
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type MineRequest, mine } from '../../node/commands/mine.ts'
+import { startMining, stopMining } from '../../node/commands/miningmode.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { describeMining } from '../../node/ledger/miningmode.ts'
+import type { MethodContext } from './context.ts'
+
+/** What evm_startMining and miner_start say and do. */
+export const resuming = {
+  tell: (_values: unknown, _result: unknown, { chain }: MethodContext): string =>
+    `mining ${describeMining(chain.state.mining)}`,
+  handle: ({ chain, caller }: MethodContext): Promise<BlockRange> =>
+    chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
+      isAwaited: caller.isWaiting,
+    }),
+}
+
+/** What evm_stopMining and miner_stop say and do. */
+export const stopping = {
+  tell: (): string => 'mining stopped',
+  handle: ({ chain }: MethodContext): Promise<void> => chain.update(stopMining),
+}
 
 /**
  * Mines blocks on a chain, as ordered when their turn has come.

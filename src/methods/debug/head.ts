@@ -4,7 +4,8 @@ import { DevchainError } from '../../core/errors.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { reorganize } from '../../node/mining/reorganize.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { nothing, quantity } from '../../rpc/primitives.ts'
+import { quantity } from '../../rpc/primitives.ts'
+import { nullCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
@@ -18,14 +19,12 @@ const wireProtocolQueueSize = method({
   handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
 })
 
-const setHead = method({
+const setHead = nullCommand({
   name: 'debug_setHead',
   summary:
     'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
   params: [param('number', quantity)],
-  result: nothing,
   example: { params: ['0x0'], result: null },
-  effects: 'chain',
   handle: async ({ chain, caller, peers }, number) => {
     requireUnlinked({ peers }, 'take blocks off the chain')
     const now = chain.environment.now()
@@ -39,7 +38,6 @@ const setHead = method({
       },
       { isAwaited: caller.isWaiting },
     )
-    return null
   },
 })
 

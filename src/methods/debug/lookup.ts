@@ -9,17 +9,10 @@ import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import {
-  address,
-  data,
-  hash,
-  list,
-  nothing,
-  nullable,
-  quantityNumber,
-} from '../../rpc/primitives.ts'
+import { address, data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
+import { nullCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -117,16 +110,14 @@ const getBadBlocks = method({
   handle: () => [],
 })
 
-const freeMemory = method({
+const freeMemory = nullCommand({
   name: 'debug_freeOSMemory',
   summary: 'Collects the garbage of the whole process now, which others wait for.',
   params: [],
-  result: nothing,
   example: { params: [], result: null },
   effects: 'node',
   handle: () => {
     collectGarbage()
-    return null
   },
 })
 

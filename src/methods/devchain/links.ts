@@ -4,6 +4,7 @@ import { number, plural } from '../../core/format.ts'
 import { type Method, optional } from '../../rpc/method.ts'
 import { boolean, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json } from '../../rpc/schema.ts'
+import { trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { members } from '../wire/decodeobject.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
@@ -57,17 +58,15 @@ const unlink = method({
   handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
 })
 
-const link = method({
+const link = trueCommand({
   name: 'devchain_link',
   summary: 'Makes and takes links again after devchain_unlink.',
   params: [],
-  result: boolean,
   example: { params: [], result: true },
   effects: 'node',
   tell: () => 'links made and taken again',
   handle: ({ peers }) => {
     peers.now?.link()
-    return true
   },
 })
 

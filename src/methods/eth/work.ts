@@ -7,6 +7,7 @@ import type { EthashWork } from '../../node/sealing/getwork.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { encodedAs, quantityResult } from '../wire/encodeobject.ts'
@@ -55,16 +56,14 @@ const submitWork = method({
     getWork.submitEthash(given, sealHash, mixDigest),
 })
 
-const submitHashrate = method({
+const submitHashrate = trueCommand({
   name: 'eth_submitHashrate',
   summary: 'Takes note of how fast a miner says it is, for a minute.',
   params: [param('rate', quantity), param('id', hash)],
-  result: boolean,
   example: { params: ['0x500000', UNKNOWN], result: true },
   effects: 'node',
   handle: ({ getWork }, rate, id) => {
     getWork.reportRate(id, rate)
-    return true
   },
 })
 

@@ -2,17 +2,17 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
-import { setMiningMode, startMining, stopMining } from '../../node/commands/miningmode.ts'
+import { setMiningMode } from '../../node/commands/miningmode.ts'
 import { setGasLimit } from '../../node/commands/settings.ts'
 import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
 import { MAX_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, nothing, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
+import { boolean, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { command, nullCommand, trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
-import { mineOn } from '../common/mine.ts'
-import { ack } from '../compat/profile.ts'
+import { mineOn, resuming, stopping } from '../common/mine.ts'
 import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 
 const mineBlocks = method({
@@ -29,53 +29,36 @@ const mineBlocks = method({
   },
 })
 
-const start = method({
+const start = nullCommand({
   name: 'evm_startMining',
   summary: 'Resumes instant or interval mining, and mines what waits.',
   params: [],
-  result: nothing,
   example: { params: [], result: null },
-  effects: 'chain',
-  tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
-  handle: async ({ chain, caller }) => {
-    await chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
-      isAwaited: caller.isWaiting,
-    })
-    return null
-  },
+  ...resuming,
 })
 
-const stop = method({
+const stop = nullCommand({
   name: 'evm_stopMining',
   summary:
     'Stops instant and interval mining; transactions wait until evm_mine or evm_startMining.',
   params: [],
-  result: nothing,
   example: { params: [], result: null },
-  effects: 'chain',
-  tell: () => 'mining stopped',
-  handle: async ({ chain }) => {
-    await chain.update(stopMining)
-    return null
-  },
+  ...stopping,
 })
 
-const setAutomine = method({
+const setAutomine = command({
   name: 'evm_setAutomine',
   aliases: ['anvil_setAutomine', 'hardhat_setAutomine'],
   summary: 'Mines every transaction at once (true), or only when told to (false).',
   params: [param('enabled', boolean)],
-  result: ack,
   example: { params: [true], result: null },
-  effects: 'chain',
   tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
-  handle: async ({ chain, caller, profile }, enabled) => {
+  handle: async ({ chain, caller }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
     await chain.update(
       (state, executor) => setMiningMode(executor, state, mode, chain.environment.now()),
       { isAwaited: caller.isWaiting },
     )
-    return profile.ack
   },
 })
 
@@ -100,15 +83,13 @@ const interval: Decoder<{ readonly shortest: number; readonly longest: number }>
   },
 }
 
-const setIntervalMining = method({
+const setIntervalMining = command({
   name: 'evm_setIntervalMining',
   aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
   summary:
     'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and then only evm_mine mines.',
   params: [param('interval', interval)],
-  result: ack,
   example: { params: ['0x0'], result: null },
-  effects: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain, profile }, { shortest, longest }) => {
     const unit = profile.intervalUnitMs
@@ -121,18 +102,15 @@ const setIntervalMining = method({
         ? { state, value: undefined }
         : setMiningMode(executor, state, mode, chain.environment.now()),
     )
-    return profile.ack
   },
 })
 
-const setBlockGasLimit = method({
+const setBlockGasLimit = trueCommand({
   name: 'evm_setBlockGasLimit',
   aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],
   summary: 'Sets the gas limit of the blocks to come.',
   params: [param('gasLimit', quantity)],
-  result: boolean,
   example: { params: ['0x1c9c380'], result: true },
-  effects: 'chain',
   tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
   handle: async ({ chain, profile }, blockGasLimit) => {
     const { leastGasLimit } = profile
@@ -141,7 +119,6 @@ const setBlockGasLimit = method({
       throw new DevchainError('INVALID_PARAMS', message, undefined, { blockGasLimit })
     }
     await chain.update((state) => setGasLimit(state, blockGasLimit))
-    return true
   },
 })
 

@@ -8,7 +8,8 @@ import {
   takeSnapshot,
 } from '../../node/commands/snapshots.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { boolean, nothing, quantity } from '../../rpc/primitives.ts'
+import { boolean, quantity } from '../../rpc/primitives.ts'
+import { nullCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
@@ -41,17 +42,14 @@ const revert = method({
   },
 })
 
-const resetChain = method({
+const resetChain = nullCommand({
   name: 'evm_reset',
   summary: 'Goes back to genesis; forgets snapshots, the pool and imported keys.',
   params: [],
-  result: nothing,
   example: { params: [], result: null },
-  effects: 'chain',
   handle: async ({ chain, peers }) => {
     requireUnlinked({ peers }, 'reset the chain')
     await chain.update(reset, RESET)
-    return null
   },
 })
 

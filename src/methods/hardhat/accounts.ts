@@ -11,56 +11,47 @@ import { changeAccounts } from '../../node/commands/settings.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
+import { address, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { edit, editEach } from '../common/accounts.ts'
+import { command, trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
-import { ack } from '../compat/profile.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
 
-const setBalance = method({
+const setBalance = command({
   name: 'hardhat_setBalance',
   aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
   summary: 'Sets the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('balance', quantity)],
-  result: ack,
   example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  effects: 'chain',
   tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
-  handle: async ({ chain, profile }, accounts, balance) => {
-    await editEach(chain, accounts, (account) => ({ ...account, balance }))
-    return profile.ack
-  },
+  handle: ({ chain }, accounts, balance) =>
+    editEach(chain, accounts, (account) => ({ ...account, balance })),
 })
 
-const setCode = method({
+const setCode = command({
   name: 'hardhat_setCode',
   aliases: ['anvil_setCode', 'evm_setAccountCode'],
   summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
   params: [param('account', address), param('code', data)],
-  result: ack,
   example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
-  effects: 'chain',
   tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
-  handle: async ({ chain, profile }, account, code) => {
+  handle: async ({ chain }, account, code) => {
     const codeHash = keccakHash(code)
     await edit(chain, account, (before) => ({ ...before, code, codeHash }))
-    return profile.ack
   },
 })
 
-const setNonce = method({
+const setNonce = command({
   name: 'hardhat_setNonce',
   aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
   summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
   params: [param('account', address), param('nonce', quantity)],
-  result: ack,
   example: { params: [STRANGER, '0x9'], result: null },
-  effects: 'chain',
   tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
-  handle: async ({ chain, profile }, account, nonce) => {
+  handle: async ({ chain }, account, nonce) => {
     if (nonce > MAX_UINT64) {
       const message = `nonce: expected at most ${MAX_UINT64} (EIP-2681), got ${nonce}`
       throw new DevchainError('INVALID_PARAMS', message)
@@ -69,7 +60,6 @@ const setNonce = method({
       checkNonceChange(state, account, nonce)
       return editAccount(state, account, (before) => ({ ...before, nonce }))
     })
-    return profile.ack
   },
 })
 
@@ -93,40 +83,30 @@ function checkNonceChange(
 /** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
 const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
 
-const setStorageAt = method({
+const setStorageAt = trueCommand({
   name: 'hardhat_setStorageAt',
   aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
   summary: 'Sets a storage slot of an account.',
   params: [param('account', address), param('slot', word), param('value', word)],
-  result: boolean,
   example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
-  effects: 'chain',
   tell: ([account, slot, value]) =>
     `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
-  handle: async ({ chain }, account, slot, value) => {
-    await edit(chain, account, (before) => ({
+  handle: ({ chain }, account, slot, value) =>
+    edit(chain, account, (before) => ({
       ...before,
       storage: withSlots(before.storage, new Map([[slot, value]])),
-    }))
-    return true
-  },
+    })),
 })
 
-const impersonate = method({
+const impersonate = command({
   name: 'hardhat_impersonateAccount',
   aliases: ['anvil_impersonateAccount'],
   summary: 'Lets this node send transactions of an account without its key, contracts included.',
   params: [param('account', address)],
-  result: ack,
   example: { params: [STRANGER], result: null },
-  effects: 'chain',
   tell: ([account]) => `impersonating ${account}`,
-  handle: async ({ chain, profile }, account) => {
-    await chain.update((state) =>
-      changeAccounts(state, impersonateAccount(state.accounts, account)),
-    )
-    return profile.ack
-  },
+  handle: ({ chain }, account) =>
+    chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
 })
 
 /** Whether there was something to end; null where the node of the profile does not say. */

@@ -12,10 +12,10 @@ import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/f
 import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { command } from '../common/command.ts'
 import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { clientVersionOf } from '../common/version.ts'
-import { ack } from '../compat/profile.ts'
 import { members } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, shape } from '../wire/encodeobject.ts'
 
@@ -140,17 +140,15 @@ const metadata = method({
   },
 })
 
-const resetChain = method({
+const resetChain = command({
   name: 'hardhat_reset',
   aliases: ['anvil_reset'],
   summary:
     'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
   // a URL may have a key
   params: [secret(optional('options', resetOptions))],
-  result: ack,
   example: { params: [], result: null },
-  effects: 'chain',
-  handle: async ({ chain, peers, forking, profile }, order) => {
+  handle: async ({ chain, peers, forking }, order) => {
     requireUnlinked({ peers }, 'reset the chain')
     const isFork = chain.state.config.upstream !== undefined
     // viem sends {forking: {blockNumber: null}} for a plain reset
@@ -160,22 +158,19 @@ const resetChain = method({
       const origin = await (forks ? forking.begin(order) : forking.leave())
       await chain.update((state) => resetTo(state, origin), RESET)
     }
-    return profile.ack
   },
 })
 
-const setLoggingEnabled = method({
+const setLoggingEnabled = command({
   name: 'hardhat_setLoggingEnabled',
   aliases: ['anvil_setLoggingEnabled'],
   summary: 'Turns the log of calls and blocks off and on.',
   params: [param('enabled', boolean)],
-  result: ack,
   example: { params: [true], result: null },
   effects: 'node',
   tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
-  handle: ({ logging, profile }, enabled) => {
+  handle: ({ logging }, enabled) => {
     logging.isEnabled = enabled
-    return profile.ack
   },
 })
 

@@ -1,9 +1,10 @@
 // hardhat: what was compiled, handed over by Hardhat's plugins.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { boolean, text } from '../../rpc/primitives.ts'
+import { text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { trueCommand } from '../common/command.ts'
+import type { MethodContext } from '../common/context.ts'
 
 const compilerJson: Decoder<object> = {
   name: 'JSON of a compiler',
@@ -15,7 +16,7 @@ const compilerJson: Decoder<object> = {
   },
 }
 
-const addCompilation = method({
+const addCompilation = trueCommand({
   name: 'hardhat_addCompilationResult',
   summary: 'Takes names from a compilation, as Hardhat’s own node does when its user compiles.',
   params: [
@@ -23,13 +24,11 @@ const addCompilation = method({
     param('compilerInput', compilerJson),
     param('compilerOutput', compilerJson),
   ],
-  result: boolean,
   example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
   effects: 'node',
   handle: async ({ project }, solcVersion, input, output) => {
     const opened = await project.open()
     opened.addValue({ input, output }, `compilation by solc ${solcVersion}`)
-    return true
   },
 })
 

@@ -8,25 +8,21 @@ import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, boolean, hash, quantity } from '../../rpc/primitives.ts'
+import { command } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork } from '../common/requirefork.ts'
-import { changed } from '../common/settings.ts'
-import { ack } from '../compat/profile.ts'
+import { change } from '../common/settings.ts'
 
-const hardhatMine = method({
+const hardhatMine = command({
   name: 'hardhat_mine',
   summary:
     'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
-  result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  effects: 'chain',
-  handle: async ({ chain, caller, profile }, blocks, interval) => {
-    await mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting)
-    return profile.ack
-  },
+  handle: ({ chain, caller }, blocks, interval) =>
+    mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting),
 })
 
 const getAutomine = method({
@@ -39,58 +35,50 @@ const getAutomine = method({
   handle: ({ chain }) => isInstant(chain.state.mining),
 })
 
-const setCoinbase = method({
+const setCoinbase = command({
   name: 'hardhat_setCoinbase',
   aliases: ['anvil_setCoinbase'],
   summary: 'Sets who gets the fees of the blocks to come.',
   params: [param('account', address)],
-  result: ack,
   example: { params: [STRANGER], result: null },
-  effects: 'chain',
   tell: ([account]) => `coinbase ${account}`,
-  handle: ({ chain, profile }, coinbase) => changed(chain, { coinbase }, profile),
+  handle: ({ chain }, coinbase) => change(chain, { coinbase }),
 })
 
-const setNextBlockBaseFee = method({
+const setNextBlockBaseFee = command({
   name: 'hardhat_setNextBlockBaseFeePerGas',
   aliases: ['anvil_setNextBlockBaseFeePerGas'],
   summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
   params: [param('baseFee', quantity)],
-  result: ack,
   example: { params: ['0x3b9aca00'], result: null },
-  effects: 'chain',
   tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
   handle: ({ chain, profile }, nextBaseFee) => {
     if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
-    return changed(chain, { nextBaseFee }, profile)
+    return change(chain, { nextBaseFee })
   },
 })
 
-const setPrevRandao = method({
+const setPrevRandao = command({
   name: 'hardhat_setPrevRandao',
   aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
   summary: 'Sets what PREVRANDAO gives in the next block.',
   params: [param('prevRandao', hash)],
-  result: ack,
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  effects: 'chain',
   tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
   handle: ({ chain, profile }, nextPrevRandao) => {
     if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
     const { setRandomnessGoesOn } = chain.state.config.behaviour
     const laterPrevRandao = setRandomnessGoesOn ? hashAfter(nextPrevRandao) : undefined
-    return changed(chain, { nextPrevRandao, laterPrevRandao }, profile)
+    return change(chain, { nextPrevRandao, laterPrevRandao })
   },
 })
 
-const setMinGasPrice = method({
+const setMinGasPrice = command({
   name: 'hardhat_setMinGasPrice',
   aliases: ['anvil_setMinGasPrice'],
   summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
   params: [param('price', quantity)],
-  result: ack,
   example: { params: ['0x1'], result: null },
-  effects: 'chain',
   tell: ([price]) => `least gas price ${fee(price)}`,
   handle: ({ chain, profile }, minGasPrice) => {
     const { hardfork } = nextRules(chain.state, chain.environment.now())
@@ -98,7 +86,7 @@ const setMinGasPrice = method({
       const message = 'under EIP-1559 the base fee is the least price of a block'
       throw new DevchainError('METHOD_NOT_SUPPORTED', message)
     }
-    return changed(chain, { minGasPrice }, profile)
+    return change(chain, { minGasPrice })
   },
 })
 
