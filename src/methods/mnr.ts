@@ -1,5 +1,6 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
-import { DevchainError, printValue } from '../core/errors.ts'
+
+import { DevchainError } from '../core/errors.ts'
 import { type Hash, isBytes, parseBytes, wordFromBigint } from '../core/hex.ts'
 import type { Imported, MergedWork } from '../node/sealing/getwork.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { type Method, param } from '../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
+import { invalid } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
 
@@ -24,8 +26,7 @@ const bytes: Decoder<Uint8Array> = {
   decode: (value, path) => {
     const text = typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : value
     if (typeof text === 'string' && isBytes(text)) return parseBytes(text)
-    const message = `${path}: expected bytes as pairs of hex digits, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, 'bytes as pairs of hex digits', value)
   },
 }
 

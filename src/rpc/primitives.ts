@@ -1,5 +1,4 @@
 // The schemas that everything else is put together from: how each kind of value looks on the wire.
-import { DevchainError, printValue } from '../core/errors.ts'
 import {
   type Address,
   type Hash,
@@ -7,7 +6,7 @@ import {
   parseBytes,
   quantityFromBigint,
 } from '../core/hex.ts'
-import type { Decoder, Encoder, Json, Schema } from './schema.ts'
+import { type Decoder, type Encoder, invalid, type Json, type Schema } from './schema.ts'
 
 const TWO_TO_256 = 2n ** 256n
 
@@ -22,7 +21,7 @@ export const address: Schema<Address> = {
     if (typeof value === 'string' && ADDRESS.test(value)) {
       return (value.length === 40 ? `0x${value}` : value).toLowerCase() as Address
     }
-    throw expected('a 20-byte address', value, path)
+    throw invalid(path, 'a 20-byte address', value)
   },
   encode: (value) => value,
 }
@@ -35,7 +34,7 @@ export const hash: Schema<Hash> = {
     if (typeof value === 'string' && HASH.test(value)) {
       return (value.length === 64 ? `0x${value}` : value).toLowerCase() as Hash
     }
-    throw expected('32 bytes as 0x and 64 digits', value, path)
+    throw invalid(path, '32 bytes as 0x and 64 digits', value)
   },
   encode: (value) => value,
 }
@@ -51,9 +50,9 @@ export const data: Schema<Uint8Array> = {
   json: { title: 'data', type: 'string', pattern: '^0x([0-9a-fA-F]{2})*$' },
   decode: (value, path) => {
     if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) {
-      throw expected('bytes as 0x and pairs of digits', value, path)
+      throw invalid(path, 'bytes as 0x and pairs of digits', value)
     }
-    if (value.length % 2 === 1) throw expected('an even number of hex digits', value, path)
+    if (value.length % 2 === 1) throw invalid(path, 'an even number of hex digits', value)
     return parseBytes(value)
   },
   encode: hexFromBytes,
@@ -71,9 +70,9 @@ export const quantity: Schema<bigint> = {
   },
   decode: (value, path) => {
     const number = integerOf(value)
-    if (number === undefined) throw expected('a quantity (0x hex or decimal)', value, path)
+    if (number === undefined) throw invalid(path, 'a quantity (0x hex or decimal)', value)
     if (number >= TWO_TO_256 || isTooLong(value)) {
-      throw expected('a quantity of at most 256 bits (64 hex digits)', value, path)
+      throw invalid(path, 'a quantity of at most 256 bits (64 hex digits)', value)
     }
     return number
   },
@@ -87,7 +86,7 @@ export const quantityNumber: Schema<number> = {
   decode: (value, path) => {
     const number = quantity.decode(value, path)
     if (number > BigInt(Number.MAX_SAFE_INTEGER)) {
-      throw expected(`a quantity of at most ${Number.MAX_SAFE_INTEGER}`, value, path)
+      throw invalid(path, `a quantity of at most ${Number.MAX_SAFE_INTEGER}`, value)
     }
     return Number(number)
   },
@@ -104,7 +103,7 @@ export const boolean: Schema<boolean> = {
   decode: (value, path) => {
     if (value === true || value === 'true') return true
     if (value === false || value === 'false') return false
-    throw expected('true or false', value, path)
+    throw invalid(path, 'true or false', value)
   },
   encode: (value) => value,
 }
@@ -115,7 +114,7 @@ export const text: Schema<string> = {
   json: { title: 'text', type: 'string' },
   decode: (value, path) => {
     if (typeof value === 'string') return value
-    throw expected('text', value, path)
+    throw invalid(path, 'text', value)
   },
   encode: (value) => value,
 }
@@ -156,7 +155,7 @@ export function list<T>(
     ...(noun !== undefined && { noun }),
     ...(decode && {
       decode: (value, path, notes) => {
-        if (!Array.isArray(value)) throw expected(`a list of ${name}`, value, path)
+        if (!Array.isArray(value)) throw invalid(path, `a list of ${name}`, value)
         return value.map((each, i) => decode(each, `${path}[${i}]`, notes))
       },
     }),
@@ -171,7 +170,7 @@ export function enumeration<const W extends string>(words: readonly W[]): Schema
     json: { type: 'string', enum: words },
     decode: (value, path) => {
       const word = words.find((each) => each === value)
-      if (word === undefined) throw expected(`one of ${words.join(', ')}`, value, path)
+      if (word === undefined) throw invalid(path, `one of ${words.join(', ')}`, value)
       return word
     },
     encode: (value) => value,
@@ -197,8 +196,4 @@ function integerOf(value: unknown): bigint | undefined {
 /** Hex of more than 32 bytes, be they zeros: who writes so much means something else than a number. */
 function isTooLong(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('0x') && value.length > 66
-}
-
-function expected(what: string, value: unknown, path: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `${path}: expected ${what}, got ${printValue(value)}`)
 }

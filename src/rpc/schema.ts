@@ -1,5 +1,5 @@
 // Schemas: how a JSON value of the wire becomes a value of the domain, and back, and how it is described.
-import { printValue } from '../core/errors.ts'
+import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
 export type Json =
@@ -41,6 +41,12 @@ export function remarkMisspelling(
   const meant = nearest(key, known, key.length < 6 ? 1 : 2)
   if (meant === undefined) return
   remark(notes, `${path}: the member ${printValue(key)} is ignored; did you mean ${meant}?`)
+}
+
+/** The error of a value that is not what was expected. @param path where it stands in the request */
+export function invalid(path: string, expected: string, value: unknown): DevchainError {
+  const message = `${path}: expected ${expected}, got ${printValue(value)}`
+  return new DevchainError('INVALID_PARAMS', message)
 }
 
 /** Reads a value of the wire. */

@@ -1,9 +1,10 @@
 // anvil: reorganizations.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { nullCommand } from '../common/command.ts'
 import type { MethodContext } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
@@ -21,8 +22,7 @@ const placedItem: Decoder<readonly [Item, number]> = {
   },
   decode: (value, path, notes) => {
     if (!Array.isArray(value) || value.length !== 2) {
-      const message = `${path}: expected [transaction, index of a new block], got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalid(path, '[transaction, index of a new block]', value)
     }
     const given = item.decode(value[0], `${path}[0]`, notes)
     return [given, quantityNumber.decode(value[1], `${path}[1]`)]

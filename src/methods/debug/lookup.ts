@@ -1,6 +1,6 @@
 // debug: what is known by a hash or a key, and accounts in the middle of a block.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
 import { replayOne } from '../../node/calls/replay.ts'
@@ -11,6 +11,7 @@ import { latest } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
@@ -39,8 +40,11 @@ const codeKey: Decoder<Hash> = {
     if (bytes.length === CODE_KEY_LENGTH && bytes[0] === CODE_PREFIX) {
       return hashFromBytes(bytes.subarray(1))
     }
-    const message = `${path}: expected 0x63 and the 32 bytes of a code's hash, as there is no database with other keys, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(
+      path,
+      "0x63 and the 32 bytes of a code's hash, as there is no database with other keys",
+      value,
+    )
   },
 }
 

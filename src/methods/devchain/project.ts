@@ -2,7 +2,6 @@
 // devchain_label), which change how things are told and nothing else; and a transaction told by its names.
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
@@ -10,6 +9,7 @@ import type { Trace } from '../../project/trace/tree.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { anything, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 
@@ -20,8 +20,7 @@ const artifacts: Decoder<unknown> = {
   decode: (value, path) => {
     const isPath = typeof value === 'string' && /\S/.test(value)
     if (isPath || (typeof value === 'object' && value !== null)) return value
-    const message = `${path}: expected a path, an ABI, an artifact or the output of a compiler, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, 'a path, an ABI, an artifact or the output of a compiler', value)
   },
 }
 
@@ -46,13 +45,11 @@ const labels: Decoder<Labels> = {
   json: { type: 'object', additionalProperties: { type: 'string' } },
   decode: (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      const message = `${path}: expected {address: name}, got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalid(path, '{address: name}', value)
     }
     const entries = Object.entries(value).map(([key, name]) => {
       if (typeof name === 'string') return [parseAddress(key), name] as const
-      const message = `${path}.${key}: expected a name, got ${printValue(name)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalid(`${path}.${key}`, 'a name', name)
     })
     return new Map(entries)
   },

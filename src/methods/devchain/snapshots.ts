@@ -1,5 +1,6 @@
 // Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert, devchain_dropSnapshot.
-import { DevchainError, printValue } from '../../core/errors.ts'
+
+import { DevchainError } from '../../core/errors.ts'
 import {
   dropSnapshot,
   returnTo,
@@ -13,6 +14,7 @@ import type { Header } from '../../protocol/blocks/header.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { members } from '../wire/decodeobject.ts'
@@ -54,8 +56,7 @@ const nameOrId: Decoder<string | number> = {
     if (typeof value === 'string' || typeof value === 'number') {
       return Number(quantity.decode(value, path))
     }
-    const message = `${path}: expected the name or the id of a snapshot, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, 'the name or the id of a snapshot', value)
   },
 }
 

@@ -16,6 +16,7 @@ import {
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -81,10 +82,7 @@ const percentiles: Decoder<readonly number[]> = {
   decode: (value, path) => {
     if (Array.isArray(value))
       return value.map((each, i) => percentile.decode(each, `${path}[${i}]`))
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path}: expected a list of percentiles, got ${printValue(value)}`,
-    )
+    throw invalid(path, 'a list of percentiles', value)
   },
 }
 

@@ -1,6 +1,5 @@
 // eth: transactions that are sent, at once or under conditions, with their receipt or without.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
@@ -13,6 +12,7 @@ import { type Transaction, withoutSignature } from '../../protocol/transactions/
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { viewOfReceipt } from '../common/views.ts'
@@ -129,8 +129,7 @@ const timeout: Decoder<number> = {
   decode: (value, path) => {
     const milliseconds = quantityNumber.decode(value, path)
     if (milliseconds >= 1 && milliseconds <= LONGEST_WAIT_MS) return milliseconds
-    const message = `${path}: expected 1 to ${LONGEST_WAIT_MS} milliseconds, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, `1 to ${LONGEST_WAIT_MS} milliseconds`, value)
   },
 }
 

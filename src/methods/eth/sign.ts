@@ -1,12 +1,13 @@
 // eth: signatures over messages and structured data, and signed transactions that are not sent.
 
 import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { parseTypedData, type TypedData, typedDataDigest } from '../../core/typeddata.ts'
 import { signRequest } from '../../node/sending/sign.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, MESSAGE } from '../common/examples.ts'
 import { keyAt, signMessage } from '../common/sign.ts'
@@ -21,8 +22,7 @@ const typedData: Decoder<TypedData> = {
       return parseTypedData(typeof value === 'string' ? JSON.parse(value) : value)
     } catch (error) {
       if (error instanceof SyntaxError) {
-        const message = `${path}: expected typed data or its JSON text, got ${printValue(value)}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalid(path, 'typed data or its JSON text', value)
       }
       if (!(error instanceof DevchainError)) throw error
       throw new DevchainError(error.word, `${path}: ${error.message}`)

@@ -1,12 +1,12 @@
 // eth: work for miners, and how fast they and the chain are.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
 import { wordFromBigint } from '../../core/hex.ts'
 import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'
 import type { EthashWork } from '../../node/sealing/getwork.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
@@ -27,8 +27,7 @@ const nonce: Decoder<Uint8Array> = {
   decode: (value, path) => {
     const bytes = data.decode(value, path)
     if (bytes.length === 8) return bytes
-    const message = `${path}: expected 8 bytes as 0x and 16 digits, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, '8 bytes as 0x and 16 digits', value)
   },
 }
 

@@ -12,6 +12,7 @@ import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/f
 import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { command } from '../common/command.ts'
 import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
@@ -29,8 +30,7 @@ const forkBlock: Decoder<string> = {
   decode: (value, path) => {
     const isText = typeof value === 'string' && isForkBlock(value)
     if (isText || Number.isSafeInteger(value)) return String(value)
-    const message = `${path}: expected ${FORK_BLOCKS}, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, `${FORK_BLOCKS}`, value)
   },
 }
 

@@ -1,8 +1,9 @@
 // hardhat: what was compiled, handed over by Hardhat's plugins.
-import { DevchainError, printValue } from '../../core/errors.ts'
+
 import { type Method, param } from '../../rpc/method.ts'
 import { text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
 import type { MethodContext } from '../common/context.ts'
 
@@ -11,8 +12,7 @@ const compilerJson: Decoder<object> = {
   json: { type: 'object' },
   decode: (value, path) => {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-    const message = `${path}: expected standard JSON of the compiler, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, 'standard JSON of the compiler', value)
   },
 }
 

@@ -1,6 +1,5 @@
 // trace: messages and signed transactions that are run and traced, and leave nothing.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
 import {
   type TracedRun,
   type TracerFor,
@@ -14,6 +13,7 @@ import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
@@ -30,8 +30,7 @@ const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
   json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
   decode: (value, path, notes) => {
     if (!Array.isArray(value) || value.length !== 2) {
-      const message = `${path}: expected a pair [transaction, types], got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalid(path, 'a pair [transaction, types]', value)
     }
     const message = transactionRequest.decode(value[0], `${path}[0]`, notes)
     return [message, parts.decode(value[1], `${path}[1]`)]

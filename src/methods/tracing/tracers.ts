@@ -1,4 +1,5 @@
 // The tracers that debug_trace… knows by name: each gives hooks for a run, and writes what came of it.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -15,6 +16,7 @@ import type { Names } from '../../project/naming/names.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
 import type { Notes } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { members } from '../wire/decodeobject.ts'
 import {
   type FramePlace,
@@ -192,8 +194,7 @@ function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
 function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const isObject = typeof config === 'object' && config !== null && !Array.isArray(config)
   if (!isObject || Object.keys(config).length === 0) {
-    const message = `${path}: expected {tracer: its config, ...}, got ${printValue(config)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, '{tracer: its config, ...}', config)
   }
   const recorders = Object.entries(config).map(
     ([name, inner]) => [name, recorderNamed(name, inner, `${path}.${name}`, notes)] as const,

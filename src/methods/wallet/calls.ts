@@ -25,9 +25,10 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
-import { invalid, keyed, members, refined, required } from '../wire/decodeobject.ts'
+import { keyed, members, refined, required } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** The form of requests and replies. */

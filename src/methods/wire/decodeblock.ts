@@ -1,8 +1,6 @@
-// How a request names a block: number, tag, hash, or an object that says which of them (EIP-1898).
-import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, parseHash } from '../../core/hex.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import { type Decoder, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
 
 const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
 
@@ -97,11 +95,4 @@ function booleanOf(value: unknown, path: string): boolean {
   if (value === undefined || value === null || value === false || value === 'false') return false
   if (value === true || value === 'true') return true
   throw invalid(path, 'true or false', value)
-}
-
-function invalid(path: string, expected: string, value: unknown): DevchainError {
-  return new DevchainError(
-    'INVALID_PARAMS',
-    `${path}: expected ${expected}, got ${printValue(value)}`,
-  )
 }

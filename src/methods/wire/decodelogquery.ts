@@ -4,8 +4,9 @@ import type { Hash } from '../../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../../node/events/logs.ts'
 import { address, hash } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { blockReference } from './decodeblock.ts'
-import { invalid, members, oneOrMore, refined, same } from './decodeobject.ts'
+import { members, oneOrMore, refined, same } from './decodeobject.ts'
 
 /** A position of `topics`: null for anything, a topic, or a list of alternatives; null among those means anything, too. */
 const topicFilter: Decoder<TopicFilter> = {

@@ -1,8 +1,8 @@
 // Objects that requests carry: transactions, overrides, filters.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { list } from '../../rpc/primitives.ts'
-import { type Decoder, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
 
 /** What the members of an object decode to; any may be left out, or be null. */
 export type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
@@ -104,11 +104,4 @@ export function same<T>(
 export function required<T>(value: T | undefined, path: string, expected: string): T {
   if (value === undefined) throw invalid(path, expected, undefined)
   return value
-}
-
-export function invalid(path: string, expected: string, value: unknown): DevchainError {
-  return new DevchainError(
-    'INVALID_PARAMS',
-    `${path}: expected ${expected}, got ${printValue(value)}`,
-  )
 }

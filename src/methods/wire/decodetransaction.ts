@@ -9,8 +9,8 @@ import type {
   TransactionType,
 } from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
-import { type Decoder, type Notes, remark } from '../../rpc/schema.ts'
-import { type Decoded, invalid, members, refined, required, same } from './decodeobject.ts'
+import { type Decoder, invalid, type Notes, remark } from '../../rpc/schema.ts'
+import { type Decoded, members, refined, required, same } from './decodeobject.ts'
 
 const accessListEntry: Decoder<AccessListEntry> = refined(
   members('access list entry', { address, storageKeys: list(hash) }),
