@@ -1,43 +1,14 @@
 // admin: links to other nodes, as geth names them.
 import { headOf } from '../node/ledger/blocktree.ts'
 import { LINK_PATH, type OwnNode } from '../node/peers.ts'
-import { type Method, param } from '../rpc/method.ts'
+import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type MethodContext, type Methods, method } from './common/context.ts'
 import { programVersion } from './common/version.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
 import { peerUrl } from './wire/peers/decodepeer.ts'
 import { peerShape } from './wire/peers/encodepeer.ts'
-
-const addPeer = method({
-  name: 'admin_addPeer',
-  summary: 'Links to another devchain, and keeps the link; false where it is kept already.',
-  params: [param('url', peerUrl)],
-  result: boolean,
-  example: { params: ['ws://127.0.0.1:8546'], result: true },
-  effects: 'node',
-  handle: async ({ peers }, url) => (await peers.load()).add(url),
-})
-
-const removePeer = method({
-  name: 'admin_removePeer',
-  summary: 'Ends a link, by URL, node id or name, and dials it no more; false where there is none.',
-  params: [param('peer', text)],
-  result: boolean,
-  example: { params: ['ws://127.0.0.1:8546'], result: false },
-  effects: 'node',
-  handle: ({ peers }, peer) => peers.now?.remove(peer) ?? false,
-})
-
-const listPeers = method({
-  name: 'admin_peers',
-  summary: 'The linked peers with their newest blocks, those that are cut off as well.',
-  params: [],
-  result: list(peerShape),
-  example: { params: [], result: [] },
-  handle: ({ peers }) => peers.now?.all() ?? [],
-})
 
 /** This node, with its chain. */
 interface Self {
@@ -61,21 +32,43 @@ const selfShape: Encoder<Self> = shape<Self>('node', {
   ),
 })
 
-const nodeInfo = method({
-  name: 'admin_nodeInfo',
-  summary: 'This node as its peers see it: id, name, network, genesis and newest block.',
-  params: [],
-  result: selfShape,
-  example: { params: [] },
-  handle: async (context) => {
-    const { self: node } = await context.peers.load()
-    return { node, client: programVersion(context.info), context }
-  },
-})
-
-export const adminMethods: readonly Method<MethodContext>[] = [
-  addPeer,
-  removePeer,
-  listPeers,
-  nodeInfo,
+export const adminMethods: Methods = [
+  method({
+    name: 'admin_addPeer',
+    summary: 'Links to another devchain, and keeps the link; false where it is kept already.',
+    params: [param('url', peerUrl)],
+    result: boolean,
+    example: { params: ['ws://127.0.0.1:8546'], result: true },
+    effects: 'node',
+    handle: async ({ peers }, url) => (await peers.load()).add(url),
+  }),
+  method({
+    name: 'admin_removePeer',
+    summary:
+      'Ends a link, by URL, node id or name, and dials it no more; false where there is none.',
+    params: [param('peer', text)],
+    result: boolean,
+    example: { params: ['ws://127.0.0.1:8546'], result: false },
+    effects: 'node',
+    handle: ({ peers }, peer) => peers.now?.remove(peer) ?? false,
+  }),
+  method({
+    name: 'admin_peers',
+    summary: 'The linked peers with their newest blocks, those that are cut off as well.',
+    params: [],
+    result: list(peerShape),
+    example: { params: [], result: [] },
+    handle: ({ peers }) => peers.now?.all() ?? [],
+  }),
+  method({
+    name: 'admin_nodeInfo',
+    summary: 'This node as its peers see it: id, name, network, genesis and newest block.',
+    params: [],
+    result: selfShape,
+    example: { params: [] },
+    handle: async (context) => {
+      const { self: node } = await context.peers.load()
+      return { node, client: programVersion(context.info), context }
+    },
+  }),
 ]

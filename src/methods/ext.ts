@@ -7,71 +7,69 @@ import { transactionPlace } from '../node/ledger/blocktree.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
 import { encodeHeader } from '../protocol/blocks/header.ts'
 import { orderedTrieProof } from '../protocol/blocks/orderedtrie.ts'
-import { type Method, param } from '../rpc/method.ts'
+import { param } from '../rpc/method.ts'
 import { data, hashOfBlock, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type MethodContext, type Methods, method } from './common/context.ts'
 import { UNKNOWN } from './common/examples.ts'
 import { PROTOCOL_VERSION } from './common/version.ts'
 import { blockReference, byHash } from './wire/decodeblock.ts'
 import { encodedReceipts } from './wire/encodereceipt.ts'
 
-const extProtocolVersion = method({
-  name: 'ext_protocolVersion',
-  summary: 'The protocol version, as eth_protocolVersion has it.',
-  params: [],
-  result: text,
-  example: { params: [], result: PROTOCOL_VERSION },
-  handle: () => PROTOCOL_VERSION,
-})
-
-const extRawReceipt = method({
-  name: 'ext_getRawTransactionReceiptByHash',
-  summary: 'The canonical encoding of a transaction’s receipt; null when it is not in the chain.',
-  params: [param('hash', hashOfTransaction)],
-  result: nullable(data),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'own',
-  handle: ({ chain }, transactionHash) => {
-    const place = transactionPlace(chain.state.tree, transactionHash)
-    return place && encodedReceipts(place.record)[place.index]
-  },
-})
-
-const extReceiptNodes = method({
-  name: 'ext_getTransactionReceiptNodesByHash',
-  summary:
-    'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when there is no such block, or the transaction is not in it.',
-  params: [param('blockHash', hashOfBlock), param('transactionHash', hashOfTransaction)],
-  result: nullable(list(data)),
-  example: {
-    params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
-  },
-  onFork: 'here',
-  handle: async ({ chain }, blockHash, transactionHash) => {
-    const record = await findRecord(chain, byHash(blockHash))
-    return record === undefined ? null : receiptNodes(record, transactionHash)
-  },
-})
-
-const extHeaderByHash = method({
-  name: 'ext_getRawBlockHeaderByHash',
-  summary: 'The RLP of a block’s header by its hash, which is its Keccak-256; null when unknown.',
-  params: [param('hash', hashOfBlock)],
-  result: nullable(data),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'here',
-  handle: (context, blockHash) => headerOrNull(context, byHash(blockHash)),
-})
-
-const extHeaderByNumber = method({
-  name: 'ext_getRawBlockHeaderByNumber',
-  summary: 'The RLP of a block’s header by number or tag; null when there is no such block.',
-  params: [param('block', blockReference)],
-  result: nullable(data),
-  example: { params: ['0xffffff'], result: null },
-  onFork: 'here',
-  handle: (context, block) => headerOrNull(context, block),
-})
+export const extMethods: Methods = [
+  method({
+    name: 'ext_protocolVersion',
+    summary: 'The protocol version, as eth_protocolVersion has it.',
+    params: [],
+    result: text,
+    example: { params: [], result: PROTOCOL_VERSION },
+    handle: () => PROTOCOL_VERSION,
+  }),
+  method({
+    name: 'ext_getRawTransactionReceiptByHash',
+    summary: 'The canonical encoding of a transaction’s receipt; null when it is not in the chain.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(data),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'own',
+    handle: ({ chain }, transactionHash) => {
+      const place = transactionPlace(chain.state.tree, transactionHash)
+      return place && encodedReceipts(place.record)[place.index]
+    },
+  }),
+  method({
+    name: 'ext_getTransactionReceiptNodesByHash',
+    summary:
+      'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when there is no such block, or the transaction is not in it.',
+    params: [param('blockHash', hashOfBlock), param('transactionHash', hashOfTransaction)],
+    result: nullable(list(data)),
+    example: {
+      params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
+    },
+    onFork: 'here',
+    handle: async ({ chain }, blockHash, transactionHash) => {
+      const record = await findRecord(chain, byHash(blockHash))
+      return record === undefined ? null : receiptNodes(record, transactionHash)
+    },
+  }),
+  method({
+    name: 'ext_getRawBlockHeaderByHash',
+    summary: 'The RLP of a block’s header by its hash, which is its Keccak-256; null when unknown.',
+    params: [param('hash', hashOfBlock)],
+    result: nullable(data),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'here',
+    handle: (context, blockHash) => headerOrNull(context, byHash(blockHash)),
+  }),
+  method({
+    name: 'ext_getRawBlockHeaderByNumber',
+    summary: 'The RLP of a block’s header by number or tag; null when there is no such block.',
+    params: [param('block', blockReference)],
+    result: nullable(data),
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'here',
+    handle: (context, block) => headerOrNull(context, block),
+  }),
+]
 
 async function headerOrNull(
   { chain, caller }: MethodContext,
@@ -85,11 +83,3 @@ function receiptNodes(record: BlockRecord, transactionHash: Hash): readonly Uint
   const index = record.block.transactions.findIndex(({ hash: each }) => each === transactionHash)
   return index < 0 ? null : orderedTrieProof(encodedReceipts(record), index).reverse()
 }
-
-export const extMethods: readonly Method<MethodContext>[] = [
-  extProtocolVersion,
-  extRawReceipt,
-  extReceiptNodes,
-  extHeaderByHash,
-  extHeaderByNumber,
-]

@@ -3,11 +3,11 @@
 import { DevchainError } from '../core/errors.ts'
 import { fee } from '../core/format.ts'
 import { hexFromBytes } from '../core/hex.ts'
-import { type Method, optional, param } from '../rpc/method.ts'
+import { optional, param } from '../rpc/method.ts'
 import { address, data, quantity, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { trueCommand } from './common/command.ts'
-import type { MethodContext } from './common/context.ts'
+import type { Methods } from './common/context.ts'
 import { STRANGER } from './common/examples.ts'
 import { resuming, stopping } from './common/mine.ts'
 import { change } from './common/settings.ts'
@@ -30,55 +30,45 @@ const extraDataText: Decoder<Uint8Array> = {
   },
 }
 
-const minerStart = trueCommand({
-  name: 'miner_start',
-  summary:
-    'Resumes instant or interval mining, and mines what waits, on as many threads as there are: {threads} is read, and decides nothing, as in ganache.',
-  params: [optional('threads', quantity)],
-  example: { params: [], result: true },
-  ...resuming,
-})
-
-const minerStop = trueCommand({
-  name: 'miner_stop',
-  summary: 'Stops instant and interval mining.',
-  params: [],
-  example: { params: [], result: true },
-  ...stopping,
-})
-
-const setEtherbase = trueCommand({
-  name: 'miner_setEtherbase',
-  summary: 'Sets who gets the fees of the blocks to come.',
-  params: [param('account', address)],
-  example: { params: [STRANGER], result: true },
-  tell: ([account]) => `coinbase ${account}`,
-  handle: ({ chain }, coinbase) => change(chain, { coinbase }),
-})
-
-const setExtra = trueCommand({
-  name: 'miner_setExtra',
-  summary: 'Sets the extraData of the blocks to come: at most 32 bytes, as 0x hex or as text.',
-  params: [param('extraData', extraDataText)],
-  example: { params: ['0xd34db33f'], result: true },
-  tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
-  handle: ({ chain }, extraData) => change(chain, { extraData }),
-})
-
-const setGasPrice = trueCommand({
-  name: 'miner_setGasPrice',
-  summary:
-    'Sets the price per gas in wei that a transaction must offer, and offers where it names none.',
-  params: [param('price', quantity)],
-  example: { params: ['0x3b9aca00'], result: true },
-  tell: ([price]) => `gas price ${fee(price)}`,
-  handle: ({ chain }, price) => change(chain, { minGasPrice: price, gasPrice: price }),
-})
-
-export const minerMethods: readonly Method<MethodContext>[] = [
-  minerStart,
-  minerStop,
-  setEtherbase,
-  setExtra,
-  setGasPrice,
+export const minerMethods: Methods = [
+  trueCommand({
+    name: 'miner_start',
+    summary:
+      'Resumes instant or interval mining, and mines what waits, on as many threads as there are: {threads} is read, and decides nothing, as in ganache.',
+    params: [optional('threads', quantity)],
+    example: { params: [], result: true },
+    ...resuming,
+  }),
+  trueCommand({
+    name: 'miner_stop',
+    summary: 'Stops instant and interval mining.',
+    params: [],
+    example: { params: [], result: true },
+    ...stopping,
+  }),
+  trueCommand({
+    name: 'miner_setEtherbase',
+    summary: 'Sets who gets the fees of the blocks to come.',
+    params: [param('account', address)],
+    example: { params: [STRANGER], result: true },
+    tell: ([account]) => `coinbase ${account}`,
+    handle: ({ chain }, coinbase) => change(chain, { coinbase }),
+  }),
+  trueCommand({
+    name: 'miner_setExtra',
+    summary: 'Sets the extraData of the blocks to come: at most 32 bytes, as 0x hex or as text.',
+    params: [param('extraData', extraDataText)],
+    example: { params: ['0xd34db33f'], result: true },
+    tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
+    handle: ({ chain }, extraData) => change(chain, { extraData }),
+  }),
+  trueCommand({
+    name: 'miner_setGasPrice',
+    summary:
+      'Sets the price per gas in wei that a transaction must offer, and offers where it names none.',
+    params: [param('price', quantity)],
+    example: { params: ['0x3b9aca00'], result: true },
+    tell: ([price]) => `gas price ${fee(price)}`,
+    handle: ({ chain }, price) => change(chain, { minGasPrice: price, gasPrice: price }),
+  }),
 ]

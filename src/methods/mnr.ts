@@ -12,11 +12,10 @@ import {
   requireParentHash,
   requireParentHeader,
 } from '../protocol/work/parentchain.ts'
-import { type Method, param } from '../rpc/method.ts'
+import { param } from '../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../rpc/schema.ts'
-import { invalid } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
+import { type Methods, method } from './common/context.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
 
 /** Bytes as hex, which merged miners write without 0x. */
@@ -74,88 +73,80 @@ const imported: Encoder<Imported> = shape<Imported>('import', {
   blockIncludedHeight: field(quantityResult, ({ number }) => number),
 })
 
-const getWork = method({
-  name: 'mnr_getWork',
-  summary:
-    'Work on the block that would be mined now: the hash to put after the tag in a parent block’s coinbase, and the target.',
-  params: [],
-  result: work,
-  example: { params: [] },
-  effects: 'node',
-  handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
-})
-
-const submitBlock = method({
-  name: 'mnr_submitParentChainBlock',
-  summary: 'Mines the block that a parent block’s coinbase names; takes the whole parent block.',
-  params: [param('block', bytes)],
-  result: imported,
-  example: { params: ['00'.repeat(80)] },
-  effects: 'chain',
-  handle: ({ getWork }, block) => getWork.submitMerged(proofOfBlock(decodeParentBlock(block))),
-})
-
-const submitTransactions = method({
-  name: 'mnr_submitParentChainBlockTransactions',
-  summary:
-    'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
-  params: [
-    param('blockHash', parentHash),
-    param('header', bytes),
-    param('coinbase', bytes),
-    param('transactionIds', hashes),
-  ],
-  result: imported,
-  example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
-  effects: 'chain',
-  handle: ({ getWork }, blockHash, header, coinbase, ids) => {
-    requireSome(ids)
-    return getWork.submitMerged(
-      proofOfBlock({
-        header: requireParentHash(requireParentHeader(header), blockHash),
-        coinbase: decodeParentTransaction(coinbase),
-        // ids are written as people write them: the last byte first
-        ids: ids.map((id) => id.toReversed()),
-      }),
-    )
-  },
-})
-
-const submitPartialMerkle = method({
-  name: 'mnr_submitParentChainBlockPartialMerkle',
-  summary:
-    'As mnr_submitParentChainBlock, with header, coinbase, the hashes from the coinbase’s up to the root, and how many transactions there are.',
-  params: [
-    param('blockHash', parentHash),
-    param('header', bytes),
-    param('coinbase', bytes),
-    param('hashes', hashes),
-    param('count', hexNumber),
-  ],
-  result: imported,
-  example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
-  effects: 'chain',
-  handle: ({ getWork }, blockHash, header, coinbase, branch, count) => {
-    requireSome(branch)
-    requireBranchLength(branch.length, count)
-    return getWork.submitMerged(
-      proofOfBranch(
-        requireParentHash(requireParentHeader(header), blockHash),
-        decodeParentTransaction(coinbase),
-        branch,
-      ),
-    )
-  },
-})
+export const mnrMethods: Methods = [
+  method({
+    name: 'mnr_getWork',
+    summary:
+      'Work on the block that would be mined now: the hash to put after the tag in a parent block’s coinbase, and the target.',
+    params: [],
+    result: work,
+    example: { params: [] },
+    effects: 'node',
+    handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
+  }),
+  method({
+    name: 'mnr_submitParentChainBlock',
+    summary: 'Mines the block that a parent block’s coinbase names; takes the whole parent block.',
+    params: [param('block', bytes)],
+    result: imported,
+    example: { params: ['00'.repeat(80)] },
+    effects: 'chain',
+    handle: ({ getWork }, block) => getWork.submitMerged(proofOfBlock(decodeParentBlock(block))),
+  }),
+  method({
+    name: 'mnr_submitParentChainBlockTransactions',
+    summary:
+      'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
+    params: [
+      param('blockHash', parentHash),
+      param('header', bytes),
+      param('coinbase', bytes),
+      param('transactionIds', hashes),
+    ],
+    result: imported,
+    example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
+    effects: 'chain',
+    handle: ({ getWork }, blockHash, header, coinbase, ids) => {
+      requireSome(ids)
+      return getWork.submitMerged(
+        proofOfBlock({
+          header: requireParentHash(requireParentHeader(header), blockHash),
+          coinbase: decodeParentTransaction(coinbase),
+          // ids are written as people write them: the last byte first
+          ids: ids.map((id) => id.toReversed()),
+        }),
+      )
+    },
+  }),
+  method({
+    name: 'mnr_submitParentChainBlockPartialMerkle',
+    summary:
+      'As mnr_submitParentChainBlock, with header, coinbase, the hashes from the coinbase’s up to the root, and how many transactions there are.',
+    params: [
+      param('blockHash', parentHash),
+      param('header', bytes),
+      param('coinbase', bytes),
+      param('hashes', hashes),
+      param('count', hexNumber),
+    ],
+    result: imported,
+    example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
+    effects: 'chain',
+    handle: ({ getWork }, blockHash, header, coinbase, branch, count) => {
+      requireSome(branch)
+      requireBranchLength(branch.length, count)
+      return getWork.submitMerged(
+        proofOfBranch(
+          requireParentHash(requireParentHeader(header), blockHash),
+          decodeParentTransaction(coinbase),
+          branch,
+        ),
+      )
+    },
+  }),
+]
 
 function requireSome(list: readonly Uint8Array[]): void {
   if (list.length > 0) return
   throw new DevchainError('WORK_REJECTED', "The list of merkle hashes can't be empty")
 }
-
-export const mnrMethods: readonly Method<MethodContext>[] = [
-  getWork,
-  submitBlock,
-  submitTransactions,
-  submitPartialMerkle,
-]

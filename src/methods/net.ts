@@ -1,55 +1,46 @@
 // net: the network as clients see it.
 
 import { type PeerInfo, printEndpoint } from '../node/peers.ts'
-import type { Method } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type Methods, method } from './common/context.ts'
 import { quantityResult } from './wire/encodeobject.ts'
 
-const version = method({
-  name: 'net_version',
-  aliases: ['eth_networkId'],
-  summary: 'Network id, in decimal.',
-  params: [],
-  result: text,
-  example: { params: [], result: '33' },
-  handle: ({ chain }) => chain.state.config.networkId.toString(),
-})
-
-const listening = method({
-  name: 'net_listening',
-  summary: 'True while the node listens, and takes links of peers.',
-  params: [],
-  result: boolean,
-  example: { params: [], result: true },
-  handle: ({ listening, peers }) => listening && peers.takesLinks,
-})
-
-const peerCount = method({
-  name: 'net_peerCount',
-  summary: 'Number of connected peers.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: ({ peers }) => BigInt(peers.now?.list().length ?? 0),
-})
-
-const peerList = method({
-  name: 'net_peerList',
-  summary: 'Connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
-  params: [],
-  result: list(text),
-  example: { params: [], result: [] },
-  handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],
-})
+export const netMethods: Methods = [
+  method({
+    name: 'net_version',
+    aliases: ['eth_networkId'],
+    summary: 'Network id, in decimal.',
+    params: [],
+    result: text,
+    example: { params: [], result: '33' },
+    handle: ({ chain }) => chain.state.config.networkId.toString(),
+  }),
+  method({
+    name: 'net_listening',
+    summary: 'True while the node listens, and takes links of peers.',
+    params: [],
+    result: boolean,
+    example: { params: [], result: true },
+    handle: ({ listening, peers }) => listening && peers.takesLinks,
+  }),
+  method({
+    name: 'net_peerCount',
+    summary: 'Number of connected peers.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    handle: ({ peers }) => BigInt(peers.now?.list().length ?? 0),
+  }),
+  method({
+    name: 'net_peerList',
+    summary: 'Connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
+    params: [],
+    result: list(text),
+    example: { params: [], result: [] },
+    handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],
+  }),
+]
 
 function entryOf(peer: PeerInfo): string {
   return `${peer.id.slice(0, 8)} | ${peer.host}/${printEndpoint(peer)}`
 }
-
-export const netMethods: readonly Method<MethodContext>[] = [
-  version,
-  listening,
-  peerCount,
-  peerList,
-]

@@ -21,10 +21,10 @@ import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Change } from '../node/ledger/change.ts'
 import { sendWithPassphrase } from '../node/sending/send.ts'
 import { signRequest } from '../node/sending/sign.ts'
-import { type Method, optional, param, secret } from '../rpc/method.ts'
+import { optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type Methods, method } from './common/context.ts'
 import { ACCOUNT, MESSAGE } from './common/examples.ts'
 import { keyAt, signMessage } from './common/sign.ts'
 
@@ -72,132 +72,153 @@ const unlockDuration: Decoder<number> = {
   },
 }
 
-const listAccounts = method({
-  name: 'personal_listAccounts',
-  summary: 'Addresses that this node holds keys for, locked ones included.',
-  params: [],
-  result: list(address, 'account'),
-  example: { params: [] },
-  handle: ({ chain }) => addresses(chain.state.accounts),
-})
-
-const create = method({
-  name: 'personal_newAccount',
-  summary:
-    'Makes an account of a random key, encrypted with the passphrase; unlocked for 30 minutes.',
-  params: [secret(param('passphrase', text))],
-  result: address,
-  example: { params: ['secret'] },
-  effects: 'chain',
-  handle: ({ chain }, passphrase) =>
-    chain.update(async (state) =>
-      added(
-        state,
-        await newAccount(state.accounts, passphrase, defaultEnd(chain), encryptionOf(chain)),
+export const personalMethods: Methods = [
+  method({
+    name: 'personal_listAccounts',
+    summary: 'Addresses that this node holds keys for, locked ones included.',
+    params: [],
+    result: list(address, 'account'),
+    example: { params: [] },
+    handle: ({ chain }) => addresses(chain.state.accounts),
+  }),
+  method({
+    name: 'personal_newAccount',
+    summary:
+      'Makes an account of a random key, encrypted with the passphrase; unlocked for 30 minutes.',
+    params: [secret(param('passphrase', text))],
+    result: address,
+    example: { params: ['secret'] },
+    effects: 'chain',
+    handle: ({ chain }, passphrase) =>
+      chain.update(async (state) =>
+        added(
+          state,
+          await newAccount(state.accounts, passphrase, defaultEnd(chain), encryptionOf(chain)),
+        ),
       ),
-    ),
-})
-
-const createWithSeed = method({
-  name: 'personal_newAccountWithSeed',
-  summary:
-    'Adds the account whose key is the Keccak-256 of the seed; unlocked, without a passphrase.',
-  params: [secret(param('seed', text))],
-  result: address,
-  example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
-  effects: 'chain',
-  handle: ({ chain }, seed) =>
-    chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
-})
-
-const importRawKey = method({
-  name: 'personal_importRawKey',
-  summary: 'Takes in a private key, encrypted with the passphrase; unlocked for 30 minutes.',
-  params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
-  result: address,
-  example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
-  effects: 'chain',
-  handle: ({ chain }, key, passphrase) =>
-    chain.update(async (state) =>
-      added(
-        state,
-        await importKey(state.accounts, key, passphrase, defaultEnd(chain), encryptionOf(chain)),
+  }),
+  method({
+    name: 'personal_newAccountWithSeed',
+    summary:
+      'Adds the account whose key is the Keccak-256 of the seed; unlocked, without a passphrase.',
+    params: [secret(param('seed', text))],
+    result: address,
+    example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
+    effects: 'chain',
+    handle: ({ chain }, seed) =>
+      chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
+  }),
+  method({
+    name: 'personal_importRawKey',
+    summary: 'Takes in a private key, encrypted with the passphrase; unlocked for 30 minutes.',
+    params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
+    result: address,
+    example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
+    effects: 'chain',
+    handle: ({ chain }, key, passphrase) =>
+      chain.update(async (state) =>
+        added(
+          state,
+          await importKey(state.accounts, key, passphrase, defaultEnd(chain), encryptionOf(chain)),
+        ),
       ),
-    ),
-})
-
-const dumpRawKey = method({
-  name: 'personal_dumpRawKey',
-  summary: 'The private key of an unlocked account.',
-  params: [param('address', address)],
-  result: data,
-  isResultSecret: true,
-  example: {
-    params: [ACCOUNT],
-    result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-  },
-  handle: ({ chain }, account) =>
-    requireKey(chain.state.accounts, account, chain.environment.now()),
-})
-
-const lockAccount = method({
-  name: 'personal_lockAccount',
-  summary: 'Locks an account; false when it is locked already, or unknown.',
-  params: [param('address', address)],
-  result: boolean,
-  example: { params: [ACCOUNT], result: true },
-  effects: 'chain',
-  tell: ([account]) => `locked ${account}`,
-  handle: ({ chain }, account) =>
-    chain.update((state) => {
-      const locked = lock(state.accounts, account, chain.environment.now())
-      return { state: withBook(state, locked), value: locked !== undefined }
-    }),
-})
-
-const unlockAccount = method({
-  name: 'personal_unlockAccount',
-  summary:
-    'Unlocks an account for a duration (a number of seconds, or milliseconds as 0x hex; 30 minutes if none, 0 for good); false when unknown.',
-  params: [
-    param('address', address),
-    secret(param('passphrase', text)),
-    optional('duration', unlockDuration, DEFAULT_UNLOCK_MS),
-  ],
-  result: boolean,
-  example: { params: [ACCOUNT, '', 60], result: true },
-  effects: 'chain',
-  tell: ([account, , duration]) =>
-    `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
-  handle: ({ chain }, account, passphrase, duration) =>
-    chain.update(async (state) => {
-      if (!state.accounts.held.has(account)) return { state, value: false }
-      const until = chain.environment.now() + duration
-      const book = await unlock(state.accounts, account, passphrase, until)
-      return { state: withBook(state, book), value: true }
-    }),
-})
-
-const send = method({
-  name: 'personal_sendTransaction',
-  aliases: ['personal_signAndSendTransaction'],
-  summary: 'Sends a transaction by an account that the passphrase opens, locked or not.',
-  params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
-  result: hash,
-  example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
-  effects: 'transaction',
-  handle: ({ chain, caller }, request, passphrase) =>
-    sendWithPassphrase(chain, request, passphrase, caller.isWaiting),
-})
-
-const signTransaction = method({
-  name: 'personal_signTransaction',
-  summary: 'Fills in and signs a transaction with a passphrase; answers its encoding, unsent.',
-  params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
-  result: data,
-  example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
-  handle: ({ chain }, request, passphrase) => signRequest(chain, request, passphrase),
-})
+  }),
+  method({
+    name: 'personal_dumpRawKey',
+    summary: 'The private key of an unlocked account.',
+    params: [param('address', address)],
+    result: data,
+    isResultSecret: true,
+    example: {
+      params: [ACCOUNT],
+      result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+    },
+    handle: ({ chain }, account) =>
+      requireKey(chain.state.accounts, account, chain.environment.now()),
+  }),
+  method({
+    name: 'personal_lockAccount',
+    summary: 'Locks an account; false when it is locked already, or unknown.',
+    params: [param('address', address)],
+    result: boolean,
+    example: { params: [ACCOUNT], result: true },
+    effects: 'chain',
+    tell: ([account]) => `locked ${account}`,
+    handle: ({ chain }, account) =>
+      chain.update((state) => {
+        const locked = lock(state.accounts, account, chain.environment.now())
+        return { state: withBook(state, locked), value: locked !== undefined }
+      }),
+  }),
+  method({
+    name: 'personal_unlockAccount',
+    summary:
+      'Unlocks an account for a duration (a number of seconds, or milliseconds as 0x hex; 30 minutes if none, 0 for good); false when unknown.',
+    params: [
+      param('address', address),
+      secret(param('passphrase', text)),
+      optional('duration', unlockDuration, DEFAULT_UNLOCK_MS),
+    ],
+    result: boolean,
+    example: { params: [ACCOUNT, '', 60], result: true },
+    effects: 'chain',
+    tell: ([account, , duration]) =>
+      `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
+    handle: ({ chain }, account, passphrase, duration) =>
+      chain.update(async (state) => {
+        if (!state.accounts.held.has(account)) return { state, value: false }
+        const until = chain.environment.now() + duration
+        const book = await unlock(state.accounts, account, passphrase, until)
+        return { state: withBook(state, book), value: true }
+      }),
+  }),
+  method({
+    name: 'personal_sendTransaction',
+    aliases: ['personal_signAndSendTransaction'],
+    summary: 'Sends a transaction by an account that the passphrase opens, locked or not.',
+    params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
+    result: hash,
+    example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
+    effects: 'transaction',
+    handle: ({ chain, caller }, request, passphrase) =>
+      sendWithPassphrase(chain, request, passphrase, caller.isWaiting),
+  }),
+  method({
+    name: 'personal_signTransaction',
+    summary: 'Fills in and signs a transaction with a passphrase; answers its encoding, unsent.',
+    params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
+    result: data,
+    example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
+    handle: ({ chain }, request, passphrase) => signRequest(chain, request, passphrase),
+  }),
+  method({
+    name: 'personal_sign',
+    summary: 'As eth_sign, the message first; with a passphrase the account may be locked.',
+    params: [
+      param('message', data),
+      param('address', address),
+      secret(optional('passphrase', text)),
+    ],
+    result: data,
+    example: { params: [MESSAGE, ACCOUNT] },
+    handle: async ({ chain }, message, account, passphrase) => {
+      const key =
+        passphrase === undefined
+          ? keyAt(chain, account)
+          : await keyWithPassphrase(chain.state.accounts, account, passphrase)
+      return signMessage(chain, key, message)
+    },
+  }),
+  method({
+    name: 'personal_ecRecover',
+    summary: 'The address that signed a message with eth_sign or personal_sign.',
+    params: [param('message', data), param('signature', data)],
+    result: address,
+    example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },
+    handle: ({ chain }, message, signature) =>
+      signerOf(messageDigest(message, chain.state.config.options.chainName), signature),
+  }),
+]
 
 function withBook(state: ChainState, accounts: AccountBook | undefined): ChainState {
   return accounts === undefined ? state : { ...state, accounts }
@@ -222,31 +243,6 @@ function encryptionOf({ environment, state }: Chain): EncryptionOptions {
   }
 }
 
-const personalSign = method({
-  name: 'personal_sign',
-  summary: 'As eth_sign, the message first; with a passphrase the account may be locked.',
-  params: [param('message', data), param('address', address), secret(optional('passphrase', text))],
-  result: data,
-  example: { params: [MESSAGE, ACCOUNT] },
-  handle: async ({ chain }, message, account, passphrase) => {
-    const key =
-      passphrase === undefined
-        ? keyAt(chain, account)
-        : await keyWithPassphrase(chain.state.accounts, account, passphrase)
-    return signMessage(chain, key, message)
-  },
-})
-
-const recover = method({
-  name: 'personal_ecRecover',
-  summary: 'The address that signed a message with eth_sign or personal_sign.',
-  params: [param('message', data), param('signature', data)],
-  result: address,
-  example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },
-  handle: ({ chain }, message, signature) =>
-    signerOf(messageDigest(message, chain.state.config.options.chainName), signature),
-})
-
 /** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */
 function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
   const parts = signatureFromBytes(signature)
@@ -257,17 +253,3 @@ function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
     throw new DevchainError('INVALID_PARAMS', `signature: ${error.message}`)
   }
 }
-
-export const personalMethods: readonly Method<MethodContext>[] = [
-  listAccounts,
-  create,
-  createWithSeed,
-  importRawKey,
-  dumpRawKey,
-  lockAccount,
-  unlockAccount,
-  send,
-  signTransaction,
-  personalSign,
-  recover,
-]

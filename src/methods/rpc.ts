@@ -1,8 +1,7 @@
 // rpc: what can be called here, for clients and for people.
 import { discover } from '../rpc/discover.ts'
-import type { Method } from '../rpc/method.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type MethodContext, type Methods, method } from './common/context.ts'
 
 const versions: Encoder<readonly string[]> = {
   name: 'modules',
@@ -10,30 +9,31 @@ const versions: Encoder<readonly string[]> = {
   encode: (names) => Object.fromEntries(names.map((name) => [name, '1.0'])),
 }
 
-const modules = method({
-  name: 'rpc_modules',
-  summary: 'The modules whose methods are answered, with their versions.',
-  params: [],
-  result: versions,
-  example: { params: [] },
-  handle: ({ registry }) => modulesOf(registry),
-})
-
 const document: Encoder<Json> = {
   name: 'OpenRPC document',
   json: { type: 'object', required: ['openrpc', 'info', 'methods'] },
   encode: (value) => value,
 }
 
-const discoverMethods = method({
-  name: 'rpc.discover',
-  aliases: ['rpc_discover'],
-  summary: 'The OpenRPC document of all methods that are answered.',
-  params: [],
-  result: document,
-  example: { params: [] },
-  handle: ({ registry, info }) => discover([...new Set(registry.values())], info),
-})
+export const rpcMethods: Methods = [
+  method({
+    name: 'rpc_modules',
+    summary: 'The modules whose methods are answered, with their versions.',
+    params: [],
+    result: versions,
+    example: { params: [] },
+    handle: ({ registry }) => modulesOf(registry),
+  }),
+  method({
+    name: 'rpc.discover',
+    aliases: ['rpc_discover'],
+    summary: 'The OpenRPC document of all methods that are answered.',
+    params: [],
+    result: document,
+    example: { params: [] },
+    handle: ({ registry, info }) => discover([...new Set(registry.values())], info),
+  }),
+]
 
 /** The modules, by the names that they go by here, with a method that does more than say that it is not supported. */
 function modulesOf(registry: MethodContext['registry']): readonly string[] {
@@ -42,5 +42,3 @@ function modulesOf(registry: MethodContext['registry']): readonly string[] {
     .map(([name]) => name.split(/[_.]/, 1)[0] ?? name)
   return [...new Set(names)].sort()
 }
-
-export const rpcMethods: readonly Method<MethodContext>[] = [modules, discoverMethods]

@@ -1,11 +1,11 @@
 // sco: what peers did so far, and which addresses are banned.
 
 import { DEEDS, type Deed, type Reputation } from '../node/peers.ts'
-import { type Method, param } from '../rpc/method.ts'
+import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
 import { nullCommand } from './common/command.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type Methods, method } from './common/context.ts'
 import { type Field, field, plainInteger, shape } from './wire/encodeobject.ts'
 
 function integer<T>(get: (value: T) => number): Field<T> {
@@ -52,73 +52,61 @@ const summaryShape: Encoder<All> = shape<All>('reputation summary', {
   badReputationCount: sum(({ isGood }) => (isGood ? 0 : 1)),
 })
 
-const peerList = method({
-  name: 'sco_peerList',
-  summary: 'What each peer did so far, counted for its node and for its address.',
-  params: [],
-  result: list(reputationShape),
-  example: { params: [], result: [] },
-  handle: ({ peers }) => peers.now?.reputations() ?? [],
-})
-
-const reputationSummary = method({
-  name: 'sco_reputationSummary',
-  summary: 'The sums over sco_peerList.',
-  params: [],
-  result: summaryShape,
-  example: { params: [] },
-  handle: ({ peers }) => peers.now?.reputations() ?? [],
-})
-
-const banAddress = nullCommand({
-  name: 'sco_banAddress',
-  summary:
-    'Takes no links from an address or a block of addresses any more, and ends those there are.',
-  params: [param('address', text)],
-  example: { params: ['10.0.0.0/8'], result: null },
-  effects: 'node',
-  tell: ([address]) => `banned ${address}`,
-  handle: async ({ peers }, address) => (await peers.load()).ban(address),
-})
-
-const unbanAddress = nullCommand({
-  name: 'sco_unbanAddress',
-  summary: 'Ends a ban of sco_banAddress; null also where there is none.',
-  params: [param('address', text)],
-  example: { params: ['10.0.0.0/8'], result: null },
-  effects: 'node',
-  tell: ([address]) => `no longer banned ${address}`,
-  handle: async ({ peers }, address) => (await peers.load()).unban(address),
-})
-
-const bannedAddresses = method({
-  name: 'sco_bannedAddresses',
-  summary: 'What sco_banAddress was asked for: single addresses first, then blocks of them.',
-  params: [],
-  result: list(text),
-  example: { params: [], result: [] },
-  handle: ({ peers }) => peers.now?.banned() ?? [],
-})
-
-const clearPeerScoring = method({
-  name: 'sco_clearPeerScoring',
-  summary:
-    'Forgets what a peer did, by its node id or its address, and its ban; answers the list after it.',
-  params: [param('peer', text)],
-  result: list(reputationShape),
-  example: { params: ['10.0.0.7'], result: [] },
-  effects: 'node',
-  handle: ({ peers }, peer) => {
-    peers.now?.clearReputation(peer)
-    return peers.now?.reputations() ?? []
-  },
-})
-
-export const scoMethods: readonly Method<MethodContext>[] = [
-  peerList,
-  reputationSummary,
-  banAddress,
-  unbanAddress,
-  bannedAddresses,
-  clearPeerScoring,
+export const scoMethods: Methods = [
+  method({
+    name: 'sco_peerList',
+    summary: 'What each peer did so far, counted for its node and for its address.',
+    params: [],
+    result: list(reputationShape),
+    example: { params: [], result: [] },
+    handle: ({ peers }) => peers.now?.reputations() ?? [],
+  }),
+  method({
+    name: 'sco_reputationSummary',
+    summary: 'The sums over sco_peerList.',
+    params: [],
+    result: summaryShape,
+    example: { params: [] },
+    handle: ({ peers }) => peers.now?.reputations() ?? [],
+  }),
+  nullCommand({
+    name: 'sco_banAddress',
+    summary:
+      'Takes no links from an address or a block of addresses any more, and ends those there are.',
+    params: [param('address', text)],
+    example: { params: ['10.0.0.0/8'], result: null },
+    effects: 'node',
+    tell: ([address]) => `banned ${address}`,
+    handle: async ({ peers }, address) => (await peers.load()).ban(address),
+  }),
+  nullCommand({
+    name: 'sco_unbanAddress',
+    summary: 'Ends a ban of sco_banAddress; null also where there is none.',
+    params: [param('address', text)],
+    example: { params: ['10.0.0.0/8'], result: null },
+    effects: 'node',
+    tell: ([address]) => `no longer banned ${address}`,
+    handle: async ({ peers }, address) => (await peers.load()).unban(address),
+  }),
+  method({
+    name: 'sco_bannedAddresses',
+    summary: 'What sco_banAddress was asked for: single addresses first, then blocks of them.',
+    params: [],
+    result: list(text),
+    example: { params: [], result: [] },
+    handle: ({ peers }) => peers.now?.banned() ?? [],
+  }),
+  method({
+    name: 'sco_clearPeerScoring',
+    summary:
+      'Forgets what a peer did, by its node id or its address, and its ban; answers the list after it.',
+    params: [param('peer', text)],
+    result: list(reputationShape),
+    example: { params: ['10.0.0.7'], result: [] },
+    effects: 'node',
+    handle: ({ peers }, peer) => {
+      peers.now?.clearReputation(peer)
+      return peers.now?.reputations() ?? []
+    },
+  }),
 ]

@@ -5,10 +5,10 @@ import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls
 import type { Block } from '../protocol/blocks/block.ts'
 import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
-import { type Method, optional, param } from '../rpc/method.ts'
+import { optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, hashOfBlock, list, quantity } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type Methods, method } from './common/context.ts'
 import { members, refined, required } from './wire/decodeobject.ts'
 import { withdrawalShape } from './wire/encodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape } from './wire/encodeobject.ts'
@@ -75,48 +75,48 @@ const blobsBundle: Encoder<BuiltBlock['sidecars']> = shape<BuiltBlock['sidecars'
   blobs: field(list(data), (sidecars) => sidecars.flatMap((each) => each.blobs)),
 })
 
-const build = method({
-  name: 'testing_buildBlockV1',
-  summary:
-    'The block that would come of these transactions on a parent, with payload attributes of the engine API; null: those of the pool but for blobs. The chain stays as it is.',
-  params: [
-    param('parentBlockHash', hashOfBlock),
-    param('payloadAttributes', payloadAttributes),
-    optional('transactions', list(data)),
-    optional('extraData', data, EMPTY_BYTES),
-  ],
-  result: shape<BuiltBlock>('built block', {
-    executionPayload: field(executionPayload, ({ block }) => block),
-    blockValue: field(quantityResult, ({ value }) => value),
-    blobsBundle: field(blobsBundle, ({ sidecars }) => sidecars),
-    executionRequests: field(list(data), ({ requests }) => requests),
-    shouldOverrideBuilder: field(boolean, () => false),
-  }),
-  example: {
+export const testingMethods: Methods = [
+  method({
+    name: 'testing_buildBlockV1',
+    summary:
+      'The block that would come of these transactions on a parent, with payload attributes of the engine API; null: those of the pool but for blobs. The chain stays as it is.',
     params: [
-      `0x${'ab'.repeat(32)}`,
-      {
-        timestamp: '0x1ce',
-        prevRandao: `0x${'00'.repeat(32)}`,
-        suggestedFeeRecipient: `0x${'00'.repeat(20)}`,
-        withdrawals: [],
-        parentBeaconBlockRoot: `0x${'00'.repeat(32)}`,
-      },
-      [],
+      param('parentBlockHash', hashOfBlock),
+      param('payloadAttributes', payloadAttributes),
+      optional('transactions', list(data)),
+      optional('extraData', data, EMPTY_BYTES),
     ],
-  },
-  onFork: 'here',
-  handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
-    buildBlock(
-      chain,
-      {
-        parentHash,
-        attributes,
-        transactions: transactions?.map((raw) => decodeSent(raw)),
-        extraData,
-      },
-      caller.isWaiting,
-    ),
-})
-
-export const testingMethods: readonly Method<MethodContext>[] = [build]
+    result: shape<BuiltBlock>('built block', {
+      executionPayload: field(executionPayload, ({ block }) => block),
+      blockValue: field(quantityResult, ({ value }) => value),
+      blobsBundle: field(blobsBundle, ({ sidecars }) => sidecars),
+      executionRequests: field(list(data), ({ requests }) => requests),
+      shouldOverrideBuilder: field(boolean, () => false),
+    }),
+    example: {
+      params: [
+        `0x${'ab'.repeat(32)}`,
+        {
+          timestamp: '0x1ce',
+          prevRandao: `0x${'00'.repeat(32)}`,
+          suggestedFeeRecipient: `0x${'00'.repeat(20)}`,
+          withdrawals: [],
+          parentBeaconBlockRoot: `0x${'00'.repeat(32)}`,
+        },
+        [],
+      ],
+    },
+    onFork: 'here',
+    handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
+      buildBlock(
+        chain,
+        {
+          parentHash,
+          attributes,
+          transactions: transactions?.map((raw) => decodeSent(raw)),
+          extraData,
+        },
+        caller.isWaiting,
+      ),
+  }),
+]

@@ -5,10 +5,10 @@ import { type Address, quantityFromBigint } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
-import { type Method, param } from '../rpc/method.ts'
+import { param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
-import { type MethodContext, method } from './common/context.ts'
+import { type MethodContext, type Methods, method } from './common/context.ts'
 import { quantityResult } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
@@ -19,60 +19,59 @@ interface PoolContent {
   readonly nameOf: (sender: Address) => string
 }
 
-const status = method({
-  name: 'txpool_status',
-  summary: 'How many transactions could be mined now, and how many wait for an earlier nonce.',
-  params: [],
-  result: {
-    name: 'pool status',
-    json: {
-      type: 'object',
-      properties: { pending: quantityResult.json, queued: quantityResult.json },
-      required: ['pending', 'queued'],
-      additionalProperties: false,
+export const txpoolMethods: Methods = [
+  method({
+    name: 'txpool_status',
+    summary: 'How many transactions could be mined now, and how many wait for an earlier nonce.',
+    params: [],
+    result: {
+      name: 'pool status',
+      json: {
+        type: 'object',
+        properties: { pending: quantityResult.json, queued: quantityResult.json },
+        required: ['pending', 'queued'],
+        additionalProperties: false,
+      },
+      encode: ({ pending, queued }: PoolContent) => ({
+        pending: quantityFromBigint(BigInt(pending.length)),
+        queued: quantityFromBigint(BigInt(queued.length)),
+      }),
     },
-    encode: ({ pending, queued }: PoolContent) => ({
-      pending: quantityFromBigint(BigInt(pending.length)),
-      queued: quantityFromBigint(BigInt(queued.length)),
-    }),
-  },
-  example: { params: [], result: { pending: '0x0', queued: '0x0' } },
-  handle: contentOf,
-})
-
-const content = method({
-  name: 'txpool_content',
-  summary: 'All waiting transactions, by sender and nonce.',
-  params: [],
-  result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
-  example: { params: [], result: { pending: {}, queued: {} } },
-  handle: contentOf,
-})
-
-const contentFrom = method({
-  name: 'txpool_contentFrom',
-  summary: 'The waiting transactions of one sender, by nonce.',
-  params: [param('sender', address)],
-  result: byNonce(poolEntryShape),
-  example: {
-    params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'],
-    result: { pending: {}, queued: {} },
-  },
-  handle: (context, sender) => {
-    const { pending, queued, nameOf } = contentOf(context)
-    const isFrom = ({ from }: Transaction): boolean => from === sender
-    return { pending: pending.filter(isFrom), queued: queued.filter(isFrom), nameOf }
-  },
-})
-
-const inspect = method({
-  name: 'txpool_inspect',
-  summary: 'All waiting transactions, by sender and nonce, each as one line of text.',
-  params: [],
-  result: bySenderAndNonce(text, lineOf),
-  example: { params: [], result: { pending: {}, queued: {} } },
-  handle: contentOf,
-})
+    example: { params: [], result: { pending: '0x0', queued: '0x0' } },
+    handle: contentOf,
+  }),
+  method({
+    name: 'txpool_content',
+    summary: 'All waiting transactions, by sender and nonce.',
+    params: [],
+    result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
+    example: { params: [], result: { pending: {}, queued: {} } },
+    handle: contentOf,
+  }),
+  method({
+    name: 'txpool_contentFrom',
+    summary: 'The waiting transactions of one sender, by nonce.',
+    params: [param('sender', address)],
+    result: byNonce(poolEntryShape),
+    example: {
+      params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'],
+      result: { pending: {}, queued: {} },
+    },
+    handle: (context, sender) => {
+      const { pending, queued, nameOf } = contentOf(context)
+      const isFrom = ({ from }: Transaction): boolean => from === sender
+      return { pending: pending.filter(isFrom), queued: queued.filter(isFrom), nameOf }
+    },
+  }),
+  method({
+    name: 'txpool_inspect',
+    summary: 'All waiting transactions, by sender and nonce, each as one line of text.',
+    params: [],
+    result: bySenderAndNonce(text, lineOf),
+    example: { params: [], result: { pending: {}, queued: {} } },
+    handle: contentOf,
+  }),
+]
 
 function contentOf({ chain, profile }: MethodContext): PoolContent {
   const { pool, tree } = chain.state
@@ -145,10 +144,3 @@ function bothLists(
     }),
   }
 }
-
-export const txpoolMethods: readonly Method<MethodContext>[] = [
-  status,
-  content,
-  contentFrom,
-  inspect,
-]

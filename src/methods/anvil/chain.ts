@@ -9,11 +9,11 @@ import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
 import { gasPrice } from '../../node/sending/gasoracle.ts'
 import { readForkUrl, showFork } from '../../options/fork.ts'
-import { type Method, optional, param, secret } from '../../rpc/method.ts'
+import { optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { command, trueCommand } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
@@ -38,123 +38,110 @@ const environmentShape: Encoder<MethodContext> = shape<MethodContext>('environme
   gasPrice: field(quantityResult, ({ chain }) => gasPrice(chain.state)),
 })
 
-const nodeInfo = method({
-  name: 'anvil_nodeInfo',
-  aliases: ['hardhat_nodeInfo'],
-  summary: 'The newest block, the rules of the next one, and how transactions are ordered.',
-  params: [],
-  result: shape<MethodContext>('node info', {
-    currentBlockNumber: field(
-      quantityResult,
-      ({ chain }) => headOf(chain.state.tree).block.header.number,
-    ),
-    currentBlockTimestamp: field(
-      plainInteger,
-      ({ chain }) => headOf(chain.state.tree).block.header.timestamp,
-    ),
-    currentBlockHash: field(hash, ({ chain }) => headOf(chain.state.tree).block.hash),
-    hardFork: field(text, ({ chain }) => nextRulesOf(chain).hardfork),
-    transactionOrder: field(text, () => 'fees'),
-    environment: field(environmentShape, (context) => context),
-    forkConfig: field(forkConfig, ({ chain }) => chain.state.config.upstream),
+export const anvilChainMethods: Methods = [
+  method({
+    name: 'anvil_nodeInfo',
+    aliases: ['hardhat_nodeInfo'],
+    summary: 'The newest block, the rules of the next one, and how transactions are ordered.',
+    params: [],
+    result: shape<MethodContext>('node info', {
+      currentBlockNumber: field(
+        quantityResult,
+        ({ chain }) => headOf(chain.state.tree).block.header.number,
+      ),
+      currentBlockTimestamp: field(
+        plainInteger,
+        ({ chain }) => headOf(chain.state.tree).block.header.timestamp,
+      ),
+      currentBlockHash: field(hash, ({ chain }) => headOf(chain.state.tree).block.hash),
+      hardFork: field(text, ({ chain }) => nextRulesOf(chain).hardfork),
+      transactionOrder: field(text, () => 'fees'),
+      environment: field(environmentShape, (context) => context),
+      forkConfig: field(forkConfig, ({ chain }) => chain.state.config.upstream),
+    }),
+    example: { params: [] },
+    handle: (context) => context,
   }),
-  example: { params: [] },
-  handle: (context) => context,
-})
-
-const getGenesisTime = method({
-  name: 'anvil_getGenesisTime',
-  summary: 'The time of block 0, in seconds since 1970, as a JSON number.',
-  params: [],
-  result: plainInteger,
-  example: { params: [] },
-  handle: ({ chain }) => blockByNumber(chain.state.tree, 0n)!.block.header.timestamp,
-})
-
-const getLastBlockWallTime = method({
-  name: 'anvil_getLastBlockWallTime',
-  summary:
-    'When the last block came by the wall clock, in milliseconds since 1970, whatever its timestamp.',
-  params: [],
-  result: plainInteger,
-  example: { params: [] },
-  handle: ({ chain }) => BigInt(chain.headMadeAt),
-})
-
-const setChainId = command({
-  name: 'anvil_setChainId',
-  aliases: ['hardhat_setChainId'],
-  summary: 'Sets the chain id that transactions are signed for from now on; a revert restores it.',
-  params: [param('chainId', quantity)],
-  example: { params: ['0x7a69'], result: null },
-  tell: ([chainId]) => `chain id ${chainId}`,
-  handle: async ({ chain }, chainId) => {
-    if (chainId < 1n || chainId > MAX_CHAIN_ID) {
-      const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    await chain.update((state) => ({
-      state: { ...state, config: { ...state.config, chainId } },
-      value: undefined,
-    }))
-  },
-})
-
-const dump = method({
-  name: 'anvil_dumpState',
-  aliases: ['hardhat_dumpState'],
-  summary:
-    'The chain as gzipped JSON, which anvil reads too: accounts, blocks, transactions; historical: also the accounts after each older block.',
-  params: [optional('historical', boolean, false)],
-  result: data,
-  example: { params: [] },
-  handle: ({ chain }, historical) => dumpState(chain, historical),
-})
-
-const load = trueCommand({
-  name: 'anvil_loadState',
-  aliases: ['hardhat_loadState'],
-  summary:
-    'Loads what anvil_dumpState answered, here or on anvil: its blocks and accounts take the place of those here. A dump without blocks changes its accounts alone.',
-  params: [param('state', data)],
-  example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
-  tell: () => 'state loaded',
-  handle: async ({ chain, peers }, bytes) => {
-    requireUnlinked({ peers }, 'load a state')
-    await chain.update((state) => loadState(state, bytes, chain.environment.now()))
-  },
-})
-
-const setRpcUrl = command({
-  name: 'anvil_setRpcUrl',
-  aliases: ['hardhat_setRpcUrl'],
-  summary:
-    'Has another node asked for what a fork needs of its network: it must have the same block.',
-  params: [secret(param('url', text))],
-  example: { params: ['http://127.0.0.1:8546'] },
-  effects: 'node',
-  handle: async ({ chain, forking, profile }, url) => {
-    const read = readForkUrl(url)
-    const [node] = read?.urls ?? []
-    if (node === undefined || read?.block !== undefined) {
-      const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const isForked = chain.state.tree.network !== undefined
-    if (isForked || profile.refusesUrlWithoutFork) await forking.move(node)
-  },
-})
+  method({
+    name: 'anvil_getGenesisTime',
+    summary: 'The time of block 0, in seconds since 1970, as a JSON number.',
+    params: [],
+    result: plainInteger,
+    example: { params: [] },
+    handle: ({ chain }) => blockByNumber(chain.state.tree, 0n)!.block.header.timestamp,
+  }),
+  method({
+    name: 'anvil_getLastBlockWallTime',
+    summary:
+      'When the last block came by the wall clock, in milliseconds since 1970, whatever its timestamp.',
+    params: [],
+    result: plainInteger,
+    example: { params: [] },
+    handle: ({ chain }) => BigInt(chain.headMadeAt),
+  }),
+  command({
+    name: 'anvil_setChainId',
+    aliases: ['hardhat_setChainId'],
+    summary:
+      'Sets the chain id that transactions are signed for from now on; a revert restores it.',
+    params: [param('chainId', quantity)],
+    example: { params: ['0x7a69'], result: null },
+    tell: ([chainId]) => `chain id ${chainId}`,
+    handle: async ({ chain }, chainId) => {
+      if (chainId < 1n || chainId > MAX_CHAIN_ID) {
+        const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      await chain.update((state) => ({
+        state: { ...state, config: { ...state.config, chainId } },
+        value: undefined,
+      }))
+    },
+  }),
+  method({
+    name: 'anvil_dumpState',
+    aliases: ['hardhat_dumpState'],
+    summary:
+      'The chain as gzipped JSON, which anvil reads too: accounts, blocks, transactions; historical: also the accounts after each older block.',
+    params: [optional('historical', boolean, false)],
+    result: data,
+    example: { params: [] },
+    handle: ({ chain }, historical) => dumpState(chain, historical),
+  }),
+  trueCommand({
+    name: 'anvil_loadState',
+    aliases: ['hardhat_loadState'],
+    summary:
+      'Loads what anvil_dumpState answered, here or on anvil: its blocks and accounts take the place of those here. A dump without blocks changes its accounts alone.',
+    params: [param('state', data)],
+    example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
+    tell: () => 'state loaded',
+    handle: async ({ chain, peers }, bytes) => {
+      requireUnlinked({ peers }, 'load a state')
+      await chain.update((state) => loadState(state, bytes, chain.environment.now()))
+    },
+  }),
+  command({
+    name: 'anvil_setRpcUrl',
+    aliases: ['hardhat_setRpcUrl'],
+    summary:
+      'Has another node asked for what a fork needs of its network: it must have the same block.',
+    params: [secret(param('url', text))],
+    example: { params: ['http://127.0.0.1:8546'] },
+    effects: 'node',
+    handle: async ({ chain, forking, profile }, url) => {
+      const read = readForkUrl(url)
+      const [node] = read?.urls ?? []
+      if (node === undefined || read?.block !== undefined) {
+        const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      const isForked = chain.state.tree.network !== undefined
+      if (isForked || profile.refusesUrlWithoutFork) await forking.move(node)
+    },
+  }),
+]
 
 function nextRulesOf({ state, environment }: Chain): NextRules {
   return nextRules(state, environment.now())
 }
-
-export const anvilChainMethods: readonly Method<MethodContext>[] = [
-  nodeInfo,
-  getGenesisTime,
-  getLastBlockWallTime,
-  setChainId,
-  dump,
-  load,
-  setRpcUrl,
-]

@@ -1,12 +1,11 @@
 // anvil: reorganizations.
 
 import { DevchainError } from '../../core/errors.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { list, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { nullCommand } from '../common/command.ts'
-import type { MethodContext } from '../common/context.ts'
+import type { Methods } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { run } from '../common/reorganize.ts'
 import { type Item, item, replacements } from '../wire/decodereorg.ts'
@@ -29,33 +28,32 @@ const placedItem: Decoder<readonly [Item, number]> = {
   },
 }
 
-const anvilReorg = nullCommand({
-  name: 'anvil_reorg',
-  summary:
-    'Replaces the last blocks by as many with the given transactions only; others of theirs are lost. See devchain_reorg.',
-  params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
-  example: { params: ['0x1', []] },
-  handle: async ({ chain, caller }, depth, placed) => {
-    const empty = replacements(depth, 'depth')
-    const outside = placed.find(([, index]) => index >= empty.length)
-    if (outside !== undefined) {
-      const message = `transactions: expected an index of a new block, 0 to ${empty.length - 1}, got ${outside[1]}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
-    await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
-  },
-})
-
-const anvilRollback = nullCommand({
-  name: 'anvil_rollback',
-  summary: 'Takes the last blocks off the chain, one unless told; their transactions are lost.',
-  params: [optional('depth', quantity, 1n)],
-  example: { params: ['0x1'] },
-  handle: async ({ chain, caller, peers }, depth) => {
-    requireUnlinked({ peers }, 'take blocks off the chain')
-    await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
-  },
-})
-
-export const anvilReorgMethods: readonly Method<MethodContext>[] = [anvilReorg, anvilRollback]
+export const anvilReorgMethods: Methods = [
+  nullCommand({
+    name: 'anvil_reorg',
+    summary:
+      'Replaces the last blocks by as many with the given transactions only; others of theirs are lost. See devchain_reorg.',
+    params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
+    example: { params: ['0x1', []] },
+    handle: async ({ chain, caller }, depth, placed) => {
+      const empty = replacements(depth, 'depth')
+      const outside = placed.find(([, index]) => index >= empty.length)
+      if (outside !== undefined) {
+        const message = `transactions: expected an index of a new block, 0 to ${empty.length - 1}, got ${outside[1]}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
+      await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
+    },
+  }),
+  nullCommand({
+    name: 'anvil_rollback',
+    summary: 'Takes the last blocks off the chain, one unless told; their transactions are lost.',
+    params: [optional('depth', quantity, 1n)],
+    example: { params: ['0x1'] },
+    handle: async ({ chain, caller, peers }, depth) => {
+      requireUnlinked({ peers }, 'take blocks off the chain')
+      await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
+    },
+  }),
+]

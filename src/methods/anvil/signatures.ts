@@ -9,11 +9,11 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
 import { changeAccounts } from '../../node/commands/settings.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { command } from '../common/command.ts'
-import type { MethodContext } from '../common/context.ts'
+import type { Methods } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 
 /** The last byte of a signature. */
@@ -53,24 +53,24 @@ const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
   },
 }
 
-const impersonate = command({
-  name: 'anvil_impersonateSignature',
-  aliases: ['hardhat_impersonateSignature'],
-  summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
-  params: [param('signature', signatureOrPair), optional('account', address)],
-  example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
-  tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
-  handle: async ({ chain }, [made, paired], given) => {
-    const signer = paired ?? given
-    if (signer === undefined || (paired !== undefined && given !== undefined)) {
-      const got = signer === undefined ? 'none' : 'two'
-      const message = `account: expected one 20-byte address, in the list or after the signature, got ${got}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    await chain.update((state) =>
-      changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
-    )
-  },
-})
-
-export const anvilSignatureMethods: readonly Method<MethodContext>[] = [impersonate]
+export const anvilSignatureMethods: Methods = [
+  command({
+    name: 'anvil_impersonateSignature',
+    aliases: ['hardhat_impersonateSignature'],
+    summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
+    params: [param('signature', signatureOrPair), optional('account', address)],
+    example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
+    tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
+    handle: async ({ chain }, [made, paired], given) => {
+      const signer = paired ?? given
+      if (signer === undefined || (paired !== undefined && given !== undefined)) {
+        const got = signer === undefined ? 'none' : 'two'
+        const message = `account: expected one 20-byte address, in the list or after the signature, got ${got}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      await chain.update((state) =>
+        changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
+      )
+    },
+  }),
+]

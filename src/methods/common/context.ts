@@ -112,6 +112,8 @@ export function onRunOf({
   }
 }
 
+export type Methods = readonly Method<MethodContext>[]
+
 /** Makes a method of a declaration whose handler is given a `MethodContext`. */
 export function method<const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<MethodContext, P, R>,

@@ -1,7 +1,6 @@
 // Transactions and receipts in the form of the node whose profile is taken.
 import type { Hash } from '../../core/hex.ts'
-import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'

@@ -9,51 +9,51 @@ import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, hash, hashOfBlock, list } from '../../rpc/primitives.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { blockReference, byHash } from '../wire/decodeblock.ts'
 
-const modifiedByNumber = method({
-  name: 'debug_getModifiedAccountsByNumber',
-  summary:
-    'Accounts that a block changed, or those that all blocks after it up to a second one did.',
-  params: [param('block', blockReference), optional('end', blockReference)],
-  result: list(address),
-  example: { params: ['0x1'] },
-  onFork: 'modifiedAccounts',
-  handle: (context, block, end) => modified(context, block, end),
-})
-
-const modifiedByHash = method({
-  name: 'debug_getModifiedAccountsByHash',
-  summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
-  params: [param('hash', hashOfBlock), optional('end', hashOfBlock)],
-  result: list(address),
-  example: { params: [UNKNOWN] },
-  onFork: 'modifiedAccounts',
-  handle: (context, block, end) =>
-    modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
-})
-
-const intermediateRoots = method({
-  name: 'debug_intermediateRoots',
-  summary: 'The state root after each transaction of a block.',
-  params: [param('hash', hashOfBlock)],
-  result: list(hash),
-  example: { params: [UNKNOWN] },
-  onFork: 'network',
-  handle: async ({ chain }, blockHash) => {
-    const roots: Hash[] = []
-    const record = await recordAt(chain, byHash(blockHash))
-    for await (const { outcome } of replay(chain, record, () => undefined)) {
-      roots.push(stateRoot(outcome.world))
-    }
-    return roots
-  },
-})
+export const debugChangesMethods: Methods = [
+  method({
+    name: 'debug_getModifiedAccountsByNumber',
+    summary:
+      'Accounts that a block changed, or those that all blocks after it up to a second one did.',
+    params: [param('block', blockReference), optional('end', blockReference)],
+    result: list(address),
+    example: { params: ['0x1'] },
+    onFork: 'modifiedAccounts',
+    handle: (context, block, end) => modified(context, block, end),
+  }),
+  method({
+    name: 'debug_getModifiedAccountsByHash',
+    summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
+    params: [param('hash', hashOfBlock), optional('end', hashOfBlock)],
+    result: list(address),
+    example: { params: [UNKNOWN] },
+    onFork: 'modifiedAccounts',
+    handle: (context, block, end) =>
+      modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
+  }),
+  method({
+    name: 'debug_intermediateRoots',
+    summary: 'The state root after each transaction of a block.',
+    params: [param('hash', hashOfBlock)],
+    result: list(hash),
+    example: { params: [UNKNOWN] },
+    onFork: 'network',
+    handle: async ({ chain }, blockHash) => {
+      const roots: Hash[] = []
+      const record = await recordAt(chain, byHash(blockHash))
+      for await (const { outcome } of replay(chain, record, () => undefined)) {
+        roots.push(stateRoot(outcome.world))
+      }
+      return roots
+    },
+  }),
+]
 
 /**
  * The accounts that differ before and after: with one block, what that block did.
@@ -100,9 +100,3 @@ function isSame(a: Account | undefined, b: Account): boolean {
     (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
   )
 }
-
-export const debugChangesMethods: readonly Method<MethodContext>[] = [
-  modifiedByNumber,
-  modifiedByHash,
-  intermediateRoots,
-]

@@ -8,13 +8,12 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
@@ -48,82 +47,80 @@ const codeKey: Decoder<Hash> = {
   },
 }
 
-const codeByHash = method({
-  name: 'debug_codeByHash',
-  summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
-  params: [param('hash', hash), optional('block', blockReference, latest)],
-  result: nullable(data),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'code',
-  handle: async ({ chain, caller }, codeHash, block) =>
-    codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
-})
-
-const dbGet = method({
-  name: 'debug_dbGet',
-  summary: 'As debug_codeByHash, by the key that geth’s database has for code: 0x63 and the hash.',
-  params: [param('key', codeKey)],
-  result: nullable(data),
-  example: { params: [`0x63${'ab'.repeat(32)}`], result: null },
-  handle: ({ chain }, codeHash) => codeIn(newestWorld(chain), codeHash),
-})
-
-const preimage = method({
-  name: 'debug_preimage',
-  summary:
-    'What a key of the newest state is the Keccak-256 of: an account’s address, or a storage slot.',
-  params: [param('hash', hash)],
-  result: data,
-  example: { params: [UNKNOWN] },
-  handle: ({ chain }, wanted) => preimageIn(newestWorld(chain), wanted),
-})
-
-const accountInfoAt = method({
-  name: 'debug_accountInfoAt',
-  summary:
-    'Balance, nonce and code of an account after the block’s transaction of an index; null when there is no such transaction.',
-  params: [
-    param('block', blockReference),
-    param('index', quantityNumber),
-    param('address', address),
-  ],
-  result: nullable(accountInfo),
-  example: { params: ['latest', '0x0', ACCOUNT], result: null },
-  onFork: 'replay',
-  handle: async ({ chain, caller }, block, index, account) => {
-    const record = await recordAt(chain, block, caller.isWaiting)
-    if (index >= record.block.transactions.length) return null
-    const { outcome } = await replayOne(chain, { record, index }, () => undefined)
-    return accountAt(outcome.world, account) ?? emptyAccount(account)
-  },
-})
-
 const badBlock: Encoder<never> = {
   name: 'bad block',
   json: { type: 'object', required: ['hash', 'block', 'rlp'] },
   encode: () => null,
 }
 
-const getBadBlocks = method({
-  name: 'debug_getBadBlocks',
-  summary:
-    'Blocks that were refused: none, as no chain begins with one (--import), and none come later.',
-  params: [],
-  result: list(badBlock),
-  example: { params: [], result: [] },
-  handle: () => [],
-})
-
-const freeMemory = nullCommand({
-  name: 'debug_freeOSMemory',
-  summary: 'Collects the garbage of the whole process now, which others wait for.',
-  params: [],
-  example: { params: [], result: null },
-  effects: 'node',
-  handle: () => {
-    collectGarbage()
-  },
-})
+export const debugLookupMethods: Methods = [
+  method({
+    name: 'debug_codeByHash',
+    summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
+    params: [param('hash', hash), optional('block', blockReference, latest)],
+    result: nullable(data),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'code',
+    handle: async ({ chain, caller }, codeHash, block) =>
+      codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
+  }),
+  method({
+    name: 'debug_dbGet',
+    summary:
+      'As debug_codeByHash, by the key that geth’s database has for code: 0x63 and the hash.',
+    params: [param('key', codeKey)],
+    result: nullable(data),
+    example: { params: [`0x63${'ab'.repeat(32)}`], result: null },
+    handle: ({ chain }, codeHash) => codeIn(newestWorld(chain), codeHash),
+  }),
+  method({
+    name: 'debug_preimage',
+    summary:
+      'What a key of the newest state is the Keccak-256 of: an account’s address, or a storage slot.',
+    params: [param('hash', hash)],
+    result: data,
+    example: { params: [UNKNOWN] },
+    handle: ({ chain }, wanted) => preimageIn(newestWorld(chain), wanted),
+  }),
+  method({
+    name: 'debug_accountInfoAt',
+    summary:
+      'Balance, nonce and code of an account after the block’s transaction of an index; null when there is no such transaction.',
+    params: [
+      param('block', blockReference),
+      param('index', quantityNumber),
+      param('address', address),
+    ],
+    result: nullable(accountInfo),
+    example: { params: ['latest', '0x0', ACCOUNT], result: null },
+    onFork: 'replay',
+    handle: async ({ chain, caller }, block, index, account) => {
+      const record = await recordAt(chain, block, caller.isWaiting)
+      if (index >= record.block.transactions.length) return null
+      const { outcome } = await replayOne(chain, { record, index }, () => undefined)
+      return accountAt(outcome.world, account) ?? emptyAccount(account)
+    },
+  }),
+  method({
+    name: 'debug_getBadBlocks',
+    summary:
+      'Blocks that were refused: none, as no chain begins with one (--import), and none come later.',
+    params: [],
+    result: list(badBlock),
+    example: { params: [], result: [] },
+    handle: () => [],
+  }),
+  nullCommand({
+    name: 'debug_freeOSMemory',
+    summary: 'Collects the garbage of the whole process now, which others wait for.',
+    params: [],
+    example: { params: [], result: null },
+    effects: 'node',
+    handle: () => {
+      collectGarbage()
+    },
+  }),
+]
 
 function newestWorld({ state }: Chain): World {
   return headOf(state.tree).world
@@ -158,12 +155,3 @@ function collectGarbage(): void {
   setFlagsFromString('--no-expose-gc')
   collect()
 }
-
-export const debugLookupMethods: readonly Method<MethodContext>[] = [
-  codeByHash,
-  dbGet,
-  preimage,
-  accountInfoAt,
-  getBadBlocks,
-  freeMemory,
-]

@@ -10,7 +10,7 @@ import {
 } from '../../core/hex.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, data, hash, jsonNumber, nullable } from '../../rpc/primitives.ts'
 import type { Encoder, Json, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
@@ -24,7 +24,7 @@ import {
   storageRoot,
   type World,
 } from '../../state/world.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 
@@ -73,45 +73,6 @@ const accountPage: Encoder<AccountPage> = {
   }),
 }
 
-const accountRange = method({
-  name: 'debug_accountRange',
-  summary:
-    'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}. None is incomplete, as every address is known.',
-  params: [
-    param('block', blockReference),
-    optional('start', start, new Uint8Array(0)),
-    optional('maxResults', jsonNumber, MAX_ACCOUNTS),
-    optional('nocode', boolean, false),
-    optional('nostorage', boolean, false),
-    // whether accounts whose address geth does not know are listed: here there are none, either way
-    optional('incompletes', boolean, false),
-  ],
-  result: accountPage,
-  example: { params: ['latest', '0x', 1, true, true, false] },
-  onFork: 'state',
-  handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
-    const { world } = await recordAt(chain, block, caller.isWaiting)
-    return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
-  },
-})
-
-const dumpBlock = method({
-  name: 'debug_dumpBlock',
-  summary: 'The first 256 accounts after a block with code and storage, as debug_accountRange.',
-  params: [param('block', blockReference)],
-  result: accountPage,
-  example: { params: ['latest'] },
-  onFork: 'state',
-  handle: async ({ chain, caller }, block) =>
-    pageOf(
-      (await recordAt(chain, block, caller.isWaiting)).world,
-      new Uint8Array(0),
-      MAX_ACCOUNTS,
-      true,
-      true,
-    ),
-})
-
 interface StoragePage {
   readonly slots: readonly StorageSlot[]
   /** Hash of the slot with which the next page begins. */
@@ -149,23 +110,65 @@ const storagePage: Encoder<StoragePage> = {
   }),
 }
 
-const storageRangeAt = method({
-  name: 'debug_storageRangeAt',
-  summary:
-    'Slots of a contract before the block’s transaction of an index, in the order of their hashes; the next page begins at {nextKey}.',
-  params: [
-    param('block', blockReference),
-    param('index', jsonNumber),
-    param('address', address),
-    optional('start', start, new Uint8Array(0)),
-    optional('limit', jsonNumber, 1024),
-  ],
-  result: storagePage,
-  example: { params: ['latest', '0x0', ACCOUNT, '0x', 10], result: { storage: {}, nextKey: null } },
-  onFork: 'network',
-  handle: async ({ chain, caller }, block, index, contract, first, limit) =>
-    slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
-})
+export const debugStateMethods: Methods = [
+  method({
+    name: 'debug_accountRange',
+    summary:
+      'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}. None is incomplete, as every address is known.',
+    params: [
+      param('block', blockReference),
+      optional('start', start, new Uint8Array(0)),
+      optional('maxResults', jsonNumber, MAX_ACCOUNTS),
+      optional('nocode', boolean, false),
+      optional('nostorage', boolean, false),
+      // whether accounts whose address geth does not know are listed: here there are none, either way
+      optional('incompletes', boolean, false),
+    ],
+    result: accountPage,
+    example: { params: ['latest', '0x', 1, true, true, false] },
+    onFork: 'state',
+    handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
+      const { world } = await recordAt(chain, block, caller.isWaiting)
+      return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
+    },
+  }),
+  method({
+    name: 'debug_dumpBlock',
+    summary: 'The first 256 accounts after a block with code and storage, as debug_accountRange.',
+    params: [param('block', blockReference)],
+    result: accountPage,
+    example: { params: ['latest'] },
+    onFork: 'state',
+    handle: async ({ chain, caller }, block) =>
+      pageOf(
+        (await recordAt(chain, block, caller.isWaiting)).world,
+        new Uint8Array(0),
+        MAX_ACCOUNTS,
+        true,
+        true,
+      ),
+  }),
+  method({
+    name: 'debug_storageRangeAt',
+    summary:
+      'Slots of a contract before the block’s transaction of an index, in the order of their hashes; the next page begins at {nextKey}.',
+    params: [
+      param('block', blockReference),
+      param('index', jsonNumber),
+      param('address', address),
+      optional('start', start, new Uint8Array(0)),
+      optional('limit', jsonNumber, 1024),
+    ],
+    result: storagePage,
+    example: {
+      params: ['latest', '0x0', ACCOUNT, '0x', 10],
+      result: { storage: {}, nextKey: null },
+    },
+    onFork: 'network',
+    handle: async ({ chain, caller }, block, index, contract, first, limit) =>
+      slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
+  }),
+]
 
 function pageOf(
   world: World,
@@ -238,9 +241,3 @@ function keyFrom(first: Uint8Array): Uint8Array {
   key.set(first)
   return key
 }
-
-export const debugStateMethods: readonly Method<MethodContext>[] = [
-  accountRange,
-  dumpBlock,
-  storageRangeAt,
-]

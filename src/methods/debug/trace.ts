@@ -12,9 +12,9 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { data, hashOfBlock, hashOfTransaction } from '../../rpc/primitives.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
   DEFAULT_TRACE,
@@ -35,79 +35,76 @@ import { blockReference, byHash } from '../wire/decodeblock.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
 
-const traceTransaction = method({
-  name: 'debug_traceTransaction',
-  summary:
-    'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
-  params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
-  result: transactionTrace,
-  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
-  onFork: 'replay',
-  handle: (context, transactionHash, recorder) =>
-    recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
-})
-
-const traceBlockByHash = method({
-  name: 'debug_traceBlockByHash',
-  summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
-  params: [param('hash', hashOfBlock), optional('options', traceOptions, DEFAULT_TRACE)],
-  result: blockTraces,
-  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
-  onFork: 'replay',
-  handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
-})
-
-const traceBlockByNumber = method({
-  name: 'debug_traceBlockByNumber',
-  summary:
-    'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
-  params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
-  result: blockTraces,
-  example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
-  onFork: 'replay',
-  handle: (context, block, recorder) => traceBlock(context, block, recorder),
-})
-
-const traceEncodedBlock = method({
-  name: 'debug_traceBlock',
-  summary: 'The traces of all transactions of a block that the chain has, by its RLP.',
-  params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
-  result: blockTraces,
-  example: { params: ['0xc0', { tracer: 'callTracer' }] },
-  onFork: 'encodedBlock',
-  handle: (context, encoded, recorder) =>
-    traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
-})
-
-const traceChain = method({
-  name: 'debug_traceChain',
-  summary:
-    'The traces of all transactions of the blocks after one up to another: a list of {block, hash, traces}.',
-  params: [
-    param('start', blockReference),
-    param('end', blockReference),
-    optional('options', traceOptions, DEFAULT_TRACE),
-  ],
-  result: chainTraces,
-  example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
-  onFork: 'chainTraces',
-  handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
-})
-
-const traceCall = method({
-  name: 'debug_traceCall',
-  summary:
-    'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('block', blockReference, latest),
-    optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
-  ],
-  result: transactionTrace,
-  example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
-  onFork: 'here',
-  handle: traceRequest,
-})
+export const debugTraceMethods: Methods = [
+  method({
+    name: 'debug_traceTransaction',
+    summary:
+      'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
+    params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
+    result: transactionTrace,
+    example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+    onFork: 'replay',
+    handle: (context, transactionHash, recorder) =>
+      recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
+  }),
+  method({
+    name: 'debug_traceBlockByHash',
+    summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
+    params: [param('hash', hashOfBlock), optional('options', traceOptions, DEFAULT_TRACE)],
+    result: blockTraces,
+    example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+    onFork: 'replay',
+    handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
+  }),
+  method({
+    name: 'debug_traceBlockByNumber',
+    summary:
+      'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
+    params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
+    result: blockTraces,
+    example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
+    onFork: 'replay',
+    handle: (context, block, recorder) => traceBlock(context, block, recorder),
+  }),
+  method({
+    name: 'debug_traceBlock',
+    summary: 'The traces of all transactions of a block that the chain has, by its RLP.',
+    params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
+    result: blockTraces,
+    example: { params: ['0xc0', { tracer: 'callTracer' }] },
+    onFork: 'encodedBlock',
+    handle: (context, encoded, recorder) =>
+      traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
+  }),
+  method({
+    name: 'debug_traceChain',
+    summary:
+      'The traces of all transactions of the blocks after one up to another: a list of {block, hash, traces}.',
+    params: [
+      param('start', blockReference),
+      param('end', blockReference),
+      optional('options', traceOptions, DEFAULT_TRACE),
+    ],
+    result: chainTraces,
+    example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
+    onFork: 'chainTraces',
+    handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
+  }),
+  method({
+    name: 'debug_traceCall',
+    summary:
+      'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('block', blockReference, latest),
+      optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
+    ],
+    result: transactionTrace,
+    example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
+    onFork: 'here',
+    handle: traceRequest,
+  }),
+]
 
 async function traceBlock(
   context: MethodContext,
@@ -205,12 +202,3 @@ async function traceRequest(
   printLines(context, run.outcome)
   return work.writer.end()
 }
-
-export const debugTraceMethods: readonly Method<MethodContext>[] = [
-  traceTransaction,
-  traceBlockByHash,
-  traceBlockByNumber,
-  traceEncodedBlock,
-  traceChain,
-  traceCall,
-]

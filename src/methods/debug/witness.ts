@@ -6,9 +6,9 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { type Sight, type Witness, witnessOf } from '../../node/calls/witness.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { newWork, recordBlock } from '../tracing/recording.ts'
 import { touchRecorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -25,19 +25,21 @@ const witness = shape<Witness>('execution witness', {
   headers: field(list(data), ({ headers }) => headers),
 })
 
-const executionWitness = method({
-  name: 'debug_executionWitness',
-  summary:
-    'What it takes to run a block without the state: trie nodes, codes, the keys that were hashed, headers before it.',
-  params: [param('block', blockReference)],
-  result: witness,
-  example: { params: ['0x1'] },
-  onFork: 'network',
-  handle: async (context, block) => {
-    const record = await recordAt(context.chain, block, context.caller.isWaiting)
-    return witnessOf(context.chain, record, await sightOf(context, record))
-  },
-})
+export const debugWitnessMethods: Methods = [
+  method({
+    name: 'debug_executionWitness',
+    summary:
+      'What it takes to run a block without the state: trie nodes, codes, the keys that were hashed, headers before it.',
+    params: [param('block', blockReference)],
+    result: witness,
+    example: { params: ['0x1'] },
+    onFork: 'network',
+    handle: async (context, block) => {
+      const record = await recordAt(context.chain, block, context.caller.isWaiting)
+      return witnessOf(context.chain, record, await sightOf(context, record))
+    },
+  }),
+]
 
 /** Runs the block's transactions again and takes down what they look at. */
 async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
@@ -58,5 +60,3 @@ async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sig
   })
   return { touched, oldest: hashes.oldest() }
 }
-
-export const debugWitnessMethods: readonly Method<MethodContext>[] = [executionWitness]

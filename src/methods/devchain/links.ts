@@ -1,11 +1,11 @@
 // Links on request: cutting peers off and joining them again, and doing without any for a while.
 import { DevchainError } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
-import { type Method, optional } from '../../rpc/method.ts'
+import { optional } from '../../rpc/method.ts'
 import { boolean, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { members } from '../wire/decodeobject.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 import { peerShape } from '../wire/peers/encodepeer.ts'
@@ -31,43 +31,41 @@ const order: Decoder<Order> = {
   },
 }
 
-const partition = method({
-  name: 'devchain_partition',
-  summary:
-    'Cuts {peer} off, by URL, name or id, or with {on: false} joins it again; without a name all peers, and those to come.',
-  params: [optional('order', order, { peer: undefined, on: true })],
-  result: list(peerShape),
-  example: { params: [{ on: true }], result: [] },
-  effects: 'node',
-  tell: ([{ peer, on }], peers) => {
-    const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
-    return on ? `cut off from ${meant}` : `joined again: ${meant}`
-  },
-  handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
-})
-
-const unlink = method({
-  name: 'devchain_unlink',
-  summary:
-    'Ends all links, and makes and takes none until devchain_link; answers how many there were.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  effects: 'node',
-  tell: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
-  handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
-})
-
-const link = trueCommand({
-  name: 'devchain_link',
-  summary: 'Makes and takes links again after devchain_unlink.',
-  params: [],
-  example: { params: [], result: true },
-  effects: 'node',
-  tell: () => 'links made and taken again',
-  handle: ({ peers }) => {
-    peers.now?.link()
-  },
-})
-
-export const linkMethods: readonly Method<MethodContext>[] = [partition, unlink, link]
+export const linkMethods: Methods = [
+  method({
+    name: 'devchain_partition',
+    summary:
+      'Cuts {peer} off, by URL, name or id, or with {on: false} joins it again; without a name all peers, and those to come.',
+    params: [optional('order', order, { peer: undefined, on: true })],
+    result: list(peerShape),
+    example: { params: [{ on: true }], result: [] },
+    effects: 'node',
+    tell: ([{ peer, on }], peers) => {
+      const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
+      return on ? `cut off from ${meant}` : `joined again: ${meant}`
+    },
+    handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
+  }),
+  method({
+    name: 'devchain_unlink',
+    summary:
+      'Ends all links, and makes and takes none until devchain_link; answers how many there were.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    effects: 'node',
+    tell: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
+    handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
+  }),
+  trueCommand({
+    name: 'devchain_link',
+    summary: 'Makes and takes links again after devchain_unlink.',
+    params: [],
+    example: { params: [], result: true },
+    effects: 'node',
+    tell: () => 'links made and taken again',
+    handle: ({ peers }) => {
+      peers.now?.link()
+    },
+  }),
+]

@@ -6,11 +6,10 @@ import { type Address, parseAddress } from '../../core/hex.ts'
 import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Trace } from '../../project/trace/tree.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { anything, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 
 /** A path, or JSON: what it is exactly is seen when it is read. */
@@ -23,20 +22,6 @@ const artifacts: Decoder<unknown> = {
     throw invalid(path, 'a path, an ABI, an artifact or the output of a compiler', value)
   },
 }
-
-const add = method({
-  name: 'devchain_addArtifacts',
-  summary:
-    'Takes names from artifacts: a folder or file by its path, an ABI, an artifact, or what the compiler answered; the number of contracts.',
-  params: [param('artifacts', artifacts)],
-  result: quantityNumber,
-  example: { params: [[]], result: '0x1' },
-  effects: 'node',
-  handle: async ({ project }, given) => {
-    const opened = await project.open()
-    return typeof given === 'string' ? await opened.add(given) : opened.addValue(given, 'artifacts')
-  },
-})
 
 type Labels = ReadonlyMap<Address, string>
 
@@ -62,53 +47,17 @@ const labelsResult: Encoder<Labels> = {
     Object.fromEntries([...all].map(([address, name]) => [checksumAddress(address), name])),
 }
 
-const label = method({
-  name: 'devchain_label',
-  summary:
-    'Names accounts in the log and in traces: {address: name}, an empty name to take it away; answers all labels.',
-  params: [param('labels', labels)],
-  result: labelsResult,
-  example: { params: [{ [ACCOUNT]: 'alice' }] },
-  effects: 'node',
-  handle: async ({ project }, given) => {
-    const opened = await project.open()
-    for (const [address, name] of given) opened.labels.set(address, name)
-    return opened.labels.all
-  },
-})
-
 const trace: Encoder<Trace> = {
   name: 'trace',
   json: anything.json,
   encode: (made) => made as unknown as Json,
 }
 
-const traceTransaction = method({
-  name: 'devchain_traceTransaction',
-  summary:
-    'A mined transaction as a tree of calls with the names of the project, its events and changes of storage; also in lines.',
-  params: [param('hash', hashOfTransaction)],
-  result: trace,
-  example: { params: [UNKNOWN] },
-  onFork: 'own',
-  handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
-})
-
 const gasRows: Encoder<readonly GasRow[]> = {
   name: 'gas report',
   json: { type: 'array', items: { type: 'object' } },
   encode: (rows) => rows as unknown as Json,
 }
-
-const gasReport = method({
-  name: 'devchain_gasReport',
-  summary:
-    'Gas of each function of the project and of deployments, as numbers: calls, failed, min, average, median, max of what was mined; with --gas-report also of calls by other contracts (kind inner).',
-  params: [],
-  result: gasRows,
-  example: { params: [], result: [] },
-  handle: async ({ project }) => (await project.gasReport()).rows,
-})
 
 const coverageReport: Encoder<CoverageReport> = {
   name: 'coverage',
@@ -120,20 +69,62 @@ const coverageReport: Encoder<CoverageReport> = {
   }),
 }
 
-const coverage = method({
-  name: 'devchain_coverage',
-  summary:
-    'What calls and transactions have reached of the sources of the project: {lcov, files, warning}, the text of an lcov file, a row for each of its files, and what is missing, where something is.',
-  params: [],
-  result: coverageReport,
-  example: { params: [] },
-  handle: async ({ project }) => await project.coverage(),
-})
-
-export const projectMethods: readonly Method<MethodContext>[] = [
-  add,
-  label,
-  traceTransaction,
-  gasReport,
-  coverage,
+export const projectMethods: Methods = [
+  method({
+    name: 'devchain_addArtifacts',
+    summary:
+      'Takes names from artifacts: a folder or file by its path, an ABI, an artifact, or what the compiler answered; the number of contracts.',
+    params: [param('artifacts', artifacts)],
+    result: quantityNumber,
+    example: { params: [[]], result: '0x1' },
+    effects: 'node',
+    handle: async ({ project }, given) => {
+      const opened = await project.open()
+      return typeof given === 'string'
+        ? await opened.add(given)
+        : opened.addValue(given, 'artifacts')
+    },
+  }),
+  method({
+    name: 'devchain_label',
+    summary:
+      'Names accounts in the log and in traces: {address: name}, an empty name to take it away; answers all labels.',
+    params: [param('labels', labels)],
+    result: labelsResult,
+    example: { params: [{ [ACCOUNT]: 'alice' }] },
+    effects: 'node',
+    handle: async ({ project }, given) => {
+      const opened = await project.open()
+      for (const [address, name] of given) opened.labels.set(address, name)
+      return opened.labels.all
+    },
+  }),
+  method({
+    name: 'devchain_traceTransaction',
+    summary:
+      'A mined transaction as a tree of calls with the names of the project, its events and changes of storage; also in lines.',
+    params: [param('hash', hashOfTransaction)],
+    result: trace,
+    example: { params: [UNKNOWN] },
+    onFork: 'own',
+    handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
+  }),
+  method({
+    name: 'devchain_gasReport',
+    summary:
+      'Gas of each function of the project and of deployments, as numbers: calls, failed, min, average, median, max of what was mined; with --gas-report also of calls by other contracts (kind inner).',
+    params: [],
+    result: gasRows,
+    example: { params: [], result: [] },
+    handle: async ({ project }) => (await project.gasReport()).rows,
+  }),
+  method({
+    name: 'devchain_coverage',
+    summary:
+      'What calls and transactions have reached of the sources of the project: {lcov, files, warning}, the text of an lcov file, a row for each of its files, and what is missing, where something is.',
+    params: [],
+    result: coverageReport,
+    example: { params: [] },
+    handle: async ({ project }) => await project.coverage(),
+  }),
 ]

@@ -4,10 +4,10 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { Reorganized } from '../../node/mining/reorganize.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { boolean, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { type Order, run } from '../common/reorganize.ts'
 import { members } from '../wire/decodeobject.ts'
 import { blocks, replacements } from '../wire/decodereorg.ts'
@@ -46,15 +46,15 @@ const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
   requeued: field(hashes, ({ requeued }) => requeued.map((transaction) => transaction.hash)),
 })
 
-const reorg = method({
-  name: 'devchain_reorg',
-  summary:
-    'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions (raw, hash, or request).',
-  params: [param('order', order)],
-  result: reorganized,
-  example: { params: [{ depth: '0x2' }] },
-  effects: 'chain',
-  handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
-})
-
-export const reorgMethods: readonly Method<MethodContext>[] = [reorg]
+export const reorgMethods: Methods = [
+  method({
+    name: 'devchain_reorg',
+    summary:
+      'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions (raw, hash, or request).',
+    params: [param('order', order)],
+    result: reorganized,
+    example: { params: [{ depth: '0x2' }] },
+    effects: 'chain',
+    handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
+  }),
+]

@@ -11,11 +11,10 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { members } from '../wire/decodeobject.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
@@ -60,54 +59,51 @@ const nameOrId: Decoder<string | number> = {
   },
 }
 
-const snapshot = method({
-  name: 'devchain_snapshot',
-  summary:
-    'Remembers the chain as it is under {name}, in place of what had the name; kept until it is dropped, or the chain reset.',
-  params: [param('order', name)],
-  result: snapshotShape,
-  example: { params: [{ name: 'deployed' }] },
-  effects: 'chain',
-  handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
-})
-
-const snapshots = method({
-  name: 'devchain_snapshots',
-  summary:
-    'All snapshots that can be reverted to, oldest first; those of evm_snapshot have no name.',
-  params: [],
-  result: list(snapshotShape, 'snapshot'),
-  example: { params: [], result: [] },
-  handle: ({ chain }) => snapshotsOf(chain.state),
-})
-
-const revert = method({
-  name: 'devchain_revert',
-  summary:
-    'Brings back everything as it was at a snapshot, by name or id, and keeps it, however often it is asked for.',
-  params: [param('snapshot', nameOrId)],
-  result: snapshotShape,
-  example: { params: ['deployed'] },
-  effects: 'chain',
-  handle: ({ chain, peers }, wanted) => {
-    requireUnlinked({ peers }, 'revert to a snapshot')
-    return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))
-  },
-})
-
-const drop = method({
-  name: 'devchain_dropSnapshot',
-  summary:
-    'Forgets a snapshot, by name or id, and answers what it was; the chain and all others stay.',
-  params: [param('snapshot', nameOrId)],
-  result: snapshotShape,
-  example: { params: ['deployed'] },
-  effects: 'chain',
-  tell: (_values, dropped) => {
-    const { name, id } = dropped as Readonly<Record<'name' | 'id', Json>>
-    return `dropped snapshot ${name ?? id}`
-  },
-  handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
-})
-
-export const snapshotMethods: readonly Method<MethodContext>[] = [snapshot, snapshots, revert, drop]
+export const snapshotMethods: Methods = [
+  method({
+    name: 'devchain_snapshot',
+    summary:
+      'Remembers the chain as it is under {name}, in place of what had the name; kept until it is dropped, or the chain reset.',
+    params: [param('order', name)],
+    result: snapshotShape,
+    example: { params: [{ name: 'deployed' }] },
+    effects: 'chain',
+    handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
+  }),
+  method({
+    name: 'devchain_snapshots',
+    summary:
+      'All snapshots that can be reverted to, oldest first; those of evm_snapshot have no name.',
+    params: [],
+    result: list(snapshotShape, 'snapshot'),
+    example: { params: [], result: [] },
+    handle: ({ chain }) => snapshotsOf(chain.state),
+  }),
+  method({
+    name: 'devchain_revert',
+    summary:
+      'Brings back everything as it was at a snapshot, by name or id, and keeps it, however often it is asked for.',
+    params: [param('snapshot', nameOrId)],
+    result: snapshotShape,
+    example: { params: ['deployed'] },
+    effects: 'chain',
+    handle: ({ chain, peers }, wanted) => {
+      requireUnlinked({ peers }, 'revert to a snapshot')
+      return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))
+    },
+  }),
+  method({
+    name: 'devchain_dropSnapshot',
+    summary:
+      'Forgets a snapshot, by name or id, and answers what it was; the chain and all others stay.',
+    params: [param('snapshot', nameOrId)],
+    result: snapshotShape,
+    example: { params: ['deployed'] },
+    effects: 'chain',
+    tell: (_values, dropped) => {
+      const { name, id } = dropped as Readonly<Record<'name' | 'id', Json>>
+      return `dropped snapshot ${name ?? id}`
+    },
+    handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
+  }),
+]

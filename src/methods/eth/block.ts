@@ -7,9 +7,9 @@ import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { boolean, hashOfBlock, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
 import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
@@ -23,123 +23,115 @@ import {
 import { quantityResult } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 
-const getBlockByHash = method({
-  name: 'eth_getBlockByHash',
-  summary: 'A block by its hash, with its transactions as hashes or in full; null when unknown.',
-  params: [param('hash', hashOfBlock), optional('full', boolean, false)],
-  result: nullable(blockShape),
-  example: { params: [UNKNOWN, false], result: null },
-  onFork: 'placed',
-  handle: (context, blockHash, full) => viewAt(context, byHash(blockHash), full),
-})
-
-const getBlockByNumber = method({
-  name: 'eth_getBlockByNumber',
-  summary:
-    'A block by number or tag, with its transactions as hashes or in full; null when unknown.',
-  params: [param('block', blockReference), optional('full', boolean, false)],
-  result: nullable(blockShape),
-  example: { params: ['0xffffff', false], result: null },
-  onFork: 'placed',
-  handle: (context, block, full) => viewAt(context, block, full),
-})
-
-const getHeaderByHash = method({
-  name: 'eth_getHeaderByHash',
-  aliases: ['erigon_getHeaderByHash'],
-  summary: 'A block’s header by its hash; null when unknown.',
-  params: [param('hash', hashOfBlock)],
-  result: nullable(headerShape),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'header',
-  handle: (context, blockHash) => viewAt(context, byHash(blockHash), false),
-})
-
-const getHeaderByNumber = method({
-  name: 'eth_getHeaderByNumber',
-  aliases: ['erigon_getHeaderByNumber'],
-  summary: 'A block’s header by number or tag; null when unknown.',
-  params: [param('block', blockReference)],
-  result: nullable(headerShape),
-  example: { params: ['0xffffff'], result: null },
-  onFork: 'header',
-  handle: (context, block) => viewAt(context, block, false),
-})
-
-const countByHash = method({
-  name: 'eth_getBlockTransactionCountByHash',
-  summary: 'Number of transactions in a block; null when the hash is unknown.',
-  params: [param('hash', hashOfBlock)],
-  result: nullable(quantityResult),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'network',
-  handle: (context, blockHash) => countAt(context, byHash(blockHash), transactionCount),
-})
-
-const countByNumber = method({
-  name: 'eth_getBlockTransactionCountByNumber',
-  summary: 'Number of transactions in a block; null when there is no such block.',
-  params: [optional('block', blockReference, latest)],
-  result: nullable(quantityResult),
-  example: { params: ['latest'], result: '0x0' },
-  onFork: 'network',
-  handle: (context, block) => countAt(context, block, transactionCount),
-})
-
-const getBlockReceipts = method({
-  name: 'eth_getBlockReceipts',
-  summary: 'The receipts of all transactions of a block; null when the block is unknown.',
-  params: [optional('block', blockReference, latest)],
-  result: nullable(list(receiptShape, 'receipt')),
-  example: { params: ['earliest'], result: [] },
-  onFork: 'network',
-  handle: async (context, block) => {
-    // a pending block has no receipts yet
-    const record = isPending(block) ? undefined : await findRecord(context.chain, block)
-    if (record === undefined) return null
-    return record.executed.map((_, index) => viewOfReceipt(context, { record, index }))
-  },
-})
-
-const uncleCountByHash = method({
-  name: 'eth_getUncleCountByBlockHash',
-  summary: 'Number of uncles of a block; null when the hash is unknown.',
-  params: [param('hash', hashOfBlock)],
-  result: nullable(quantityResult),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'network',
-  handle: (context, blockHash) => countAt(context, byHash(blockHash), uncleCount),
-})
-
-const uncleCountByNumber = method({
-  name: 'eth_getUncleCountByBlockNumber',
-  summary: 'Number of uncles of a block; null when there is no such block.',
-  params: [optional('block', blockReference, latest)],
-  result: nullable(quantityResult),
-  example: { params: ['latest'], result: '0x0' },
-  onFork: 'network',
-  handle: (context, block) => countAt(context, block, uncleCount),
-})
-
-const uncleByHash = method({
-  name: 'eth_getUncleByBlockHashAndIndex',
-  summary: 'An uncle by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-  result: nullable(blockShape),
-  example: { params: [UNKNOWN, '0x0'], result: null },
-  onFork: 'network',
-  handle: (context, blockHash, index) => uncleAt(context, byHash(blockHash), index),
-})
-
-const uncleByNumber = method({
-  name: 'eth_getUncleByBlockNumberAndIndex',
-  summary: 'An uncle by its block’s number and its index there; null when there is none.',
-  params: [param('block', blockReference), param('index', quantityNumber)],
-  result: nullable(blockShape),
-  example: { params: ['latest', '0x0'], result: null },
-  onFork: 'network',
-  handle: (context, block, index) => uncleAt(context, block, index),
-})
+export const blockMethods: Methods = [
+  method({
+    name: 'eth_getBlockByHash',
+    summary: 'A block by its hash, with its transactions as hashes or in full; null when unknown.',
+    params: [param('hash', hashOfBlock), optional('full', boolean, false)],
+    result: nullable(blockShape),
+    example: { params: [UNKNOWN, false], result: null },
+    onFork: 'placed',
+    handle: (context, blockHash, full) => viewAt(context, byHash(blockHash), full),
+  }),
+  method({
+    name: 'eth_getBlockByNumber',
+    summary:
+      'A block by number or tag, with its transactions as hashes or in full; null when unknown.',
+    params: [param('block', blockReference), optional('full', boolean, false)],
+    result: nullable(blockShape),
+    example: { params: ['0xffffff', false], result: null },
+    onFork: 'placed',
+    handle: (context, block, full) => viewAt(context, block, full),
+  }),
+  method({
+    name: 'eth_getHeaderByHash',
+    aliases: ['erigon_getHeaderByHash'],
+    summary: 'A block’s header by its hash; null when unknown.',
+    params: [param('hash', hashOfBlock)],
+    result: nullable(headerShape),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'header',
+    handle: (context, blockHash) => viewAt(context, byHash(blockHash), false),
+  }),
+  method({
+    name: 'eth_getHeaderByNumber',
+    aliases: ['erigon_getHeaderByNumber'],
+    summary: 'A block’s header by number or tag; null when unknown.',
+    params: [param('block', blockReference)],
+    result: nullable(headerShape),
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'header',
+    handle: (context, block) => viewAt(context, block, false),
+  }),
+  method({
+    name: 'eth_getBlockTransactionCountByHash',
+    summary: 'Number of transactions in a block; null when the hash is unknown.',
+    params: [param('hash', hashOfBlock)],
+    result: nullable(quantityResult),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'network',
+    handle: (context, blockHash) => countAt(context, byHash(blockHash), transactionCount),
+  }),
+  method({
+    name: 'eth_getBlockTransactionCountByNumber',
+    summary: 'Number of transactions in a block; null when there is no such block.',
+    params: [optional('block', blockReference, latest)],
+    result: nullable(quantityResult),
+    example: { params: ['latest'], result: '0x0' },
+    onFork: 'network',
+    handle: (context, block) => countAt(context, block, transactionCount),
+  }),
+  method({
+    name: 'eth_getBlockReceipts',
+    summary: 'The receipts of all transactions of a block; null when the block is unknown.',
+    params: [optional('block', blockReference, latest)],
+    result: nullable(list(receiptShape, 'receipt')),
+    example: { params: ['earliest'], result: [] },
+    onFork: 'network',
+    handle: async (context, block) => {
+      // a pending block has no receipts yet
+      const record = isPending(block) ? undefined : await findRecord(context.chain, block)
+      if (record === undefined) return null
+      return record.executed.map((_, index) => viewOfReceipt(context, { record, index }))
+    },
+  }),
+  method({
+    name: 'eth_getUncleCountByBlockHash',
+    summary: 'Number of uncles of a block; null when the hash is unknown.',
+    params: [param('hash', hashOfBlock)],
+    result: nullable(quantityResult),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'network',
+    handle: (context, blockHash) => countAt(context, byHash(blockHash), uncleCount),
+  }),
+  method({
+    name: 'eth_getUncleCountByBlockNumber',
+    summary: 'Number of uncles of a block; null when there is no such block.',
+    params: [optional('block', blockReference, latest)],
+    result: nullable(quantityResult),
+    example: { params: ['latest'], result: '0x0' },
+    onFork: 'network',
+    handle: (context, block) => countAt(context, block, uncleCount),
+  }),
+  method({
+    name: 'eth_getUncleByBlockHashAndIndex',
+    summary: 'An uncle by its block’s hash and its index there; null when there is none.',
+    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
+    result: nullable(blockShape),
+    example: { params: [UNKNOWN, '0x0'], result: null },
+    onFork: 'network',
+    handle: (context, blockHash, index) => uncleAt(context, byHash(blockHash), index),
+  }),
+  method({
+    name: 'eth_getUncleByBlockNumberAndIndex',
+    summary: 'An uncle by its block’s number and its index there; null when there is none.',
+    params: [param('block', blockReference), param('index', quantityNumber)],
+    result: nullable(blockShape),
+    example: { params: ['latest', '0x0'], result: null },
+    onFork: 'network',
+    handle: (context, block, index) => uncleAt(context, block, index),
+  }),
+]
 
 /** What there is of something in a block; null when there is no such block. */
 function countAt(
@@ -203,17 +195,3 @@ function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle
     totalDifficulty: record?.totalDifficulty ?? parentTotal + uncle.difficulty,
   }
 }
-
-export const blockMethods: readonly Method<MethodContext>[] = [
-  getBlockByHash,
-  getBlockByNumber,
-  getHeaderByHash,
-  getHeaderByNumber,
-  countByHash,
-  countByNumber,
-  getBlockReceipts,
-  uncleCountByHash,
-  uncleCountByNumber,
-  uncleByHash,
-  uncleByNumber,
-]

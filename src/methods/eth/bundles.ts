@@ -14,7 +14,7 @@ import { type CallBundle, callMany } from '../../node/calls/call.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import {
   address,
   data,
@@ -27,7 +27,7 @@ import {
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type Methods, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -77,41 +77,6 @@ const callAnswer: Encoder<Explained<CallAnswer>> = shape('call answer', {
   value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
   error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
   solidityStack: stackField,
-})
-
-const callManyMethod = method({
-  name: 'eth_callMany',
-  summary:
-    'Bundles of calls, each call on what those before it left: of each call {value}, or {error} in words. The timeout is in milliseconds.',
-  params: [
-    param('bundles', oneOrMore(bundleOfCalls)),
-    optional('stateContext', stateContext, { reference: latest, index: undefined }),
-    optional('stateOverride', stateOverrides),
-    optional('timeout', quantityNumber),
-  ],
-  result: list(list(callAnswer), 'call'),
-  example: {
-    params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
-    result: [[{ value: '0x' }]],
-  },
-  handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
-    const { chain, caller } = context
-    return within(timeoutMs, caller, async (isAwaited) => {
-      const world =
-        index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
-      const tracer = chain.execution.callTracer
-      const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
-      const outcomes = await callMany(chain, bundles, reference, conditions)
-      const all = outcomes.flat()
-      for (const outcome of all) printLines(context, outcome)
-      const told = await withStacks(
-        context,
-        all.map((outcome) => ({ outcome })),
-      )
-      const answers = told.values()
-      return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
-    })
-  },
 })
 
 /** Flashbots' members of a bundle; those of mev-geth besides. */
@@ -201,27 +166,63 @@ const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer',
   totalGasUsed: field(integer, ({ runs }) => sumOf(runs, (run) => run.outcome.gasUsed)),
 })
 
-const callBundleMethod = method({
-  name: 'eth_callBundle',
-  summary:
-    'Signed transactions run one after the other in a block that is only imagined, and what its miner gets: Flashbots’ {txs, blockNumber, stateBlockNumber}.',
-  params: [param('bundle', bundleOrder)],
-  result: bundleAnswer,
-  example: {
+export const bundleMethods: Methods = [
+  method({
+    name: 'eth_callMany',
+    summary:
+      'Bundles of calls, each call on what those before it left: of each call {value}, or {error} in words. The timeout is in milliseconds.',
     params: [
-      { txs: ['0x02f86521808080825208947099'], blockNumber: '0x1', stateBlockNumber: 'latest' },
+      param('bundles', oneOrMore(bundleOfCalls)),
+      optional('stateContext', stateContext, { reference: latest, index: undefined }),
+      optional('stateOverride', stateOverrides),
+      optional('timeout', quantityNumber),
     ],
-  },
-  handle: (context, { bundle, encoded, timeoutMs }) => {
-    const { chain, caller } = context
-    const transactions = encoded.map((raw) => decodeSent(raw).transaction)
-    return within(timeoutMs, caller, async (isAwaited) => {
-      const answer = await callBundle(chain, { ...bundle, transactions }, isAwaited)
-      for (const { outcome } of answer.runs) printLines(context, outcome)
-      return { ...answer, runs: await withStacks(context, answer.runs) }
-    })
-  },
-})
+    result: list(list(callAnswer), 'call'),
+    example: {
+      params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
+      result: [[{ value: '0x' }]],
+    },
+    handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
+      const { chain, caller } = context
+      return within(timeoutMs, caller, async (isAwaited) => {
+        const world =
+          index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
+        const tracer = chain.execution.callTracer
+        const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
+        const outcomes = await callMany(chain, bundles, reference, conditions)
+        const all = outcomes.flat()
+        for (const outcome of all) printLines(context, outcome)
+        const told = await withStacks(
+          context,
+          all.map((outcome) => ({ outcome })),
+        )
+        const answers = told.values()
+        return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
+      })
+    },
+  }),
+  method({
+    name: 'eth_callBundle',
+    summary:
+      'Signed transactions run one after the other in a block that is only imagined, and what its miner gets: Flashbots’ {txs, blockNumber, stateBlockNumber}.',
+    params: [param('bundle', bundleOrder)],
+    result: bundleAnswer,
+    example: {
+      params: [
+        { txs: ['0x02f86521808080825208947099'], blockNumber: '0x1', stateBlockNumber: 'latest' },
+      ],
+    },
+    handle: (context, { bundle, encoded, timeoutMs }) => {
+      const { chain, caller } = context
+      const transactions = encoded.map((raw) => decodeSent(raw).transaction)
+      return within(timeoutMs, caller, async (isAwaited) => {
+        const answer = await callBundle(chain, { ...bundle, transactions }, isAwaited)
+        for (const { outcome } of answer.runs) printLines(context, outcome)
+        return { ...answer, runs: await withStacks(context, answer.runs) }
+      })
+    },
+  }),
+]
 
 function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bigint {
   return runs.reduce((sum, run) => sum + part(run), 0n)
@@ -252,5 +253,3 @@ function missing(path: string, expected: string, got: unknown): DevchainError {
   const value = got === undefined ? 'nothing' : printValue(got)
   return new DevchainError('INVALID_PARAMS', `${path}: expected ${expected}, got ${value}`)
 }
-
-export const bundleMethods: readonly Method<MethodContext>[] = [callManyMethod, callBundleMethod]

@@ -8,9 +8,9 @@ import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
 import { runOf, withRun } from '../../node/chain/failedrun.ts'
 import { latest, pendingReference } from '../../node/ledger/references.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
-import { type MethodContext, method, onRunOf, printLines } from '../common/context.ts'
+import { type Methods, method, onRunOf, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -26,97 +26,95 @@ import {
 } from '../wire/encodeobject.ts'
 import { accessListShape } from '../wire/encodetransaction.ts'
 
-const ethCall = method({
-  name: 'eth_call',
-  summary: 'What a message returns, run on a block’s state without changing it.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('block', blockReference, latest),
-    optional('stateOverrides', stateOverrides),
-    optional('blockOverrides', blockOverrides),
-  ],
-  result: { ...data, unit: 'return data' },
-  example: { params: [TRANSFER, 'latest'], result: '0x' },
-  onFork: 'call',
-  handle: (context, request, block, accounts, environment) => {
-    const { chain, caller } = context
-    const outcome = call(chain, request, block, {
-      stateOverrides: accounts,
-      blockOverrides: environment,
-      isAwaited: caller.isWaiting,
-      tracer: chain.execution.callTracer,
-      onRun: onRunOf(context),
-    })
-    return whenThere(outcome, (made) => {
-      const { consoleLines, failure, output } = made
-      if (failure !== undefined) {
-        throw withRun(executionError(failure, output, consoleLines), runOf(made))
-      }
-      printLines(context, made)
-      const { to = null, data = EMPTY_BYTES } = request
-      const remark = describeIdle({ to, data }, made)
-      if (remark !== undefined) context.notes.push(remark)
-      return output
-    })
-  },
-})
-
-const estimate = method({
-  name: 'eth_estimateGas',
-  summary:
-    'The smallest gas limit with which a transaction succeeds: exact, in the pending block or another.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('block', blockReference, pendingReference),
-    optional('stateOverrides', stateOverrides),
-    optional('blockOverrides', blockOverrides),
-  ],
-  result: gasAmount,
-  example: { params: [TRANSFER], result: '0x5208' },
-  onFork: 'here',
-  handle: (context, request, block, accounts, environment) =>
-    estimateGas(context.chain, request, block, {
-      stateOverrides: accounts,
-      blockOverrides: environment,
-      isAwaited: context.caller.isWaiting,
-      onRun: onRunOf(context),
-    }),
-})
-
-const accessList = method({
-  name: 'eth_createAccessList',
-  summary:
-    'The accounts and slots that a message touches, and the gas it uses when it declares them.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('block', blockReference, latest),
-    optional('stateOverrides', stateOverrides),
-  ],
-  result: shape<Explained<AccessListAnswer>>('access list answer', {
-    accessList: field(accessListShape, (answer) => answer.accessList),
-    gasUsed: field(quantityResult, (answer) => answer.gasUsed),
-    error: fieldIfAny(text, ({ outcome }) => outcome.failure?.reason),
-    solidityStack: stackField,
+export const callMethods: Methods = [
+  method({
+    name: 'eth_call',
+    summary: 'What a message returns, run on a block’s state without changing it.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('block', blockReference, latest),
+      optional('stateOverrides', stateOverrides),
+      optional('blockOverrides', blockOverrides),
+    ],
+    result: { ...data, unit: 'return data' },
+    example: { params: [TRANSFER, 'latest'], result: '0x' },
+    onFork: 'call',
+    handle: (context, request, block, accounts, environment) => {
+      const { chain, caller } = context
+      const outcome = call(chain, request, block, {
+        stateOverrides: accounts,
+        blockOverrides: environment,
+        isAwaited: caller.isWaiting,
+        tracer: chain.execution.callTracer,
+        onRun: onRunOf(context),
+      })
+      return whenThere(outcome, (made) => {
+        const { consoleLines, failure, output } = made
+        if (failure !== undefined) {
+          throw withRun(executionError(failure, output, consoleLines), runOf(made))
+        }
+        printLines(context, made)
+        const { to = null, data = EMPTY_BYTES } = request
+        const remark = describeIdle({ to, data }, made)
+        if (remark !== undefined) context.notes.push(remark)
+        return output
+      })
+    },
   }),
-  example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
-  onFork: 'here',
-  handle: async (context, request, block, accounts) => {
-    const { chain, caller, profile } = context
-    const answer = await createAccessList(chain, request, block, {
-      stateOverrides: accounts,
-      isAwaited: caller.isWaiting,
-    })
-    const { outcome } = answer
-    const { failure, output, consoleLines } = outcome
-    // what succeeds is sent next, and prints its lines then
-    if (failure === undefined) return answer
-    if (!profile.tellsFailedAccessLists) {
-      throw withRun(executionError(failure, output, consoleLines), runOf(outcome))
-    }
-    printLines(context, outcome)
-    const [explained = answer] = await withStacks(context, [answer])
-    return explained
-  },
-})
-
-export const callMethods: readonly Method<MethodContext>[] = [ethCall, estimate, accessList]
+  method({
+    name: 'eth_estimateGas',
+    summary:
+      'The smallest gas limit with which a transaction succeeds: exact, in the pending block or another.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('block', blockReference, pendingReference),
+      optional('stateOverrides', stateOverrides),
+      optional('blockOverrides', blockOverrides),
+    ],
+    result: gasAmount,
+    example: { params: [TRANSFER], result: '0x5208' },
+    onFork: 'here',
+    handle: (context, request, block, accounts, environment) =>
+      estimateGas(context.chain, request, block, {
+        stateOverrides: accounts,
+        blockOverrides: environment,
+        isAwaited: context.caller.isWaiting,
+        onRun: onRunOf(context),
+      }),
+  }),
+  method({
+    name: 'eth_createAccessList',
+    summary:
+      'The accounts and slots that a message touches, and the gas it uses when it declares them.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('block', blockReference, latest),
+      optional('stateOverrides', stateOverrides),
+    ],
+    result: shape<Explained<AccessListAnswer>>('access list answer', {
+      accessList: field(accessListShape, (answer) => answer.accessList),
+      gasUsed: field(quantityResult, (answer) => answer.gasUsed),
+      error: fieldIfAny(text, ({ outcome }) => outcome.failure?.reason),
+      solidityStack: stackField,
+    }),
+    example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
+    onFork: 'here',
+    handle: async (context, request, block, accounts) => {
+      const { chain, caller, profile } = context
+      const answer = await createAccessList(chain, request, block, {
+        stateOverrides: accounts,
+        isAwaited: caller.isWaiting,
+      })
+      const { outcome } = answer
+      const { failure, output, consoleLines } = outcome
+      // what succeeds is sent next, and prints its lines then
+      if (failure === undefined) return answer
+      if (!profile.tellsFailedAccessLists) {
+        throw withRun(executionError(failure, output, consoleLines), runOf(outcome))
+      }
+      printLines(context, outcome)
+      const [explained = answer] = await withStacks(context, [answer])
+      return explained
+    },
+  }),
+]

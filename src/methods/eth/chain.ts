@@ -4,60 +4,13 @@ import type { Hash } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts/accounts.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
-import type { Method } from '../../rpc/method.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { unsupported } from '../common/unsupported.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodesync.ts'
-
-const chainId = method({
-  name: 'eth_chainId',
-  summary: 'Chain id that transactions are signed for (EIP-155).',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x21' },
-  tell: (_values, chainId) => String(Number(chainId)),
-  handle: ({ chain }) => chain.state.config.chainId,
-})
-
-const protocolVersion = method({
-  name: 'eth_protocolVersion',
-  summary: 'Version of the wire protocol.',
-  params: [],
-  result: text,
-  example: { params: [], result: PROTOCOL_VERSION },
-  handle: () => PROTOCOL_VERSION,
-})
-
-const syncing = method({
-  name: 'eth_syncing',
-  summary: 'How far the import of blocks of peers has come; false while none is imported.',
-  params: [],
-  result: syncShape,
-  example: { params: [], result: false },
-  handle: ({ peers }) => peers.now?.syncing(),
-})
-
-const coinbase = method({
-  name: 'eth_coinbase',
-  summary: 'Address that gets the fees of mined blocks.',
-  params: [],
-  result: address,
-  example: { params: [], result: `0x${'00'.repeat(20)}` },
-  handle: ({ chain }) => chain.state.settings.coinbase,
-})
-
-const mining = method({
-  name: 'eth_mining',
-  summary: 'True while blocks are mined without being asked for: instantly or on an interval.',
-  params: [],
-  result: boolean,
-  example: { params: [], result: true },
-  handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
-})
 
 /** What is known of the parent chain that blocks may be merge-mined with. */
 interface BridgeState {
@@ -83,39 +36,6 @@ const bridgeStateShape: Encoder<BridgeState> = {
   }),
 }
 
-/** Nothing is bridged here, so no transaction ever waits for signatures. */
-const bridgeState = method({
-  name: 'eth_bridgeState',
-  summary:
-    'Height of the best parent block that was seen by merged mining (mnr); 0 before the first.',
-  params: [],
-  result: bridgeStateShape,
-  example: {
-    params: [],
-    result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 },
-  },
-  handle: ({ chain }) => ({ waiting: [], height: chain.state.parentChainHeight }),
-})
-
-const accounts = method({
-  name: 'eth_accounts',
-  aliases: ['eth_requestAccounts'],
-  summary: 'Addresses that this node holds keys for, locked ones included.',
-  params: [],
-  result: list(address, 'account'),
-  example: { params: [] },
-  handle: ({ chain }) => addresses(chain.state.accounts),
-})
-
-const blockNumber = method({
-  name: 'eth_blockNumber',
-  summary: 'Number of the newest block.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
-})
-
 /** The specification lists them as not supported. */
 const COMPILERS = [
   'eth_getCompilers',
@@ -128,14 +48,77 @@ const compilers = COMPILERS.map((name) =>
   unsupported(name, 'compilers are deliberately not included in the node'),
 )
 
-export const chainMethods: readonly Method<MethodContext>[] = [
-  chainId,
-  protocolVersion,
-  syncing,
-  coinbase,
-  mining,
-  bridgeState,
-  accounts,
-  blockNumber,
+export const chainMethods: Methods = [
+  method({
+    name: 'eth_chainId',
+    summary: 'Chain id that transactions are signed for (EIP-155).',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x21' },
+    tell: (_values, chainId) => String(Number(chainId)),
+    handle: ({ chain }) => chain.state.config.chainId,
+  }),
+  method({
+    name: 'eth_protocolVersion',
+    summary: 'Version of the wire protocol.',
+    params: [],
+    result: text,
+    example: { params: [], result: PROTOCOL_VERSION },
+    handle: () => PROTOCOL_VERSION,
+  }),
+  method({
+    name: 'eth_syncing',
+    summary: 'How far the import of blocks of peers has come; false while none is imported.',
+    params: [],
+    result: syncShape,
+    example: { params: [], result: false },
+    handle: ({ peers }) => peers.now?.syncing(),
+  }),
+  method({
+    name: 'eth_coinbase',
+    summary: 'Address that gets the fees of mined blocks.',
+    params: [],
+    result: address,
+    example: { params: [], result: `0x${'00'.repeat(20)}` },
+    handle: ({ chain }) => chain.state.settings.coinbase,
+  }),
+  method({
+    name: 'eth_mining',
+    summary: 'True while blocks are mined without being asked for: instantly or on an interval.',
+    params: [],
+    result: boolean,
+    example: { params: [], result: true },
+    handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
+  }),
+  /** Nothing is bridged here, so no transaction ever waits for signatures. */
+  method({
+    name: 'eth_bridgeState',
+    summary:
+      'Height of the best parent block that was seen by merged mining (mnr); 0 before the first.',
+    params: [],
+    result: bridgeStateShape,
+    example: {
+      params: [],
+      result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 },
+    },
+    handle: ({ chain }) => ({ waiting: [], height: chain.state.parentChainHeight }),
+  }),
+  method({
+    name: 'eth_accounts',
+    aliases: ['eth_requestAccounts'],
+    summary: 'Addresses that this node holds keys for, locked ones included.',
+    params: [],
+    result: list(address, 'account'),
+    example: { params: [] },
+    handle: ({ chain }) => addresses(chain.state.accounts),
+  }),
+  method({
+    name: 'eth_blockNumber',
+    summary: 'Number of the newest block.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
+  }),
   ...compilers,
 ]

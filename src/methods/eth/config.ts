@@ -4,10 +4,9 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
-import type { Method } from '../../rpc/method.ts'
 import { address, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** EIP-7910 writes counts and times as JSON numbers. */
@@ -41,19 +40,6 @@ const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', 
   systemContracts: field(addressesByName, ({ systemContracts }) => systemContracts),
 })
 
-const config = method({
-  name: 'eth_config',
-  summary: 'The rules of the chain now, after the next fork, and after the last that is known.',
-  params: [],
-  result: shape<ForkConfigs>('fork configurations', {
-    current: field(forkConfig, ({ current }) => current),
-    next: field(nullable(forkConfig), ({ next }) => next),
-    last: field(nullable(forkConfig), ({ last }) => last),
-  }),
-  example: { params: [] },
-  handle: ({ chain }) => forkConfigsOf(chain.state),
-})
-
 /** Something that nodes may have forgotten of old blocks. Here all is kept from the genesis on, for as long as the chain runs. */
 const kept: Encoder<null> = {
   name: 'kept',
@@ -72,18 +58,30 @@ const head: Encoder<Block> = shape<Block>('head', {
   hash: field(hash, (block) => block.hash),
 })
 
-/** @see https://github.com/ethereum/execution-apis/pull/755 */
-const capabilities = method({
-  name: 'eth_capabilities',
-  summary:
-    'What is kept of which blocks: here state, transactions, receipts, logs and proofs of all.',
-  params: [],
-  result: shape<Block>('capabilities', {
-    head: field(head, (block) => block),
-    ...Object.fromEntries(KEPT.map((name) => [name, field(kept, () => null)])),
+export const configMethods: Methods = [
+  method({
+    name: 'eth_config',
+    summary: 'The rules of the chain now, after the next fork, and after the last that is known.',
+    params: [],
+    result: shape<ForkConfigs>('fork configurations', {
+      current: field(forkConfig, ({ current }) => current),
+      next: field(nullable(forkConfig), ({ next }) => next),
+      last: field(nullable(forkConfig), ({ last }) => last),
+    }),
+    example: { params: [] },
+    handle: ({ chain }) => forkConfigsOf(chain.state),
   }),
-  example: { params: [] },
-  handle: ({ chain }) => headOf(chain.state.tree).block,
-})
-
-export const configMethods: readonly Method<MethodContext>[] = [config, capabilities]
+  /** @see https://github.com/ethereum/execution-apis/pull/755 */
+  method({
+    name: 'eth_capabilities',
+    summary:
+      'What is kept of which blocks: here state, transactions, receipts, logs and proofs of all.',
+    params: [],
+    result: shape<Block>('capabilities', {
+      head: field(head, (block) => block),
+      ...Object.fromEntries(KEPT.map((name) => [name, field(kept, () => null)])),
+    }),
+    example: { params: [] },
+    handle: ({ chain }) => headOf(chain.state.tree).block,
+  }),
+]

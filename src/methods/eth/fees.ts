@@ -13,53 +13,19 @@ import {
   maxPriorityFeePerGas,
   upcomingBaseFee,
 } from '../../node/sending/gasoracle.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
-
-const price = method({
-  name: 'eth_gasPrice',
-  summary: 'A price per gas with which a transaction is mined now, in wei.',
-  params: [],
-  result: weiPerGas,
-  example: { params: [], result: '0x0' },
-  handle: ({ chain }) => gasPrice(chain.state),
-})
-
-const priorityFee = method({
-  name: 'eth_maxPriorityFeePerGas',
-  summary: 'A tip per gas with which a transaction is mined now, in wei.',
-  params: [],
-  result: weiPerGas,
-  example: { params: [], result: '0x0' },
-  handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
-})
-
-const blobFee = method({
-  name: 'eth_blobBaseFee',
-  aliases: ['eth_blobGasPrice'],
-  summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
-  params: [],
-  result: weiPerGas,
-  example: { params: [], result: '0x1' },
-  handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
-})
 
 /** A share of the whole, from 0 to 1, as a JSON number. */
 const ratio: Encoder<number> = {
   name: 'ratio',
   json: { type: 'number', minimum: 0, maximum: 1 },
   encode: (value) => value,
-}
-
-/** Which of a list a path names, from 1 on. */
-function positionOf(path: string): number {
-  return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
 }
 
 const percentile: Decoder<number> = {
@@ -86,47 +52,70 @@ const percentiles: Decoder<readonly number[]> = {
   },
 }
 
-const history = method({
-  name: 'eth_feeHistory',
-  summary: 'Base fees, fullness and tips of a range of blocks that ends with the one named.',
-  params: [
-    param('blockCount', quantity),
-    optional('newestBlock', blockReference, latest),
-    optional('rewardPercentiles', percentiles),
-  ],
-  result: shape<FeeHistory>('fee history', {
-    oldestBlock: field(quantityResult, (fees) => fees.oldestBlock),
-    baseFeePerGas: field(list(quantityResult), (fees) => fees.baseFeePerGas),
-    gasUsedRatio: field(list(ratio), (fees) => fees.gasUsedRatio),
-    baseFeePerBlobGas: field(list(quantityResult), (fees) => fees.baseFeePerBlobGas),
-    blobGasUsedRatio: field(list(ratio), (fees) => fees.blobGasUsedRatio),
-    reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
+export const feeMethods: Methods = [
+  method({
+    name: 'eth_gasPrice',
+    summary: 'A price per gas with which a transaction is mined now, in wei.',
+    params: [],
+    result: weiPerGas,
+    example: { params: [], result: '0x0' },
+    handle: ({ chain }) => gasPrice(chain.state),
   }),
-  example: { params: ['0x1', 'latest', [50]] },
-  onFork: 'feeHistory',
-  handle: async ({ chain, caller, profile }, count, newest, asked) => {
-    if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
-    const record = await recordAt(chain, newest, caller.isWaiting)
-    const fees = feeHistory(chain.state, count, record, asked)
-    if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
-    return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }
-  },
-})
-
-const baseFee = method({
-  name: 'eth_baseFee',
-  summary: 'Base fee of the block that would be mined now, in wei per gas.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  tell: (_values, baseFee) => fee(BigInt(String(baseFee))),
-  handle: ({ chain }) => upcomingBaseFee(chain.state),
-})
-
-export const feeMethods: readonly Method<MethodContext>[] = [
-  price,
-  priorityFee,
-  baseFee,
-  blobFee,
-  history,
+  method({
+    name: 'eth_maxPriorityFeePerGas',
+    summary: 'A tip per gas with which a transaction is mined now, in wei.',
+    params: [],
+    result: weiPerGas,
+    example: { params: [], result: '0x0' },
+    handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
+  }),
+  method({
+    name: 'eth_baseFee',
+    summary: 'Base fee of the block that would be mined now, in wei per gas.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    tell: (_values, baseFee) => fee(BigInt(String(baseFee))),
+    handle: ({ chain }) => upcomingBaseFee(chain.state),
+  }),
+  method({
+    name: 'eth_blobBaseFee',
+    aliases: ['eth_blobGasPrice'],
+    summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
+    params: [],
+    result: weiPerGas,
+    example: { params: [], result: '0x1' },
+    handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
+  }),
+  method({
+    name: 'eth_feeHistory',
+    summary: 'Base fees, fullness and tips of a range of blocks that ends with the one named.',
+    params: [
+      param('blockCount', quantity),
+      optional('newestBlock', blockReference, latest),
+      optional('rewardPercentiles', percentiles),
+    ],
+    result: shape<FeeHistory>('fee history', {
+      oldestBlock: field(quantityResult, (fees) => fees.oldestBlock),
+      baseFeePerGas: field(list(quantityResult), (fees) => fees.baseFeePerGas),
+      gasUsedRatio: field(list(ratio), (fees) => fees.gasUsedRatio),
+      baseFeePerBlobGas: field(list(quantityResult), (fees) => fees.baseFeePerBlobGas),
+      blobGasUsedRatio: field(list(ratio), (fees) => fees.blobGasUsedRatio),
+      reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
+    }),
+    example: { params: ['0x1', 'latest', [50]] },
+    onFork: 'feeHistory',
+    handle: async ({ chain, caller, profile }, count, newest, asked) => {
+      if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
+      const record = await recordAt(chain, newest, caller.isWaiting)
+      const fees = feeHistory(chain.state, count, record, asked)
+      if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
+      return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }
+    },
+  }),
 ]
+
+/** Which of a list a path names, from 1 on. */
+function positionOf(path: string): number {
+  return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
+}

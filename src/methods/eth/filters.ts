@@ -10,10 +10,10 @@ import { findLogs, type LogEntry, type LogQuery } from '../../node/events/logs.t
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import type { Profile } from '../compat/profile.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { logShape, logsShape } from '../wire/encodelog.ts'
@@ -49,30 +49,100 @@ async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
   return writer.end(() => entries.map(logShape.encode))
 }
 
-const newFilter = method({
-  name: 'eth_newFilter',
-  summary: 'Installs a filter of logs; eth_getFilterChanges polls it.',
-  params: [optional('filter', logQuery, { addresses: [], topics: [] })],
-  result: quantityResult,
-  example: { params: [EXAMPLE_QUERY], result: '0x1' },
-  effects: 'node',
-  tell: ([query], id) => `${queryText(query)}, filter ${id}`,
-  handle: ({ filters, profile: { filterHistory } }, query) => {
-    const isNamed = filterHistory === 'named' && query.from !== undefined
-    return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
-  },
-})
+const changes: Encoder<FilterChanges> = {
+  name: 'changes',
+  noun: 'change',
+  json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
+  encode: (found) =>
+    found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
+}
 
-const newBlockFilter = method({
-  name: 'eth_newBlockFilter',
-  summary: 'Installs a filter of new blocks; eth_getFilterChanges polls it.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x1' },
-  effects: 'node',
-  tell: (_values, id) => `blocks, filter ${id}`,
-  handle: (context) => addBlockFilter(context),
-})
+export const filterMethods: Methods = [
+  method({
+    name: 'eth_newFilter',
+    summary: 'Installs a filter of logs; eth_getFilterChanges polls it.',
+    params: [optional('filter', logQuery, { addresses: [], topics: [] })],
+    result: quantityResult,
+    example: { params: [EXAMPLE_QUERY], result: '0x1' },
+    effects: 'node',
+    tell: ([query], id) => `${queryText(query)}, filter ${id}`,
+    handle: ({ filters, profile: { filterHistory } }, query) => {
+      const isNamed = filterHistory === 'named' && query.from !== undefined
+      return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
+    },
+  }),
+  method({
+    name: 'eth_newBlockFilter',
+    summary: 'Installs a filter of new blocks; eth_getFilterChanges polls it.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x1' },
+    effects: 'node',
+    tell: (_values, id) => `blocks, filter ${id}`,
+    handle: (context) => addBlockFilter(context),
+  }),
+  method({
+    name: 'eth_newPendingTransactionFilter',
+    summary: 'Installs a filter of new pending transactions; eth_getFilterChanges polls it.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x1' },
+    effects: 'node',
+    tell: (_values, id) => `pending transactions, filter ${id}`,
+    handle: ({ filters }) => filters.addPendingFilter(),
+  }),
+  method({
+    name: 'eth_uninstallFilter',
+    summary: 'Removes a filter; false when there is none of that id.',
+    params: [param('id', quantity)],
+    result: boolean,
+    example: { params: ['0x1'], result: false },
+    effects: 'node',
+    tell: ([id]) => `removed filter ${quantityFromBigint(id)}`,
+    handle: ({ filters }, id) => filters.remove(id),
+  }),
+  method({
+    name: 'eth_getFilterChanges',
+    summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
+    params: [param('id', quantity)],
+    result: nullable(changes),
+    example: { params: ['0x1'] },
+    onFork: 'filterChanges',
+    effects: 'node',
+    handle: (context, id) => {
+      const { filters } = context
+      if (isUnknown(context, id)) return null
+      return filters.historyOf(id) === undefined
+        ? answerChanges(context, id, [])
+        : answerFirst(context, id)
+    },
+  }),
+  method({
+    name: 'eth_getFilterLogs',
+    summary: 'All stored logs that a log filter matches.',
+    params: [param('id', quantity)],
+    result: nullable(logsShape),
+    example: { params: ['0x1'] },
+    onFork: 'filterLogs',
+    handle: async (context, id) =>
+      isUnknown(context, id)
+        ? null
+        : answerLogs(context, await context.filters.logs(id, context.caller.isWaiting)),
+  }),
+  method({
+    name: 'eth_getLogs',
+    summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
+    params: [optional('filter', logQuery, { addresses: [], topics: [] })],
+    result: logsShape,
+    example: { params: [EXAMPLE_QUERY], result: [] },
+    onFork: 'logs',
+    handle: async (context, query) => {
+      const { chain, caller, profile } = context
+      refuseFuture(chain, query, profile.logsBeyondHead)
+      return answerLogs(context, await findLogs(chain, query, { isAwaited: caller.isWaiting }))
+    },
+  }),
+]
 
 /** What logs a query matches, in words: `logs of 0x…, by 2 topics`. */
 export function queryText({ addresses, topics }: LogQuery): string {
@@ -87,57 +157,10 @@ export function addBlockFilter({ chain, filters, profile }: MethodContext): bigi
   return filters.addBlockFilter(newest)
 }
 
-const newPendingTransactionFilter = method({
-  name: 'eth_newPendingTransactionFilter',
-  summary: 'Installs a filter of new pending transactions; eth_getFilterChanges polls it.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x1' },
-  effects: 'node',
-  tell: (_values, id) => `pending transactions, filter ${id}`,
-  handle: ({ filters }) => filters.addPendingFilter(),
-})
-
-const uninstallFilter = method({
-  name: 'eth_uninstallFilter',
-  summary: 'Removes a filter; false when there is none of that id.',
-  params: [param('id', quantity)],
-  result: boolean,
-  example: { params: ['0x1'], result: false },
-  effects: 'node',
-  tell: ([id]) => `removed filter ${quantityFromBigint(id)}`,
-  handle: ({ filters }, id) => filters.remove(id),
-})
-
-const changes: Encoder<FilterChanges> = {
-  name: 'changes',
-  noun: 'change',
-  json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
-  encode: (found) =>
-    found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
-}
-
 /** A filter that is not there, where that is no error. */
 function isUnknown({ filters, profile }: MethodContext, id: bigint): boolean {
   return profile.filters === 'lenient' && !filters.has(id)
 }
-
-const getFilterChanges = method({
-  name: 'eth_getFilterChanges',
-  summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
-  params: [param('id', quantity)],
-  result: nullable(changes),
-  example: { params: ['0x1'] },
-  onFork: 'filterChanges',
-  effects: 'node',
-  handle: (context, id) => {
-    const { filters } = context
-    if (isUnknown(context, id)) return null
-    return filters.historyOf(id) === undefined
-      ? answerChanges(context, id, [])
-      : answerFirst(context, id)
-  },
-})
 
 /** @param before logs that it begins with */
 function answerChanges(
@@ -163,33 +186,6 @@ async function answerFirst(context: MethodContext, id: bigint): Promise<FilterCh
   )
   return answerChanges(context, id, stored ?? [])
 }
-
-const getFilterLogs = method({
-  name: 'eth_getFilterLogs',
-  summary: 'All stored logs that a log filter matches.',
-  params: [param('id', quantity)],
-  result: nullable(logsShape),
-  example: { params: ['0x1'] },
-  onFork: 'filterLogs',
-  handle: async (context, id) =>
-    isUnknown(context, id)
-      ? null
-      : answerLogs(context, await context.filters.logs(id, context.caller.isWaiting)),
-})
-
-const getLogs = method({
-  name: 'eth_getLogs',
-  summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
-  params: [optional('filter', logQuery, { addresses: [], topics: [] })],
-  result: logsShape,
-  example: { params: [EXAMPLE_QUERY], result: [] },
-  onFork: 'logs',
-  handle: async (context, query) => {
-    const { chain, caller, profile } = context
-    refuseFuture(chain, query, profile.logsBeyondHead)
-    return answerLogs(context, await findLogs(chain, query, { isAwaited: caller.isWaiting }))
-  },
-})
 
 /**
  * @param taken how much of a range may be after the newest block
@@ -218,13 +214,3 @@ function refuseFuture(
   const message = `invalid block range params: fromBlock is ${begin}, the newest block is ${head}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
-
-export const filterMethods: readonly Method<MethodContext>[] = [
-  newFilter,
-  newBlockFilter,
-  newPendingTransactionFilter,
-  uninstallFilter,
-  getFilterChanges,
-  getFilterLogs,
-  getLogs,
-]

@@ -9,11 +9,10 @@ import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
 import { sendRawTransaction, sendTransaction } from '../../node/sending/send.ts'
 import { type Transaction, withoutSignature } from '../../protocol/transactions/transaction.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { keyed, members, refined } from '../wire/decodeobject.ts'
@@ -54,70 +53,6 @@ const conditions: Decoder<Conditions> = refined(
   ({ knownAccounts: accounts, ...ranges }) => ({ accounts, ...ranges }),
 )
 
-const sendRawConditional = method({
-  name: 'eth_sendRawTransactionConditional',
-  summary:
-    'As eth_sendRawTransaction, for a block of some number and time, and for storage as it is expected; refused or dropped otherwise.',
-  params: [param('raw', data), optional('conditions', conditions, {})],
-  result: hash,
-  example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
-  effects: 'transaction',
-  handle: ({ chain, caller }, raw, conditions) =>
-    sendRawTransaction(chain, raw, caller.isWaiting, conditions),
-})
-
-const send = method({
-  name: 'eth_sendTransaction',
-  summary:
-    'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
-  params: [param('transaction', transactionRequest)],
-  result: hash,
-  example: { params: [TRANSFER] },
-  effects: 'transaction',
-  handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
-})
-
-const sendUnsigned = method({
-  name: 'eth_sendUnsignedTransaction',
-  summary:
-    'Sends a transaction of any account, without a signature, as though it were impersonated.',
-  params: [param('transaction', transactionRequest)],
-  result: hash,
-  example: { params: [TRANSFER] },
-  effects: 'transaction',
-  handle: ({ chain, caller }, request) =>
-    sendTransaction(chain, request, caller.isWaiting, 'nobody'),
-})
-
-const sendRaw = method({
-  name: 'eth_sendRawTransaction',
-  summary:
-    'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
-  params: [param('raw', data)],
-  result: hash,
-  example: {
-    params: ['0x02f86521808080825208947099'],
-  },
-  effects: 'transaction',
-  handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
-})
-
-const resendWaiting = method({
-  name: 'eth_resend',
-  summary:
-    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('gasPrice', quantity),
-    optional('gasLimit', quantity),
-  ],
-  result: hash,
-  example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
-  effects: 'transaction',
-  handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
-    resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
-})
-
 /** How long a receipt is waited for: geth's numbers. */
 const USUAL_WAIT_MS = 20_000
 
@@ -133,59 +68,119 @@ const timeout: Decoder<number> = {
   },
 }
 
-/**
- * Gas that is not given is estimated, whatever `eth_sendTransaction` would take, so that what would fail is not filled
- * in but refused with the reason.
- */
-const fill = method({
-  name: 'eth_fillTransaction',
-  summary:
-    'A transaction with nonce, gas, fees and type filled in, unsigned; one that would fail is refused.',
-  params: [param('transaction', transactionRequest)],
-  result: shape<Transaction>('filled transaction', {
-    raw: field(data, ({ raw }) => raw),
-    tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
+export const sendMethods: Methods = [
+  method({
+    name: 'eth_sendRawTransactionConditional',
+    summary:
+      'As eth_sendRawTransaction, for a block of some number and time, and for storage as it is expected; refused or dropped otherwise.',
+    params: [param('raw', data), optional('conditions', conditions, {})],
+    result: hash,
+    example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
+    effects: 'transaction',
+    handle: ({ chain, caller }, raw, conditions) =>
+      sendRawTransaction(chain, raw, caller.isWaiting, conditions),
   }),
-  example: { params: [TRANSFER] },
-  handle: async ({ chain, caller }, given) => {
-    const isAwaited = caller.isWaiting
-    const request = { ...given, from: given.from ?? ZERO_ADDRESS }
-    const gas = request.gas ?? (await estimateGas(chain, request, pendingReference, { isAwaited }))
-    return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
-  },
-})
-
-const sendRawSync = method({
-  name: 'eth_sendRawTransactionSync',
-  summary:
-    'Sends a signed transaction and answers its receipt; error 4 with the hash when it is not mined in time (EIP-7966).',
-  params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
-  result: receiptShape,
-  example: { params: ['0x02f86521808080825208947099'] },
-  effects: 'transaction',
-  handle: async (context, raw, milliseconds) =>
-    receiptOf(
-      context,
-      await sendRawTransaction(context.chain, raw, context.caller.isWaiting),
-      milliseconds,
-    ),
-})
-
-const sendSync = method({
-  name: 'eth_sendTransactionSync',
-  summary:
-    'Signs a transaction with an unlocked account, sends it and answers its receipt; error 4 when it is not mined in time.',
-  params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
-  result: receiptShape,
-  example: { params: [TRANSFER] },
-  effects: 'transaction',
-  handle: async (context, request, milliseconds) =>
-    receiptOf(
-      context,
-      await sendTransaction(context.chain, request, context.caller.isWaiting),
-      milliseconds,
-    ),
-})
+  method({
+    name: 'eth_sendTransaction',
+    summary:
+      'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
+    params: [param('transaction', transactionRequest)],
+    result: hash,
+    example: { params: [TRANSFER] },
+    effects: 'transaction',
+    handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
+  }),
+  method({
+    name: 'eth_sendUnsignedTransaction',
+    summary:
+      'Sends a transaction of any account, without a signature, as though it were impersonated.',
+    params: [param('transaction', transactionRequest)],
+    result: hash,
+    example: { params: [TRANSFER] },
+    effects: 'transaction',
+    handle: ({ chain, caller }, request) =>
+      sendTransaction(chain, request, caller.isWaiting, 'nobody'),
+  }),
+  method({
+    name: 'eth_sendRawTransaction',
+    summary:
+      'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
+    params: [param('raw', data)],
+    result: hash,
+    example: {
+      params: ['0x02f86521808080825208947099'],
+    },
+    effects: 'transaction',
+    handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
+  }),
+  method({
+    name: 'eth_resend',
+    summary:
+      'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('gasPrice', quantity),
+      optional('gasLimit', quantity),
+    ],
+    result: hash,
+    example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
+    effects: 'transaction',
+    handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
+      resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
+  }),
+  /**
+   * Gas that is not given is estimated, whatever `eth_sendTransaction` would take, so that what would fail is not filled
+   * in but refused with the reason.
+   */
+  method({
+    name: 'eth_fillTransaction',
+    summary:
+      'A transaction with nonce, gas, fees and type filled in, unsigned; one that would fail is refused.',
+    params: [param('transaction', transactionRequest)],
+    result: shape<Transaction>('filled transaction', {
+      raw: field(data, ({ raw }) => raw),
+      tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
+    }),
+    example: { params: [TRANSFER] },
+    handle: async ({ chain, caller }, given) => {
+      const isAwaited = caller.isWaiting
+      const request = { ...given, from: given.from ?? ZERO_ADDRESS }
+      const gas =
+        request.gas ?? (await estimateGas(chain, request, pendingReference, { isAwaited }))
+      return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
+    },
+  }),
+  method({
+    name: 'eth_sendRawTransactionSync',
+    summary:
+      'Sends a signed transaction and answers its receipt; error 4 with the hash when it is not mined in time (EIP-7966).',
+    params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
+    result: receiptShape,
+    example: { params: ['0x02f86521808080825208947099'] },
+    effects: 'transaction',
+    handle: async (context, raw, milliseconds) =>
+      receiptOf(
+        context,
+        await sendRawTransaction(context.chain, raw, context.caller.isWaiting),
+        milliseconds,
+      ),
+  }),
+  method({
+    name: 'eth_sendTransactionSync',
+    summary:
+      'Signs a transaction with an unlocked account, sends it and answers its receipt; error 4 when it is not mined in time.',
+    params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
+    result: receiptShape,
+    example: { params: [TRANSFER] },
+    effects: 'transaction',
+    handle: async (context, request, milliseconds) =>
+      receiptOf(
+        context,
+        await sendTransaction(context.chain, request, context.caller.isWaiting),
+        milliseconds,
+      ),
+  }),
+]
 
 async function receiptOf(
   context: MethodContext,
@@ -194,14 +189,3 @@ async function receiptOf(
 ): Promise<ReceiptView> {
   return viewOfReceipt(context, await inclusionOf(context.chain, hash, milliseconds))
 }
-
-export const sendMethods: readonly Method<MethodContext>[] = [
-  sendRawConditional,
-  send,
-  sendUnsigned,
-  sendRaw,
-  resendWaiting,
-  fill,
-  sendRawSync,
-  sendSync,
-]

@@ -4,11 +4,10 @@ import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { parseTypedData, type TypedData, typedDataDigest } from '../../core/typeddata.ts'
 import { signRequest } from '../../node/sending/sign.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, MESSAGE } from '../common/examples.ts'
 import { keyAt, signMessage } from '../common/sign.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
@@ -30,43 +29,42 @@ const typedData: Decoder<TypedData> = {
   },
 }
 
-const sign = method({
-  name: 'eth_sign',
-  summary: 'Signs a message, with the prefix of the chain’s name, by an unlocked account.',
-  params: [param('address', address), param('message', data)],
-  result: data,
-  example: { params: [ACCOUNT, MESSAGE] },
-  handle: ({ chain }, account, message) => signMessage(chain, keyAt(chain, account), message),
-})
-
-const signTypedData = method({
-  name: 'eth_signTypedData_v4',
-  aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
-  summary: 'Signs structured data (EIP-712) by an unlocked account.',
-  params: [param('address', address), param('typedData', typedData)],
-  result: data,
-  example: {
-    params: [
-      ACCOUNT,
-      {
-        types: { Note: [{ name: 'text', type: 'string' }] },
-        primaryType: 'Note',
-        domain: { name: 'Example', chainId: 33 },
-        message: { text: 'hello' },
-      },
-    ],
-  },
-  handle: ({ chain }, account, typed) =>
-    signatureBytes(signDigest(typedDataDigest(typed), keyAt(chain, account))),
-})
-
-const signTransaction = method({
-  name: 'eth_signTransaction',
-  summary: 'Fills in and signs a transaction by an unlocked account; answers its encoding, unsent.',
-  params: [param('transaction', transactionRequest)],
-  result: data,
-  example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
-  handle: ({ chain }, request) => signRequest(chain, request),
-})
-
-export const signMethods: readonly Method<MethodContext>[] = [sign, signTypedData, signTransaction]
+export const signMethods: Methods = [
+  method({
+    name: 'eth_sign',
+    summary: 'Signs a message, with the prefix of the chain’s name, by an unlocked account.',
+    params: [param('address', address), param('message', data)],
+    result: data,
+    example: { params: [ACCOUNT, MESSAGE] },
+    handle: ({ chain }, account, message) => signMessage(chain, keyAt(chain, account), message),
+  }),
+  method({
+    name: 'eth_signTypedData_v4',
+    aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
+    summary: 'Signs structured data (EIP-712) by an unlocked account.',
+    params: [param('address', address), param('typedData', typedData)],
+    result: data,
+    example: {
+      params: [
+        ACCOUNT,
+        {
+          types: { Note: [{ name: 'text', type: 'string' }] },
+          primaryType: 'Note',
+          domain: { name: 'Example', chainId: 33 },
+          message: { text: 'hello' },
+        },
+      ],
+    },
+    handle: ({ chain }, account, typed) =>
+      signatureBytes(signDigest(typedDataDigest(typed), keyAt(chain, account))),
+  }),
+  method({
+    name: 'eth_signTransaction',
+    summary:
+      'Fills in and signs a transaction by an unlocked account; answers its encoding, unsent.',
+    params: [param('transaction', transactionRequest)],
+    result: data,
+    example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
+    handle: ({ chain }, request) => signRequest(chain, request),
+  }),
+]

@@ -9,10 +9,10 @@ import {
   simulateBlocks,
 } from '../../node/calls/simulateblocks.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type Methods, method, printLines } from '../common/context.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
@@ -103,47 +103,49 @@ const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated b
   calls: field(list(simulatedCall), ({ calls }) => calls),
 })
 
-const simulate = method({
-  name: 'eth_simulateV1',
-  summary:
-    'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
-  params: [param('simulation', order), optional('block', blockReference, latest)],
-  result: list(simulatedBlock, 'block'),
-  example: {
-    params: [
-      {
-        blockStateCalls: [
-          {
-            stateOverrides: { [`0x${'c0'.repeat(20)}`]: { balance: '0x3e8' } },
-            calls: [{ from: `0x${'c0'.repeat(20)}`, to: `0x${'c1'.repeat(20)}`, value: '0x3e8' }],
-          },
-        ],
-        traceTransfers: true,
-      },
-      'latest',
-    ],
-  },
-  onFork: 'here',
-  handle: async (context, { simulation, full }, block) => {
-    const { chain, caller } = context
-    const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
-    for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
-    const told = await withStacks(
-      context,
-      blocks.flatMap(({ calls }) => calls),
-    )
-    let first = 0
-    return blocks.map(({ record, calls }) => {
-      first += calls.length
-      const view = viewOfBlock(record, {
-        full,
-        pending: false,
-        upstream: chain.state.config.upstream,
+export const simulateMethods: Methods = [
+  method({
+    name: 'eth_simulateV1',
+    summary:
+      'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
+    params: [param('simulation', order), optional('block', blockReference, latest)],
+    result: list(simulatedBlock, 'block'),
+    example: {
+      params: [
+        {
+          blockStateCalls: [
+            {
+              stateOverrides: { [`0x${'c0'.repeat(20)}`]: { balance: '0x3e8' } },
+              calls: [{ from: `0x${'c0'.repeat(20)}`, to: `0x${'c1'.repeat(20)}`, value: '0x3e8' }],
+            },
+          ],
+          traceTransfers: true,
+        },
+        'latest',
+      ],
+    },
+    onFork: 'here',
+    handle: async (context, { simulation, full }, block) => {
+      const { chain, caller } = context
+      const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
+      for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
+      const told = await withStacks(
+        context,
+        blocks.flatMap(({ calls }) => calls),
+      )
+      let first = 0
+      return blocks.map(({ record, calls }) => {
+        first += calls.length
+        const view = viewOfBlock(record, {
+          full,
+          pending: false,
+          upstream: chain.state.config.upstream,
+        })
+        return { ...view, calls: told.slice(first - calls.length, first) }
       })
-      return { ...view, calls: told.slice(first - calls.length, first) }
-    })
-  },
-})
+    },
+  }),
+]
 
 /** In geth's words, which clients of this method know: "execution reverted: …". */
 export function failureText({ kind, reason }: Failure): string {
@@ -151,5 +153,3 @@ export function failureText({ kind, reason }: Failure): string {
   const why = reason.replace(/^revert ?/, '')
   return why === '' ? 'execution reverted' : `execution reverted: ${why}`
 }
-
-export const simulateMethods: readonly Method<MethodContext>[] = [simulate]

@@ -8,7 +8,7 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
@@ -24,97 +24,12 @@ import {
   storageRoot,
   type World,
 } from '../../state/world.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, isPending } from '../wire/decodeblock.ts'
 import { keyed, refined } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { field, quantityResult, shape, wei } from '../wire/encodeobject.ts'
-
-const getBalance = method({
-  name: 'eth_getBalance',
-  summary: 'Balance of an account, in wei.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: wei,
-  example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
-  onFork: 'here',
-  handle: ({ chain, caller }, account, block) =>
-    readAt(chain, block, ({ world }) => balanceAt(world, account), caller.isWaiting),
-})
-
-const getStorageAt = method({
-  name: 'eth_getStorageAt',
-  summary: 'The 32 bytes in a storage slot of a contract; zeros where nothing is stored.',
-  params: [
-    param('address', address),
-    param('position', quantity),
-    optional('block', blockReference, latest),
-  ],
-  result: { ...hash, unit: 'bytes' },
-  example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
-  onFork: 'slot',
-  handle: ({ chain, caller }, account, position, block) =>
-    readAt(
-      chain,
-      block,
-      ({ world }) => wordFromBigint(storageAt(world, account, position)),
-      caller.isWaiting,
-    ),
-})
-
-const getTransactionCount = method({
-  name: 'eth_getTransactionCount',
-  summary: 'Transactions sent from an account; `pending` counts those in the pool too.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: quantityResult,
-  example: { params: [ACCOUNT, 'latest'], result: '0x0' },
-  onFork: 'here',
-  handle: ({ chain, caller }, account, block) => {
-    if (isPending(block)) return poolNonce(chain.state, account)
-    return readAt(chain, block, ({ world }) => nonceAt(world, account), caller.isWaiting)
-  },
-})
-
-const getCode = method({
-  name: 'eth_getCode',
-  summary: 'Code of a contract; 0x for an account without code.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: data,
-  example: { params: [ACCOUNT, 'latest'], result: '0x' },
-  onFork: 'here',
-  handle: ({ chain, caller }, account, block) =>
-    readAt(chain, block, ({ world }) => codeAt(world, account), caller.isWaiting),
-})
-
-const getAccount = method({
-  name: 'eth_getAccount',
-  summary: 'An account as the state trie has it; an empty one where there is none.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: shape<Account>('account', {
-    balance: field(quantityResult, ({ balance }) => balance),
-    codeHash: field(hash, ({ codeHash }) => codeHash),
-    nonce: field(quantityResult, ({ nonce }) => nonce),
-    storageRoot: field(hash, storageRoot),
-  }),
-  example: { params: [ACCOUNT, 'latest'] },
-  onFork: 'account',
-  handle: ({ chain, caller }, account, block) =>
-    readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
-})
-
-const getAccountInfo = method({
-  name: 'eth_getAccountInfo',
-  summary: 'Balance, nonce and code of an account.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: accountInfo,
-  example: {
-    params: [ACCOUNT, 'latest'],
-    result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
-  },
-  onFork: 'here',
-  handle: ({ chain, caller }, account, block) =>
-    readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
-})
 
 /** Slots by account. */
 const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined(
@@ -131,37 +46,6 @@ const wordsByAccount: Encoder<ReadonlyMap<Address, readonly Hash[]>> = {
     additionalProperties: { type: 'array', items: hash.json },
   },
   encode: (words) => Object.fromEntries(words),
-}
-
-const getStorageValues = method({
-  name: 'eth_getStorageValues',
-  summary: 'The words in many storage slots of many accounts, in the order that was asked for.',
-  params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
-  result: wordsByAccount,
-  example: {
-    params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
-    result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
-  },
-  onFork: 'here',
-  handle: async ({ chain, caller }, slots, block) => {
-    if (slots.size === 0) {
-      const message = 'slots: expected slots of one account at least, got none'
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const { world } = await recordAt(chain, block, caller.isWaiting)
-    const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
-      asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
-    return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
-  },
-})
-
-function accountOrEmpty(world: World, account: Address): Account {
-  return accountAt(world, account) ?? emptyAccount(account)
-}
-
-/** The nonce after all transactions of the account that wait, mineable in one block or not. */
-function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
-  return nextNonce(pool, headOf(tree).world, account)
 }
 
 /** A slot as it was asked for. */
@@ -216,22 +100,134 @@ const accountProofShape = shape<AccountProof>('account proof', {
   storageProof: field(list(slotProofShape), ({ slots }) => slots),
 })
 
-const getProof = method({
-  name: 'eth_getProof',
-  summary: 'An account and storage slots of it, with Merkle proofs against the block’s state root.',
-  params: [
-    param('address', address),
-    optional('storageKeys', list(storageKey), []),
-    optional('block', blockReference, latest),
-  ],
-  result: accountProofShape,
-  example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
-  onFork: 'proof',
-  handle: async ({ chain, caller, profile }, account, keys, block) => {
-    const { world } = await recordAt(chain, block, caller.isWaiting)
-    return proofOf(world, account, keys, profile.emptyTrieProof)
-  },
-})
+export const stateMethods: Methods = [
+  method({
+    name: 'eth_getBalance',
+    summary: 'Balance of an account, in wei.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: wei,
+    example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
+    onFork: 'here',
+    handle: ({ chain, caller }, account, block) =>
+      readAt(chain, block, ({ world }) => balanceAt(world, account), caller.isWaiting),
+  }),
+  method({
+    name: 'eth_getStorageAt',
+    summary: 'The 32 bytes in a storage slot of a contract; zeros where nothing is stored.',
+    params: [
+      param('address', address),
+      param('position', quantity),
+      optional('block', blockReference, latest),
+    ],
+    result: { ...hash, unit: 'bytes' },
+    example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
+    onFork: 'slot',
+    handle: ({ chain, caller }, account, position, block) =>
+      readAt(
+        chain,
+        block,
+        ({ world }) => wordFromBigint(storageAt(world, account, position)),
+        caller.isWaiting,
+      ),
+  }),
+  method({
+    name: 'eth_getTransactionCount',
+    summary: 'Transactions sent from an account; `pending` counts those in the pool too.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: quantityResult,
+    example: { params: [ACCOUNT, 'latest'], result: '0x0' },
+    onFork: 'here',
+    handle: ({ chain, caller }, account, block) => {
+      if (isPending(block)) return poolNonce(chain.state, account)
+      return readAt(chain, block, ({ world }) => nonceAt(world, account), caller.isWaiting)
+    },
+  }),
+  method({
+    name: 'eth_getCode',
+    summary: 'Code of a contract; 0x for an account without code.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: data,
+    example: { params: [ACCOUNT, 'latest'], result: '0x' },
+    onFork: 'here',
+    handle: ({ chain, caller }, account, block) =>
+      readAt(chain, block, ({ world }) => codeAt(world, account), caller.isWaiting),
+  }),
+  method({
+    name: 'eth_getAccount',
+    summary: 'An account as the state trie has it; an empty one where there is none.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: shape<Account>('account', {
+      balance: field(quantityResult, ({ balance }) => balance),
+      codeHash: field(hash, ({ codeHash }) => codeHash),
+      nonce: field(quantityResult, ({ nonce }) => nonce),
+      storageRoot: field(hash, storageRoot),
+    }),
+    example: { params: [ACCOUNT, 'latest'] },
+    onFork: 'account',
+    handle: ({ chain, caller }, account, block) =>
+      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
+  }),
+  method({
+    name: 'eth_getAccountInfo',
+    summary: 'Balance, nonce and code of an account.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: accountInfo,
+    example: {
+      params: [ACCOUNT, 'latest'],
+      result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
+    },
+    onFork: 'here',
+    handle: ({ chain, caller }, account, block) =>
+      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
+  }),
+  method({
+    name: 'eth_getStorageValues',
+    summary: 'The words in many storage slots of many accounts, in the order that was asked for.',
+    params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
+    result: wordsByAccount,
+    example: {
+      params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
+      result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
+    },
+    onFork: 'here',
+    handle: async ({ chain, caller }, slots, block) => {
+      if (slots.size === 0) {
+        const message = 'slots: expected slots of one account at least, got none'
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      const { world } = await recordAt(chain, block, caller.isWaiting)
+      const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
+        asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
+      return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
+    },
+  }),
+  method({
+    name: 'eth_getProof',
+    summary:
+      'An account and storage slots of it, with Merkle proofs against the block’s state root.',
+    params: [
+      param('address', address),
+      optional('storageKeys', list(storageKey), []),
+      optional('block', blockReference, latest),
+    ],
+    result: accountProofShape,
+    example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
+    onFork: 'proof',
+    handle: async ({ chain, caller, profile }, account, keys, block) => {
+      const { world } = await recordAt(chain, block, caller.isWaiting)
+      return proofOf(world, account, keys, profile.emptyTrieProof)
+    },
+  }),
+]
+
+function accountOrEmpty(world: World, account: Address): Account {
+  return accountAt(world, account) ?? emptyAccount(account)
+}
+
+/** The nonce after all transactions of the account that wait, mineable in one block or not. */
+function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
+  return nextNonce(pool, headOf(tree).world, account)
+}
 
 /** Slots that one request may name, as in geth: a slot of a large contract has some 4 KB of nodes. */
 const MAX_SLOTS = 1_024
@@ -264,14 +260,3 @@ async function proofOf(
   }
   return { account, nodes: world.accounts.proof(addressKey(address), address), slots: proofs }
 }
-
-export const stateMethods: readonly Method<MethodContext>[] = [
-  getBalance,
-  getStorageAt,
-  getTransactionCount,
-  getCode,
-  getAccount,
-  getAccountInfo,
-  getStorageValues,
-  getProof,
-]

@@ -7,11 +7,11 @@ import { type LogQuery, matches } from '../../node/events/logs.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { type Selection, type Selector, syncChange } from '../common/subscriptions.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
@@ -76,26 +76,46 @@ function hashesOf(value: unknown, path: string, notes?: Notes): ReadonlySet<Hash
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-const subscribe = method({
-  name: 'eth_subscribe',
-  summary:
-    'Notifies this WebSocket of new heads (of more than 10,000 mined at once, the newest 10,000), logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
-  params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
-  result: text,
-  example: { params: ['newHeads'] },
-  effects: 'node',
-  tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
-  handle: (context, kind, given) => {
-    const { chain, peers, profile, session, subscriptions } = context
-    const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
-    if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
-    const polled = session === undefined ? polledInstead(context, kind, given) : undefined
-    if (polled !== undefined) return quantityFromBigint(polled)
-    const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(context, kind, given))
-    if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
-    return id
-  },
-})
+export const subscribeMethods: Methods = [
+  method({
+    name: 'eth_subscribe',
+    summary:
+      'Notifies this WebSocket of new heads (of more than 10,000 mined at once, the newest 10,000), logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
+    params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
+    result: text,
+    example: { params: ['newHeads'] },
+    effects: 'node',
+    tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
+    handle: (context, kind, given) => {
+      const { chain, peers, profile, session, subscriptions } = context
+      const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
+      if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
+      const polled = session === undefined ? polledInstead(context, kind, given) : undefined
+      if (polled !== undefined) return quantityFromBigint(polled)
+      const id = subscriptions.add(
+        sessionOf(session),
+        chain,
+        kind,
+        selectorOf(context, kind, given),
+      )
+      if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
+      return id
+    },
+  }),
+  method({
+    name: 'eth_unsubscribe',
+    summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
+    params: [param('id', text)],
+    result: boolean,
+    example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
+    effects: 'node',
+    tell: ([id]) => `ended ${short(id)}`,
+    handle: ({ filters, profile, session, subscriptions }, id) =>
+      session === undefined && profile.pollsSubscriptions
+        ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))
+        : subscriptions.remove(sessionOf(session), id),
+  }),
+]
 
 /** What is subscribed to, in words. */
 function subscriptionText(
@@ -122,20 +142,6 @@ function polledInstead(
 
 /** Heads that one change of the chain notifies of, as the summary says: a billion blocks can be mined at once. */
 const MAX_HEADS = 10_000
-
-const unsubscribe = method({
-  name: 'eth_unsubscribe',
-  summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
-  params: [param('id', text)],
-  result: boolean,
-  example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
-  effects: 'node',
-  tell: ([id]) => `ended ${short(id)}`,
-  handle: ({ filters, profile, session, subscriptions }, id) =>
-    session === undefined && profile.pollsSubscriptions
-      ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))
-      : subscriptions.remove(sessionOf(session), id),
-})
 
 /** The newest of many blocks, the oldest of them first. */
 function newest({ chain }: MethodContext, heads: BlockRange, limit: number): Selection {
@@ -243,5 +249,3 @@ function sessionOf(session: Session | undefined): Session {
     'subscriptions need a WebSocket connection; over HTTP use eth_newFilter, eth_newBlockFilter or eth_newPendingTransactionFilter',
   )
 }
-
-export const subscribeMethods: readonly Method<MethodContext>[] = [subscribe, unsubscribe]

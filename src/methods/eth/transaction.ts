@@ -8,7 +8,7 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import {
   address,
   data,
@@ -20,7 +20,7 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { shortened, viewOfReceipt } from '../common/views.ts'
 import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
@@ -33,85 +33,6 @@ import {
   viewOfPooled,
 } from '../wire/encodetransaction.ts'
 
-const byTransactionHash = method({
-  name: 'eth_getTransactionByHash',
-  summary: 'A transaction, mined or waiting in the pool; null when unknown.',
-  params: [param('hash', hashOfTransaction)],
-  result: nullable(transactionShape),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'placed',
-  handle: (context, transactionHash) => {
-    const { state } = context.chain
-    const place = transactionPlace(state.tree, transactionHash)
-    if (place !== undefined) return shortened(context, viewOfPlaced(place, false))
-    const pooled = pooledByHash(state.pool, transactionHash)
-    return pooled === undefined ? null : shortened(context, viewOfPooled(pooled.transaction))
-  },
-})
-
-const byBlockHashAndIndex = method({
-  name: 'eth_getTransactionByBlockHashAndIndex',
-  summary: 'A transaction by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-  result: nullable(transactionShape),
-  example: { params: [UNKNOWN, '0x0'], result: null },
-  onFork: 'placed',
-  handle: (context, blockHash, index) => viewAt(context, byHash(blockHash), index),
-})
-
-const byBlockNumberAndIndex = method({
-  name: 'eth_getTransactionByBlockNumberAndIndex',
-  summary: 'A transaction by its block’s number and its index there; null when there is none.',
-  params: [param('block', blockReference), param('index', quantityNumber)],
-  result: nullable(transactionShape),
-  example: { params: ['latest', '0x0'], result: null },
-  onFork: 'placed',
-  handle: (context, block, index) => viewAt(context, block, index),
-})
-
-const bySenderAndNonce = method({
-  name: 'eth_getTransactionBySenderAndNonce',
-  summary: 'The transaction that an account sent with a nonce, mined or waiting; null when none.',
-  params: [param('sender', address), param('nonce', quantity)],
-  result: nullable(transactionShape),
-  example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x0'], result: null },
-  onFork: 'sent',
-  handle: ({ chain }, sender, nonce) => {
-    const sent = sentWithNonce(chain.state, sender, nonce)
-    if (sent === undefined) return null
-    return sent.place === undefined ? viewOfPooled(sent.waiting) : viewOfPlaced(sent.place, false)
-  },
-})
-
-const getReceipt = method({
-  name: 'eth_getTransactionReceipt',
-  summary: 'The receipt of a mined transaction; null while it is pending, or when unknown.',
-  params: [param('hash', hashOfTransaction)],
-  result: nullable(receiptShape),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'network',
-  handle: (context, transactionHash) => {
-    const place = transactionPlace(context.chain.state.tree, transactionHash)
-    return place === undefined ? null : viewOfReceipt(context, place)
-  },
-})
-
-// null as from every look-up of a transaction, and in execution-apis' test of an unknown one, though its schema has no null
-const getRaw = method({
-  name: 'eth_getRawTransactionByHash',
-  aliases: ['debug_getRawTransaction'],
-  summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
-  params: [param('hash', hashOfTransaction)],
-  result: nullable(data),
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'network',
-  handle: ({ chain }, transactionHash) => {
-    const place = transactionPlace(chain.state.tree, transactionHash)
-    const mined = place?.record.block.transactions[place.index]
-    return (mined ?? pooledByHash(chain.state.pool, transactionHash)?.transaction)?.raw ?? null
-  },
-})
-
 /** A transaction that waits, without a block or with zeros in place of its block. */
 const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: boolean }> = {
   name: 'pending transaction',
@@ -120,24 +41,119 @@ const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: bool
     hasPlace ? pendingTransactionShape.encode(view.transaction) : transactionShape.encode(view),
 }
 
-const pendingTransactions = method({
-  name: 'eth_pendingTransactions',
-  summary: 'Transactions of this node’s own accounts that wait to be mined.',
-  params: [],
-  result: list(waiting, 'transaction'),
-  example: { params: [], result: [] },
-  handle: (context) => {
-    const { state, environment } = context.chain
-    if (context.profile.pendingTransactions === 'own') {
-      const own = ownPending(state, environment.now())
-      return own.map((transaction) => ({ view: viewOfPooled(transaction), hasPlace: true }))
-    }
-    return pooledInOrder(state.pool).map(({ transaction }) => ({
-      view: shortened(context, viewOfPooled(transaction)),
-      hasPlace: false,
-    }))
-  },
-})
+export const transactionMethods: Methods = [
+  method({
+    name: 'eth_getTransactionByHash',
+    summary: 'A transaction, mined or waiting in the pool; null when unknown.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(transactionShape),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'placed',
+    handle: (context, transactionHash) => {
+      const { state } = context.chain
+      const place = transactionPlace(state.tree, transactionHash)
+      if (place !== undefined) return shortened(context, viewOfPlaced(place, false))
+      const pooled = pooledByHash(state.pool, transactionHash)
+      return pooled === undefined ? null : shortened(context, viewOfPooled(pooled.transaction))
+    },
+  }),
+  method({
+    name: 'eth_getTransactionByBlockHashAndIndex',
+    summary: 'A transaction by its block’s hash and its index there; null when there is none.',
+    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
+    result: nullable(transactionShape),
+    example: { params: [UNKNOWN, '0x0'], result: null },
+    onFork: 'placed',
+    handle: (context, blockHash, index) => viewAt(context, byHash(blockHash), index),
+  }),
+  method({
+    name: 'eth_getTransactionByBlockNumberAndIndex',
+    summary: 'A transaction by its block’s number and its index there; null when there is none.',
+    params: [param('block', blockReference), param('index', quantityNumber)],
+    result: nullable(transactionShape),
+    example: { params: ['latest', '0x0'], result: null },
+    onFork: 'placed',
+    handle: (context, block, index) => viewAt(context, block, index),
+  }),
+  method({
+    name: 'eth_getTransactionBySenderAndNonce',
+    summary: 'The transaction that an account sent with a nonce, mined or waiting; null when none.',
+    params: [param('sender', address), param('nonce', quantity)],
+    result: nullable(transactionShape),
+    example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x0'], result: null },
+    onFork: 'sent',
+    handle: ({ chain }, sender, nonce) => {
+      const sent = sentWithNonce(chain.state, sender, nonce)
+      if (sent === undefined) return null
+      return sent.place === undefined ? viewOfPooled(sent.waiting) : viewOfPlaced(sent.place, false)
+    },
+  }),
+  method({
+    name: 'eth_getTransactionReceipt',
+    summary: 'The receipt of a mined transaction; null while it is pending, or when unknown.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(receiptShape),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'network',
+    handle: (context, transactionHash) => {
+      const place = transactionPlace(context.chain.state.tree, transactionHash)
+      return place === undefined ? null : viewOfReceipt(context, place)
+    },
+  }),
+  // null as from every look-up of a transaction, and in execution-apis' test of an unknown one, though its schema has no null
+  method({
+    name: 'eth_getRawTransactionByHash',
+    aliases: ['debug_getRawTransaction'],
+    summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(data),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'network',
+    handle: ({ chain }, transactionHash) => {
+      const place = transactionPlace(chain.state.tree, transactionHash)
+      const mined = place?.record.block.transactions[place.index]
+      return (mined ?? pooledByHash(chain.state.pool, transactionHash)?.transaction)?.raw ?? null
+    },
+  }),
+  method({
+    name: 'eth_pendingTransactions',
+    summary: 'Transactions of this node’s own accounts that wait to be mined.',
+    params: [],
+    result: list(waiting, 'transaction'),
+    example: { params: [], result: [] },
+    handle: (context) => {
+      const { state, environment } = context.chain
+      if (context.profile.pendingTransactions === 'own') {
+        const own = ownPending(state, environment.now())
+        return own.map((transaction) => ({ view: viewOfPooled(transaction), hasPlace: true }))
+      }
+      return pooledInOrder(state.pool).map(({ transaction }) => ({
+        view: shortened(context, viewOfPooled(transaction)),
+        hasPlace: false,
+      }))
+    },
+  }),
+  method({
+    name: 'eth_getRawTransactionByBlockHashAndIndex',
+    summary:
+      'The encoding of a transaction, by its block’s hash and its index there; null when there is none.',
+    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
+    result: nullable(data),
+    example: { params: [UNKNOWN, '0x0'], result: null },
+    onFork: 'network',
+    handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
+  }),
+  method({
+    name: 'eth_getRawTransactionByBlockNumberAndIndex',
+    summary:
+      'The encoding of a transaction, by its block’s number and its index there; null when there is none.',
+    params: [param('block', blockReference), param('index', quantityNumber)],
+    result: nullable(data),
+    example: { params: ['latest', '0x0'], result: null },
+    onFork: 'network',
+    handle: (context, block, index) => rawAt(context, block, index),
+  }),
+]
 
 async function viewAt(
   context: MethodContext,
@@ -157,28 +173,6 @@ function ownPending({ accounts, pool, tree }: ChainState, now: number): readonly
     .filter(({ from }) => own.has(from) || isImpersonated(accounts, from, now))
 }
 
-const rawByBlockHashAndIndex = method({
-  name: 'eth_getRawTransactionByBlockHashAndIndex',
-  summary:
-    'The encoding of a transaction, by its block’s hash and its index there; null when there is none.',
-  params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-  result: nullable(data),
-  example: { params: [UNKNOWN, '0x0'], result: null },
-  onFork: 'network',
-  handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
-})
-
-const rawByBlockNumberAndIndex = method({
-  name: 'eth_getRawTransactionByBlockNumberAndIndex',
-  summary:
-    'The encoding of a transaction, by its block’s number and its index there; null when there is none.',
-  params: [param('block', blockReference), param('index', quantityNumber)],
-  result: nullable(data),
-  example: { params: ['latest', '0x0'], result: null },
-  onFork: 'network',
-  handle: (context, block, index) => rawAt(context, block, index),
-})
-
 async function rawAt(
   { chain, caller }: MethodContext,
   block: BlockReference,
@@ -187,15 +181,3 @@ async function rawAt(
   const record = await findRecord(chain, block, caller.isWaiting)
   return record?.block.transactions[index]?.raw
 }
-
-export const transactionMethods: readonly Method<MethodContext>[] = [
-  byTransactionHash,
-  byBlockHashAndIndex,
-  byBlockNumberAndIndex,
-  bySenderAndNonce,
-  getReceipt,
-  getRaw,
-  pendingTransactions,
-  rawByBlockHashAndIndex,
-  rawByBlockNumberAndIndex,
-]

@@ -3,12 +3,11 @@
 import { wordFromBigint } from '../../core/hex.ts'
 import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'
 import type { EthashWork } from '../../node/sealing/getwork.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { encodedAs, quantityResult } from '../wire/encodeobject.ts'
 
@@ -31,59 +30,57 @@ const nonce: Decoder<Uint8Array> = {
   },
 }
 
-const getWork = method({
-  name: 'eth_getWork',
-  summary:
-    'Work on the block that would be mined now: hash to prove, seed of the cache, highest result that counts.',
-  params: [],
-  result: workResult,
-  example: { params: [] },
-  effects: 'node',
-  handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
-})
-
-/** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */
-const submitWork = method({
-  name: 'eth_submitWork',
-  summary:
-    'Mines the block of eth_getWork with an Ethash proof; late proof makes a sibling; false for a wrong one.',
-  params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
-  result: boolean,
-  example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
-  effects: 'chain',
-  handle: ({ getWork }, given, sealHash, mixDigest) =>
-    getWork.submitEthash(given, sealHash, mixDigest),
-})
-
-const submitHashrate = trueCommand({
-  name: 'eth_submitHashrate',
-  summary: 'Takes note of how fast a miner says it is, for a minute.',
-  params: [param('rate', quantity), param('id', hash)],
-  example: { params: ['0x500000', UNKNOWN], result: true },
-  effects: 'node',
-  handle: ({ getWork }, rate, id) => {
-    getWork.reportRate(id, rate)
-  },
-})
-
-const hashrate = method({
-  name: 'eth_hashrate',
-  summary: 'Hashes a second: the sum of what miners submitted in the last minute.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: ({ getWork }) => getWork.hashrate(),
-})
-
-const netHashrate = method({
-  name: 'eth_netHashrate',
-  summary:
-    'Hashes a second of the whole chain: difficulty of the blocks of the last hour, by 3600.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: ({ chain }) => hashrateOf(chain.state.tree),
-})
+export const workMethods: Methods = [
+  method({
+    name: 'eth_getWork',
+    summary:
+      'Work on the block that would be mined now: hash to prove, seed of the cache, highest result that counts.',
+    params: [],
+    result: workResult,
+    example: { params: [] },
+    effects: 'node',
+    handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
+  }),
+  /** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */
+  method({
+    name: 'eth_submitWork',
+    summary:
+      'Mines the block of eth_getWork with an Ethash proof; late proof makes a sibling; false for a wrong one.',
+    params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
+    result: boolean,
+    example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
+    effects: 'chain',
+    handle: ({ getWork }, given, sealHash, mixDigest) =>
+      getWork.submitEthash(given, sealHash, mixDigest),
+  }),
+  trueCommand({
+    name: 'eth_submitHashrate',
+    summary: 'Takes note of how fast a miner says it is, for a minute.',
+    params: [param('rate', quantity), param('id', hash)],
+    example: { params: ['0x500000', UNKNOWN], result: true },
+    effects: 'node',
+    handle: ({ getWork }, rate, id) => {
+      getWork.reportRate(id, rate)
+    },
+  }),
+  method({
+    name: 'eth_hashrate',
+    summary: 'Hashes a second: the sum of what miners submitted in the last minute.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    handle: ({ getWork }) => getWork.hashrate(),
+  }),
+  method({
+    name: 'eth_netHashrate',
+    summary:
+      'Hashes a second of the whole chain: difficulty of the blocks of the last hour, by 3600.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    handle: ({ chain }) => hashrateOf(chain.state.tree),
+  }),
+]
 
 /** Difficulty of the blocks that are at most an hour older than the newest, by the seconds of an hour. */
 function hashrateOf(tree: BlockTree): bigint {
@@ -101,11 +98,3 @@ function hashrateOf(tree: BlockTree): bigint {
   const before = low === 0 ? 0n : (tree.canonical.at(low - 1)?.totalDifficulty ?? 0n)
   return (head.totalDifficulty - before) / SECONDS_PER_HOUR
 }
-
-export const workMethods: readonly Method<MethodContext>[] = [
-  getWork,
-  submitWork,
-  submitHashrate,
-  hashrate,
-  netHashrate,
-]

@@ -10,58 +10,109 @@ import { editAccount } from '../../node/cheats/edit.ts'
 import { changeAccounts } from '../../node/commands/settings.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { address, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { edit, editEach } from '../common/accounts.ts'
 import { command, trueCommand } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
 
-const setBalance = command({
-  name: 'hardhat_setBalance',
-  aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
-  summary: 'Sets the balance of an account, or of each of several, in wei.',
-  params: [param('account', oneOrMore(address)), param('balance', quantity)],
-  example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
-  handle: ({ chain }, accounts, balance) =>
-    editEach(chain, accounts, (account) => ({ ...account, balance })),
-})
+/** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
+const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
 
-const setCode = command({
-  name: 'hardhat_setCode',
-  aliases: ['anvil_setCode', 'evm_setAccountCode'],
-  summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
-  params: [param('account', address), param('code', data)],
-  example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
-  tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
-  handle: async ({ chain }, account, code) => {
-    const codeHash = keccakHash(code)
-    await edit(chain, account, (before) => ({ ...before, code, codeHash }))
-  },
-})
+/** Whether there was something to end; null where the node of the profile does not say. */
+const ended: Encoder<boolean | null> = {
+  name: 'null or boolean',
+  json: { enum: [null, true, false] },
+  encode: (value): Json => value,
+}
 
-const setNonce = command({
-  name: 'hardhat_setNonce',
-  aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
-  summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
-  params: [param('account', address), param('nonce', quantity)],
-  example: { params: [STRANGER, '0x9'], result: null },
-  tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
-  handle: async ({ chain }, account, nonce) => {
-    if (nonce > MAX_UINT64) {
-      const message = `nonce: expected at most ${MAX_UINT64} (EIP-2681), got ${nonce}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    await chain.update((state) => {
-      checkNonceChange(state, account, nonce)
-      return editAccount(state, account, (before) => ({ ...before, nonce }))
-    })
-  },
-})
+export const hardhatAccountMethods: Methods = [
+  command({
+    name: 'hardhat_setBalance',
+    aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
+    summary: 'Sets the balance of an account, or of each of several, in wei.',
+    params: [param('account', oneOrMore(address)), param('balance', quantity)],
+    example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
+    tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
+    handle: ({ chain }, accounts, balance) =>
+      editEach(chain, accounts, (account) => ({ ...account, balance })),
+  }),
+  command({
+    name: 'hardhat_setCode',
+    aliases: ['anvil_setCode', 'evm_setAccountCode'],
+    summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
+    params: [param('account', address), param('code', data)],
+    example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
+    tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
+    handle: async ({ chain }, account, code) => {
+      const codeHash = keccakHash(code)
+      await edit(chain, account, (before) => ({ ...before, code, codeHash }))
+    },
+  }),
+  command({
+    name: 'hardhat_setNonce',
+    aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
+    summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
+    params: [param('account', address), param('nonce', quantity)],
+    example: { params: [STRANGER, '0x9'], result: null },
+    tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
+    handle: async ({ chain }, account, nonce) => {
+      if (nonce > MAX_UINT64) {
+        const message = `nonce: expected at most ${MAX_UINT64} (EIP-2681), got ${nonce}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      await chain.update((state) => {
+        checkNonceChange(state, account, nonce)
+        return editAccount(state, account, (before) => ({ ...before, nonce }))
+      })
+    },
+  }),
+  trueCommand({
+    name: 'hardhat_setStorageAt',
+    aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
+    summary: 'Sets a storage slot of an account.',
+    params: [param('account', address), param('slot', word), param('value', word)],
+    example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
+    tell: ([account, slot, value]) =>
+      `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
+    handle: ({ chain }, account, slot, value) =>
+      edit(chain, account, (before) => ({
+        ...before,
+        storage: withSlots(before.storage, new Map([[slot, value]])),
+      })),
+  }),
+  command({
+    name: 'hardhat_impersonateAccount',
+    aliases: ['anvil_impersonateAccount'],
+    summary: 'Lets this node send transactions of an account without its key, contracts included.',
+    params: [param('account', address)],
+    example: { params: [STRANGER], result: null },
+    tell: ([account]) => `impersonating ${account}`,
+    handle: ({ chain }, account) =>
+      chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
+  }),
+  method({
+    name: 'hardhat_stopImpersonatingAccount',
+    aliases: ['anvil_stopImpersonatingAccount'],
+    summary: 'Ends what hardhat_impersonateAccount began.',
+    params: [param('account', address)],
+    result: ended,
+    example: { params: [STRANGER], result: null },
+    effects: 'chain',
+    tell: ([account]) => `no longer impersonating ${account}`,
+    handle: async ({ chain, profile }, account) => {
+      const wasThere = await chain.update((state) => ({
+        ...changeAccounts(state, stopImpersonating(state.accounts, account)),
+        value: state.accounts.impersonated.has(account),
+      }))
+      return profile.ack === null ? null : wasThere
+    },
+  }),
+]
 
 /** Where nonces do not go back they are set upwards only, and while nothing waits. */
 function checkNonceChange(
@@ -79,66 +130,3 @@ function checkNonceChange(
   const message = `nonce: expected at least ${existing}, that of ${account}, got ${nonce}`
   throw new DevchainError('INVALID_PARAMS', message, undefined, { nonce, existing })
 }
-
-/** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
-const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
-
-const setStorageAt = trueCommand({
-  name: 'hardhat_setStorageAt',
-  aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
-  summary: 'Sets a storage slot of an account.',
-  params: [param('account', address), param('slot', word), param('value', word)],
-  example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
-  tell: ([account, slot, value]) =>
-    `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
-  handle: ({ chain }, account, slot, value) =>
-    edit(chain, account, (before) => ({
-      ...before,
-      storage: withSlots(before.storage, new Map([[slot, value]])),
-    })),
-})
-
-const impersonate = command({
-  name: 'hardhat_impersonateAccount',
-  aliases: ['anvil_impersonateAccount'],
-  summary: 'Lets this node send transactions of an account without its key, contracts included.',
-  params: [param('account', address)],
-  example: { params: [STRANGER], result: null },
-  tell: ([account]) => `impersonating ${account}`,
-  handle: ({ chain }, account) =>
-    chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
-})
-
-/** Whether there was something to end; null where the node of the profile does not say. */
-const ended: Encoder<boolean | null> = {
-  name: 'null or boolean',
-  json: { enum: [null, true, false] },
-  encode: (value): Json => value,
-}
-
-const stopImpersonatingAccount = method({
-  name: 'hardhat_stopImpersonatingAccount',
-  aliases: ['anvil_stopImpersonatingAccount'],
-  summary: 'Ends what hardhat_impersonateAccount began.',
-  params: [param('account', address)],
-  result: ended,
-  example: { params: [STRANGER], result: null },
-  effects: 'chain',
-  tell: ([account]) => `no longer impersonating ${account}`,
-  handle: async ({ chain, profile }, account) => {
-    const wasThere = await chain.update((state) => ({
-      ...changeAccounts(state, stopImpersonating(state.accounts, account)),
-      value: state.accounts.impersonated.has(account),
-    }))
-    return profile.ack === null ? null : wasThere
-  },
-})
-
-export const hardhatAccountMethods: readonly Method<MethodContext>[] = [
-  setBalance,
-  setCode,
-  setNonce,
-  setStorageAt,
-  impersonate,
-  stopImpersonatingAccount,
-]

@@ -9,12 +9,11 @@ import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/fork.ts'
-import { type Method, optional, param, secret } from '../../rpc/method.ts'
+import { optional, param, secret } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { command } from '../common/command.ts'
-import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
+import { type ForkOrder, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { clientVersionOf } from '../common/version.ts'
 import { members } from '../wire/decodeobject.ts'
@@ -116,66 +115,62 @@ const forkedNetwork: Encoder<Upstream> = shape<Upstream>('forked network', {
   forkBlockHash: field(hash, (upstream) => upstream.hash),
 })
 
-const metadata = method({
-  name: 'hardhat_metadata',
-  aliases: ['anvil_metadata'],
-  summary: 'The program, the chain and its newest block; instanceId changes with each reset.',
-  params: [],
-  result: shape<Metadata>('metadata', {
-    clientVersion: field(text, ({ clientVersion }) => clientVersion),
-    chainId: field(plainInteger, ({ state }) => state.config.chainId),
-    instanceId: field(text, ({ instanceId }) => instanceId),
-    latestBlockNumber: field(plainInteger, ({ state }) => headOf(state.tree).block.header.number),
-    latestBlockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
-    snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
-    forkedNetwork: fieldIfAny(forkedNetwork, ({ state }) => state.config.upstream),
+export const hardhatChainMethods: Methods = [
+  method({
+    name: 'hardhat_metadata',
+    aliases: ['anvil_metadata'],
+    summary: 'The program, the chain and its newest block; instanceId changes with each reset.',
+    params: [],
+    result: shape<Metadata>('metadata', {
+      clientVersion: field(text, ({ clientVersion }) => clientVersion),
+      chainId: field(plainInteger, ({ state }) => state.config.chainId),
+      instanceId: field(text, ({ instanceId }) => instanceId),
+      latestBlockNumber: field(plainInteger, ({ state }) => headOf(state.tree).block.header.number),
+      latestBlockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
+      snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
+      forkedNetwork: fieldIfAny(forkedNetwork, ({ state }) => state.config.upstream),
+    }),
+    example: { params: [] },
+    handle: (context) => {
+      const { chain } = context
+      const { state } = chain
+      const instanceId = keccakHash(
+        concatBytes(chain.instance, paddedBytes(BigInt(state.resets), 8)),
+      )
+      const clientVersion = clientVersionOf(context)
+      return { clientVersion, state, instanceId, snapshots: snapshotsOf(state) }
+    },
   }),
-  example: { params: [] },
-  handle: (context) => {
-    const { chain } = context
-    const { state } = chain
-    const instanceId = keccakHash(concatBytes(chain.instance, paddedBytes(BigInt(state.resets), 8)))
-    const clientVersion = clientVersionOf(context)
-    return { clientVersion, state, instanceId, snapshots: snapshotsOf(state) }
-  },
-})
-
-const resetChain = command({
-  name: 'hardhat_reset',
-  aliases: ['anvil_reset'],
-  summary:
-    'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
-  // a URL may have a key
-  params: [secret(optional('options', resetOptions))],
-  example: { params: [], result: null },
-  handle: async ({ chain, peers, forking }, order) => {
-    requireUnlinked({ peers }, 'reset the chain')
-    const isFork = chain.state.config.upstream !== undefined
-    // viem sends {forking: {blockNumber: null}} for a plain reset
-    const forks = order !== undefined && (forking.knowsNetwork() || namesAny(order))
-    if (!forks && !isFork) await chain.update(reset, RESET)
-    else {
-      const origin = await (forks ? forking.begin(order) : forking.leave())
-      await chain.update((state) => resetTo(state, origin), RESET)
-    }
-  },
-})
-
-const setLoggingEnabled = command({
-  name: 'hardhat_setLoggingEnabled',
-  aliases: ['anvil_setLoggingEnabled'],
-  summary: 'Turns the log of calls and blocks off and on.',
-  params: [param('enabled', boolean)],
-  example: { params: [true], result: null },
-  effects: 'node',
-  tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
-  handle: ({ logging }, enabled) => {
-    logging.isEnabled = enabled
-  },
-})
-
-export const hardhatChainMethods: readonly Method<MethodContext>[] = [
-  metadata,
-  resetChain,
-  setLoggingEnabled,
+  command({
+    name: 'hardhat_reset',
+    aliases: ['anvil_reset'],
+    summary:
+      'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
+    // a URL may have a key
+    params: [secret(optional('options', resetOptions))],
+    example: { params: [], result: null },
+    handle: async ({ chain, peers, forking }, order) => {
+      requireUnlinked({ peers }, 'reset the chain')
+      const isFork = chain.state.config.upstream !== undefined
+      // viem sends {forking: {blockNumber: null}} for a plain reset
+      const forks = order !== undefined && (forking.knowsNetwork() || namesAny(order))
+      if (!forks && !isFork) await chain.update(reset, RESET)
+      else {
+        const origin = await (forks ? forking.begin(order) : forking.leave())
+        await chain.update((state) => resetTo(state, origin), RESET)
+      }
+    },
+  }),
+  command({
+    name: 'hardhat_setLoggingEnabled',
+    aliases: ['anvil_setLoggingEnabled'],
+    summary: 'Turns the log of calls and blocks off and on.',
+    params: [param('enabled', boolean)],
+    example: { params: [true], result: null },
+    effects: 'node',
+    tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
+    handle: ({ logging }, enabled) => {
+      logging.isEnabled = enabled
+    },
+  }),
 ]

@@ -6,95 +6,83 @@ import { hashAfter } from '../../node/ledger/chainstate.ts'
 import { isInstant } from '../../node/ledger/miningmode.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, hash, quantity } from '../../rpc/primitives.ts'
 import { command } from '../common/command.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { change } from '../common/settings.ts'
 
-const hardhatMine = command({
-  name: 'hardhat_mine',
-  summary:
-    'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
-  params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
-  example: { params: ['0x3e8', '0x3c'], result: null },
-  handle: ({ chain, caller }, blocks, interval) =>
-    mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting),
-})
-
-const getAutomine = method({
-  name: 'hardhat_getAutomine',
-  aliases: ['anvil_getAutomine'],
-  summary: 'Whether every transaction is mined at once.',
-  params: [],
-  result: boolean,
-  example: { params: [], result: true },
-  handle: ({ chain }) => isInstant(chain.state.mining),
-})
-
-const setCoinbase = command({
-  name: 'hardhat_setCoinbase',
-  aliases: ['anvil_setCoinbase'],
-  summary: 'Sets who gets the fees of the blocks to come.',
-  params: [param('account', address)],
-  example: { params: [STRANGER], result: null },
-  tell: ([account]) => `coinbase ${account}`,
-  handle: ({ chain }, coinbase) => change(chain, { coinbase }),
-})
-
-const setNextBlockBaseFee = command({
-  name: 'hardhat_setNextBlockBaseFeePerGas',
-  aliases: ['anvil_setNextBlockBaseFeePerGas'],
-  summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
-  params: [param('baseFee', quantity)],
-  example: { params: ['0x3b9aca00'], result: null },
-  tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
-  handle: ({ chain, profile }, nextBaseFee) => {
-    if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
-    return change(chain, { nextBaseFee })
-  },
-})
-
-const setPrevRandao = command({
-  name: 'hardhat_setPrevRandao',
-  aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
-  summary: 'Sets what PREVRANDAO gives in the next block.',
-  params: [param('prevRandao', hash)],
-  example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
-  handle: ({ chain, profile }, nextPrevRandao) => {
-    if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
-    const { setRandomnessGoesOn } = chain.state.config.behaviour
-    const laterPrevRandao = setRandomnessGoesOn ? hashAfter(nextPrevRandao) : undefined
-    return change(chain, { nextPrevRandao, laterPrevRandao })
-  },
-})
-
-const setMinGasPrice = command({
-  name: 'hardhat_setMinGasPrice',
-  aliases: ['anvil_setMinGasPrice'],
-  summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
-  params: [param('price', quantity)],
-  example: { params: ['0x1'], result: null },
-  tell: ([price]) => `least gas price ${fee(price)}`,
-  handle: ({ chain, profile }, minGasPrice) => {
-    const { hardfork } = nextRules(chain.state, chain.environment.now())
-    if (!profile.hasLeastPriceWithBaseFee && isAtLeast(hardfork, 'london')) {
-      const message = 'under EIP-1559 the base fee is the least price of a block'
-      throw new DevchainError('METHOD_NOT_SUPPORTED', message)
-    }
-    return change(chain, { minGasPrice })
-  },
-})
-
-export const hardhatMiningMethods: readonly Method<MethodContext>[] = [
-  hardhatMine,
-  getAutomine,
-  setCoinbase,
-  setNextBlockBaseFee,
-  setPrevRandao,
-  setMinGasPrice,
+export const hardhatMiningMethods: Methods = [
+  command({
+    name: 'hardhat_mine',
+    summary:
+      'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
+    params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
+    example: { params: ['0x3e8', '0x3c'], result: null },
+    handle: ({ chain, caller }, blocks, interval) =>
+      mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting),
+  }),
+  method({
+    name: 'hardhat_getAutomine',
+    aliases: ['anvil_getAutomine'],
+    summary: 'Whether every transaction is mined at once.',
+    params: [],
+    result: boolean,
+    example: { params: [], result: true },
+    handle: ({ chain }) => isInstant(chain.state.mining),
+  }),
+  command({
+    name: 'hardhat_setCoinbase',
+    aliases: ['anvil_setCoinbase'],
+    summary: 'Sets who gets the fees of the blocks to come.',
+    params: [param('account', address)],
+    example: { params: [STRANGER], result: null },
+    tell: ([account]) => `coinbase ${account}`,
+    handle: ({ chain }, coinbase) => change(chain, { coinbase }),
+  }),
+  command({
+    name: 'hardhat_setNextBlockBaseFeePerGas',
+    aliases: ['anvil_setNextBlockBaseFeePerGas'],
+    summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
+    params: [param('baseFee', quantity)],
+    example: { params: ['0x3b9aca00'], result: null },
+    tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
+    handle: ({ chain, profile }, nextBaseFee) => {
+      if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
+      return change(chain, { nextBaseFee })
+    },
+  }),
+  command({
+    name: 'hardhat_setPrevRandao',
+    aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
+    summary: 'Sets what PREVRANDAO gives in the next block.',
+    params: [param('prevRandao', hash)],
+    example: { params: [`0x${'11'.repeat(32)}`], result: null },
+    tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
+    handle: ({ chain, profile }, nextPrevRandao) => {
+      if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
+      const { setRandomnessGoesOn } = chain.state.config.behaviour
+      const laterPrevRandao = setRandomnessGoesOn ? hashAfter(nextPrevRandao) : undefined
+      return change(chain, { nextPrevRandao, laterPrevRandao })
+    },
+  }),
+  command({
+    name: 'hardhat_setMinGasPrice',
+    aliases: ['anvil_setMinGasPrice'],
+    summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
+    params: [param('price', quantity)],
+    example: { params: ['0x1'], result: null },
+    tell: ([price]) => `least gas price ${fee(price)}`,
+    handle: ({ chain, profile }, minGasPrice) => {
+      const { hardfork } = nextRules(chain.state, chain.environment.now())
+      if (!profile.hasLeastPriceWithBaseFee && isAtLeast(hardfork, 'london')) {
+        const message = 'under EIP-1559 the base fee is the least price of a block'
+        throw new DevchainError('METHOD_NOT_SUPPORTED', message)
+      }
+      return change(chain, { minGasPrice })
+    },
+  }),
 ]

@@ -1,20 +1,20 @@
 // hardhat: dropping a transaction that waits.
 
 import { dropTransaction } from '../../node/mining/drop.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { boolean, hashOfTransaction } from '../../rpc/primitives.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 
-const hardhatDrop = method({
-  name: 'hardhat_dropTransaction',
-  summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
-  params: [param('hash', hashOfTransaction)],
-  result: boolean,
-  example: { params: [UNKNOWN], result: false },
-  effects: 'chain',
-  tell: ([wanted]) => `dropped ${wanted}`,
-  handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
-})
-
-export const hardhatPoolMethods: readonly Method<MethodContext>[] = [hardhatDrop]
+export const hardhatPoolMethods: Methods = [
+  method({
+    name: 'hardhat_dropTransaction',
+    summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+    params: [param('hash', hashOfTransaction)],
+    result: boolean,
+    example: { params: [UNKNOWN], result: false },
+    effects: 'chain',
+    tell: ([wanted]) => `dropped ${wanted}`,
+    handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
+  }),
+]

@@ -7,11 +7,11 @@ import { TraceBudget } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { creation } from '../wire/encodeexplorer.ts'
@@ -25,42 +25,36 @@ const level: Encoder<number> = {
   encode: (value) => value,
 }
 
-const getApiLevel = method({
-  name: 'ots_getApiLevel',
-  summary: 'The level of the explorer’s API that is served, as a plain number.',
-  params: [],
-  result: level,
-  example: { params: [], result: LEVEL },
-  handle: () => LEVEL,
-})
-
-const hasCode = method({
-  name: 'ots_hasCode',
-  summary: 'Whether an account has code.',
-  params: [param('address', address), optional('block', blockReference, latest)],
-  result: boolean,
-  example: { params: [ACCOUNT, 'latest'], result: false },
-  onFork: 'here',
-  handle: async ({ chain, caller }, account, block) =>
-    codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
-})
-
-const getContractCreator = method({
-  name: 'ots_getContractCreator',
-  summary: 'Who made a contract, and in which transaction; null for what no transaction made.',
-  params: [param('address', address)],
-  result: nullable(creation),
-  example: { params: [ACCOUNT], result: null },
-  onFork: 'creator',
-  handle: async ({ chain, options }, contract) => {
-    const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
-    if (found === undefined) return null
-    return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
-  },
-})
-
-export const otsAccountMethods: readonly Method<MethodContext>[] = [
-  getApiLevel,
-  hasCode,
-  getContractCreator,
+export const otsAccountMethods: Methods = [
+  method({
+    name: 'ots_getApiLevel',
+    summary: 'The level of the explorer’s API that is served, as a plain number.',
+    params: [],
+    result: level,
+    example: { params: [], result: LEVEL },
+    handle: () => LEVEL,
+  }),
+  method({
+    name: 'ots_hasCode',
+    summary: 'Whether an account has code.',
+    params: [param('address', address), optional('block', blockReference, latest)],
+    result: boolean,
+    example: { params: [ACCOUNT, 'latest'], result: false },
+    onFork: 'here',
+    handle: async ({ chain, caller }, account, block) =>
+      codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
+  }),
+  method({
+    name: 'ots_getContractCreator',
+    summary: 'Who made a contract, and in which transaction; null for what no transaction made.',
+    params: [param('address', address)],
+    result: nullable(creation),
+    example: { params: [ACCOUNT], result: null },
+    onFork: 'creator',
+    handle: async ({ chain, options }, contract) => {
+      const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
+      if (found === undefined) return null
+      return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
+    },
+  }),
 ]

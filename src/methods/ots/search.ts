@@ -8,9 +8,9 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { address, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
 
@@ -62,50 +62,44 @@ function sizeOf(size: number): number {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-const searchTransactionsBefore = method({
-  name: 'ots_searchTransactionsBefore',
-  summary:
-    'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
-  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-  result: searchPage,
-  example: {
-    params: [ACCOUNT, 0, 25],
-    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-  },
-  onFork: 'searchBefore',
-  handle: searchBefore,
-})
-
-const searchTransactionsAfter = method({
-  name: 'ots_searchTransactionsAfter',
-  summary:
-    'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
-  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-  result: searchPage,
-  example: {
-    params: [ACCOUNT, 0, 25],
-    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-  },
-  onFork: 'searchAfter',
-  handle: searchAfter,
-})
-
-const bySenderAndNonce = method({
-  name: 'ots_getTransactionBySenderAndNonce',
-  summary:
-    'The hash of the transaction that an account sent with a nonce; null when none is mined.',
-  params: [param('sender', address), param('nonce', quantity)],
-  result: nullable(hash),
-  example: { params: [ACCOUNT, 0], result: null },
-  onFork: 'sent',
-  handle: ({ chain }, sender, nonce) => {
-    const place = sentWithNonce(chain.state, sender, nonce)?.place
-    return place === undefined ? null : executedAt(place).transaction.hash
-  },
-})
-
-export const otsSearchMethods: readonly Method<MethodContext>[] = [
-  searchTransactionsBefore,
-  searchTransactionsAfter,
-  bySenderAndNonce,
+export const otsSearchMethods: Methods = [
+  method({
+    name: 'ots_searchTransactionsBefore',
+    summary:
+      'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
+    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+    result: searchPage,
+    example: {
+      params: [ACCOUNT, 0, 25],
+      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+    },
+    onFork: 'searchBefore',
+    handle: searchBefore,
+  }),
+  method({
+    name: 'ots_searchTransactionsAfter',
+    summary:
+      'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
+    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+    result: searchPage,
+    example: {
+      params: [ACCOUNT, 0, 25],
+      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+    },
+    onFork: 'searchAfter',
+    handle: searchAfter,
+  }),
+  method({
+    name: 'ots_getTransactionBySenderAndNonce',
+    summary:
+      'The hash of the transaction that an account sent with a nonce; null when none is mined.',
+    params: [param('sender', address), param('nonce', quantity)],
+    result: nullable(hash),
+    example: { params: [ACCOUNT, 0], result: null },
+    onFork: 'sent',
+    handle: ({ chain }, sender, nonce) => {
+      const place = sentWithNonce(chain.state, sender, nonce)?.place
+      return place === undefined ? null : executedAt(place).transaction.hash
+    },
+  }),
 ]

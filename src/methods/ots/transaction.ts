@@ -5,9 +5,9 @@ import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { data, hashOfTransaction, list } from '../../rpc/primitives.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { minedPlace } from '../tracing/recording.ts'
 import {
@@ -17,39 +17,39 @@ import {
   tracedCall,
 } from '../wire/encodeexplorer.ts'
 
-const getInternalOperations = method({
-  name: 'ots_getInternalOperations',
-  summary:
-    'What a transaction did within: ether moved (type 0), contracts destroyed (1), created (2), by CREATE2 (3).',
-  params: [param('hash', hashOfTransaction)],
-  result: list(internalOperation),
-  example: { params: [UNKNOWN] },
-  onFork: 'replay',
-  handle: (context, transactionHash) => operationsOf(context, transactionHash),
-})
-
-const traceTransaction = method({
-  name: 'ots_traceTransaction',
-  summary: 'The calls of a transaction as a flat list, each with its depth.',
-  params: [param('hash', hashOfTransaction)],
-  result: list(tracedCall),
-  example: { params: [UNKNOWN] },
-  onFork: 'replay',
-  handle: (context, transactionHash) => tracedCalls(context, transactionHash),
-})
-
-const getTransactionError = method({
-  name: 'ots_getTransactionError',
-  summary: 'What a transaction reverted with, undecoded; 0x when it did not.',
-  params: [param('hash', hashOfTransaction)],
-  result: data,
-  example: { params: [UNKNOWN] },
-  onFork: 'replay',
-  handle: ({ chain }, transactionHash) => {
-    const { failure, output } = executedAt(minedPlace(chain, transactionHash))
-    return failure === undefined ? new Uint8Array(0) : output
-  },
-})
+export const otsTransactionMethods: Methods = [
+  method({
+    name: 'ots_getInternalOperations',
+    summary:
+      'What a transaction did within: ether moved (type 0), contracts destroyed (1), created (2), by CREATE2 (3).',
+    params: [param('hash', hashOfTransaction)],
+    result: list(internalOperation),
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: (context, transactionHash) => operationsOf(context, transactionHash),
+  }),
+  method({
+    name: 'ots_traceTransaction',
+    summary: 'The calls of a transaction as a flat list, each with its depth.',
+    params: [param('hash', hashOfTransaction)],
+    result: list(tracedCall),
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: (context, transactionHash) => tracedCalls(context, transactionHash),
+  }),
+  method({
+    name: 'ots_getTransactionError',
+    summary: 'What a transaction reverted with, undecoded; 0x when it did not.',
+    params: [param('hash', hashOfTransaction)],
+    result: data,
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: ({ chain }, transactionHash) => {
+      const { failure, output } = executedAt(minedPlace(chain, transactionHash))
+      return failure === undefined ? new Uint8Array(0) : output
+    },
+  }),
+]
 
 /** Kinds of frames that move no ether. */
 const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
@@ -117,9 +117,3 @@ async function framesOf(
   await replayOne(chain, place, tracerFor)
   return recorder.top()
 }
-
-export const otsTransactionMethods: readonly Method<MethodContext>[] = [
-  getInternalOperations,
-  traceTransaction,
-  getTransactionError,
-]

@@ -10,12 +10,11 @@ import type { CallRequest } from '../../node/calls/request.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
 import { newWork, recordRun, type Work } from '../tracing/recording.ts'
@@ -37,77 +36,78 @@ const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
   },
 }
 
-const traceCall = method({
-  name: 'trace_call',
-  summary: 'A message run as eth_call does: its frames, the differences of state, its operations.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('types', parts, ['trace']),
-    optional('block', blockReference, latest),
-    optional('stateOverrides', stateOverrides),
-    optional('blockOverrides', blockOverrides),
-  ],
-  result: replayForm,
-  example: { params: [TRANSFER, ['trace'], 'latest'] },
-  onFork: 'here',
-  handle: (context, request, wanted, reference, accounts, block) =>
-    recordOne(context, wanted, (tracerFor) =>
-      traceMessage(
-        context.chain,
-        {
-          request,
-          reference,
-          stateOverrides: accounts,
-          blockOverrides: block,
-          isAwaited: context.caller.isWaiting,
-        },
-        tracerFor,
-      ),
-    ),
-})
-
-const traceCallMany = method({
-  name: 'trace_callMany',
-  summary:
-    'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
-  params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
-  result: repliesForm,
-  example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
-  onFork: 'here',
-  handle: async (context, calls, reference) => {
-    const work = newWork(context)
-    let world: World | undefined
-    work.writer.write('[')
-    for (const [index, [request, wanted]] of calls.entries()) {
-      if (index > 0) work.writer.write(',')
-      const run = await recordInto(work, wanted, (tracerFor) =>
+export const traceCallMethods: Methods = [
+  method({
+    name: 'trace_call',
+    summary:
+      'A message run as eth_call does: its frames, the differences of state, its operations.',
+    params: [
+      param('transaction', transactionRequest),
+      optional('types', parts, ['trace']),
+      optional('block', blockReference, latest),
+      optional('stateOverrides', stateOverrides),
+      optional('blockOverrides', blockOverrides),
+    ],
+    result: replayForm,
+    example: { params: [TRANSFER, ['trace'], 'latest'] },
+    onFork: 'here',
+    handle: (context, request, wanted, reference, accounts, block) =>
+      recordOne(context, wanted, (tracerFor) =>
         traceMessage(
           context.chain,
-          { request, reference, world, isAwaited: work.isAwaited },
+          {
+            request,
+            reference,
+            stateOverrides: accounts,
+            blockOverrides: block,
+            isAwaited: context.caller.isWaiting,
+          },
           tracerFor,
         ),
+      ),
+  }),
+  method({
+    name: 'trace_callMany',
+    summary:
+      'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
+    params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
+    result: repliesForm,
+    example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
+    onFork: 'here',
+    handle: async (context, calls, reference) => {
+      const work = newWork(context)
+      let world: World | undefined
+      work.writer.write('[')
+      for (const [index, [request, wanted]] of calls.entries()) {
+        if (index > 0) work.writer.write(',')
+        const run = await recordInto(work, wanted, (tracerFor) =>
+          traceMessage(
+            context.chain,
+            { request, reference, world, isAwaited: work.isAwaited },
+            tracerFor,
+          ),
+        )
+        printLines(context, run.outcome)
+        world = run.outcome.world
+      }
+      work.writer.write(']')
+      return work.writer.end()
+    },
+  }),
+  method({
+    name: 'trace_rawTransaction',
+    summary: 'A signed transaction run as it would be in the next block, without being sent.',
+    params: [param('raw', data), optional('types', parts, ['trace'])],
+    result: replayForm,
+    example: { params: ['0x02f86521808080825208947099', ['trace']] },
+    handle: (context, raw, wanted) => {
+      const { transaction } = decodeSent(raw)
+      return recordOne(context, wanted, (tracerFor) =>
+        traceUnsent(context.chain, transaction, tracerFor),
       )
-      printLines(context, run.outcome)
-      world = run.outcome.world
-    }
-    work.writer.write(']')
-    return work.writer.end()
-  },
-})
-
-const traceRaw = method({
-  name: 'trace_rawTransaction',
-  summary: 'A signed transaction run as it would be in the next block, without being sent.',
-  params: [param('raw', data), optional('types', parts, ['trace'])],
-  result: replayForm,
-  example: { params: ['0x02f86521808080825208947099', ['trace']] },
-  handle: (context, raw, wanted) => {
-    const { transaction } = decodeSent(raw)
-    return recordOne(context, wanted, (tracerFor) =>
-      traceUnsent(context.chain, transaction, tracerFor),
-    )
-  },
-})
+    },
+  }),
+]
 
 /** Records a run that is in no block. */
 async function recordOne(
@@ -127,9 +127,3 @@ function recordInto(
 ): Promise<TracedRun> {
   return recordRun(work, replayRecorder(wanted, false), trace)
 }
-
-export const traceCallMethods: readonly Method<MethodContext>[] = [
-  traceCall,
-  traceCallMany,
-  traceRaw,
-]

@@ -13,10 +13,10 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { hashOfTransaction, list, quantityNumber } from '../../rpc/primitives.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { newWork, recordBlock, recordTransaction, type Work } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
@@ -26,55 +26,62 @@ import { rewardEntries } from '../wire/traces/encoderewards.ts'
 import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './framequery.ts'
 
-const transactionFrames = method({
-  name: 'trace_transaction',
-  summary:
-    'The frames of a transaction, each before those it opened; null when it is not in the chain.',
-  params: [param('hash', hashOfTransaction)],
-  result: placedFrames,
-  example: { params: [UNKNOWN], result: null },
-  onFork: 'replay',
-  handle: (context, transactionHash) => {
-    const place = transactionPlace(context.chain.state.tree, transactionHash)
-    return place === undefined ? null : recordTransaction(context, place, listRecorder)
-  },
-})
+/** Writes the frames of a transaction as a list. */
+const listRecorder: Recorder = (stage) =>
+  treeRecorder(async (top, place) => {
+    stage.writer.write('[')
+    await writeFlatFrames(stage.writer, top, { withParityErrors: true, place })
+    stage.writer.write(']')
+  })(stage)
 
-const blockFrames = method({
-  name: 'trace_block',
-  summary:
-    'The frames of all transactions of a block, then what it paid for work; null when there is no such block.',
-  params: [param('block', blockReference)],
-  result: placedFrames,
-  example: { params: ['earliest'], result: [] },
-  onFork: 'replay',
-  handle: async (context, block) => {
-    const record = await findRecord(context.chain, block, context.caller.isWaiting)
-    return record === undefined ? null : blockFramesOf(context, record)
-  },
-})
-
-const filteredFrames = method({
-  name: 'trace_filter',
-  summary:
-    'Frames of a range of blocks, by {fromAddress} and {toAddress}; {after} skips, {count} bounds (10,000 at most).',
-  params: [param('filter', frameQuery)],
-  result: placedFrames,
-  example: { params: [{ fromBlock: 'earliest', toBlock: 'latest', count: 10 }], result: [] },
-  onFork: 'frames',
-  handle: filterFrames,
-})
-
-const oneFrame = method({
-  name: 'trace_get',
-  summary:
-    'The frame at a place in a transaction’s tree of frames, [] the outermost; null when there is none.',
-  params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
-  result: placedFrameForm,
-  example: { params: [UNKNOWN, ['0x0']], result: null },
-  onFork: 'replay',
-  handle: frameAt,
-})
+export const traceFrameMethods: Methods = [
+  method({
+    name: 'trace_transaction',
+    summary:
+      'The frames of a transaction, each before those it opened; null when it is not in the chain.',
+    params: [param('hash', hashOfTransaction)],
+    result: placedFrames,
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'replay',
+    handle: (context, transactionHash) => {
+      const place = transactionPlace(context.chain.state.tree, transactionHash)
+      return place === undefined ? null : recordTransaction(context, place, listRecorder)
+    },
+  }),
+  method({
+    name: 'trace_block',
+    summary:
+      'The frames of all transactions of a block, then what it paid for work; null when there is no such block.',
+    params: [param('block', blockReference)],
+    result: placedFrames,
+    example: { params: ['earliest'], result: [] },
+    onFork: 'replay',
+    handle: async (context, block) => {
+      const record = await findRecord(context.chain, block, context.caller.isWaiting)
+      return record === undefined ? null : blockFramesOf(context, record)
+    },
+  }),
+  method({
+    name: 'trace_filter',
+    summary:
+      'Frames of a range of blocks, by {fromAddress} and {toAddress}; {after} skips, {count} bounds (10,000 at most).',
+    params: [param('filter', frameQuery)],
+    result: placedFrames,
+    example: { params: [{ fromBlock: 'earliest', toBlock: 'latest', count: 10 }], result: [] },
+    onFork: 'frames',
+    handle: filterFrames,
+  }),
+  method({
+    name: 'trace_get',
+    summary:
+      'The frame at a place in a transaction’s tree of frames, [] the outermost; null when there is none.',
+    params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
+    result: placedFrameForm,
+    example: { params: [UNKNOWN, ['0x0']], result: null },
+    onFork: 'replay',
+    handle: frameAt,
+  }),
+]
 
 type TakeFrames = (top: CallFrame, place: FramePlace) => Promise<void>
 
@@ -88,14 +95,6 @@ function treeRecorder(take: TakeFrames): Recorder {
     return { tracer, write }
   }
 }
-
-/** Writes the frames of a transaction as a list. */
-const listRecorder: Recorder = (stage) =>
-  treeRecorder(async (top, place) => {
-    stage.writer.write('[')
-    await writeFlatFrames(stage.writer, top, { withParityErrors: true, place })
-    stage.writer.write(']')
-  })(stage)
 
 /** Writes the frames of a block's transactions, and its rewards. */
 async function blockFramesOf(context: MethodContext, record: BlockRecord): Promise<JsonText> {
@@ -201,10 +200,3 @@ async function rangeOf(
   const message = `fromBlock: expected a block up to toBlock, ${to}, got ${from}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
-
-export const traceFrameMethods: readonly Method<MethodContext>[] = [
-  transactionFrames,
-  blockFrames,
-  filteredFrames,
-  oneFrame,
-]

@@ -15,8 +15,7 @@ import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
-import type { Notes } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { invalid, type Notes } from '../../rpc/schema.ts'
 import { members } from '../wire/decodeobject.ts'
 import {
   type FramePlace,

@@ -11,7 +11,7 @@ import {
   sendBatch,
 } from '../../node/sending/batch.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import {
   address,
   anything,
@@ -24,9 +24,8 @@ import {
   quantity,
   text,
 } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { keyed, members, refined, required } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
@@ -86,29 +85,6 @@ const batchOrder: Decoder<BatchOrder> = refined(
   },
 )
 
-const sendCalls = method({
-  name: 'wallet_sendCalls',
-  summary:
-    'Sends calls of an account in order, one transaction each, with estimated gas; {atomicRequired: true} puts all into one block, or none (EIP-5792).',
-  params: [param('batch', batchOrder)],
-  result: shape<string>('sent batch', { id: field(text, (each) => each) }),
-  example: {
-    params: [
-      {
-        version: VERSION,
-        chainId: '0x21',
-        from: ACCOUNT,
-        atomicRequired: true,
-        calls: [{ to: ACCOUNT, value: '0x1' }],
-      },
-    ],
-  },
-  effects: 'chain',
-  tell: ([{ calls, isAtomic }], sent) =>
-    `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
-  handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),
-})
-
 const logShape: Encoder<Log> = shape<Log>('log of a call', {
   address: field(address, (log) => log.address),
   data: field(data, (log) => log.data),
@@ -135,32 +111,6 @@ const statusShape: Encoder<BatchStatus> = shape<BatchStatus>('status of a batch'
   ),
 })
 
-const getCallsStatus = method({
-  name: 'wallet_getCallsStatus',
-  summary:
-    'Status and receipts of a batch of wallet_sendCalls: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted.',
-  params: [param('id', id)],
-  result: statusShape,
-  example: { params: [EXAMPLE_ID] },
-  handle: ({ chain }, wanted) => batchStatus(chain.state, wanted),
-})
-
-const showCallsStatus = method({
-  name: 'wallet_showCallsStatus',
-  summary: 'Prints the status of a batch of wallet_sendCalls in the log.',
-  params: [param('id', id)],
-  result: nothing,
-  example: { params: [EXAMPLE_ID] },
-  tell: ([wanted], _, { chain }) => {
-    const { batch, code, places } = batchStatus(chain.state, wanted)
-    return `batch ${batch.id}: status ${code}, ${places.length} of ${batch.size} in blocks`
-  },
-  handle: ({ chain }, wanted) => {
-    batchStatus(chain.state, wanted)
-    return null
-  },
-})
-
 /** What the wallet can do on a chain: undefined on any but this one. */
 interface Capabilities {
   readonly chainId: bigint
@@ -177,23 +127,64 @@ const capabilitiesShape: Encoder<Capabilities | undefined> = {
   },
 }
 
-const getCapabilities = method({
-  name: 'wallet_getCapabilities',
-  summary: 'Whether wallet_sendCalls can be atomic for an account, by chain id (EIP-5792).',
-  params: [optional('account', address), optional('chainIds', list(quantity))],
-  result: capabilitiesShape,
-  example: { params: [ACCOUNT], result: { '0x21': { atomic: { status: 'supported' } } } },
-  handle: ({ chain }, account: Address | undefined, chainIds) => {
-    if (account !== undefined) requireOwn(chain, account)
-    const { chainId } = chain.state.config
-    if (chainIds?.includes(chainId) === false) return undefined
-    return { chainId, isAtomic: isInstant(chain.state.mining) }
-  },
-})
-
-export const walletCallMethods: readonly Method<MethodContext>[] = [
-  sendCalls,
-  getCallsStatus,
-  showCallsStatus,
-  getCapabilities,
+export const walletCallMethods: Methods = [
+  method({
+    name: 'wallet_sendCalls',
+    summary:
+      'Sends calls of an account in order, one transaction each, with estimated gas; {atomicRequired: true} puts all into one block, or none (EIP-5792).',
+    params: [param('batch', batchOrder)],
+    result: shape<string>('sent batch', { id: field(text, (each) => each) }),
+    example: {
+      params: [
+        {
+          version: VERSION,
+          chainId: '0x21',
+          from: ACCOUNT,
+          atomicRequired: true,
+          calls: [{ to: ACCOUNT, value: '0x1' }],
+        },
+      ],
+    },
+    effects: 'chain',
+    tell: ([{ calls, isAtomic }], sent) =>
+      `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
+    handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),
+  }),
+  method({
+    name: 'wallet_getCallsStatus',
+    summary:
+      'Status and receipts of a batch of wallet_sendCalls: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted.',
+    params: [param('id', id)],
+    result: statusShape,
+    example: { params: [EXAMPLE_ID] },
+    handle: ({ chain }, wanted) => batchStatus(chain.state, wanted),
+  }),
+  method({
+    name: 'wallet_showCallsStatus',
+    summary: 'Prints the status of a batch of wallet_sendCalls in the log.',
+    params: [param('id', id)],
+    result: nothing,
+    example: { params: [EXAMPLE_ID] },
+    tell: ([wanted], _, { chain }) => {
+      const { batch, code, places } = batchStatus(chain.state, wanted)
+      return `batch ${batch.id}: status ${code}, ${places.length} of ${batch.size} in blocks`
+    },
+    handle: ({ chain }, wanted) => {
+      batchStatus(chain.state, wanted)
+      return null
+    },
+  }),
+  method({
+    name: 'wallet_getCapabilities',
+    summary: 'Whether wallet_sendCalls can be atomic for an account, by chain id (EIP-5792).',
+    params: [optional('account', address), optional('chainIds', list(quantity))],
+    result: capabilitiesShape,
+    example: { params: [ACCOUNT], result: { '0x21': { atomic: { status: 'supported' } } } },
+    handle: ({ chain }, account: Address | undefined, chainIds) => {
+      if (account !== undefined) requireOwn(chain, account)
+      const { chainId } = chain.state.config
+      if (chainIds?.includes(chainId) === false) return undefined
+      return { chainId, isAtomic: isInstant(chain.state.mining) }
+    },
+  }),
 ]

@@ -3,8 +3,7 @@
 import type { Hash } from '../../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../../node/events/logs.ts'
 import { address, hash } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { blockReference } from './decodeblock.ts'
 import { members, oneOrMore, refined, same } from './decodeobject.ts'
 

@@ -3,8 +3,7 @@
 import { type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { address, data, hash, quantity } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { keyed, members, refined } from './decodeobject.ts'
 
 /** A storage slot or its value: QUANTITY or 32 bytes, both as an integer. */

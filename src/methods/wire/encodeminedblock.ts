@@ -1,8 +1,7 @@
 // Blocks with their transactions and what came of each, for who mines by hand and looks at once.
 import { revertText } from '../../evm/reasons.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'

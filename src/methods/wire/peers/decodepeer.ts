@@ -1,7 +1,6 @@
 // The URL of another node, as it is named to admin_addPeer.
 import { readPeerUrl } from '../../../options/values.ts'
-import type { Decoder } from '../../../rpc/schema.ts'
-import { invalid } from '../../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../../rpc/schema.ts'
 
 /** `ws://127.0.0.1:8546`, in whatever form the option --peer takes. */
 export const peerUrl: Decoder<string> = {

@@ -1,6 +1,5 @@
 // What a block paid for its work, as entries that OpenEthereum made customary: after the frames of its transactions.
-import type { Address } from '../../../core/hex.ts'
-import { quantityFromBigint } from '../../../core/hex.ts'
+import { type Address, quantityFromBigint } from '../../../core/hex.ts'
 import type { Chain } from '../../../node/chain/chain.ts'
 import type { BlockRecord } from '../../../node/ledger/blockrecord.ts'
 import { rewardsIn } from '../../../node/mining/rewards.ts'
