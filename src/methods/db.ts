@@ -1,10 +1,11 @@
 // db: names and texts that nodes kept once; the specification lists them as not supported.
-import type { Method } from '../rpc/method.ts'
-import type { MethodContext } from './common/context.ts'
-import { unsupported } from './common/unsupported.ts'
+import { unsupported } from './common/command.ts'
+import type { Methods } from './common/context.ts'
 
-const NAMES = ['db_putString', 'db_getString', 'db_putHex', 'db_getHex']
-
-export const dbMethods: readonly Method<MethodContext>[] = NAMES.map((name) =>
-  unsupported(name, 'deprecated'),
+export const dbMethods: Methods = unsupported(
+  'deprecated',
+  'db_putString',
+  'db_getString',
+  'db_putHex',
+  'db_getHex',
 )

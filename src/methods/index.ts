@@ -1,27 +1,19 @@
 // Every method that is answered, by prefix: the folder, or the file, that its declaration stands in.
-import type { Method } from '../rpc/method.ts'
+
 import { adminMethods } from './admin.ts'
 import { anvilAccountMethods } from './anvil/accounts.ts'
-import { anvilBlobMethods } from './anvil/blobs.ts'
 import { anvilChainMethods } from './anvil/chain.ts'
 import { anvilMiningMethods } from './anvil/mining.ts'
 import { anvilPoolMethods } from './anvil/pool.ts'
-import { anvilReorgMethods } from './anvil/reorg.ts'
-import { anvilSignatureMethods } from './anvil/signatures.ts'
-import { anvilTokenMethods } from './anvil/tokens.ts'
-import type { MethodContext } from './common/context.ts'
+import type { Methods } from './common/context.ts'
 import { dbMethods } from './db.ts'
 import { debugChangesMethods } from './debug/changes.ts'
-import { debugHeadMethods } from './debug/head.ts'
 import { debugLookupMethods } from './debug/lookup.ts'
 import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
-import { debugWitnessMethods } from './debug/witness.ts'
-import { forkMethods } from './devchain/fork.ts'
 import { linkMethods } from './devchain/links.ts'
 import { projectMethods } from './devchain/project.ts'
-import { reorgMethods } from './devchain/reorg.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
 import { bundleMethods } from './eth/bundles.ts'
@@ -37,24 +29,16 @@ import { stateMethods } from './eth/state.ts'
 import { subscribeMethods } from './eth/subscribe.ts'
 import { transactionMethods } from './eth/transaction.ts'
 import { workMethods } from './eth/work.ts'
-import { evmAccountMethods } from './evm/accounts.ts'
-import { evmClockMethods } from './evm/clock.ts'
-import { evmMiningMethods } from './evm/mining.ts'
-import { evmSnapshotMethods } from './evm/snapshots.ts'
+import { evmMethods } from './evm/commands.ts'
 import { extMethods } from './ext.ts'
 import { hardhatAccountMethods } from './hardhat/accounts.ts'
 import { hardhatChainMethods } from './hardhat/chain.ts'
-import { hardhatCompilationMethods } from './hardhat/compilation.ts'
 import { hardhatMiningMethods } from './hardhat/mining.ts'
-import { hardhatPoolMethods } from './hardhat/pool.ts'
-import { hardhatUnsupportedMethods } from './hardhat/unsupported.ts'
 import { minerMethods } from './miner.ts'
 import { mnrMethods } from './mnr.ts'
 import { netMethods } from './net.ts'
 import { otsAccountMethods } from './ots/account.ts'
 import { otsBlockMethods } from './ots/block.ts'
-import { otsSearchMethods } from './ots/search.ts'
-import { otsTransactionMethods } from './ots/transaction.ts'
 import { personalMethods } from './personal.ts'
 import { rpcMethods } from './rpc.ts'
 import { scoMethods } from './sco.ts'
@@ -62,13 +46,10 @@ import { shhMethods } from './shh.ts'
 import { testingMethods } from './testing.ts'
 import { traceCallMethods } from './trace/call.ts'
 import { traceFrameMethods } from './trace/frames.ts'
-import { traceOpcodeGasMethods } from './trace/opcodegas.ts'
 import { traceReplayMethods } from './trace/replay.ts'
 import { txpoolMethods } from './txpool.ts'
 import { walletCallMethods } from './wallet/calls.ts'
 import { web3Methods } from './web3.ts'
-
-type Methods = readonly Method<MethodContext>[]
 
 /** The methods of each prefix, in the order of tables. */
 export const methodsByPrefix: Readonly<Record<string, Methods>> = {
@@ -92,32 +73,10 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   ],
   mnr: mnrMethods,
   personal: personalMethods,
-  evm: [...evmSnapshotMethods, ...evmMiningMethods, ...evmClockMethods, ...evmAccountMethods],
-  devchain: [
-    ...snapshotMethods,
-    ...reorgMethods,
-    ...forkMethods,
-    ...linkMethods,
-    ...projectMethods,
-  ],
-  hardhat: [
-    ...hardhatAccountMethods,
-    ...hardhatMiningMethods,
-    ...hardhatPoolMethods,
-    ...hardhatChainMethods,
-    ...hardhatCompilationMethods,
-    ...hardhatUnsupportedMethods,
-  ],
-  anvil: [
-    ...anvilAccountMethods,
-    ...anvilSignatureMethods,
-    ...anvilTokenMethods,
-    ...anvilMiningMethods,
-    ...anvilReorgMethods,
-    ...anvilPoolMethods,
-    ...anvilBlobMethods,
-    ...anvilChainMethods,
-  ],
+  evm: evmMethods,
+  devchain: [...snapshotMethods, ...linkMethods, ...projectMethods],
+  hardhat: [...hardhatAccountMethods, ...hardhatMiningMethods, ...hardhatChainMethods],
+  anvil: [...anvilAccountMethods, ...anvilMiningMethods, ...anvilPoolMethods, ...anvilChainMethods],
   miner: minerMethods,
   testing: testingMethods,
   txpool: txpoolMethods,
@@ -127,16 +86,9 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
     ...debugChangesMethods,
     ...debugLookupMethods,
     ...debugRawMethods,
-    ...debugWitnessMethods,
-    ...debugHeadMethods,
   ],
-  trace: [
-    ...traceFrameMethods,
-    ...traceReplayMethods,
-    ...traceCallMethods,
-    ...traceOpcodeGasMethods,
-  ],
-  ots: [...otsAccountMethods, ...otsTransactionMethods, ...otsBlockMethods, ...otsSearchMethods],
+  trace: [...traceFrameMethods, ...traceReplayMethods, ...traceCallMethods],
+  ots: [...otsAccountMethods, ...otsBlockMethods],
   wallet: walletCallMethods,
   ext: extMethods,
   sco: scoMethods,

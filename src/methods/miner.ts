@@ -6,11 +6,10 @@ import { hexFromBytes } from '../core/hex.ts'
 import { optional, param } from '../rpc/method.ts'
 import { address, data, quantity, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
-import { trueCommand } from './common/command.ts'
+import { change, trueCommand } from './common/command.ts'
 import type { Methods } from './common/context.ts'
 import { STRANGER } from './common/examples.ts'
 import { resuming, stopping } from './common/mine.ts'
-import { change } from './common/settings.ts'
 
 /** Bytes of a header that miners fill as they like (Yellow Paper, 4.4.3). */
 const MAX_EXTRA_DATA = 32

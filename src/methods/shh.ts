@@ -1,9 +1,9 @@
 // shh: whisper, messages between nodes; the specification lists its methods as not supported.
-import type { Method } from '../rpc/method.ts'
-import type { MethodContext } from './common/context.ts'
-import { unsupported } from './common/unsupported.ts'
+import { unsupported } from './common/command.ts'
+import type { Methods } from './common/context.ts'
 
-const NAMES = [
+export const shhMethods: Methods = unsupported(
+  'the whisper messaging protocol is not supported',
   'shh_post',
   'shh_version',
   'shh_newIdentity',
@@ -14,8 +14,4 @@ const NAMES = [
   'shh_uninstallFilter',
   'shh_getFilterChanges',
   'shh_getMessages',
-]
-
-export const shhMethods: readonly Method<MethodContext>[] = NAMES.map((name) =>
-  unsupported(name, 'the whisper messaging protocol is not supported'),
 )

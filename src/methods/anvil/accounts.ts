@@ -1,17 +1,80 @@
-// anvil: balances, and senders without keys.
-
+// anvil: balances of ether and tokens, senders without keys, and signatures that ecrecover takes as made by a chosen account.
 import { MAX_UINT256 } from '../../core/bigints.ts'
+import {
+  type Signature,
+  signatureFromBytes,
+  signatureFromCompact,
+} from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { ether, listed } from '../../core/format.ts'
+import { ether, listed, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
+import { impersonateSignature } from '../../node/accounts/accounts.ts'
+import { editAccount } from '../../node/cheats/edit.ts'
+import { setTokenAllowance, setTokenBalance } from '../../node/cheats/tokens.ts'
 import { changeAccounts } from '../../node/commands/settings.ts'
-import { param } from '../../rpc/method.ts'
-import { address, boolean, quantity } from '../../rpc/primitives.ts'
-import { editEach } from '../common/accounts.ts'
-import { command } from '../common/command.ts'
+import { optional, param } from '../../rpc/method.ts'
+import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
+import { command, edit } from '../common/command.ts'
 import type { Methods } from '../common/context.ts'
-import { STRANGER } from '../common/examples.ts'
-import { oneOrMore } from '../wire/decodeobject.ts'
+import { ACCOUNT, OTHER_ACCOUNT, STRANGER } from '../common/examples.ts'
+import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
+
+/** The last byte of a signature. */
+const VALUES_OF_V: readonly unknown[] = [0, 1, 27, 28]
+
+/** 65 bytes r ‖ s ‖ v, or the 64 of EIP-2098. */
+const signature: Decoder<Signature> = {
+  name: 'signature',
+  json: { title: 'signature', type: 'string', pattern: '^0x[0-9a-fA-F]{128}([0-9a-fA-F]{2})?$' },
+  decode: (value, path) => {
+    const bytes = data.decode(value, path)
+    if (bytes.length === 64) return signatureFromCompact(bytes)
+    const v = bytes[64]
+    if (bytes.length === 65 && VALUES_OF_V.includes(v)) return signatureFromBytes(bytes)
+    const got = bytes.length === 65 ? `65 bytes ending in ${v}` : `${bytes.length} bytes`
+    const message = `${path}: expected 65 bytes ending in v (0, 1, 27 or 28), or the 64 of a compact signature, got ${got}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+/** A signature, or a list of one and the address it is to be of: anvil takes both as one parameter. */
+const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
+  name: 'signature, or list of signature and address',
+  json: {
+    anyOf: [
+      signature.json,
+      { type: 'array', prefixItems: [signature.json, address.json], minItems: 2, maxItems: 2 },
+    ],
+  },
+  decode: (value, path) => {
+    if (!Array.isArray(value)) return [signature.decode(value, path), undefined]
+    if (value.length === 2) {
+      return [signature.decode(value[0], `${path}[0]`), address.decode(value[1], `${path}[1]`)]
+    }
+    const message = `${path}: expected a signature, or a list of one and an address, got a list of ${value.length}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+
+/** Who gets how much of what: of ether where no token is named. */
+interface Deal {
+  readonly account: Address
+  readonly amount: bigint
+  readonly erc20: Address | undefined
+}
+
+const deal: Decoder<Deal> = refined(
+  members('deal', { account: address, amount: quantity, erc20: address }),
+  ({ account, amount, erc20 }, path) => {
+    if (account !== undefined && amount !== undefined) return { account, amount, erc20 }
+    const name = account === undefined ? 'account' : 'amount'
+    throw new DevchainError('INVALID_PARAMS', `${path}.${name}: expected one, got nothing`)
+  },
+)
 
 export const anvilAccountMethods: Methods = [
   command({
@@ -22,7 +85,7 @@ export const anvilAccountMethods: Methods = [
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
     tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
     handle: ({ chain }, accounts, amount) =>
-      editEach(chain, accounts, (account) => {
+      edit(chain, accounts, (account) => {
         const balance = account.balance + amount
         if (balance > MAX_UINT256) throw tooMuch(account.address, amount)
         return { ...account, balance }
@@ -40,6 +103,76 @@ export const anvilAccountMethods: Methods = [
       chain.update((state) =>
         changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
       ),
+  }),
+  command({
+    name: 'anvil_impersonateSignature',
+    aliases: ['hardhat_impersonateSignature'],
+    summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
+    params: [param('signature', signatureOrPair), optional('account', address)],
+    example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
+    tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
+    handle: async ({ chain }, [made, paired], given) => {
+      const signer = paired ?? given
+      if (signer === undefined || (paired !== undefined && given !== undefined)) {
+        const got = signer === undefined ? 'none' : 'two'
+        const message = `account: expected one 20-byte address, in the list or after the signature, got ${got}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      await chain.update((state) =>
+        changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
+      )
+    },
+  }),
+  command({
+    name: 'anvil_dealERC20',
+    aliases: [
+      'hardhat_dealERC20',
+      'anvil_dealErc20',
+      'hardhat_dealErc20',
+      'anvil_setERC20Balance',
+      'tenderly_setErc20Balance',
+    ],
+    summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
+    params: [param('holder', address), param('token', address), param('amount', quantity)],
+    example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
+    tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
+    handle: ({ chain }, holder, token, amount) => setTokenBalance(chain, token, holder, amount),
+  }),
+  command({
+    name: 'anvil_setERC20Allowance',
+    aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
+    summary: 'Sets how much of an owner’s ERC-20 tokens a spender may transfer.',
+    params: [
+      param('owner', address),
+      param('spender', address),
+      param('token', address),
+      param('amount', quantity),
+    ],
+    example: { params: [ACCOUNT, OTHER_ACCOUNT, TOKEN, '0x3e8'] },
+    tell: ([owner, spender, token, amount]) =>
+      `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
+    handle: ({ chain }, owner, spender, token, amount) =>
+      setTokenAllowance(chain, token, { owner, spender }, amount),
+  }),
+  /** As tevm has it (packages/actions, anvilDealProcedure). */
+  command({
+    name: 'anvil_deal',
+    aliases: ['hardhat_deal'],
+    summary:
+      'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
+    params: [param('deal', deal)],
+    example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
+    tell: ([{ account, amount, erc20 }]) =>
+      erc20 === undefined
+        ? `balance of ${account} ${ether(amount)}`
+        : `${account} has ${number(amount)} of token ${erc20}`,
+    handle: async ({ chain }, { account, amount, erc20 }) => {
+      if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
+      else {
+        const paid = (before: Account): Account => ({ ...before, balance: amount })
+        await chain.update((state) => editAccount(state, account, paid))
+      }
+    },
   }),
 ]
 

@@ -1,11 +1,13 @@
-// anvil: dropping transactions that wait.
-
+// anvil: dropping transactions that wait, and the blobs that transactions came with.
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
+import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { param } from '../../rpc/method.ts'
-import { address, hash, hashOfTransaction, nullable } from '../../rpc/primitives.ts'
+import { address, data, hash, hashOfTransaction, list, nullable } from '../../rpc/primitives.ts'
 import { command } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { ACCOUNT } from '../common/examples.ts'
+
+const UNKNOWN = `0x01${'ab'.repeat(31)}`
 
 export const anvilPoolMethods: Methods = [
   method({
@@ -37,5 +39,22 @@ export const anvilPoolMethods: Methods = [
     example: { params: [ACCOUNT], result: null },
     tell: ([sender]) => `dropped what waited of ${sender}`,
     handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
+  }),
+  method({
+    name: 'anvil_getBlobByHash',
+    summary: 'The blob of a versioned hash, of the newest 512 that were sent; null when unknown.',
+    params: [param('versionedHash', hash)],
+    result: nullable(data),
+    example: { params: [UNKNOWN], result: null },
+    handle: ({ chain }, versionedHash) => blobByHash(chain.state, versionedHash) ?? null,
+  }),
+  method({
+    name: 'anvil_getBlobsByTransactionHash',
+    summary: 'The blobs that a transaction came with, mined or waiting; null when it has none.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(list(data)),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'here',
+    handle: ({ chain }, transaction) => blobsOfTransaction(chain.state, transaction) ?? null,
   }),
 ]

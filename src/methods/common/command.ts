@@ -1,10 +1,17 @@
-// Commands: methods that change something, and have nothing to say.
+// Commands: methods that change something, and have nothing to say; and what several of them do.
+import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { editAccounts } from '../../node/cheats/edit.ts'
+import { changeSettings } from '../../node/commands/settings.ts'
+import { increaseTime } from '../../node/commands/time.ts'
+import type { Settings } from '../../node/ledger/chainstate.ts'
 import type { Declaration, Method, Param, Values } from '../../rpc/method.ts'
 import { boolean, nothing } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
-import { type MethodContext, method } from './context.ts'
+import { type MethodContext, type Methods, method } from './context.ts'
 
 /** As a declaration; it changes the chain unless it says something else, and what its handler gives is told to nobody. */
 type Command<P extends readonly Param<unknown>[]> = Omit<
@@ -35,3 +42,29 @@ export const command: MakeCommand = answering(ack, ({ profile }) => profile.ack)
 export const trueCommand: MakeCommand = answering(boolean, () => true)
 
 export const nullCommand: MakeCommand = answering(nothing, () => null)
+
+/** Methods that are known by their names, and answered with the reason why they are not supported. */
+export function unsupported(reason: string, ...names: readonly string[]): Methods {
+  const declared = { params: [], result: nothing, example: { params: [] }, handle: () => null }
+  return names.map((name) => ({
+    ...method({ ...declared, name, summary: `Not supported: ${reason}.` }),
+    unsupported: reason,
+  }))
+}
+
+/** Changes accounts without a transaction: all in one step, so that nobody sees some of them changed. */
+export function edit(
+  chain: Chain,
+  accounts: readonly Address[],
+  change: (before: Account) => Account,
+): Promise<void> {
+  return chain.update((state) => editAccounts(state, accounts, change))
+}
+
+export function increasedTime(chain: Chain, seconds: bigint): Promise<bigint> {
+  return chain.update((state) => increaseTime(state, seconds, chain.environment.now()))
+}
+
+export function change(chain: Chain, settings: Partial<Settings>): Promise<void> {
+  return chain.update((state) => changeSettings(state, settings))
+}

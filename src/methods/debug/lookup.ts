@@ -1,5 +1,4 @@
-// debug: what is known by a hash or a key, and accounts in the middle of a block.
-
+// debug: what is known by a hash or a key, accounts in the middle of a block, and the head of the chain.
 import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
@@ -8,15 +7,26 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
+import { reorganize } from '../../node/mining/reorganize.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import {
+  address,
+  data,
+  hash,
+  list,
+  nullable,
+  quantity,
+  quantityNumber,
+} from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
 
 /** What keys of code begin with in geth's database: the letter c. */
 const CODE_PREFIX = 0x63
@@ -120,6 +130,35 @@ export const debugLookupMethods: Methods = [
       collectGarbage()
     },
   }),
+  method({
+    name: 'debug_wireProtocolQueueSize',
+    summary: 'Messages that wait to be sent to peers, or to be handled.',
+    params: [],
+    result: quantityResult,
+    example: { params: [], result: '0x0' },
+    handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
+  }),
+  nullCommand({
+    name: 'debug_setHead',
+    summary:
+      'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
+    params: [param('number', quantity)],
+    example: { params: ['0x0'], result: null },
+    handle: async ({ chain, caller, peers }, number) => {
+      requireUnlinked({ peers }, 'take blocks off the chain')
+      const now = chain.environment.now()
+      await chain.update(
+        (state, executor) => {
+          const head = headOf(state.tree).block.header.number
+          if (number === head) return { state, value: undefined }
+          if (number > head) throw beyondHead(number, head)
+          const depth = head - number
+          return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
+        },
+        { isAwaited: caller.isWaiting },
+      )
+    },
+  }),
 ]
 
 function newestWorld({ state }: Chain): World {
@@ -154,4 +193,9 @@ function collectGarbage(): void {
   const collect = runInNewContext('gc') as () => void
   setFlagsFromString('--no-expose-gc')
   collect()
+}
+
+function beyondHead(number: bigint, head: bigint): DevchainError {
+  const message = `number: expected a block up to the newest, ${head}, got ${number}`
+  return new DevchainError('INVALID_PARAMS', message)
 }

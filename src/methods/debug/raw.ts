@@ -1,14 +1,33 @@
-// debug: blocks, headers, receipts and transactions as the bytes that are hashed.
+// debug: blocks, headers, receipts and transactions as the bytes that are hashed, and what it takes to run a block elsewhere.
 
+import type { Address } from '../../core/hex.ts'
+import { recordBlockHashes } from '../../evm/tracers/blockhashes.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { type Sight, type Witness, witnessOf } from '../../node/calls/witness.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
-import { optional } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
-import { type Methods, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
+import { newWork, recordBlock } from '../tracing/recording.ts'
+import { touchRecorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
+import { field, shape } from '../wire/encodeobject.ts'
 import { encodedReceipts } from '../wire/encodereceipt.ts'
+
+/**
+ * The form of reth: lists without hashes, which the reader computes.
+ * @see https://github.com/alloy-rs/alloy/blob/main/crates/rpc-types-debug/src/execution_witness.rs
+ */
+const witness = shape<Witness>('execution witness', {
+  state: field(list(data), ({ state }) => state),
+  codes: field(list(data), ({ codes }) => codes),
+  keys: field(list(data), ({ keys }) => keys),
+  headers: field(list(data), ({ headers }) => headers),
+})
 
 export const debugRawMethods: Methods = [
   method({
@@ -51,4 +70,37 @@ export const debugRawMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       (await recordAt(chain, block, caller.isWaiting)).block.transactions.map(({ raw }) => raw),
   }),
+  method({
+    name: 'debug_executionWitness',
+    summary:
+      'What it takes to run a block without the state: trie nodes, codes, the keys that were hashed, headers before it.',
+    params: [param('block', blockReference)],
+    result: witness,
+    example: { params: ['0x1'] },
+    onFork: 'network',
+    handle: async (context, block) => {
+      const record = await recordAt(context.chain, block, context.caller.isWaiting)
+      return witnessOf(context.chain, record, await sightOf(context, record))
+    },
+  }),
 ]
+
+/** Runs the block's transactions again and takes down what they look at. */
+async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
+  const touched = new Map<Address, Set<bigint>>()
+  const hashes = recordBlockHashes(record.block.header.number)
+  await recordBlock(context.chain, record, {
+    work: newWork(context),
+    recorder: ({ target }) => {
+      const touches = touchRecorder(target)
+      const write = async (): Promise<void> => {
+        for (const [address, slots] of touches.touched) {
+          touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
+        }
+      }
+      return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }
+    },
+    each: (recording, run) => recording.write(run),
+  })
+  return { touched, oldest: hashes.oldest() }
+}

@@ -1,13 +1,15 @@
-// Links on request: cutting peers off and joining them again, and doing without any for a while.
+// devchain: the network that the chain is a fork of, and links: cutting peers off and joining them again, and doing without any.
+
 import { DevchainError } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
 import { optional } from '../../rpc/method.ts'
-import { boolean, list, text } from '../../rpc/primitives.ts'
+import { boolean, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { members } from '../wire/decodeobject.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
+import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { peerShape } from '../wire/peers/encodepeer.ts'
 
 interface Order {
@@ -32,6 +34,27 @@ const order: Decoder<Order> = {
 }
 
 export const linkMethods: Methods = [
+  method({
+    name: 'devchain_forkInfo',
+    summary:
+      'The network that the chain is a fork of, its block, and how much it was asked; null for no fork.',
+    params: [],
+    result: nullable(
+      shape<Upstream>('fork', {
+        chainId: field(quantityResult, ({ chainId }) => chainId),
+        blockNumber: field(quantityResult, ({ number }) => number),
+        blockHash: field(hash, (upstream) => upstream.hash),
+        source: field(text, (upstream) => upstream.facts().name),
+        proven: field(boolean, (upstream) => upstream.facts().isProven),
+        stateRootsHold: field(boolean, (upstream) => upstream.facts().isRootKnown),
+        requestsSent: field(plainInteger, (upstream) => BigInt(upstream.facts().requests)),
+        itemsAsked: field(plainInteger, (upstream) => BigInt(upstream.facts().asked)),
+        batchSize: field(plainInteger, (upstream) => BigInt(upstream.facts().batch)),
+      }),
+    ),
+    example: { params: [], result: null },
+    handle: ({ chain }) => chain.state.config.upstream ?? null,
+  }),
   method({
     name: 'devchain_partition',
     summary:

@@ -1,6 +1,6 @@
-// Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert, devchain_dropSnapshot.
-
+// devchain: snapshots with names, and reorganizations on request.
 import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
 import {
   dropSnapshot,
   returnTo,
@@ -8,15 +8,19 @@ import {
   takeNamedSnapshot,
 } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
+import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
+import type { Reorganized } from '../../node/mining/reorganize.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { param } from '../../rpc/method.ts'
-import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
+import { boolean, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
+import { type Order, run } from '../common/reorganize.ts'
 import { members } from '../wire/decodeobject.ts'
+import { blocks, replacements } from '../wire/decodereorg.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
@@ -58,6 +62,39 @@ const nameOrId: Decoder<string | number> = {
     throw invalid(path, 'the name or the id of a snapshot', value)
   },
 }
+
+const reorgMembers = members('reorganization', { depth: quantity, blocks, requeue: boolean })
+
+/** `{depth, blocks, requeue}`, or the depth alone. */
+const order: Decoder<Order> = {
+  name: 'depth or {depth, blocks, requeue}',
+  json: { anyOf: [quantity.json, reorgMembers.json] },
+  decode: (value, path, notes) => {
+    const isObject = typeof value === 'object' && value !== null
+    const given = isObject
+      ? reorgMembers.decode(value, path, notes)
+      : { depth: quantity.decode(value, path) }
+    if (given.depth === undefined) {
+      const message = `${path}.depth: expected how many blocks are replaced, got nothing`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const { depth, requeue = true } = given
+    return { depth, requeue, blocks: given.blocks ?? replacements(depth, `${path}.depth`) }
+  },
+}
+
+const hashes = list(hash)
+
+/** Not of the blocks themselves, which those of long runs would be made for. */
+function hashesOf(blocks: BlockRange): Hash[] {
+  return Array.from({ length: blocks.length }, (_, index) => blocks.hashAt(index))
+}
+
+const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
+  removed: field(hashes, ({ removed }) => hashesOf(removed).reverse()),
+  added: field(hashes, ({ added }) => hashesOf(added)),
+  requeued: field(hashes, ({ requeued }) => requeued.map((transaction) => transaction.hash)),
+})
 
 export const snapshotMethods: Methods = [
   method({
@@ -105,5 +142,15 @@ export const snapshotMethods: Methods = [
       return `dropped snapshot ${name ?? id}`
     },
     handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
+  }),
+  method({
+    name: 'devchain_reorg',
+    summary:
+      'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions (raw, hash, or request).',
+    params: [param('order', order)],
+    result: reorganized,
+    example: { params: [{ depth: '0x2' }] },
+    effects: 'chain',
+    handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
   }),
 ]

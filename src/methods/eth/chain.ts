@@ -6,8 +6,8 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import { unsupported } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { unsupported } from '../common/unsupported.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodesync.ts'
@@ -35,18 +35,6 @@ const bridgeStateShape: Encoder<BridgeState> = {
     parentBlockchainBestChainHeight: height,
   }),
 }
-
-/** The specification lists them as not supported. */
-const COMPILERS = [
-  'eth_getCompilers',
-  'eth_compileLLL',
-  'eth_compileSolidity',
-  'eth_compileSerpent',
-]
-
-const compilers = COMPILERS.map((name) =>
-  unsupported(name, 'compilers are deliberately not included in the node'),
-)
 
 export const chainMethods: Methods = [
   method({
@@ -120,5 +108,12 @@ export const chainMethods: Methods = [
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
   }),
-  ...compilers,
+  // the specification lists them as not supported
+  ...unsupported(
+    'compilers are deliberately not included in the node',
+    'eth_getCompilers',
+    'eth_compileLLL',
+    'eth_compileSolidity',
+    'eth_compileSerpent',
+  ),
 ]

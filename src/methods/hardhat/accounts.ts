@@ -14,8 +14,7 @@ import { param } from '../../rpc/method.ts'
 import { address, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
-import { edit, editEach } from '../common/accounts.ts'
-import { command, trueCommand } from '../common/command.ts'
+import { command, edit, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
@@ -39,7 +38,7 @@ export const hardhatAccountMethods: Methods = [
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
     tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
     handle: ({ chain }, accounts, balance) =>
-      editEach(chain, accounts, (account) => ({ ...account, balance })),
+      edit(chain, accounts, (account) => ({ ...account, balance })),
   }),
   command({
     name: 'hardhat_setCode',
@@ -50,7 +49,7 @@ export const hardhatAccountMethods: Methods = [
     tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
     handle: async ({ chain }, account, code) => {
       const codeHash = keccakHash(code)
-      await edit(chain, account, (before) => ({ ...before, code, codeHash }))
+      await edit(chain, [account], (before) => ({ ...before, code, codeHash }))
     },
   }),
   command({
@@ -80,7 +79,7 @@ export const hardhatAccountMethods: Methods = [
     tell: ([account, slot, value]) =>
       `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
     handle: ({ chain }, account, slot, value) =>
-      edit(chain, account, (before) => ({
+      edit(chain, [account], (before) => ({
         ...before,
         storage: withSlots(before.storage, new Map([[slot, value]])),
       })),

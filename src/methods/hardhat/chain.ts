@@ -1,5 +1,4 @@
-// hardhat: what the chain is, going back to its beginning, and its log.
-
+// hardhat: what the chain is, going back to its beginning, its log, and what was compiled.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
@@ -12,7 +11,7 @@ import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/f
 import { optional, param, secret } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
-import { command } from '../common/command.ts'
+import { command, trueCommand, unsupported } from '../common/command.ts'
 import { type ForkOrder, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { clientVersionOf } from '../common/version.ts'
@@ -115,6 +114,15 @@ const forkedNetwork: Encoder<Upstream> = shape<Upstream>('forked network', {
   forkBlockHash: field(hash, (upstream) => upstream.hash),
 })
 
+const compilerJson: Decoder<object> = {
+  name: 'JSON of a compiler',
+  json: { type: 'object' },
+  decode: (value, path) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    throw invalid(path, 'standard JSON of the compiler', value)
+  },
+}
+
 export const hardhatChainMethods: Methods = [
   method({
     name: 'hardhat_metadata',
@@ -173,4 +181,23 @@ export const hardhatChainMethods: Methods = [
       logging.isEnabled = enabled
     },
   }),
+  trueCommand({
+    name: 'hardhat_addCompilationResult',
+    summary: 'Takes names from a compilation, as Hardhat’s own node does when its user compiles.',
+    params: [
+      param('solcVersion', text),
+      param('compilerInput', compilerJson),
+      param('compilerOutput', compilerJson),
+    ],
+    example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
+    effects: 'node',
+    handle: async ({ project }, solcVersion, input, output) => {
+      const opened = await project.open()
+      opened.addValue({ input, output }, `compilation by solc ${solcVersion}`)
+    },
+  }),
+  ...unsupported(
+    'stack traces of Solidity are put together by Hardhat, for the node within its own process',
+    'hardhat_getStackTraceFailuresCount',
+  ),
 ]

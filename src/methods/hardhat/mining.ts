@@ -1,19 +1,18 @@
-// hardhat: mining, and what is in the header of the next blocks.
-
+// hardhat: mining, what waits for it, and what is in the header of the next blocks.
 import { DevchainError } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
 import { hashAfter } from '../../node/ledger/chainstate.ts'
 import { isInstant } from '../../node/ledger/miningmode.ts'
+import { dropTransaction } from '../../node/mining/drop.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, boolean, hash, quantity } from '../../rpc/primitives.ts'
-import { command } from '../common/command.ts'
+import { address, boolean, hash, hashOfTransaction, quantity } from '../../rpc/primitives.ts'
+import { change, command } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { STRANGER } from '../common/examples.ts'
+import { STRANGER, UNKNOWN } from '../common/examples.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork } from '../common/requirefork.ts'
-import { change } from '../common/settings.ts'
 
 export const hardhatMiningMethods: Methods = [
   command({
@@ -84,5 +83,15 @@ export const hardhatMiningMethods: Methods = [
       }
       return change(chain, { minGasPrice })
     },
+  }),
+  method({
+    name: 'hardhat_dropTransaction',
+    summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+    params: [param('hash', hashOfTransaction)],
+    result: boolean,
+    example: { params: [UNKNOWN], result: false },
+    effects: 'chain',
+    tell: ([wanted]) => `dropped ${wanted}`,
+    handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
   }),
 ]

@@ -2,19 +2,24 @@
 // everywhere; where the nodes that serve it differ (logs left out of receipts, `value` null in calls that move none), the
 // leaner form is taken, as the explorer asks for whole receipts where it shows them.
 
-import { creationOf } from '../../node/calls/appearances.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
+import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
+import { belowNumber } from '../../node/ledger/upstream.ts'
+import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, boolean, nullable } from '../../rpc/primitives.ts'
+import { address, boolean, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
-import { type Methods, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { creation } from '../wire/encodeexplorer.ts'
+import { creation, type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
 
 /** Of the API: the explorer asks for it before all else. */
 const LEVEL = 8
@@ -23,6 +28,54 @@ const level: Encoder<number> = {
   name: 'number',
   json: { title: 'number', type: 'integer' },
   encode: (value) => value,
+}
+
+/** Entries of one page, at most, but for the rest of the last block. */
+const MAX_SIZE = 1_000
+
+/** Transactions of an account before a block, newest first. Block 0 stands for the one after the newest. */
+export async function searchBefore(
+  { chain, options }: MethodContext,
+  account: Address,
+  block: bigint,
+  size: number,
+): Promise<SearchPage> {
+  const head = headOf(chain.state.tree).block.header.number
+  const isFirst = block === 0n || block > head
+  const from = isFirst ? head : block - 1n
+  const search = { from, step: -1n, count: sizeOf(size) } as const
+  const budget = new TraceBudget(options.traceLimit)
+  const { places, isComplete } = await findAppearances(chain, account, search, budget)
+  return { places: toldOf(chain, places), isFirst, isLast: isComplete }
+}
+
+/** Transactions of an account after a block, newest first. Block 0 stands for the beginning. */
+export async function searchAfter(
+  { chain, options }: MethodContext,
+  account: Address,
+  block: bigint,
+  size: number,
+): Promise<SearchPage> {
+  const isLast = block === 0n
+  const search = { from: isLast ? 0n : block + 1n, step: 1n, count: sizeOf(size) } as const
+  const budget = new TraceBudget(options.traceLimit)
+  const { places, isComplete } = await findAppearances(chain, account, search, budget)
+  return { places: toldOf(chain, places).toReversed(), isFirst: isComplete, isLast }
+}
+
+/** With what receipts of their network tell of their blocks. */
+function toldOf({ state }: Chain, places: readonly TransactionPlace[]): SearchPage['places'] {
+  const { upstream } = state.config
+  return places.map((place) => ({
+    ...place,
+    belowNumber: belowNumber(upstream, place.record.block.header),
+  }))
+}
+
+function sizeOf(size: number): number {
+  if (size > 0 && size <= MAX_SIZE) return size
+  const message = `size: expected 1 to ${MAX_SIZE} transactions a page, got ${size}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 export const otsAccountMethods: Methods = [
@@ -55,6 +108,45 @@ export const otsAccountMethods: Methods = [
       const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
       if (found === undefined) return null
       return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
+    },
+  }),
+  method({
+    name: 'ots_searchTransactionsBefore',
+    summary:
+      'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
+    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+    result: searchPage,
+    example: {
+      params: [ACCOUNT, 0, 25],
+      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+    },
+    onFork: 'searchBefore',
+    handle: searchBefore,
+  }),
+  method({
+    name: 'ots_searchTransactionsAfter',
+    summary:
+      'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
+    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+    result: searchPage,
+    example: {
+      params: [ACCOUNT, 0, 25],
+      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+    },
+    onFork: 'searchAfter',
+    handle: searchAfter,
+  }),
+  method({
+    name: 'ots_getTransactionBySenderAndNonce',
+    summary:
+      'The hash of the transaction that an account sent with a nonce; null when none is mined.',
+    params: [param('sender', address), param('nonce', quantity)],
+    result: nullable(hash),
+    example: { params: [ACCOUNT, 0], result: null },
+    onFork: 'sent',
+    handle: ({ chain }, sender, nonce) => {
+      const place = sentWithNonce(chain.state, sender, nonce)?.place
+      return place === undefined ? null : executedAt(place).transaction.hash
     },
   }),
 ]

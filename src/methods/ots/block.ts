@@ -1,12 +1,34 @@
-// ots: blocks a page at a time.
+// ots: blocks a page at a time, and what happened within a transaction.
 
+import type { Hash } from '../../core/hex.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { param } from '../../rpc/method.ts'
-import { hashOfBlock, jsonNumber, nullable } from '../../rpc/primitives.ts'
-import { type Methods, method } from '../common/context.ts'
+import {
+  data,
+  hashOfBlock,
+  hashOfTransaction,
+  jsonNumber,
+  list,
+  nullable,
+} from '../../rpc/primitives.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
+import { minedPlace } from '../tracing/recording.ts'
 import { blockReference, byHash } from '../wire/decodeblock.ts'
-import { blockDetails, blockPage, detailsOf, pageOf } from '../wire/encodeexplorer.ts'
+import {
+  blockDetails,
+  blockPage,
+  detailsOf,
+  type InternalOperation,
+  internalOperation,
+  pageOf,
+  type TracedCall,
+  tracedCall,
+} from '../wire/encodeexplorer.ts'
 
 export const otsBlockMethods: Methods = [
   method({
@@ -40,4 +62,102 @@ export const otsBlockMethods: Methods = [
     handle: async ({ chain, caller }, block, page, size) =>
       pageOf(chain, await findRecord(chain, block, caller.isWaiting), page, size),
   }),
+  method({
+    name: 'ots_getInternalOperations',
+    summary:
+      'What a transaction did within: ether moved (type 0), contracts destroyed (1), created (2), by CREATE2 (3).',
+    params: [param('hash', hashOfTransaction)],
+    result: list(internalOperation),
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: (context, transactionHash) => operationsOf(context, transactionHash),
+  }),
+  method({
+    name: 'ots_traceTransaction',
+    summary: 'The calls of a transaction as a flat list, each with its depth.',
+    params: [param('hash', hashOfTransaction)],
+    result: list(tracedCall),
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: (context, transactionHash) => tracedCalls(context, transactionHash),
+  }),
+  method({
+    name: 'ots_getTransactionError',
+    summary: 'What a transaction reverted with, undecoded; 0x when it did not.',
+    params: [param('hash', hashOfTransaction)],
+    result: data,
+    example: { params: [UNKNOWN] },
+    onFork: 'replay',
+    handle: ({ chain }, transactionHash) => {
+      const { failure, output } = executedAt(minedPlace(chain, transactionHash))
+      return failure === undefined ? new Uint8Array(0) : output
+    },
+  }),
 ]
+
+/** Kinds of frames that move no ether. */
+const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
+
+/**
+ * Transfers, destructions and creations within a transaction, in their order. What failed, alone or with a frame around
+ * it, did not happen and is left out.
+ */
+export async function operationsOf(
+  context: MethodContext,
+  hash: Hash,
+): Promise<InternalOperation[]> {
+  const top = await framesOf(context, minedPlace(context.chain, hash))
+  const operations: InternalOperation[] = []
+  const visit = (frame: CallFrame, depth: number): void => {
+    if (frame.failure !== undefined) return
+    const type = depth === 0 ? undefined : typeOf(frame)
+    const { from, to, value } = frame
+    if (type !== undefined && to !== null) operations.push({ type, from, to, value })
+    for (const inner of frame.calls) visit(inner, depth + 1)
+  }
+  visit(top, 0)
+  return operations
+}
+
+/** All calls of a transaction, each before those that it made. */
+export async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
+  const top = await framesOf(context, minedPlace(context.chain, hash))
+  const calls: TracedCall[] = []
+  const visit = (frame: CallFrame, depth: number): void => {
+    const { kind, from, to, input, output } = frame
+    const value = VALUELESS.has(kind) ? null : frame.value
+    calls.push({ type: kind, depth, from, to, value, input, output })
+    for (const inner of frame.calls) visit(inner, depth + 1)
+  }
+  visit(top, 0)
+  return calls
+}
+
+function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefined {
+  switch (kind) {
+    case 'SELFDESTRUCT':
+      return 1
+    case 'CREATE':
+      return 2
+    case 'CREATE2':
+      return 3
+    case 'CALL':
+      return value > 0n ? 0 : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The outermost frame of a mined transaction, run again. */
+async function framesOf(
+  { chain, options }: MethodContext,
+  place: TransactionPlace,
+): Promise<CallFrame> {
+  const budget = new TraceBudget(options.traceLimit)
+  const recorder = recordCalls({ keep: budget.keep })
+  const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
+  const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>
+    at === place.index ? tracer : undefined
+  await replayOne(chain, place, tracerFor)
+  return recorder.top()
+}

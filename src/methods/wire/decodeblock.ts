@@ -1,3 +1,4 @@
+// How a request names a block: number, tag, hash, or an object that says which of them (EIP-1898).
 import { type Hash, parseHash } from '../../core/hex.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
