@@ -1,13 +1,10 @@
 // rpc: what can be called here, for clients and for people.
+
 import { discover } from '../rpc/discover.ts'
+import { text } from '../rpc/primitives.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
-
-const versions: Encoder<readonly string[]> = {
-  name: 'modules',
-  json: { type: 'object', additionalProperties: { type: 'string' } },
-  encode: (names) => Object.fromEntries(names.map((name) => [name, '1.0'])),
-}
+import { mapOf } from './wire/encodeobject.ts'
 
 const document: Encoder<Json> = {
   name: 'OpenRPC document',
@@ -20,9 +17,9 @@ export const rpcMethods: Methods = [
     name: 'rpc_modules',
     summary: 'The modules whose methods are answered, with their versions.',
     params: [],
-    result: versions,
+    result: mapOf('modules', text),
     example: { params: [] },
-    handle: ({ registry }) => modulesOf(registry),
+    handle: ({ registry }) => new Map(modulesOf(registry).map((name) => [name, '1.0'])),
   }),
   method({
     name: 'rpc.discover',

@@ -1,7 +1,7 @@
 // txpool: what waits in the pool, by sender and nonce, in the form that geth gives and client libraries read: senders
 // with 0x, one transaction a nonce, counts as QUANTITY. (The node of the specification writes senders without 0x, a
 // list a nonce, and counts as JSON numbers.)
-import { type Address, quantityFromBigint } from '../core/hex.ts'
+import type { Address } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
@@ -9,7 +9,7 @@ import { param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
-import { quantityResult } from './wire/encodeobject.ts'
+import { type Field, field, quantityResult, shape } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
 /** `pending` could be mined now; `queued` waits for an earlier nonce of its sender. */
@@ -24,19 +24,10 @@ export const txpoolMethods: Methods = [
     name: 'txpool_status',
     summary: 'How many transactions could be mined now, and how many wait for an earlier nonce.',
     params: [],
-    result: {
-      name: 'pool status',
-      json: {
-        type: 'object',
-        properties: { pending: quantityResult.json, queued: quantityResult.json },
-        required: ['pending', 'queued'],
-        additionalProperties: false,
-      },
-      encode: ({ pending, queued }: PoolContent) => ({
-        pending: quantityFromBigint(BigInt(pending.length)),
-        queued: quantityFromBigint(BigInt(queued.length)),
-      }),
-    },
+    result: shape<PoolContent>('pool status', {
+      pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
+      queued: field(quantityResult, ({ queued }) => BigInt(queued.length)),
+    }),
     example: { params: [], result: { pending: '0x0', queued: '0x0' } },
     handle: contentOf,
   }),
@@ -130,17 +121,10 @@ function bothLists(
   json: JsonSchema,
   encode: (transactions: readonly Transaction[], nameOf: PoolContent['nameOf']) => Json,
 ): Encoder<PoolContent> {
-  return {
-    name: 'pool content',
-    json: {
-      type: 'object',
-      properties: { pending: json, queued: json },
-      required: ['pending', 'queued'],
-      additionalProperties: false,
-    },
-    encode: ({ pending, queued, nameOf }) => ({
-      pending: encode(pending, nameOf),
-      queued: encode(queued, nameOf),
-    }),
-  }
+  const half = (of: 'pending' | 'queued'): Field<PoolContent> => ({
+    json,
+    required: true,
+    encode: (content) => encode(content[of], content.nameOf),
+  })
+  return shape('pool content', { pending: half('pending'), queued: half('queued') })
 }

@@ -11,7 +11,15 @@ import {
 import { worldBefore } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, boolean, data, hash, jsonNumber, nullable } from '../../rpc/primitives.ts'
+import {
+  address,
+  anything,
+  boolean,
+  data,
+  hash,
+  jsonNumber,
+  nullable,
+} from '../../rpc/primitives.ts'
 import type { Encoder, Json, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
@@ -27,6 +35,7 @@ import {
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
+import { field, fieldIfAny, mapOf, shape } from '../wire/encodeobject.ts'
 
 /** Accounts of one page, at most. */
 const MAX_ACCOUNTS = 256
@@ -51,27 +60,18 @@ interface AccountPage {
   readonly withStorage: boolean
 }
 
-const accountPage: Encoder<AccountPage> = {
-  name: 'accounts',
-  json: {
-    title: 'accounts',
-    type: 'object',
-    properties: {
-      root: hash.json,
-      accounts: { type: 'object', additionalProperties: { type: 'object' } },
-      next: hash.json,
-    },
-    required: ['root', 'accounts'],
-    additionalProperties: false,
-  },
-  encode: (page) => ({
-    root: page.root,
-    accounts: Object.fromEntries(
-      page.accounts.map((account) => [account.address, accountMembers(account, page)]),
-    ),
-    next: page.next,
-  }),
-}
+/** An account as geth dumps it. */
+const accountForm: Encoder<Json> = { ...anything, name: 'account', json: { type: 'object' } }
+
+const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
+  root: field(hash, ({ root }) => root),
+  accounts: field(
+    mapOf('accounts by address', accountForm),
+    (page) =>
+      new Map(page.accounts.map((account) => [account.address, accountMembers(account, page)])),
+  ),
+  next: fieldIfAny(hash, ({ next }) => next),
+})
 
 interface StoragePage {
   readonly slots: readonly StorageSlot[]
@@ -79,36 +79,18 @@ interface StoragePage {
   readonly next: Hash | null
 }
 
-const storagePage: Encoder<StoragePage> = {
-  name: 'storage',
-  json: {
-    title: 'storage',
-    type: 'object',
-    properties: {
-      storage: {
-        type: 'object',
-        additionalProperties: {
-          type: 'object',
-          properties: { key: hash.json, value: hash.json },
-          required: ['key', 'value'],
-          additionalProperties: false,
-        },
-      },
-      nextKey: nullable(hash).json,
-    },
-    required: ['storage', 'nextKey'],
-    additionalProperties: false,
-  },
-  encode: ({ slots, next }) => ({
-    storage: Object.fromEntries(
-      slots.map(({ slot, value }) => [
-        hashFromBytes(slotKey(slot)),
-        { key: wordFromBigint(slot), value: wordFromBigint(value) },
-      ]),
-    ),
-    nextKey: next,
-  }),
-}
+const slotForm = shape<StorageSlot>('slot', {
+  key: field(hash, ({ slot }) => wordFromBigint(slot)),
+  value: field(hash, ({ value }) => wordFromBigint(value)),
+})
+
+const storagePage: Encoder<StoragePage> = shape<StoragePage>('storage', {
+  storage: field(
+    mapOf('slots by hash', slotForm),
+    ({ slots }) => new Map(slots.map((each) => [hashFromBytes(slotKey(each.slot)), each])),
+  ),
+  nextKey: field(nullable(hash), ({ next }) => next),
+})
 
 export const debugStateMethods: Methods = [
   method({

@@ -34,7 +34,7 @@ import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { field, fieldIfAny, shape, stackField } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, plainInteger, shape, stackField } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
 
 /** A bundle of calls, in erigon's name of its overrides and in another that clients use. */
@@ -119,17 +119,11 @@ const decimal: Encoder<bigint> = {
   encode: String,
 }
 
-const integer: Encoder<bigint> = {
-  name: 'integer',
-  json: { type: 'integer' },
-  encode: Number,
-}
-
 const bundleRun: Encoder<Explained<BundleRun>> = shape('bundle run', {
   txHash: field(hash, ({ transaction }) => transaction.hash),
   fromAddress: field(address, ({ transaction }) => transaction.from),
   toAddress: field(nullable(address), ({ transaction }) => transaction.to),
-  gasUsed: field(integer, ({ outcome }) => outcome.gasUsed),
+  gasUsed: field(plainInteger, ({ outcome }) => outcome.gasUsed),
   gasPrice: field(decimal, ({ coinbaseDiff, outcome }) => coinbaseDiff / outcome.gasUsed),
   gasFees: field(decimal, ({ gasFees }) => gasFees),
   coinbaseDiff: field(decimal, ({ coinbaseDiff }) => coinbaseDiff),
@@ -162,8 +156,8 @@ const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer',
   ),
   gasFees: field(decimal, ({ runs }) => sumOf(runs, (run) => run.gasFees)),
   results: field(list(bundleRun), ({ runs }) => runs),
-  stateBlockNumber: field(integer, ({ base }) => base.block.header.number),
-  totalGasUsed: field(integer, ({ runs }) => sumOf(runs, (run) => run.outcome.gasUsed)),
+  stateBlockNumber: field(plainInteger, ({ base }) => base.block.header.number),
+  totalGasUsed: field(plainInteger, ({ runs }) => sumOf(runs, (run) => run.outcome.gasUsed)),
 })
 
 export const bundleMethods: Methods = [

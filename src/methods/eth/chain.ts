@@ -1,6 +1,5 @@
 // eth: the chain as a whole: who it is, how far it is, who mines it.
 
-import type { Hash } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts/accounts.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
@@ -9,32 +8,14 @@ import type { Encoder } from '../../rpc/schema.ts'
 import { unsupported } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
+import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodesync.ts'
 
-/** What is known of the parent chain that blocks may be merge-mined with. */
-interface BridgeState {
-  readonly waiting: readonly Hash[]
-  readonly height: number
-}
-
-const bridgeStateShape: Encoder<BridgeState> = {
-  name: 'bridge state',
-  json: {
-    title: 'bridge state',
-    type: 'object',
-    properties: {
-      extTxsWaitingForSignatures: { type: 'array', items: hash.json },
-      parentBlockchainBestChainHeight: { type: 'integer', minimum: 0 },
-    },
-    required: ['extTxsWaitingForSignatures', 'parentBlockchainBestChainHeight'],
-    additionalProperties: false,
-  },
-  encode: ({ waiting, height }) => ({
-    extTxsWaitingForSignatures: waiting.map((each) => hash.encode(each)),
-    parentBlockchainBestChainHeight: height,
-  }),
-}
+/** Nothing is bridged here, so no transaction ever waits for signatures. */
+const bridgeState: Encoder<number> = shape<number>('bridge state', {
+  extTxsWaitingForSignatures: field(list(hash), () => []),
+  parentBlockchainBestChainHeight: field(plainInteger, (height) => BigInt(height)),
+})
 
 export const chainMethods: Methods = [
   method({
@@ -78,18 +59,17 @@ export const chainMethods: Methods = [
     example: { params: [], result: true },
     handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
   }),
-  /** Nothing is bridged here, so no transaction ever waits for signatures. */
   method({
     name: 'eth_bridgeState',
     summary:
       'Height of the best parent block that was seen by merged mining (mnr); 0 before the first.',
     params: [],
-    result: bridgeStateShape,
+    result: bridgeState,
     example: {
       params: [],
       result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 },
     },
-    handle: ({ chain }) => ({ waiting: [], height: chain.state.parentChainHeight }),
+    handle: ({ chain }) => chain.state.parentChainHeight,
   }),
   method({
     name: 'eth_accounts',

@@ -1,38 +1,27 @@
 // eth: the rules of the chain, for who wants to know before they change.
-import type { Address } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
-import { address, data, hash, nullable } from '../../rpc/primitives.ts'
+import { address, boolean, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { field, quantityResult, shape } from '../wire/encodeobject.ts'
-
-/** EIP-7910 writes counts and times as JSON numbers. */
-const count: Encoder<bigint> = {
-  name: 'count',
-  json: { type: 'integer', minimum: 0 },
-  encode: Number,
-}
+import { field, mapOf, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** What `eth_capabilities` tells of. */
 const KEPT = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs']
 
-const addressesByName: Encoder<ReadonlyMap<string, Address>> = {
-  name: 'addresses by name',
-  json: { title: 'addresses by name', type: 'object', additionalProperties: address.json },
-  encode: (addresses) => Object.fromEntries(addresses),
-}
+const addressesByName = mapOf('addresses by name', address)
 
+/** EIP-7910 writes counts and times as JSON numbers. */
 const blobSchedule: Encoder<BlobRules> = shape<BlobRules>('blob schedule', {
-  baseFeeUpdateFraction: field(count, ({ updateFraction }) => updateFraction),
-  max: field(count, ({ max }) => max),
-  target: field(count, ({ target }) => target),
+  baseFeeUpdateFraction: field(plainInteger, ({ updateFraction }) => updateFraction),
+  max: field(plainInteger, ({ max }) => max),
+  target: field(plainInteger, ({ target }) => target),
 })
 
 const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', {
-  activationTime: field(count, ({ activationTime }) => activationTime),
+  activationTime: field(plainInteger, ({ activationTime }) => activationTime),
   blobSchedule: field(nullable(blobSchedule), ({ blobRules }) => blobRules),
   chainId: field(quantityResult, ({ chainId }) => chainId),
   forkId: field(data, ({ forkId }) => forkId),
@@ -41,17 +30,10 @@ const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', 
 })
 
 /** Something that nodes may have forgotten of old blocks. Here all is kept from the genesis on, for as long as the chain runs. */
-const kept: Encoder<null> = {
-  name: 'kept',
-  json: {
-    title: 'kept',
-    type: 'object',
-    properties: { disabled: { const: false }, oldestBlock: { const: '0x0' } },
-    required: ['disabled', 'oldestBlock'],
-    additionalProperties: false,
-  },
-  encode: () => ({ disabled: false, oldestBlock: '0x0' }),
-}
+const kept: Encoder<Block> = shape<Block>('kept', {
+  disabled: field(boolean, () => false),
+  oldestBlock: field(quantityResult, () => 0n),
+})
 
 const head: Encoder<Block> = shape<Block>('head', {
   number: field(quantityResult, ({ header }) => header.number),
@@ -79,7 +61,7 @@ export const configMethods: Methods = [
     params: [],
     result: shape<Block>('capabilities', {
       head: field(head, (block) => block),
-      ...Object.fromEntries(KEPT.map((name) => [name, field(kept, () => null)])),
+      ...Object.fromEntries(KEPT.map((name) => [name, field(kept, (block) => block)])),
     }),
     example: { params: [] },
     handle: ({ chain }) => headOf(chain.state.tree).block,

@@ -29,7 +29,7 @@ import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, isPending } from '../wire/decodeblock.ts'
 import { keyed, refined } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
-import { field, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import { field, mapOf, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 
 /** Slots by account. */
 const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined(
@@ -38,15 +38,7 @@ const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined
     new Map([...slots].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
 )
 
-const wordsByAccount: Encoder<ReadonlyMap<Address, readonly Hash[]>> = {
-  name: 'storage values',
-  json: {
-    title: 'storage values',
-    type: 'object',
-    additionalProperties: { type: 'array', items: hash.json },
-  },
-  encode: (words) => Object.fromEntries(words),
-}
+const wordsByAccount = mapOf('storage values', list(hash))
 
 /** A slot as it was asked for. */
 interface StorageKey {

@@ -14,21 +14,15 @@ import { belowNumber } from '../../node/ledger/upstream.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import type { Encoder } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { creation, type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
+import { plainInteger } from '../wire/encodeobject.ts'
 
 /** Of the API: the explorer asks for it before all else. */
 const LEVEL = 8
-
-const level: Encoder<number> = {
-  name: 'number',
-  json: { title: 'number', type: 'integer' },
-  encode: (value) => value,
-}
 
 /** Entries of one page, at most, but for the rest of the last block. */
 const MAX_SIZE = 1_000
@@ -83,9 +77,9 @@ export const otsAccountMethods: Methods = [
     name: 'ots_getApiLevel',
     summary: 'The level of the explorer’s API that is served, as a plain number.',
     params: [],
-    result: level,
+    result: plainInteger,
     example: { params: [], result: LEVEL },
-    handle: () => LEVEL,
+    handle: () => BigInt(LEVEL),
   }),
   method({
     name: 'ots_hasCode',

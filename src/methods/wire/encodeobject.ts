@@ -101,6 +101,16 @@ export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>
   }
 }
 
+/** An object whose keys are data. */
+export function mapOf<V>(name: string, member: Encoder<V>): Encoder<ReadonlyMap<string, V>> {
+  return {
+    name,
+    json: { title: name, type: 'object', additionalProperties: member.json },
+    encode: (values) =>
+      Object.fromEntries([...values].map(([key, value]) => [key, member.encode(value)])),
+  }
+}
+
 /** An encoder of what `convert` makes of a value. */
 export function encodedAs<T, V>(encoder: Encoder<V>, convert: (value: T) => V): Encoder<T> {
   return {
