@@ -1,17 +1,19 @@
 // What is told of accounts over the block of the fork, where the network knows more of them than is known here.
-import {
-  type Address,
-  type Hash,
-  isBytes,
-  quantityFromBigint,
-  wordFromBigint,
-} from '../../core/hex.ts'
+import { type Address, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts/accounts.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isObject, isQuantity, unexpected, word } from '../network/answers.ts'
-import { isChanged, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import {
+  isChanged,
+  numberIn,
+  numberOf,
+  placeOf,
+  type Question,
+  referenceIn,
+  requireCode,
+} from './places.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -24,7 +26,7 @@ export function accountOver(question: Question): Promise<Json> | undefined {
   const place = placeOf(state, upstream, reference)
   if (place === 'here' || isChanged(state, upstream, place)) return undefined
   return (async () => {
-    const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
+    const number = await numberIn(upstream, place)
     const [own, storageRoot] = await Promise.all([
       answerHere(question),
       number === undefined ? undefined : storageRootAt(question, number),
@@ -74,7 +76,7 @@ export function slotOver(question: Question): Promise<Json> | undefined {
   return (async () => {
     const own = await answerHere(question)
     const place = placeOf(state, upstream, reference)
-    const number = place === 'here' ? upstream.number : await numberOfPlace(question, place)
+    const number = place === 'here' ? upstream.number : await numberIn(upstream, place)
     if (BigInt(String(own)) !== 0n || number === undefined) return own
     const [code, nonce] = await Promise.all(
       ['eth_getCode', 'eth_getTransactionCount'].map((name) =>
@@ -110,17 +112,17 @@ export function codeOver(question: Question): Promise<Json> | undefined {
     try {
       const asked = [params[0], quantityFromBigint(number)]
       // the network need not have it
-      return (await upstream.ask('debug_codeByHash', asked, number, requireCode)) as Json
+      return (await upstream.ask(
+        'debug_codeByHash',
+        asked,
+        number,
+        (answer) => answer === null || requireCode(answer),
+      )) as Json
     } catch (error) {
       if (error instanceof RefusedByUpstream) return null
       throw error
     }
   })()
-}
-
-/** @throws {NoAnswer} for what is neither nothing nor code */
-function requireCode(answer: unknown): void {
-  if (answer !== null && !isBytes(String(answer))) throw unexpected('code', answer)
 }
 
 /** The accounts that blocks changed, those of the network before those that were mined here. */
@@ -132,22 +134,15 @@ export function modifiedOver(question: Question): Promise<Json> | undefined {
   const [first, last] = [start, end].map((each) => each && placeOf(state, upstream, each))
   if (first === 'here' || first === undefined) return undefined
   return (async () => {
-    const from = await numberOfPlace(question, first)
+    const from = await numberIn(upstream, first)
     const isOneBlock = last === undefined
-    const to = isOneBlock || last === 'here' ? undefined : await numberOfPlace(question, last)
+    const to = isOneBlock || last === 'here' ? undefined : await numberIn(upstream, last)
     const isKnown = isOneBlock ? from !== 0n : last === 'here' || (to ?? -1n) > (from ?? 0n)
     // what is wrong the chain says in its own words
     if (from === undefined || !isKnown) return await answerHere(question)
     if (last !== 'here') return await askNetwork(question, params, to ?? from)
     return await modifiedOnBothSides(question, from, end!)
   })()
-}
-
-async function numberOfPlace(
-  { upstream }: Question,
-  place: bigint | Hash,
-): Promise<bigint | undefined> {
-  return typeof place === 'bigint' ? place : await numberAt(upstream, place)
 }
 
 async function modifiedOnBothSides(

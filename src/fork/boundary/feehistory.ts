@@ -2,7 +2,7 @@
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, unexpected } from '../network/answers.ts'
-import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { headNumber, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
 /** What a fee history has of each block. */
@@ -30,7 +30,7 @@ export function feeHistoryOver(question: Question): Promise<Json> | undefined {
     const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
     return askNetwork(question, asked, place)
   }
-  const head = BigInt(state.tree.canonical.length) - 1n
+  const head = headNumber(question)
   const last = numberOf(state, reference) ?? head + 1n
   const own = last - upstream.number
   return last > head + 1n || blocks <= own ? undefined : joined(question, blocks, own)

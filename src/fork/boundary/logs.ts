@@ -3,7 +3,15 @@ import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { jsonOf, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import {
+  boundOf,
+  headNumber,
+  jsonOf,
+  numberIn,
+  placeOf,
+  type Question,
+  referenceIn,
+} from './places.ts'
 import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
@@ -20,8 +28,8 @@ export function logsOver(question: Question): Promise<Json> | undefined {
     const place = reference === undefined ? 'here' : placeOf(state, upstream, reference)
     return place === 'here' ? undefined : logsOfBlock(question, place)
   }
-  const from = boundOf(question, filter.fromBlock)
-  const to = boundOf(question, filter.toBlock)
+  const from = boundOf(question, filter.fromBlock ?? 'latest')
+  const to = boundOf(question, filter.toBlock ?? 'latest')
   if (from === undefined || from > upstream.number || (to !== undefined && to < from)) {
     return undefined
   }
@@ -30,7 +38,7 @@ export function logsOver(question: Question): Promise<Json> | undefined {
 
 async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Json> {
   const { params, upstream } = question
-  const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
+  const number = await numberIn(upstream, place)
   // nobody knows it: the chain says so in its own words
   if (number === undefined) return await answerHere(question)
   return await askNetwork(question, params, number)
@@ -87,19 +95,13 @@ function named(reference: BlockReference | undefined): Json {
   return reference.kind === 'tag' ? reference.tag : reference.hash
 }
 
-/** The number of a bound; undefined for the pending block, and for what the method itself refuses. */
-function boundOf({ context }: Question, value: Json | undefined): bigint | undefined {
-  const reference = referenceIn(value ?? 'latest')
-  if (reference === undefined || reference.kind === 'hash') return undefined
-  return numberOf(context.chain.state, reference)
-}
-
 async function inParts(
-  { context, method, upstream }: Question,
+  question: Question,
   filter: Filter,
   from: bigint,
   to: bigint | undefined,
 ): Promise<Json> {
+  const { context, method, upstream } = question
   const last = to === undefined || to > upstream.number ? upstream.number : to
   const asked = {
     ...filter,
@@ -111,9 +113,8 @@ async function inParts(
   )) as readonly Json[]
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
-  const head = BigInt(context.chain.state.tree.canonical.length) - 1n
   // nothing was mined here yet
-  if (head <= upstream.number && to !== undefined) return logs
+  if (headNumber(question) <= upstream.number && to !== undefined) return logs
   const own = await jsonOf(await method.run(context, [rest], []))
   return [...logs, ...(own as readonly Json[])]
 }

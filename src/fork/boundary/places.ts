@@ -1,6 +1,6 @@
 // Where what a request names is: here, or on the network that the chain is a fork of.
 import { DevchainError } from '../../core/errors.ts'
-import type { Hash } from '../../core/hex.ts'
+import { type Hash, isBytes } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { blockReference } from '../../methods/wire/decodeblock.ts'
 import { blockByHash, headOf } from '../../node/ledger/blocktree.ts'
@@ -70,6 +70,31 @@ function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | b
 export async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
   const known = await askPlaced(upstream, 'eth_getBlockByHash', [hash, false])
   return known === null ? undefined : quantity((known as { readonly number?: unknown }).number)
+}
+
+/** The number of what `placeOf` found on the network; undefined where it knows no such block. */
+export async function numberIn(
+  upstream: Upstream,
+  place: bigint | Hash,
+): Promise<bigint | undefined> {
+  return typeof place === 'bigint' ? place : await numberAt(upstream, place)
+}
+
+/** The number of the newest block. */
+export function headNumber({ context }: Question): bigint {
+  return BigInt(context.chain.state.tree.canonical.length) - 1n
+}
+
+/** The number of a bound of a range, that of the pending block as given; undefined for what the method itself refuses. */
+export function boundOf({ context }: Question, value: Json, pending?: bigint): bigint | undefined {
+  const reference = referenceIn(value)
+  if (reference === undefined || reference.kind === 'hash') return undefined
+  return numberOf(context.chain.state, reference) ?? pending
+}
+
+/** @throws {NoAnswer} for what is no code */
+export function requireCode(answer: unknown): void {
+  if (!isBytes(String(answer))) throw unexpected('code', answer)
 }
 
 /** What the network tells of a block or a transaction, where that is not in a block after the fork. */

@@ -1,9 +1,9 @@
 // Searches for transactions over the block of the fork: those mined here, and then those of the network.
-import { isBytes, quantityFromBigint } from '../../core/hex.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
-import { below, type Question } from './places.ts'
+import { below, headNumber, type Question, requireCode } from './places.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -29,11 +29,11 @@ function readSearch(
 
 /** The older part of a search is asked of the network where the newer one has not enough. */
 export function searchBeforeOver(question: Question): Promise<Json> | undefined {
-  const { context, upstream } = question
+  const { upstream } = question
   const search = readSearch(question.params)
   if (search === undefined) return undefined
   const { account, block, size } = search
-  const head = BigInt(context.chain.state.tree.canonical.length) - 1n
+  const head = headNumber(question)
   return (async () => {
     const isOld = block !== 0n && block <= upstream.number + 1n && block <= head
     const here = isOld
@@ -145,11 +145,6 @@ export function creatorOver(question: Question): Promise<Json> {
     if (code === '0x') return await answerHere(question)
     return await askOrSearch(question, () => askNetwork(question, params))
   })()
-}
-
-/** @throws {NoAnswer} for what is no code */
-function requireCode(answer: unknown): void {
-  if (!isBytes(String(answer))) throw unexpected('code', answer)
 }
 
 /** The network's answer; where it refuses, or knows nothing of what is there, what is found here by looking at some of its old states. */

@@ -8,7 +8,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
-import { numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { boundOf, headNumber, numberIn, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -22,19 +22,19 @@ type Filter = Readonly<Record<string, Json | undefined>>
 
 /** `trace_filter` where some of the blocks are the network's. */
 export function framesOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
-  const { state } = context.chain
+  const { params, upstream } = question
   const [given] = params
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
   const filter = given as Filter
-  const from = boundOf(question, filter.fromBlock ?? 'earliest')
-  const to = boundOf(question, filter.toBlock ?? 'latest')
+  const head = headNumber(question)
+  const [from, to] = [filter.fromBlock ?? 'earliest', filter.toBlock ?? 'latest'].map((each) =>
+    boundOf(question, each, head),
+  )
   const [after, count] = [countOf(filter.after, 0), countOf(filter.count, MOST_FRAMES)]
   if (from === undefined || to === undefined || after === undefined || count === undefined) {
     return undefined
   }
   if (from > upstream.number || to < from) return undefined
-  const head = BigInt(state.tree.canonical.length) - 1n
   const last = to > upstream.number ? upstream.number : to
   return (async () => {
     const { after: _, ...wanted } = filter
@@ -51,13 +51,6 @@ export function framesOver(question: Question): Promise<Json> | undefined {
     const here = await answerHere({ ...question, params: [rest] })
     return [...kept, ...(here as readonly Json[])]
   })()
-}
-
-function boundOf({ context }: Question, value: Json): bigint | undefined {
-  const reference = referenceIn(value)
-  if (reference === undefined || reference.kind === 'hash') return undefined
-  const { state } = context.chain
-  return numberOf(state, reference) ?? BigInt(state.tree.canonical.length) - 1n
 }
 
 /** Undefined for what is no count, or too large a one, which the method itself refuses. */
@@ -113,7 +106,7 @@ export function encodedBlockOver(question: Question): Promise<Json> | undefined 
     const { hash } = decodeBlock(bytesFromHex(given))
     const place = placeOf(context.chain.state, upstream, byHash(hash))
     if (place === 'here') return await answerHere(question)
-    const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
+    const number = await numberIn(upstream, place)
     if (number === undefined) return await answerHere(question)
     return await askOrMake(question, number, () => askNetwork(question, params, number), replayed)
   })()
@@ -130,8 +123,7 @@ export function chainTracesOver(question: Question): Promise<Json> | undefined {
     const [from, to] = await Promise.all(
       [first, last].map(async (reference) => {
         const place = placeOf(state, upstream, reference)
-        if (typeof place === 'bigint') return place
-        return place === 'here' ? undefined : await numberAt(upstream, place)
+        return place === 'here' ? undefined : await numberIn(upstream, place)
       }),
     )
     const isWhole = from !== undefined && (to === undefined || from < to)
