@@ -1,10 +1,9 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same events.
 
-import type { CallRefusal } from '../../app/observer.ts'
+import type { ObservedCall } from '../../app/observer.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { describeIdle } from '../../evm/reasons.ts'
-import type { Again } from '../../node/chain/failedrun.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
@@ -16,44 +15,12 @@ import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { Effects } from '../../rpc/method.ts'
-import type { Json, Meaning } from '../../rpc/schema.ts'
+import type { Json } from '../../rpc/schema.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
-/** A call that was answered. */
-export interface CallEvent {
+/** A call that was answered. No line has `refusal`, `effects`, `meaning` and `again` as they are. */
+export interface CallEvent extends ObservedCall {
   readonly event: 'call'
-  readonly method: string
-  readonly params: Json
-  readonly durationMs: number
-  readonly result: Json | undefined
-  readonly error:
-    | {
-        readonly code: number
-        readonly message: string
-        readonly data?: Json
-        /** Why and where in Solidity it failed, a line each. */
-        readonly solidityStack?: readonly string[]
-      }
-    | undefined
-  /** What contracts printed while it ran without a transaction (`eth_call`), oldest first. */
-  readonly console: readonly string[]
-  /** Remarks on its parameters, such as a member that is probably misspelt; the caller is not told. */
-  readonly notes: readonly string[]
-  /** What the method changes; undefined where there is none. */
-  readonly effects?: Effects | undefined
-  /** What the result is, where its form does not say it. */
-  readonly meaning?: Meaning | undefined
-  /** What the call did, in a phrase, where its result does not say it; addresses and hashes in full. */
-  readonly told?: string | undefined
-  /** How its execution failed: in words, what it returned as hex, and the transaction that it was. */
-  readonly failure?:
-    | { readonly reason: string; readonly data: string; readonly hash: string | undefined }
-    | undefined
-  /** Why it was refused, whatever words the caller gets; no line has it. */
-  readonly refusal?: CallRefusal | undefined
-  /** How it can be run again, where its calls are to be told; no line has it. */
-  readonly again?: Again | undefined
 }
 
 /** A mined transaction. Amounts in wei. */
