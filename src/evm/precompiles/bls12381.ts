@@ -1,9 +1,7 @@
 // The curve BLS12-381 (EIP-2537): addition, sums of multiples, pairing, and maps from its fields.
-import { type Curve, G1, G2, lazyCurve, SCALAR_SIZE } from './mcl.ts'
-import { ofPoints, pairingAnswer } from './pairing.ts'
+import { type Curve, G1, G2, type Group, lazyCurve } from './mcl.ts'
+import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import type { PrecompileCode } from './precompile.ts'
-
-type Group = typeof G1
 
 /** The curve, which KZG proofs need too. */
 export const bls12381: () => Curve = lazyCurve({
@@ -53,15 +51,7 @@ function adding(group: Group, gas: bigint): PrecompileCode {
     gas: () => gas,
     run: (input) => {
       if (input.length !== 2 * width) return undefined
-      return ofPoints(bls12381(), (points) =>
-        points.with(2 * group.size, (at) => {
-          // EIP-2537 asks no point of a sum to be in the group, only on the curve
-          points.readPoint(group, at, input.subarray(0, width), false)
-          points.readPoint(group, at + group.size, input.subarray(width), false)
-          points.add(group, at, at, at + group.size)
-          return points.writePoint(group, at)
-        }),
-      )
+      return ofPoints(bls12381(), (points) => sumOfTwo(points, group, input))
     },
   }
 }
@@ -77,7 +67,7 @@ function multiplying(group: Group, each: bigint, discounts: readonly bigint[]): 
     },
     run: (input) => {
       if (input.length === 0 || input.length % width !== 0) return undefined
-      return ofPoints(bls12381(), (points) => sum(points, group, input))
+      return ofPoints(bls12381(), (points) => sumOfMultiples(points, group, input))
     },
   }
 }
@@ -95,22 +85,6 @@ function mapping(group: Group, gas: bigint): PrecompileCode {
       )
     },
   }
-}
-
-function sum(points: Curve, group: Group, input: Uint8Array): Uint8Array {
-  const width = widthOf(group)
-  const count = input.length / (width + SCALAR)
-  return points.with(group.size + count * (group.size + SCALAR_SIZE), (at) => {
-    const terms = at + group.size
-    const scalars = terms + count * group.size
-    for (let i = 0; i < count; i += 1) {
-      const term = input.subarray(i * (width + SCALAR), (i + 1) * (width + SCALAR))
-      points.readPoint(group, terms + i * group.size, term.subarray(0, width), true)
-      points.readScalar(scalars + i * SCALAR_SIZE, term.subarray(width))
-    }
-    points.multiplySum(group, at, terms, scalars, count)
-    return points.writePoint(group, at)
-  })
 }
 
 function widthOf(group: Group): number {

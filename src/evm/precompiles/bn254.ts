@@ -1,7 +1,7 @@
 // The curve bn254 (also alt_bn128): addition, multiplication and pairing (EIP-196, EIP-197), at the prices of EIP-1108.
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { type Curve, G1, lazyCurve, SCALAR_SIZE } from './mcl.ts'
-import { ofPoints, pairingAnswer } from './pairing.ts'
+import { G1, lazyCurve } from './mcl.ts'
+import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import { type PrecompileCode, paddedSlice } from './precompile.ts'
 
 const curve = lazyCurve({
@@ -21,7 +21,8 @@ export function bn254Add(hardfork: Hardfork): PrecompileCode {
   const gas = isAtLeast(hardfork, 'istanbul') ? 150n : 500n
   return {
     gas: () => gas,
-    run: (input) => ofPoints(curve(), (points) => add(points, paddedSlice(input, 0, 2 * POINT))),
+    run: (input) =>
+      ofPoints(curve(), (points) => sumOfTwo(points, G1, paddedSlice(input, 0, 2 * POINT))),
   }
 }
 
@@ -30,7 +31,7 @@ export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
   return {
     gas: () => gas,
     run: (input) =>
-      ofPoints(curve(), (points) => multiply(points, paddedSlice(input, 0, POINT + 32))),
+      ofPoints(curve(), (points) => sumOfMultiples(points, G1, paddedSlice(input, 0, POINT + 32))),
   }
 }
 
@@ -44,22 +45,4 @@ export function bn254Pairing(hardfork: Hardfork): PrecompileCode {
       return ofPoints(curve(), (points) => pairingAnswer(points, input))
     },
   }
-}
-
-function add(points: Curve, input: Uint8Array): Uint8Array {
-  return points.with(2 * G1.size, (at) => {
-    points.readPoint(G1, at, input.subarray(0, POINT), false)
-    points.readPoint(G1, at + G1.size, input.subarray(POINT), false)
-    points.add(G1, at, at, at + G1.size)
-    return points.writePoint(G1, at)
-  })
-}
-
-function multiply(points: Curve, input: Uint8Array): Uint8Array {
-  return points.with(G1.size + SCALAR_SIZE, (at) => {
-    points.readPoint(G1, at, input.subarray(0, POINT), false)
-    points.readScalar(at + G1.size, input.subarray(POINT))
-    points.multiplySum(G1, at, at, at + G1.size, 1)
-    return points.writePoint(G1, at)
-  })
 }

@@ -20,7 +20,7 @@ type Library = { readonly HEAP8: Int8Array } & Readonly<
 >
 
 /** One of the two groups of a pairing; `fields` numbers of the base field make a coordinate. */
-interface Group {
+export interface Group {
   readonly size: number
   readonly fields: 1 | 2
   readonly prefix: '_mclBnG1' | '_mclBnG2'

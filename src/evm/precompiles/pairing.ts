@@ -1,5 +1,36 @@
-// What the curves with a pairing share: the check that a product of pairings is one, and inputs that are no points.
-import { type Curve, G1, G2, NoPoint } from './mcl.ts'
+// What the precompiles of both curves share: sums, the check that a product of pairings is one, and inputs that are no points.
+import { type Curve, G1, G2, type Group, NoPoint, SCALAR_SIZE } from './mcl.ts'
+
+/** Bytes of a scalar as it is written. */
+const SCALAR = 32
+
+/** The sum of two points. They are on the curve; EIP-2537 asks none to be in the group. */
+export function sumOfTwo(curve: Curve, group: Group, input: Uint8Array): Uint8Array {
+  const width = curve.widthOf(group)
+  return curve.with(2 * group.size, (at) => {
+    curve.readPoint(group, at, input.subarray(0, width), false)
+    curve.readPoint(group, at + group.size, input.subarray(width), false)
+    curve.add(group, at, at, at + group.size)
+    return curve.writePoint(group, at)
+  })
+}
+
+/** The sum of points of the group, each times the scalar behind it. */
+export function sumOfMultiples(curve: Curve, group: Group, input: Uint8Array): Uint8Array {
+  const width = curve.widthOf(group)
+  const count = input.length / (width + SCALAR)
+  return curve.with(group.size + count * (group.size + SCALAR_SIZE), (at) => {
+    const terms = at + group.size
+    const scalars = terms + count * group.size
+    for (let i = 0; i < count; i += 1) {
+      const term = input.subarray(i * (width + SCALAR), (i + 1) * (width + SCALAR))
+      curve.readPoint(group, terms + i * group.size, term.subarray(0, width), true)
+      curve.readScalar(scalars + i * SCALAR_SIZE, term.subarray(width))
+    }
+    curve.multiplySum(group, at, terms, scalars, count)
+    return curve.writePoint(group, at)
+  })
+}
 
 interface PairPlace {
   readonly g1: number

@@ -154,31 +154,38 @@ export function transfer(sender: usize, receiver: usize, value: usize, hasValue:
   if (sender != receiver) touch(receiver)
 }
 
+/** Gives a frame its gas, and room behind its opener's: stack, memory. */
 @inline
-function openCall(
-  frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
-): void {
-  // the precompile may fail while its opener goes on
-  store<u32>(layout.DEPENDS_ON_GAS, 1)
+function openChild(frame: usize, kind: u32, place: usize, memoryBase: u32, gas: i64, granted: i64): usize {
   const child = frame + layout.FRAME
-  const inputLength = load<u32>(place, 64)
-  const outputLength = load<u32>(place)
-  const ownMemory = load<u32>(frame, layout.FRAME_MEMORY)
   store<i64>(frame, gas, layout.FRAME_GAS)
   store<u32>(frame, place as u32, layout.FRAME_STACK_TOP)
   store<i64>(child, granted, layout.FRAME_GAS)
   store<i64>(child, granted, layout.FRAME_GAS_LIMIT)
   store<u32>(child, (place + 32) as u32, layout.FRAME_STACK)
   store<u32>(child, (place + 32) as u32, layout.FRAME_STACK_TOP)
-  store<u32>(child, ownMemory + load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.FRAME_MEMORY)
+  store<u32>(child, memoryBase, layout.FRAME_MEMORY)
   store<u32>(child, 0, layout.FRAME_MEMORY_SIZE)
+  store<u32>(child, kind, layout.FRAME_KIND)
+  return child
+}
+
+@inline
+function openCall(
+  frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
+): void {
+  // the precompile may fail while its opener goes on
+  store<u32>(layout.DEPENDS_ON_GAS, 1)
+  const inputLength = load<u32>(place, 64)
+  const outputLength = load<u32>(place)
+  const ownMemory = load<u32>(frame, layout.FRAME_MEMORY)
+  const child = openChild(frame, kind, place, ownMemory + load<u32>(frame, layout.FRAME_MEMORY_SIZE), gas, granted)
   store<u32>(child, ownMemory + (inputLength ? load<u32>(place, 96) : 0), layout.FRAME_INPUT)
   store<u32>(child, inputLength, layout.FRAME_INPUT_LENGTH)
   store<u32>(child, outputLength ? load<u32>(place, 32) : 0, layout.FRAME_TARGET)
   store<u32>(child, outputLength, layout.FRAME_TARGET_LENGTH)
   const flags = load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC
   store<u32>(child, kind == STATICCALL ? flags | layout.FLAG_STATIC : flags, layout.FRAME_FLAGS)
-  store<u32>(child, kind, layout.FRAME_KIND)
   store<u32>(child, 0, layout.FRAME_ROOM)
   store<u32>(child, receiver as u32, layout.FRAME_ACCOUNT)
   copyWord(child + layout.FRAME_ADDRESS, receiver + layout.ACCOUNT_ADDRESS)
@@ -300,7 +307,6 @@ export function beginContract(creator: usize, created: usize, value: usize): voi
 function openCreator(
   frame: usize, kind: u32, place: usize, source: usize, size: u32, gas: i64, granted: i64,
 ): void {
-  const child = frame + layout.FRAME
   const code = load<u32>(frame, layout.FRAME_MEMORY) + load<u32>(frame, layout.FRAME_MEMORY_SIZE)
   const map = code + ((size + layout.CODE_PADDING + 31) & ~31)
   const memoryBase = map + ((size + layout.CODE_PADDING + 31) & ~31)
@@ -312,19 +318,11 @@ function openCreator(
   memory.copy(code, source, size)
   memory.fill(code + size, 0, layout.CODE_PADDING)
   analyze(code, size, map)
-  store<i64>(frame, gas, layout.FRAME_GAS)
-  store<u32>(frame, place as u32, layout.FRAME_STACK_TOP)
-  store<i64>(child, granted, layout.FRAME_GAS)
-  store<i64>(child, granted, layout.FRAME_GAS_LIMIT)
-  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK)
-  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK_TOP)
-  store<u32>(child, memoryBase, layout.FRAME_MEMORY)
-  store<u32>(child, 0, layout.FRAME_MEMORY_SIZE)
+  const child = openChild(frame, kind, place, memoryBase, gas, granted)
   store<u32>(child, room, layout.FRAME_ROOM)
   store<u32>(child, 0, layout.FRAME_INPUT_LENGTH)
   store<u32>(child, 0, layout.FRAME_TARGET_LENGTH)
   store<u32>(child, 0, layout.FRAME_FLAGS)
-  store<u32>(child, kind, layout.FRAME_KIND)
   store<u32>(child, code, layout.FRAME_CODE)
   store<u32>(child, size, layout.FRAME_CODE_LENGTH)
   store<u32>(child, map, layout.FRAME_JUMPS)

@@ -135,9 +135,8 @@ export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
 @inline
 function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64 {
   const slot = slotOf(frame, key)
-  if (fork >= layout.ISTANBUL) gas -= netCost(slot, value, fork)
-  else if (fork == layout.CONSTANTINOPLE) gas -= firstNetCost(slot, value)
-  else gas -= grossCost(slot, value)
+  const isNet = fork >= layout.ISTANBUL || fork == layout.CONSTANTINOPLE
+  gas -= isNet ? netCost(slot, value, fork) : grossCost(slot, value)
   if (fork >= layout.BERLIN && isCold(slot)) {
     warmSlot(slot)
     gas -= COLD_SLOT_GAS
@@ -166,12 +165,12 @@ function refund(gas: i64): void {
   store<i64>(layout.REFUND, load<i64>(layout.REFUND) + gas)
 }
 
-/** From istanbul on (EIP-2200, EIP-2929, EIP-3529): costs of a warm slot. */
+/** In constantinople (EIP-1283), and from istanbul on (EIP-2200, EIP-2929, EIP-3529): costs of a warm slot. */
 function netCost(slot: usize, value: usize, fork: u32): i64 {
   const current = slot + layout.SLOT_VALUE
   const original = slot + layout.SLOT_ORIGINAL
   const isBerlin = fork >= layout.BERLIN
-  const readGas: i64 = isBerlin ? WARM_GAS : 800
+  const readGas: i64 = isBerlin ? WARM_GAS : fork >= layout.ISTANBUL ? 800 : 200
   if (isEqual(current, value)) return readGas
   const resetGas: i64 = isBerlin ? RESET_GAS - COLD_SLOT_GAS : RESET_GAS
   const clearRefund: i64 = fork >= layout.LONDON ? 4800 : 15_000
@@ -182,20 +181,6 @@ function netCost(slot: usize, value: usize, fork: u32): i64 {
   }
   refundDirty(current, original, value, clearRefund, SET_GAS - readGas, resetGas - readGas)
   return readGas
-}
-
-/** EIP-1283, in constantinople only. */
-function firstNetCost(slot: usize, value: usize): i64 {
-  const current = slot + layout.SLOT_VALUE
-  const original = slot + layout.SLOT_ORIGINAL
-  if (isEqual(current, value)) return 200
-  if (isEqual(current, original)) {
-    if (isZero(original)) return SET_GAS
-    if (isZero(value)) refund(15_000)
-    return RESET_GAS
-  }
-  refundDirty(current, original, value, 15_000, 19_800, 4800)
-  return 200
 }
 
 function refundDirty(current: usize, original: usize, value: usize, clear: i64, unset: i64, restore: i64): void {

@@ -29,7 +29,11 @@ function wordOf(offset: number, limbs: number, pointer?: number): Compile {
 }
 
 function frameNumber(offset: number): Compile {
-  return (trace) => trace.pushFrameNumber(offset)
+  return ({ emitter, stack }) => {
+    emitter.frame32(offset)
+    emitter.op(I64_EXTEND_I32_U)
+    stack.pushLimb(emitter.keep())
+  }
 }
 
 const compileReturnSize: Compile = ({ emitter, stack }) => {

@@ -43,7 +43,7 @@ function isFar({ limbs }: Word): boolean {
 /** Expands the memory when it is too small for a word at the offset, or for one byte. */
 function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
   const { emitter } = trace
-  const offset = trace.limb(word, 0)
+  const offset = trace.stack.limb(word, 0)
   if (isKnown(offset)) {
     const end = Number(offset) + length
     if (end <= trace.knownMemory) return
@@ -81,7 +81,7 @@ function expand(trace: Trace, offset: Limb, length: number, exit: Exit): void {
 /** Leaves the place in locals.ADDRESS; what is to be added to it comes back. */
 function place(trace: Trace, word: Word): number {
   const { emitter } = trace
-  const offset = trace.limb(word, 0)
+  const offset = trace.stack.limb(word, 0)
   emitter.get(locals.MEMORY)
   if (!isKnown(offset)) {
     emitter.limb(offset)
@@ -186,8 +186,8 @@ const compileReturnCopy: Compile = (trace, step) => {
   const offset = stack.popWord()
   const length = stack.popWord()
   trace.needZero(orAll(emitter, [...trace.upper(offset), ...trace.upper(length)]), exit)
-  const from = trace.limb(offset, 0)
-  const count = trace.limb(length, 0)
+  const from = trace.stack.limb(offset, 0)
+  const count = trace.stack.limb(length, 0)
   // neither may be so long that their sum overflows
   emitter.limb(or(emitter, from, count))
   emitter.i64(32n)

@@ -139,19 +139,8 @@ export class Trace {
     readLimit(this.emitter)
   }
 
-  /** Pushes a 32-bit number that stands at `offset` of the frame. */
-  pushFrameNumber(offset: number): void {
-    this.emitter.frame32(offset)
-    this.emitter.op(wasm.I64_EXTEND_I32_U)
-    this.stack.pushLimb(this.emitter.keep())
-  }
-
-  limb(word: Word, i: number): Limb {
-    return this.stack.limb(word, i)
-  }
-
   upper(word: Word): readonly Limb[] {
-    return [this.limb(word, 1), this.limb(word, 2), this.limb(word, 3)]
+    return this.stack.limbs(word).slice(1)
   }
 }
 
