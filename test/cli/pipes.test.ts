@@ -150,7 +150,7 @@ describe('a slow reader', () => {
       const line = 'a line of the command\\n'.repeat(100)
       const asks = async () => {
         // the log has been written to by then
-        for (const end = performance.now() + 200; performance.now() < end; ) await ask()
+        for (let i = 0; i < 200; i++) await ask()
         for (let i = 0; i < 300; i++) writeSync(2, line)
         for (let i = 0; i < 300; i++) await ask()
       }

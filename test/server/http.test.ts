@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawPost } from '../support/raw.ts'
 import { call, startTestServer, type TestServer } from '../support/testserver.ts'
+import { nextTurn } from '../support/turns.ts'
 
 const BODY_LIMIT = 2_000
 
@@ -34,7 +35,7 @@ async function talk(server: TestServer | undefined, pieces: readonly Buffer[]): 
   await once(socket, 'connect')
   for (const piece of pieces) {
     socket.write(piece)
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   socket.end()
   await closed

@@ -9,6 +9,9 @@ import { stripVTControlCharacters } from 'node:util'
 export const ROOT: string = path.resolve(import.meta.dirname, '../..')
 export const COMMAND: string = path.join(ROOT, 'bin/devchain.js')
 
+/** A script that runs until it is told to end. */
+export const FOREVER = 'setInterval(() => {}, 1e6)'
+
 /** Children of this test process: none may outlive it. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {

@@ -1,5 +1,4 @@
 // Chains in one process, linked over queues in memory, with a clock that stands still until a test moves it.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Network, type NetworkOptions } from '../../src/link/network.ts'
 import type { Limits } from '../../src/link/protocol/limits.ts'
 import type { Pipe, PipeListener } from '../../src/link/protocol/pipe.ts'
@@ -10,6 +9,7 @@ import { createChain } from '../../src/node/create.ts'
 import { headOf } from '../../src/node/ledger/blocktree.ts'
 import type { PeerEvent } from '../../src/node/peers.ts'
 import { NOON, testEnvironment } from '../unit/node/chains.ts'
+import { nextTurn } from './turns.ts'
 
 interface Timer {
   readonly at: number

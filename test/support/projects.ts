@@ -12,14 +12,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { COMMAND, ROOT } from './boot.ts'
+import { eventually } from './eventually.ts'
 
 const run = promisify(execFile)
 
-/** How often one that waits looks whether another has installed. */
-const POLL_MS = 100
+/** How long one that waits has another install. */
+const INSTALL_MS = 600_000
 
 /** Where a project lives. */
 export function projectFolder(name: string): string {
@@ -47,7 +47,7 @@ export async function installProject(name: string, node: string = process.execPa
 async function alone(folder: string, work: () => Promise<void>): Promise<void> {
   const key = createHash('sha256').update(folder).digest('hex').slice(0, 16)
   const file = path.join(tmpdir(), `devchain-install-${key}`)
-  while (!isTaken(file)) await pause(POLL_MS)
+  await eventually(() => isTaken(file), Boolean, INSTALL_MS)
   try {
     await work()
   } finally {

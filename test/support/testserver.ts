@@ -1,6 +1,7 @@
 // A server with a handful of methods of its own, for tests of the wire that no chain should take part in.
 
 import { once } from 'node:events'
+import { vi } from 'vitest'
 import { healthSite } from '../../src/app/front.ts'
 import { DevchainError } from '../../src/core/errors.ts'
 import { OPTIONS } from '../../src/options/table.ts'
@@ -291,6 +292,12 @@ export async function startTestServer(
     post: (body) => post(server.url, body),
     [Symbol.asyncDispose]: server.close,
   }
+}
+
+/** Has no timer go off until the test is over: what waits for one never ends. */
+export function stopTimers(onFinished: (startAgain: () => void) => void): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  onFinished(() => void vi.useRealTimers())
 }
 
 /** POSTs a body, text as it is and anything else as JSON, and gives the reply, parsed. */

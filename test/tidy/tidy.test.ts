@@ -34,6 +34,26 @@ const MADE = /^(node_modules|dist|.*\.(log|tgz))$/
 const sources = filesBelow('src')
 const tests = filesBelow('test')
 
+/** Tests and their helpers that set timers, and why. */
+const TIMERS: Readonly<Record<string, string>> = {
+  'test/support/boot.ts': 'a script that runs until it is told to end',
+  'test/support/eventually.ts': 'polls',
+  'test/support/turns.ts': 'the turns of the loop',
+  'test/support/upstream.ts': 'the latency of a network',
+}
+
+/** Tests and their helpers that read a clock, and why: none bounds what something takes by the time of day. */
+const CLOCKS: Readonly<Record<string, string>> = {
+  'test/fuzz/endless.ts': 'a program: how often it prints',
+  'test/methods/eth/longcall.test.ts': 'processor time of a question, a promise of 50 ms',
+  'test/methods/tracing/longtrace.test.ts': 'figures that it prints',
+  'test/support/eventually.ts': 'its patience',
+  'test/unit/fork/client.test.ts': 'where a faked clock begins',
+  'test/unit/fork/store.test.ts': 'times of files',
+  'test/unit/node/chain/chain.test.ts': 'a faked clock',
+  'test/unit/node/create.test.ts': 'a chain begins now',
+}
+
 /** Each place where `pattern` stands, as `file:line: text`. */
 function places(files: readonly SourceFile[], pattern: RegExp): string[] {
   return files.flatMap(({ name, lines }) =>
@@ -386,6 +406,18 @@ describe('files', () => {
     // the official vectors are not part of the repository: their tests say so and are skipped without them
     const others = tests.filter(({ name }) => !/^test\/(tidy|conformance)\//.test(name))
     expect(places(others, /\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
-    expect(places(others, /setTimeout\((resolve|done|r),/)).toEqual([])
+  })
+
+  test.each([
+    // names in quotes are for fakes
+    ['timers', /\bset(Timeout|Interval)\b(?!')|'(node:)?timers\b/, TIMERS],
+    ['clocks', /\b(performance|Date)\.now\(|\bhrtime\b|\.cpuUsage\(/, CLOCKS],
+    ['waits of a second', /\bvi\.wait(For|Until)\(|expect\.poll\(.*timeout:/, {}],
+  ])('tests count turns and wait for events: %s stand where they must alone', (_, used, known) => {
+    const measuring = withoutComments(tests).filter(
+      ({ name }) => !/^test\/(bench|tidy)\//.test(name),
+    )
+    const users = new Set(places(measuring, used).map((place) => place.split(':')[0]))
+    expect([...users].sort()).toEqual(Object.keys(known).sort())
   })
 })

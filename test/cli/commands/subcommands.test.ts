@@ -14,7 +14,7 @@ import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { parseMove, parseWait } from '../../../src/cli/parse/parsetime.ts'
 import { SHELLS, SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { COMMAND, startProcess, temporaryFolder } from '../../support/boot.ts'
+import { COMMAND, FOREVER, startProcess, temporaryFolder } from '../../support/boot.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -289,7 +289,7 @@ describe('exec', () => {
   })
 
   test('prints no log where the user interrupts the command', async () => {
-    const waits = `setInterval(() => {}, 1e6); console.log('up')`
+    const waits = `${FOREVER}; console.log('up')`
     const { child, says, ended, stderr } = startProcess(['exec', ...script(waits)])
     await says(/up/)
     child.kill('SIGINT')
@@ -311,7 +311,7 @@ describe('exec', () => {
   })
 
   test('hands signals on, and waits for the command', async () => {
-    const waits = `process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1e6); console.log('up')`
+    const waits = `process.on('SIGTERM', () => process.exit(5)); ${FOREVER}; console.log('up')`
     const { child, says, ended } = startProcess(['exec', ...script(waits)])
     await says(/up/)
     child.kill('SIGTERM')

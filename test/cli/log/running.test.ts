@@ -1,5 +1,4 @@
 // What runs long, as the log tells it.
-import { setImmediate } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Log } from '../../../src/cli/log/log.ts'
@@ -7,6 +6,7 @@ import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import type { ProgressReport } from '../../../src/core/progress.ts'
 import { createDevchain } from '../../../src/devchain.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -90,7 +90,7 @@ test.each([
   vi.spyOn(performance, 'now').mockImplementation(() => real() + later)
   const run = ask('0xe8d4a51000', to)
   run.catch(() => undefined)
-  for (let turn = 0; turn < 50; turn += 1) await setImmediate()
+  await nextTurn(50)
   later = 2_500
   // the first request began the time until the first look
   vi.advanceTimersByTime(2_500)

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { bytesFromHex, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
@@ -20,6 +19,7 @@ import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks
 import { decodeHeader, encodeHeader } from '../../../src/protocol/blocks/header.ts'
 import { COMMAND, ROOT, type Started, startProcess } from '../../support/boot.ts'
 import { eventually } from '../../support/eventually.ts'
+import { nextTurn } from '../../support/turns.ts'
 import { signed, testChain } from '../../unit/node/chains.ts'
 
 /** Processor time of the node's longest turn. */

@@ -1,10 +1,10 @@
 // Sends and blocks that do not end: whoever hangs up, resets or reverts gives them up, and nothing of them is left.
 import { once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { connectRaw, rawPost } from '../../support/raw.ts'
 import { ALICE, bodyOf, ENDLESS, LOOPING, type Stage, startEndless } from '../../support/stage.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 const TRANSFER = { from: ALICE, to: ALICE, gas: '0x5208' }
 
@@ -37,7 +37,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless s
     await using stage = await startEndless({ evm })
     const send = stage.ask('eth_sendTransaction', ENDLESS)
     send.catch(() => undefined)
-    await setImmediate()
+    await nextTurn()
     expect(await stage.ask('evm_reset')).toBe(null)
     await expect(send).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
     await expectUntouched(stage)
@@ -95,7 +95,7 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
   const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
   const quick = stage.ask('eth_sendTransaction', TRANSFER)
   const ended = Promise.allSettled(sends)
-  await setImmediate()
+  await nextTurn()
   const back = stage.ask(way, ...params(id))
   const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
   for (const send of await ended) {
@@ -114,13 +114,13 @@ test('a revert to a snapshot that there is not gives nothing up', async () => {
   const id = await stage.ask('evm_snapshot')
   const send = stage.ask('eth_sendTransaction', ENDLESS)
   send.catch(() => undefined)
-  await setImmediate()
+  await nextTurn()
   const unknown = stage.ask('evm_revert', '0x99')
   const outcome = { isOver: false }
   void unknown.finally(() => {
     outcome.isOver = true
   })
-  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  await nextTurn(200)
   expect(outcome.isOver).toBe(false)
   const back = stage.ask('evm_revert', id)
   await expect(send).rejects.toMatchObject(givenUp('reverted'))
@@ -167,7 +167,7 @@ test('an interval block that does not end is given up by a reset, and is no bug'
   const balance = stage.ask('hardhat_setBalance', ALICE, '0x0')
   const order: string[] = []
   void balance.then(() => order.push('set'))
-  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  await nextTurn(200)
   expect(order).toEqual([])
   await stage.ask('evm_reset')
   expect(order).toEqual(['set'])
@@ -180,7 +180,7 @@ test('a pending block that does not end is given up by a reset', async () => {
   await stage.ask('eth_sendTransaction', ENDLESS)
   const pending = stage.ask('eth_getBlockByNumber', 'pending', false)
   pending.catch(() => undefined)
-  await setImmediate()
+  await nextTurn()
   await stage.ask('evm_reset')
   await expect(pending).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
   expect(await stage.ask('eth_getBlockByNumber', 'pending', false)).toMatchObject({
@@ -192,7 +192,7 @@ test('what runs is given up when the chain closes', async () => {
   const stage = await startEndless()
   const send = stage.ask('eth_sendTransaction', ENDLESS)
   send.catch(() => undefined)
-  await setImmediate()
+  await nextTurn()
   await stage[Symbol.asyncDispose]()
   await expect(send).rejects.toMatchObject({ message: expect.stringContaining('given up') })
 })

@@ -1,10 +1,10 @@
 // Reads of a pending block that does not end: it is built for as long as one of its readers waits.
 import { once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { methods } from '../../../src/methods/index.ts'
 import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../../support/stage.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 const GIVEN_UP = { message: expect.stringContaining('nobody waits for what comes of it') }
 
@@ -100,7 +100,7 @@ test('a pending block goes on while another reader waits', async () => {
   other.send(bodyOf('eth_getBalance', [ALICE, 'pending']))
   await stage.ask('eth_chainId')
   one.terminate()
-  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  await nextTurn(200)
   expect(outcome.isOver).toBe(false)
   other.terminate()
   for (const failure of failures) expect(await failure).toMatchObject(GIVEN_UP)

@@ -13,6 +13,7 @@ import {
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { EMPTY_ROOT } from '../../../src/state/trienode.ts'
+import { countTurns } from '../../support/turns.ts'
 
 interface Proof {
   readonly address: Hex
@@ -123,14 +124,10 @@ test('as many slots as one request may name are proven, with turns for others; m
   const keys = Array.from({ length: 1_025 }, (_, slot) => slot)
   const prove = (count: number): Promise<Proof> =>
     ask<Proof>('eth_getProof', store, keys.slice(0, count), 'latest')
-  let turns = 0
-  const counter = setInterval(() => {
-    turns += 1
-  })
+  using others = countTurns()
   const { storageProof } = await prove(1_024)
-  clearInterval(counter)
   expect(storageProof).toHaveLength(1_024)
-  expect(turns).toBeGreaterThan(0)
+  expect(others.count()).toBeGreaterThan(0)
   await expect(prove(1_025)).rejects.toMatchObject({
     code: -32005,
     message: 'storageKeys: expected at most 1024, got 1025',

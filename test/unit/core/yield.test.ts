@@ -1,6 +1,7 @@
 // Turns for others during long work.
 import { expect, test, vi } from 'vitest'
 import { sharedYielder, yielder } from '../../../src/core/yield.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 test('Others have their turn once the work has taken so long, and then the time counts anew', async () => {
   let now = 1_000
@@ -47,7 +48,7 @@ test('Work of several kinds has one turn together, and of what waits one piece g
   // each turn of the loop has place for one piece
   for (let turn = 0; done.length < 6; turn++) {
     expect(done.length).toBeLessThanOrEqual(turn + 1)
-    await new Promise(setImmediate)
+    await nextTurn()
   }
   await all
   // in the order in which they began to wait

@@ -2,7 +2,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { Client, type ClientOptions, type Time } from '../../../src/fork/client/client.ts'
@@ -13,6 +12,7 @@ import { type Provider, ProviderFailure } from '../../../src/fork/client/provide
 import { cleanerOf, isPrivateUrl, shownUrl } from '../../../src/fork/client/urls.ts'
 import { quantity } from '../../../src/fork/network/answers.ts'
 import { OWN_CERTIFICATE, OWN_KEY } from '../../support/certificate.ts'
+import { nextTurn } from '../../support/turns.ts'
 import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 interface Watched {

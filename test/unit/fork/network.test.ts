@@ -1,11 +1,11 @@
 // What is kept of a network, and by what: answers of deep blocks serve forks at other blocks, those of shallow ones do not.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
 import { type BlockPoint, Network } from '../../../src/fork/network/network.ts'
 import { memoryStore, type Store } from '../../../src/fork/store/store.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 const NEWEST = 200n
 

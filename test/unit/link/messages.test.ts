@@ -9,6 +9,7 @@ import { Throttle } from '../../../src/link/protocol/limits.ts'
 import { decodeMessage, encodeMessage, type Message } from '../../../src/link/protocol/messages.ts'
 import { readPeerUrl } from '../../../src/options/values.ts'
 import { memoryPipes, TestTiming } from '../../support/linkworld.ts'
+import { nextTurn } from '../../support/turns.ts'
 
 const bytes = (most: number, least = 0): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ maxLength: most, minLength: least })
@@ -193,7 +194,7 @@ test('a node that is not there is dialed after waits that grow, and told of once
   })
   dialer.start()
   for (let i = 0; i < 300; i++) {
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     timing.move(100)
   }
   dialer.end()

@@ -1,12 +1,10 @@
 // Proofs of blobs, held against those that the reference implementation makes.
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex } from '../../../../src/core/hex.ts'
 import { findWrongBlob } from '../../../../src/evm/precompiles/blobproofs.ts'
 import { type BlobSidecar, CELLS } from '../../../../src/protocol/transactions/sidecar.ts'
 import { sidecarOf } from '../../../support/blobs.ts'
-
-const turn = (): Promise<void> => setImmediate()
+import { nextTurn } from '../../../support/turns.ts'
 
 const SIDECARS = [0, 1].map((version) => sidecarOf(version as 0 | 1, [1, 2])) as [
   BlobSidecar,
@@ -33,7 +31,7 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
   const { version, blobs, commitments, proofs } = sidecar
 
   test('what the reference proves is proven', async () => {
-    expect(await findWrongBlob(sidecar, turn)).toBe(undefined)
+    expect(await findWrongBlob(sidecar, nextTurn)).toBe(undefined)
   })
 
   test('blobs of one value everywhere are proven by the point at infinity', async () => {
@@ -44,8 +42,8 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
       commitments: [INFINITY, FIVE],
       proofs,
     }
-    expect(await findWrongBlob(flat, turn)).toBe(undefined)
-    expect(await findWrongBlob({ ...flat, commitments: [FIVE, INFINITY] }, turn)).toBe(0)
+    expect(await findWrongBlob(flat, nextTurn)).toBe(undefined)
+    expect(await findWrongBlob({ ...flat, commitments: [FIVE, INFINITY] }, nextTurn)).toBe(0)
   })
 
   test.each<[string, Partial<BlobSidecar>, number]>([
@@ -64,7 +62,7 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
     ],
     ['a proof outside the group', { proofs: withValue(proofs, 0, outside()) }, 0],
   ])('%s changed is found in its blob', async (_, change, index) => {
-    expect(await findWrongBlob({ ...sidecar, ...change }, turn)).toBe(index)
+    expect(await findWrongBlob({ ...sidecar, ...change }, nextTurn)).toBe(index)
   })
 
   test('others have their turn every few milliseconds', async () => {
@@ -73,7 +71,7 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
     const long = { blobs: four(blobs), commitments: four(commitments), proofs: four(proofs) }
     await findWrongBlob({ ...sidecar, ...long }, async () => {
       turns += 1
-      await turn()
+      await nextTurn()
     })
     expect(turns).toBeGreaterThanOrEqual(2)
   })

@@ -32,6 +32,7 @@ import { encodeHeader } from '../../../../src/protocol/blocks/header.ts'
 import { EMPTY_BLOOM } from '../../../../src/protocol/blocks/receipt.ts'
 import { balanceAt, nonceAt, stateRoot } from '../../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../../support/bytecode.ts'
+import { countTurns } from '../../../support/turns.ts'
 import { account, signed, testChain } from '../chains.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}` as Address
@@ -758,14 +759,7 @@ describe('a simulation is refused', () => {
 })
 
 test('a long simulation lets others have their turn', async () => {
-  let turns = 0
-  let isDone = false
-  const others = (): void => {
-    turns += 1
-    if (!isDone) setImmediate(others)
-  }
-  setImmediate(others)
+  using others = countTurns()
   await simulate([{ calls: Array.from({ length: 1_400 }, () => ({ to: BOB })) }])
-  isDone = true
-  expect(turns).toBeGreaterThan(1)
+  expect(others.count()).toBeGreaterThan(1)
 })

@@ -16,6 +16,7 @@ import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { balanceAt } from '../../../../src/state/world.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { nextTurn } from '../../../support/turns.ts'
 import {
   account,
   headTime,
@@ -37,7 +38,7 @@ describe('updates', () => {
     const order: string[] = []
     const slow = chain.update(async (state) => {
       order.push('slow begins')
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
       order.push('slow ends')
       return takeSnapshot(state)
     })

@@ -7,6 +7,7 @@ import type { LogQuery } from '../../../../src/node/events/logs.ts'
 import { truncateTo } from '../../../../src/node/ledger/blocktree.ts'
 import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
+import { countTurns } from '../../../support/turns.ts'
 import { NOON, testChain } from '../chains.ts'
 import {
   addressOf,
@@ -285,12 +286,9 @@ describe('many filters', () => {
     const id = filters.addLogFilter({ ...anything, topics: [[...wanted, word(0xb)]] })
     const logs = [...Array.from({ length: 10_000 }, () => logOf(1, 0xa)), logOf(1, 0xb)]
     await setTree(chain, extend(base, { transactions: [{ logs }] }))
-    const polling = polled(filters, id)
-    let turns = 0
-    const counting = setInterval(() => (turns += 1), 0)
-    expect(await polling).toEqual(['2'])
-    clearInterval(counting)
-    expect(turns).toBeGreaterThan(0)
+    using others = countTurns()
+    expect(await polled(filters, id)).toEqual(['2'])
+    expect(others.count()).toBeGreaterThan(0)
   })
 
   test('tell how many logs of abandoned blocks they keep, and go on', async () => {

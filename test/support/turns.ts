@@ -1,0 +1,22 @@
+// Turns of the event loop, which tests count where they would else measure time.
+import { setImmediate } from 'node:timers/promises'
+
+/** Resolves when so many turns are over: timers and sockets had theirs. */
+export async function nextTurn(turns = 1): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await setImmediate()
+}
+
+/** Counts turns until it is disposed of. */
+export interface CountedTurns extends Disposable {
+  readonly count: () => number
+}
+
+export function countTurns(): CountedTurns {
+  let count = 0
+  let next = globalThis.setImmediate(turn)
+  function turn(): void {
+    count += 1
+    next = globalThis.setImmediate(turn)
+  }
+  return { count: () => count, [Symbol.dispose]: () => clearImmediate(next) }
+}
