@@ -14,7 +14,6 @@ export function signed(value: bigint): string {
   return value < 0n ? number(value) : `+${number(value)}`
 }
 
-/** `1 block`, `3 blocks`. */
 export function plural(count: number | bigint, noun: string): string {
   return `${number(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`
 }

@@ -24,7 +24,6 @@ export interface PersistentList<V> {
   pieces(from: number, to: number): IterableIterator<Piece<V>>
 }
 
-/** Items in a row, the first of them at index `start`. */
 export interface Piece<V> {
   readonly start: number
   readonly items: readonly V[]
@@ -155,7 +154,6 @@ function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNod
   return { kind: 'collision', hash: leaf.hash, leaves }
 }
 
-/** The node without `key`, which it holds; undefined when nothing is left. */
 function remove<K, V>(
   node: MapNode<K, V>,
   hash: number,

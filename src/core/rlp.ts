@@ -133,7 +133,6 @@ function itemOf(
   return items
 }
 
-/** The head of the item at `at`, which ends at `limit` at the latest. */
 function headAt(bytes: Uint8Array, at: number, limit: number): Head {
   const first = bytes[at]
   if (first === undefined) throw malformed('there are no bytes')

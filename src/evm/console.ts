@@ -78,7 +78,6 @@ function printText(value: AbiValue): string {
   return String(value)
 }
 
-/** Selectors as hex, and the types of the arguments. */
 function overloadsBySelector(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
   const add = (name: string, types: readonly string[]): void => {

@@ -107,7 +107,6 @@ export interface ReachedCode {
   /** The code that an account has; of a creation the code that made one, with its arguments. */
   readonly code: Uint8Array
   readonly isCreation: boolean
-  /** Frames that began to run it. */
   readonly starts: number
   /**
    * Three numbers for each mark: the place of an operation; how often a JUMPDEST was come to, or a JUMPI jumped; how often a frame
@@ -120,7 +119,6 @@ export interface Step {
   readonly pc: number
   readonly opcode: number
   readonly opName: string
-  /** Left before the operation. */
   readonly gas: bigint
   /**
    * Of the operation, with the gas that a call passes on. Of one that fails what it costs at least; more than there is only where
@@ -129,7 +127,6 @@ export interface Step {
   readonly gasCost: bigint
   /** To be given back at the end of the transaction, as far as it has come. */
   readonly refund: bigint
-  /** 0 for the outermost frame. */
   readonly depth: number
   /** Whose storage it works on. */
   readonly address: Address
@@ -241,7 +238,6 @@ export interface GasNeed {
   readonly isCertain: boolean
 }
 
-/** One line that a contract printed through the well-known console address. */
 export interface ConsoleLine {
   readonly address: Address
   readonly text: string
@@ -258,7 +254,6 @@ export interface Outcome {
   readonly gasRefund: bigint
   readonly output: Uint8Array
   readonly logs: readonly Log[]
-  /** The contract that a creation made, or would have made. */
   readonly created: Address | undefined
   /** The world after the run; fees paid, nonce raised. */
   readonly world: World

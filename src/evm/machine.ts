@@ -14,7 +14,6 @@ import type {
   Tracer,
 } from './executor.ts'
 
-/** One message to run: everything that contracts can see of it. */
 export interface MachineJob {
   /** What the run changes; on a failure the machine takes its changes back itself. */
   readonly overlay: Overlay
@@ -35,7 +34,6 @@ export interface MachineJob {
   readonly movedPrecompiles: MovedPrecompiles | undefined
   /** Bytes of memory that all open frames may have together. */
   readonly memoryLimit: number
-  /** True: `accessed` of the result is wanted. */
   readonly reportsAccess: boolean
   /** For steps and frames. Not every machine takes one. */
   readonly tracer: Tracer | undefined
@@ -57,7 +55,6 @@ export interface MachineResult {
   readonly gasNeed: GasNeed | undefined
   /** Refunds that the run earned, unbounded; 0 when it failed. */
   readonly refund: bigint
-  /** Return or revert data; of a creation the deployed code. */
   readonly output: Uint8Array
   /** None when it failed. */
   readonly logs: readonly Log[]
@@ -75,7 +72,6 @@ export interface MachineResult {
    * order, each with such slots; in frames that failed too. Else none.
    */
   readonly accessed: readonly AccessListEntry[]
-  /** As `Outcome` has it. */
   readonly isAlone: boolean
 }
 
@@ -110,7 +106,6 @@ const MEMORY_CEILING = 3 * 2 ** 30
 /** Frames within the outermost one, at most. */
 export const MAX_CALL_DEPTH = 1024
 
-/** Frames that can be open at once. */
 const OPEN_FRAMES = MAX_CALL_DEPTH + 1
 
 /**

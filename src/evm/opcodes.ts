@@ -155,7 +155,6 @@ function numbered(
 /** The name of an opcode, as in the Yellow Paper and the EIPs. */
 type OpcodeName = keyof typeof TABLE | NumberedName
 
-/** In the order of their numbers. */
 const ROWS: readonly (readonly [string, Row])[] = [...Object.entries<Row>(TABLE), ...NUMBERED].sort(
   ([, [one]], [, [other]]) => one - other,
 )
@@ -167,7 +166,6 @@ export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
 /** The opcode that no fork will ever give a meaning, and assertions end with (EIP-141). */
 export const INVALID = 0xfe
 
-/** The names of all bytes at a hardfork: INVALID for those that are no operations. */
 export function namesAt(hardfork: Hardfork): readonly string[] {
   const names = Array<string>(256).fill('INVALID')
   for (const [name, [opcode, since]] of ROWS) if (isAtLeast(hardfork, since)) names[opcode] = name
@@ -184,7 +182,6 @@ export interface Operation {
 
 export const STACK_LIMIT = 1024
 
-/** The operations of a hardfork, by opcode; the others are invalid. */
 export function operationsAt(hardfork: Hardfork): ReadonlyMap<number, Operation> {
   const operations = new Map<number, Operation>()
   for (const [, [opcode, since, takes, leaves, baseGas, more]] of ROWS) {
@@ -222,7 +219,6 @@ export function isLog(opcode: number): boolean {
   return opcode >= OP.LOG0 && opcode <= OP.LOG4
 }
 
-/** The operations that open a frame, as the kind of frame that they open. */
 export const FRAME_KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
   [OP.CREATE, 'CREATE'],
   [OP.CALL, 'CALL'],

@@ -25,7 +25,6 @@ const ERROR_SELECTOR = 0x08c379a0
 /** Panic(uint256) */
 const PANIC_SELECTOR = 0x4e487b71
 
-/** How the message of a failed execution begins; why it failed follows. */
 export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
 
 /** Bytes of a custom error's arguments, or of other data, that are still shown. */
@@ -150,7 +149,6 @@ export function stringAt(data: Uint8Array): string | undefined {
   return new TextDecoder().decode(data.subarray(start, start + length))
 }
 
-/** A word that stands for an offset or a length within `data`. */
 function sizeAt(data: Uint8Array, at: number): number | undefined {
   if (at + 32 > data.length) return undefined
   const value = bigintFromBytes(data.subarray(at, at + 32))

@@ -199,7 +199,6 @@ function transfer(
   return { ...NOTHING_RUN, touched: [from, to] }
 }
 
-/** What comes of a message without code, but for who is touched. */
 const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
   failure: undefined,
   gasUsed: 0n,
@@ -241,7 +240,6 @@ function buyGas(
   overlay.setNonceAndBalance(from, BigInt.asUintN(64, nonce + 1n), balance - cost)
 }
 
-/** What authorizations came to: gas to give back, and the accounts that are warm for it. */
 interface Permissions {
   readonly refund: bigint
   readonly authorities: readonly Address[]
@@ -298,7 +296,6 @@ function settle(
   overlay.setBalance(coinbase, (overlay.account(coinbase)?.balance ?? 0n) + tip * gasUsed)
 }
 
-/** Takes away those of the touched accounts that are empty (EIP-161). */
 export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
   for (const address of touched) {
     const account = overlay.account(address)

@@ -127,7 +127,6 @@ export function checksumAddress(address: Address): string {
   return ADDRESS_TEXT.toString('latin1')
 }
 
-/** The address of a contract made by a transaction or CREATE: from its creator's RLP-coded address and nonce. */
 export function createdAddress(creatorAndNonceRlp: Uint8Array): Address {
   return addressFromBytes(keccak256(creatorAndNonceRlp))
 }

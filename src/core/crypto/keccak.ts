@@ -21,7 +21,6 @@ export interface Digest {
   readonly h: number
 }
 
-/** Where the input goes: the constants and the state are below. */
 const INPUT = 4096
 
 const PAGE = 65_536

@@ -6,7 +6,6 @@ import { lazy } from '../../core/lazy.ts'
 import { WASM } from './interpreter.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
 
-/** What the instance asks while it runs. Addresses of its memory are numbers. */
 interface InstanceHost {
   readonly loadAccount: (account: number) => void
   readonly loadCode: (account: number) => void
@@ -41,7 +40,6 @@ interface InstanceExports {
 const PAGE = 65_536
 const LIMB = 0xffff_ffff_ffff_ffffn
 
-/** Linear memory has no more. */
 const MOST_PAGES = 65_536
 
 const moduleOfEngine = lazy(() => new WebAssembly.Module(Buffer.from(WASM, 'base64')))
@@ -169,7 +167,6 @@ export class Instance {
     words[at + 7] = 0
   }
 
-  /** The address that stands somewhere as 20 bytes. */
   addressAt(place: number): Address {
     return `0x${this.buffer.toString('hex', place, place + 20)}` as Address
   }

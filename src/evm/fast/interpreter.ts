@@ -56,7 +56,6 @@ function refusedFor(tracer: Tracer | undefined): Refused {
 export class Interpreter {
   readonly instance: Instance
   readonly codes: Codes
-  /** Of the current job, where its tracer wants them. */
   readonly steps: Steps
   /** What the current job has asked for, by the number that the instance keeps. */
   readonly accounts: LoadedAccount[] = []
@@ -159,7 +158,6 @@ export class Interpreter {
     return this.#placeOf(address, layout.OPERANDS)
   }
 
-  /** The same when the address stands as a word already. */
   #placeOf(address: Address, word: number): number {
     this.#asked = address
     const place = this.instance.exports.accountAt(word)

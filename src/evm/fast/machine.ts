@@ -46,7 +46,6 @@ const TOLD_MEMORY_QUANTUM = 5_000n
 
 const ENDLESS = 2n ** 61n
 
-/** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 5
 
 /** Instances kept: as many as ran at the same time, at most. */
@@ -193,7 +192,6 @@ function precompiled(interpreter: Interpreter, { tracer }: MachineJob): number |
   }
 }
 
-/** Runs the precompile that the instance has come to. @returns the next exit */
 function runPrecompile(interpreter: Interpreter): number {
   const { instance } = interpreter
   const place = instance.number(PRECOMPILE_INPUT)

@@ -15,7 +15,6 @@ import type { Instance } from './instance.ts'
 import type { Interpreter } from './interpreter.ts'
 import * as layout from './layout.ts'
 
-/** The halts in the words that `describeHalt` knows. */
 const HALTS: ReadonlyMap<number, string> = new Map([
   [layout.END_OUT_OF_GAS, 'out of gas'],
   [layout.END_INVALID_OPCODE, 'invalid opcode'],
@@ -35,7 +34,6 @@ const HALTS: ReadonlyMap<number, string> = new Map([
   [layout.END_NONCE, 'nonce uint64 overflow'],
 ])
 
-/** Reads the result of a job that has ended, and writes its changes to the overlay. */
 export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResult {
   const { instance } = interpreter
   const end = instance.number(layout.END_REASON)
@@ -80,7 +78,6 @@ export function failureOf(end: number, output: Uint8Array, opcode: number): Fail
   return { kind: 'halt', reason: describeHalt(word, opcode) }
 }
 
-/** Changes all accounts that were written. The instance has taken back already what frames that failed wrote. */
 function writeBack(
   interpreter: Interpreter,
   { overlay, block }: MachineJob,
@@ -208,11 +205,8 @@ function accessedBy(
   if (!reportsAccess || !isAtLeast(block.hardfork, 'berlin')) return []
   const entries = new Map<Address, Set<Hash>>()
   const keysOf = (address: Address): Set<Hash> => {
-    let keys = entries.get(address)
-    if (keys === undefined) {
-      keys = new Set()
-      entries.set(address, keys)
-    }
+    const keys = entries.get(address) ?? new Set()
+    entries.set(address, keys)
     return keys
   }
   for (const { address, storageKeys } of accessList) {

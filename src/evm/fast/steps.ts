@@ -15,7 +15,6 @@ const NO_WORDS: readonly bigint[] = []
 
 interface OpenFrame {
   readonly stack: bigint[]
-  /** The operation before; -1: there was none. */
   last: number
   /** Memory as far as it was written to; zeros follow. */
   memory: Uint8Array

@@ -32,7 +32,6 @@ const CELLS_DOMAIN = 'RCKZGCBATCH__V1_'
 interface ProvenBlob {
   readonly blob: Uint8Array
   readonly commitment: Uint8Array
-  /** One, or as many as there are cells. */
   readonly proofs: readonly Uint8Array[]
 }
 

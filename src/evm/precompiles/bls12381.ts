@@ -33,7 +33,6 @@ const DISCOUNTS_G2 = parseDiscounts(
 export const g1MultiplySum: PrecompileCode = multiplying(G1, 12_000n, DISCOUNTS_G1)
 export const g2MultiplySum: PrecompileCode = multiplying(G2, 22_500n, DISCOUNTS_G2)
 
-/** Answers 1 when the product of the pairings of all pairs is one, else 0. */
 export const blsPairing: PrecompileCode = {
   gas: ({ length }) => 37_700n + 32_600n * BigInt(Math.floor(length / PAIR)),
   run: (input) => {

@@ -35,7 +35,6 @@ export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
   }
 }
 
-/** Answers 1 when the product of the pairings of all pairs is one, else 0. */
 export function bn254Pairing(hardfork: Hardfork): PrecompileCode {
   const [base, each] = isAtLeast(hardfork, 'istanbul') ? [45_000n, 34_000n] : [100_000n, 80_000n]
   return {

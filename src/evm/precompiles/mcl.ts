@@ -39,7 +39,6 @@ const RFC_9380 = 5
 export const G1: Group = { size: 3 * FIELD, fields: 1, prefix: '_mclBnG1' }
 export const G2: Group = { size: 6 * FIELD, fields: 2, prefix: '_mclBnG2' }
 
-/** Room for inputs of one number, and for a compressed point. */
 const INPUT_SIZE = 96
 
 interface CurveTraits {
@@ -159,7 +158,6 @@ export class Curve {
     if (library[`${group.prefix}_isValidOrder`](at) === 0) throw new NoPoint('not in the group')
   }
 
-  /** Writes a point, as it is read. */
   writePoint(group: Group, at: number): Uint8Array {
     const bytes = new Uint8Array(this.widthOf(group))
     if (this.isZero(group, at)) return bytes

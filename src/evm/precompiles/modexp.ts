@@ -4,7 +4,6 @@ import { bigintFromBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { type PrecompileCode, paddedSlice, UNPAYABLE } from './precompile.ts'
 
-/** The lengths come first, a word each. */
 const HEADER = 96
 
 /** Bytes of base, exponent and modulus, at most, from osaka on. */

@@ -2,7 +2,6 @@
 
 /** A contract that is part of the machine. Its answer depends on the input alone. */
 export interface PrecompileCode {
-  /** Gas that a call costs; a call with less is out of gas. */
   readonly gas: (input: Uint8Array) => bigint
   /**
    * The answer, a value of its own; undefined when the input is refused, which costs the call all its gas.

@@ -31,7 +31,6 @@ const EVALUATED = bytesFromHex(
   `0x${(4096).toString(16).padStart(64, '0')}${SCALAR_ORDER.toString(16)}`,
 )
 
-/** First byte of the hash of a commitment. */
 const COMMITMENT_VERSION = 1
 
 export const pointEvaluation: PrecompileCode = {

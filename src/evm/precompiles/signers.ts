@@ -16,7 +16,6 @@ export function signerAsked(signers: Signers, input: Uint8Array): Uint8Array | u
   return signer && leftPadded(bytesFromHex(signer))
 }
 
-/** ecrecover, with the answers of `signers` before its own. */
 export function withSigners(ecrecover: PrecompileCode, signers: Signers): PrecompileCode {
   return {
     gas: ecrecover.gas,

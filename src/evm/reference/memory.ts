@@ -7,14 +7,12 @@ import { MEMORY_LIMIT_REASON } from '../machine.ts'
 const WORD = 32
 
 interface MemoryBound {
-  /** Bytes that all open frames may have together. */
   limit: number
 }
 
 /** Makes frames halt that want more memory than the limit leaves them. Want of gas is told first. */
 export function boundMemory(evm: EVM): MemoryBound {
   const bound: MemoryBound = { limit: Number.POSITIVE_INFINITY }
-  /** Words of the open frames, by depth. */
   const words: number[] = []
   evm.events.on('beforeMessage', ({ depth }: Message) => {
     words.length = depth

@@ -19,7 +19,6 @@ import { frameFailure } from './exceptionalhalts.ts'
 import { Reaches } from './reaches.ts'
 import { Touches } from './touches.ts'
 
-/** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 5
 
 const LOOK_EVERY = 64
@@ -74,7 +73,6 @@ function attachTracer(
   }
 }
 
-/** What one run has come to, as far as its events have told. */
 class StepTracer {
   readonly #evm: EVM
   readonly #state: MachineJob['overlay']
@@ -180,7 +178,6 @@ class StepTracer {
     } as InterpreterStep)
   }
 
-  /** After the outermost frame. */
   end(): void {
     if (this.#touches !== undefined) this.#tracer.onTouched?.(this.#touches.touched)
     if (this.#reaches !== undefined) this.#tracer.onReached?.(this.#reaches.reached)
@@ -231,7 +228,6 @@ class StepTracer {
     return BigInt(this.#operations.get(opcode)?.gas ?? 0)
   }
 
-  /** What an operation costs, without the gas that a call passes on. */
   #feeOf({ opcode: { code, dynamicFee, fee }, gasLeft, stack }: InterpreterStep): bigint {
     const whole = dynamicFee ?? BigInt(fee)
     const base = this.#baseOf(code)

@@ -33,7 +33,6 @@ import { yieldAtJumps } from './yieldatjumps.ts'
 const MODEXP = '0x0000000000000000000000000000000000000005'
 const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
 
-/** What the library's EVM knows of a block. */
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
 interface VmTraits {
@@ -48,7 +47,6 @@ export interface PooledVm {
   /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
   readonly precompiles: ReadonlySet<string>
   readonly begin: (job: MachineJob) => LibraryBlock
-  /** Lets go of the run's overlay, and makes its precompiles the usual ones. */
   readonly end: () => void
 }
 
@@ -237,7 +235,6 @@ function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
   }
 }
 
-/** The little that the library's EVM reads of a header. */
 function libraryBlock(block: BlockEnvironment): LibraryBlock {
   const blobPrice = isAtLeast(block.hardfork, 'cancun') ? blobBaseFeeIn(block) : undefined
   return {
@@ -260,7 +257,6 @@ export function libraryAddress(address: Address): LibraryAddress {
 
 const UNKNOWN_HASH = new Uint8Array(32)
 
-/** Answers BLOCKHASH from the environment of the current run. */
 class Ancestors implements EVMMockBlockchainInterface {
   block: BlockEnvironment | undefined
 

@@ -5,7 +5,6 @@ import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { MachineJob } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 
-/** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 10
 
 /** Jumps and calls between two looks at the clock. */
@@ -17,7 +16,6 @@ const PLACES = [
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
 ]
 
-/** How one VM yields, which has one run at a time. */
 interface Yielding {
   /** What the runs from now on await now and then; undefined: they do not yield. */
   pause: MachineJob['pause']

@@ -39,7 +39,6 @@ interface YieldingContext extends RunContext {
   readonly yields: YieldQueue
 }
 
-/** The jobs of an executor on machines that exist. */
 export function createJobsOn(shared: RunContext): Jobs {
   const context: YieldingContext = { ...shared, yields: new YieldQueue() }
   return {

@@ -45,7 +45,6 @@ export function finish(source: usize, length: usize, target: usize): void {
   memory.copy(target, STATE, 32)
 }
 
-/** Adds whole lanes to the state. */
 @inline
 export function absorb(source: usize, length: usize): void {
   for (let i: usize = 0; i < length; i += 8) {

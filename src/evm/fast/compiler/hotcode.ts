@@ -1,5 +1,6 @@
 // Compiles what became hot: it records one round, compiles the recording, and puts the trace where the instance finds it.
 import type { Hash } from '../../../core/hex.ts'
+import { LruCache } from '../../../core/lrucache.ts'
 import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
@@ -63,7 +64,7 @@ class TraceCompiler {
   readonly #onBug: (error: unknown) => void
   readonly #exitThreshold: number
   readonly #compiler = new Compiler()
-  readonly #failed = new Set<Hash>()
+  readonly #failed = new LruCache<Hash, true>(FAILED_LIMIT)
   readonly #byFork = new Map<Hardfork, ReadonlyMap<number, Operation>>()
   #operations: ReadonlyMap<number, Operation> = new Map()
 
@@ -83,7 +84,7 @@ class TraceCompiler {
     const cell = instance.number(layout.LAST_CELL)
     const frame = instance.number(layout.CURRENT_FRAME)
     const place = codes.at(instance.number(frame + layout.FRAME_CODE))
-    if (place === undefined || this.#failed.has(place.hash)) return layout.EXIT_FRAME
+    if (place === undefined || this.#failed.get(place.hash) === true) return layout.EXIT_FRAME
     const start = instance.number(frame + layout.FRAME_PC)
     const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
     const root = place.cells + 4 * start
@@ -138,9 +139,7 @@ class TraceCompiler {
   }
 
   #fail(hash: Hash, error: unknown): void {
-    const [oldest] = this.#failed
-    if (this.#failed.size >= FAILED_LIMIT && oldest !== undefined) this.#failed.delete(oldest)
-    this.#failed.add(hash)
+    this.#failed.set(hash, true)
     this.#onBug(
       new Error(`the compiler failed on code ${hash}, which is interpreted`, { cause: error }),
     )

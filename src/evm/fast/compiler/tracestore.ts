@@ -18,7 +18,6 @@ const EXITS_OF_ONE = 1_024
 export class TraceStore {
   readonly #instance: Instance
   readonly #imports: ReturnType<typeof importsOf>
-  /** Index in the instance's table of the first trace. */
   readonly #first: number
   readonly #cells: number[] = []
   readonly #byCode = new Map<number, number>()
@@ -48,7 +47,6 @@ export class TraceStore {
     )
   }
 
-  /** Traces know the gas of one fork. */
   setFork(hardfork: Hardfork): void {
     if (this.#hardfork === hardfork) return
     if (this.#hardfork !== undefined) this.clear()

@@ -52,7 +52,6 @@ function mix(a: i32, b: i32, c: i32, d: i32, x: u8, y: u8): void {
   store<u64>(work(d), vd)
 }
 
-/** Compresses message and counters into the state. */
 export function compress(rounds: u32, isLast: bool): void {
   memory.copy(WORK, STATE, 64)
   memory.copy(WORK + 64, IV, 64)

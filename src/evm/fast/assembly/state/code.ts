@@ -1,7 +1,6 @@
 // The map of a contract's code marks where a jump may go, and which of these places are loop heads.
 import { JUMP, JUMPDEST, JUMPI, PUSH1, PUSH3, PUSH32 } from '../../opcodes.generated'
 
-/** Marks of the map. */
 const DESTINATION: u8 = 1
 const LOOP_HEAD: u8 = 2
 /** Only while the map is made: a place that was pushed before something else than a jump, as return addresses are. */

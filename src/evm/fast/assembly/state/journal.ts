@@ -60,7 +60,6 @@ export function raise(account: usize, flags: u32): void {
   store<u32>(account, before | flags, layout.ACCOUNT_FLAGS)
 }
 
-/** Opens a checkpoint: what changes from now on is saved anew. */
 @inline
 export function checkpoint(): u32 {
   const id = load<u32>(layout.LAST_CHECKPOINT_ID) + 1

@@ -38,7 +38,6 @@ export function addWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
   return result as unknown as Limbs
 }
 
-/** Whether `sum`, of `x` and `y`, went over. */
 function carryOf(emitter: Emitter, sum: Limb, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n) return 0n
   if (isKnown(x) && isKnown(y)) return x + y > MAX_LIMB ? 1n : 0n
@@ -90,7 +89,6 @@ function multiply(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
   return sum
 }
 
-/** Places of limbs whose product counts. */
 function forPairs(use: (i: number, j: number) => void): void {
   for (let i = 0; i < 4; i++) for (let j = 0; i + j < 4; j++) use(i, j)
 }

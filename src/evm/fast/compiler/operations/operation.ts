@@ -6,7 +6,6 @@ import { type Helper, SIGNATURES } from '../wasm/helpers.ts'
 import { I32_AND, I64_LT_S } from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 
-/** Compiles one operation: takes its operands from the symbolic stack and puts the result there. */
 export type Compile = (trace: Trace, step: Step) => void
 
 export type Row = readonly [opcode: number, compile: Compile]
@@ -18,7 +17,6 @@ export function operand(n: number): number {
 interface Call {
   /** Where the trace leaves when the gas does not suffice. */
   readonly exit?: Exit | undefined
-  /** In place of those on the stack. */
   readonly words?: readonly Limbs[]
   /** Put its other arguments on WebAssembly's stack, in their order. */
   readonly numbers?: readonly ((trace: Trace) => void)[]

@@ -63,7 +63,6 @@ const compileMul: Compile = (trace) => {
   )
 }
 
-/** 0 when both words fit into a limb. */
 function upperOf(emitter: Emitter, a: Limbs, b: Limbs): Limb {
   return orAll(emitter, [a[1], a[2], a[3], b[1], b[2], b[3]])
 }

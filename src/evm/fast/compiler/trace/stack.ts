@@ -111,7 +111,6 @@ export class SymbolicStack {
     return local
   }
 
-  /** What stands elsewhere than on entry, or is new. */
   snapshot(): Snapshot {
     const slots: number[] = []
     const words: Word[] = []

@@ -21,9 +21,7 @@ export interface Step {
 export interface Exit {
   readonly pc: number
   readonly snapshot: Snapshot
-  /** Gas of the trace's that was used up to here. */
   readonly used: number
-  /** Operations of the trace that ran up to here. */
   readonly passed: number
   /** What comes behind it may be compiled as well. */
   readonly isLinked: boolean
@@ -34,7 +32,6 @@ export interface Exit {
 /** Nothing was changed since the head. */
 const UNCHANGED: Snapshot = { slots: [], words: [], height: 0 }
 
-/** The code and the fork that a trace is compiled for. */
 export interface TraceCode {
   readonly bytes: Uint8Array
   readonly isDestination: (pc: number) => boolean
@@ -50,7 +47,6 @@ export class Trace {
   readonly total: number
   used = 0
   passed = 0
-  /** The rest cannot be reached. */
   hasEnded = false
   /** It goes through a jump whose target is not known here: elsewhere it may lead to other places. */
   hasUnknownJump = false
@@ -134,7 +130,6 @@ export class Trace {
     this.emitter.call(indexOf(helper))
   }
 
-  /** After something that may have expanded the memory. */
   readLimit(): void {
     readLimit(this.emitter)
   }
