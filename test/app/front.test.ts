@@ -11,8 +11,8 @@ import { Log } from '../../src/cli/log/log.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
-import { connectRaw, rawPost } from '../support/raw.ts'
-import { call, post, result } from '../support/testserver.ts'
+import { connectRaw, rawPost } from '../support/wire/raw.ts'
+import { call, post, result } from '../support/wire/testserver.ts'
 
 interface Opened extends AsyncDisposable {
   readonly front: Front

@@ -8,7 +8,7 @@ import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
 import { createDispatcher } from '../../src/rpc/dispatch.ts'
 import { defineMethod, param } from '../../src/rpc/method.ts'
 import { quantity } from '../../src/rpc/primitives.ts'
-import { engineOf } from '../support/engines.ts'
+import { engineOf } from '../support/evm/engines.ts'
 import { ALICE, blockWith, CONTRACT, funded, withProgram } from '../unit/evm/stage.ts'
 import { eachOf, type Figure, timed } from './measure.ts'
 

@@ -5,8 +5,13 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { callData, deploy, initCode, SENDER } from '../support/deploy.ts'
-import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+import { callData, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
+import {
+  type Compilation,
+  compile,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 import type { Figure } from './measure.ts'
 
 /** Pairs of processes: what V8 makes of one is not what it makes of the next. */

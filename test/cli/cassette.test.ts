@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Booted, boot, request, temporaryFolder } from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
-import { deployKeeper, sendOn, setting, startUpstream } from '../support/upstream.ts'
+import { deployKeeper, sendOn, setting, startUpstream } from '../support/fork/upstream.ts'
+import { type Booted, boot, request, temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 async function started(...args: string[]): Promise<Booted> {
   const booted = await boot(['--clock', 'step:12', ...args])

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { MODULES } from '../../src/methods/common/modules.ts'
 import { methods } from '../../src/methods/index.ts'
-import { ROOT } from '../support/boot.ts'
-import { CATALOGUE, catalogueTable, stateOf } from '../support/docs.ts'
+import { CATALOGUE, catalogueTable, stateOf } from '../support/pages/docs.ts'
+import { ROOT } from '../support/process/boot.ts'
 
 const names = Object.values(CATALOGUE).flat()
 

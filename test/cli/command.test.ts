@@ -23,8 +23,8 @@ import {
   request,
   startProcess,
   temporaryFolder,
-} from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
+} from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const FIRST = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const SECOND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -206,7 +206,7 @@ describe('a run', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
     '%s closes sockets and ends with 0 at once: no timer is waited for',
     async (signal) => {
-      const preload = path.join(ROOT, 'test/support/notimers.mjs')
+      const preload = path.join(ROOT, 'test/cli/notimers.mjs')
       const { child, url, ended } = await started([], {
         command: [process.execPath, '--import', preload, COMMAND],
       })

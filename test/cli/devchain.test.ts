@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DevchainOptions } from '../../src/app/settings.ts'
 import { createDevchain, type Devchain, type Hooks } from '../../src/devchain.ts'
 import { MODULES } from '../../src/methods/common/modules.ts'
-import { request as overHttp, temporaryFolder } from '../support/boot.ts'
+import { request as overHttp, temporaryFolder } from '../support/process/boot.ts'
 
 const FIRST = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const SECOND = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { diskStore } from '../../src/fork/store/disk.ts'
-import { boot, request, startProcess, temporaryFolder } from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
-import { deployKeeper, SUMMED, startUpstream, word } from '../support/upstream.ts'
+import { deployKeeper, SUMMED, startUpstream, word } from '../support/fork/upstream.ts'
+import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
 

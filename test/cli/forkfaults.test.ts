@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { boot, request, temporaryFolder } from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
-import { type Asked, sendOn, startUpstream } from '../support/upstream.ts'
+import { type Asked, sendOn, startUpstream } from '../support/fork/upstream.ts'
+import { boot, request, temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef'
 

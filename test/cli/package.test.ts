@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { boot, ROOT, request, temporaryFolder } from '../support/boot.ts'
-import { linksOf } from '../support/readme.ts'
+import { linksOf } from '../support/pages/readme.ts'
+import { boot, ROOT, request, temporaryFolder } from '../support/process/boot.ts'
 
 const run = promisify(execFile)
 

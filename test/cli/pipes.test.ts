@@ -12,8 +12,8 @@ import {
   request,
   startProcess,
   temporaryFolder,
-} from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
+} from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const FIRST = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 

@@ -13,8 +13,8 @@ import {
 } from 'viem'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { boot, request, temporaryFolder } from '../support/boot.ts'
-import { forkOf, startUpstream } from '../support/upstream.ts'
+import { forkOf, startUpstream } from '../support/fork/upstream.ts'
+import { boot, request, temporaryFolder } from '../support/process/boot.ts'
 
 const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 const CODE_HASH = '0xd5c15df687b16f2ff992fc8d767b4216323184a2bbc6ee2f9c398c318e770891'

@@ -4,8 +4,8 @@ import { createPublicClient, http } from 'viem'
 import { foundry, hardhat, localhost } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { startProcess } from '../support/boot.ts'
-import { type CodeBlock, codeBlocks, Project, textOf } from '../support/readme.ts'
+import { type CodeBlock, codeBlocks, Project, textOf } from '../support/pages/readme.ts'
+import { startProcess } from '../support/process/boot.ts'
 
 const MINUTE = 60_000
 

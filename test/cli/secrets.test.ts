@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain } from '../../src/devchain.ts'
-import { boot, startProcess, temporaryFolder } from '../support/boot.ts'
+import { boot, startProcess, temporaryFolder } from '../support/process/boot.ts'
 
 const WORDS = 'ozone drill grab fiber curtain grace pudding thank cruise elder eight picnic'
 const PUBLIC = /These keys are public/

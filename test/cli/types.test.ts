@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { ROOT } from '../support/boot.ts'
+import { ROOT } from '../support/process/boot.ts'
 
 const run = promisify(execFile)
 const EXAMPLES = path.join(import.meta.dirname, 'examples.ts')

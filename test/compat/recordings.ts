@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createDevchain } from '../../src/devchain.ts'
-import { ROOT } from '../support/boot.ts'
+import { ROOT } from '../support/process/boot.ts'
 import { type Ask, play } from './play.ts'
 import type { Answer, Node, Recording, Rival, Scenario } from './scenario.ts'
 

@@ -9,8 +9,8 @@ import type { Jobs } from '../../src/evm/executor.ts'
 import { OPTIONS } from '../../src/options/table.ts'
 import type { Log } from '../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
-import { allEngines } from '../support/engines.ts'
-import { hearSteps } from '../support/heard.ts'
+import { allEngines } from '../support/evm/engines.ts'
+import { hearSteps } from '../support/evm/heard.ts'
 import {
   type Expectation,
   jobOf,

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
-import { type Ask, anvilProgram, startAnvil } from '../support/anvil.ts'
 import {
   comparable,
   type DumpedChain,
@@ -11,7 +10,8 @@ import {
   olderQuestionsOf,
   type Question,
   questionsOf,
-} from '../support/dumpedchain.ts'
+} from '../support/chain/dumpedchain.ts'
+import { type Ask, anvilProgram, startAnvil } from '../support/tools/anvil.ts'
 
 /** Written anew from the program's own answers by `RECORD=1`. */
 const FIXTURE = new URL('../../fixtures/dumps/anvil-1.7.1.json.gz', import.meta.url)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { concatBytes, hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { blobHash } from '../../src/protocol/transactions/sidecar.ts'
-import { blobOf, kzg, sidecarOf } from '../support/blobs.ts'
+import { blobOf, kzg, sidecarOf } from '../support/evm/blobs.ts'
 
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const SEEDS = [2, 3]

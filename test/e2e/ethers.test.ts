@@ -11,8 +11,8 @@ import {
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import type { Contract as Artifact } from '../support/contracts.ts'
-import { eventually } from '../support/eventually.ts'
+import type { Contract as Artifact } from '../support/solidity/contracts.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const contracts = inject('contracts')

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Web3 } from 'web3'
 import { createDevchain } from '../../src/devchain.ts'
 import { COMPAT_NODES, type CompatNode } from '../../src/methods/compat/profiles.ts'
-import type { Contract as Artifact } from '../support/contracts.ts'
+import type { Contract as Artifact } from '../support/solidity/contracts.ts'
 
 const ALICE = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',

@@ -1,10 +1,10 @@
 // Forks across programs: anvil and Hardhat fork us, we fork them, and forks are forked again.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
-import { type Ask, anvilProgram, startAnvil } from '../support/anvil.ts'
-import { eventually } from '../support/eventually.ts'
-import { hardhatNode } from '../support/hardhatnode.ts'
-import { deployKeeper, SUMMED, sendOn, setting, word } from '../support/upstream.ts'
+import { deployKeeper, SUMMED, sendOn, setting, word } from '../support/fork/upstream.ts'
+import { type Ask, anvilProgram, startAnvil } from '../support/tools/anvil.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { hardhatNode } from './hardhatnode.ts'
 
 interface Node {
   readonly url: string

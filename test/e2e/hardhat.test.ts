@@ -5,8 +5,13 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { installDevchain, installProject, newerNode, projectFolder } from '../support/projects.ts'
-import { codeBlocks } from '../support/readme.ts'
+import { codeBlocks } from '../support/pages/readme.ts'
+import {
+  installDevchain,
+  installProject,
+  newerNode,
+  projectFolder,
+} from '../support/tools/projects.ts'
 
 const TWO_MINUTES = 120_000
 

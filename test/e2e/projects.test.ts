@@ -14,15 +14,15 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { encodeDeployData, type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Booted, boot, COMMAND, plainEnvironment, request } from '../support/boot.ts'
+import { type Booted, boot, COMMAND, plainEnvironment, request } from '../support/process/boot.ts'
 import {
   type BuiltProject,
   buildProject,
   forgeProgram,
   PROJECTS,
   type Tool,
-} from '../support/toolprojects.ts'
-import { OWNER, type Played, playScenario } from '../support/toolscenario.ts'
+} from './projects/toolprojects.ts'
+import { OWNER, type Played, playScenario } from './projects/toolscenario.ts'
 
 const run = promisify(execFile)
 

@@ -7,15 +7,15 @@ import path from 'node:path'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { type Ask, deploy, initCode, SENDER } from '../support/deploy.ts'
-import { installProject, projectFolder } from '../support/projects.ts'
+import { type Ask, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
   type Compilation,
   compile,
   contractNamed,
   projectSources,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
+import { installProject, projectFolder } from '../support/tools/projects.ts'
 
 const TWO_MINUTES = 120_000
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { Web3 } from 'web3'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import type { Contract as Artifact } from '../support/contracts.ts'
-import { eventually } from '../support/eventually.ts'
+import type { Contract as Artifact } from '../support/solidity/contracts.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const contracts = inject('contracts')
 

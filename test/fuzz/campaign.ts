@@ -1,7 +1,7 @@
 // A campaign: case after case, until one fails, which is made small and kept.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Engine } from '../support/engines.ts'
+import type { Engine } from '../support/evm/engines.ts'
 import { type Case, caseOf } from './cases.ts'
 import { difference } from './compare.ts'
 import { shrink } from './shrink.ts'

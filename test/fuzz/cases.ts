@@ -19,7 +19,7 @@ import {
   withCode,
   withStorage,
 } from '../../src/state/world.ts'
-import { assemble } from '../support/bytecode.ts'
+import { assemble } from '../support/evm/bytecode.ts'
 import { Programs } from './programs.ts'
 import { Random } from './random.ts'
 

@@ -5,8 +5,8 @@ import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/execu
 import { OPTIONS } from '../../src/options/table.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
-import type { Engine } from '../support/engines.ts'
-import { type Heard, hearFrames, hearReached, hearSteps } from '../support/heard.ts'
+import type { Engine } from '../support/evm/engines.ts'
+import { type Heard, hearFrames, hearReached, hearSteps } from '../support/evm/heard.ts'
 import {
   assembled,
   authorizationsOf,

@@ -1,6 +1,6 @@
 // The fuzzer by hand: `npm run fuzz`, or `npm run fuzz -- 1234` to begin with a seed. It runs until it is ended, or
 // enough has failed; what fails is kept under fixtures/fuzz.
-import { allEngines } from '../support/engines.ts'
+import { allEngines } from '../support/evm/engines.ts'
 import { keep, trySeed } from './campaign.ts'
 import { loopCaseOf } from './loops.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../src/evm/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
-import { allEngines, engineOf } from '../support/engines.ts'
+import { allEngines, engineOf } from '../support/evm/engines.ts'
 import { keptCases, trySeed } from './campaign.ts'
 import { assembled, caseOf } from './cases.ts'
 import { difference } from './compare.ts'

@@ -3,7 +3,7 @@
 // HUGE_CASES=6000 runs more of them than a suite has time for.
 import { describe, expect, test } from 'vitest'
 import { OPTIONS } from '../../src/options/table.ts'
-import { allEngines, type Engine } from '../support/engines.ts'
+import { allEngines, type Engine } from '../support/evm/engines.ts'
 import { type Case, type CaseMessage, caseOf, worldOf } from './cases.ts'
 import { callOf, difference } from './compare.ts'
 import { loopCaseOf } from './loops.ts'

@@ -1,6 +1,6 @@
 // Loops that become hot: what is compiled comes to what is interpreted, with enough gas and with too little.
 import { describe, expect, test } from 'vitest'
-import { allEngines } from '../support/engines.ts'
+import { allEngines } from '../support/evm/engines.ts'
 import { difference } from './compare.ts'
 import { loopCaseOf } from './loops.ts'
 

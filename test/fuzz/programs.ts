@@ -1,7 +1,7 @@
 // Random programs, in pieces: each piece is a line for the assembler that leaves the stack as it was, unless it is one of
 // those that end or break the run. What is in pieces can be taken apart again when it fails.
 import { type Hardfork, isAtLeast } from '../../src/protocol/forks.ts'
-import { assemble, deploying, storing } from '../support/bytecode.ts'
+import { assemble, deploying, storing } from '../support/evm/bytecode.ts'
 import type { Random } from './random.ts'
 
 /** What a program may know of the place that it runs in. */

@@ -19,8 +19,8 @@ import {
   request,
   startProcess,
   temporaryFolder,
-} from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
+} from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 interface Described {
   readonly name: string

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { boot, request, temporaryFolder } from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
+import { boot, request, temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 /** Numbers from 0 to 1 that a seed determines. */
 function numbersOf(seed: number): () => number {

@@ -8,8 +8,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { BytecodeOptions } from '../../src/loader/bytecode.ts'
 import { cacheFolder } from '../../src/loader/cachefolder.ts'
 import { openLoader } from '../../src/loader/loader.ts'
-import { temporaryFolder } from '../support/boot.ts'
-import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const PARTS = {
   'main.cjs': `module.exports = require('./main-a1b2c3d4.cjs')`,

@@ -7,8 +7,13 @@ import { type Abi, createPublicClient, http, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Web3 } from 'web3'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { type Ask, deploy, initCode, SENDER } from '../support/deploy.ts'
-import { compile, contractNamed, projectSources, writeProject } from '../support/solidity.ts'
+import { type Ask, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
+import {
+  compile,
+  contractNamed,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources())
 const { abi } = contractNamed(project, 'Vault')

@@ -3,9 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { boot, request, startProcess } from '../support/boot.ts'
-import { callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { compile, deployableOf, projectSources, writeProject } from '../support/solidity.ts'
+import { callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { boot, request, startProcess } from '../support/process/boot.ts'
+import {
+  compile,
+  deployableOf,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 const FOUND = `artifacts  ${deployableOf(project)} contracts of ./out`

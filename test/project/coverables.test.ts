@@ -5,8 +5,8 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { coverablesOf } from '../../src/project/coverage/coverables.ts'
 import { outlineOf } from '../../src/project/solidity/outline.ts'
-import { ROOT } from '../support/boot.ts'
-import { projectSources } from '../support/solidity.ts'
+import { ROOT } from '../support/process/boot.ts'
+import { projectSources } from '../support/solidity/solidity.ts'
 
 type Node = Readonly<Record<string, unknown>> & { readonly nodeType: string; readonly src: string }
 type Sources = Readonly<Record<string, { readonly content: string }>>

@@ -8,8 +8,8 @@ import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { Catalogue } from '../../src/project/code/catalogue.ts'
 import { Coverage, type CoverageReport } from '../../src/project/coverage/coverage.ts'
 import { DetailReader } from '../../src/project/solidity/details.ts'
-import { ROOT } from '../support/boot.ts'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { ROOT } from '../support/process/boot.ts'
 import {
   type Compilation,
   compile,
@@ -17,7 +17,7 @@ import {
   projectSources,
   type Settings,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 const LAYOUTS: readonly Layout[] = ['foundry', 'hardhat2', 'hardhat3', 'truffle']
 

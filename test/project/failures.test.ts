@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDevchain, type Devchain, type RpcError } from '../../src/devchain.ts'
-import { ROOT } from '../support/boot.ts'
-import type { Ask } from '../support/deploy.ts'
-import { type Failing, failuresOn } from '../support/failures.ts'
-import { compile, projectSources, writeProject } from '../support/solidity.ts'
+import type { Ask } from '../support/chain/deploy.ts'
+import { ROOT } from '../support/process/boot.ts'
+import { type Failing, failuresOn } from '../support/solidity/failures.ts'
+import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
 
 interface Recorded {
   readonly message: string

@@ -13,8 +13,8 @@ import {
 } from '../../src/cli/commands/gastable.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import type { GasRow } from '../../src/project/gas/report.ts'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { compile, projectSources, writeProject } from '../support/solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 let folder: string

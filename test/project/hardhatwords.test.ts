@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createDevchain, type RpcError } from '../../src/devchain.ts'
-import { type Ask, callData, deploy, initCode, SENDER } from '../support/deploy.ts'
-import { compile, writeProject } from '../support/solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
+import { compile, writeProject } from '../support/solidity/solidity.ts'
 
 const content = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;

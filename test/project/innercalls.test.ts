@@ -5,10 +5,15 @@ import path from 'node:path'
 import { encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GasRow } from '../../src/project/gas/report.ts'
-import { ROOT } from '../support/boot.ts'
-import { callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { type LogForm, type LoggedChain, startLogged } from '../support/loggedchain.ts'
-import { type Compilation, compile, contractNamed, writeProject } from '../support/solidity.ts'
+import { callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { type LogForm, type LoggedChain, startLogged } from '../support/chain/loggedchain.ts'
+import { ROOT } from '../support/process/boot.ts'
+import {
+  type Compilation,
+  compile,
+  contractNamed,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'

@@ -6,10 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gasTable } from '../../src/cli/commands/gastable.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import type { ProjectEvent } from '../../src/project/events.ts'
-import { COMMAND, startProcess } from '../support/boot.ts'
-import { assemble, deploying } from '../support/bytecode.ts'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { assemble, deploying } from '../support/evm/bytecode.ts'
+import { COMMAND, startProcess } from '../support/process/boot.ts'
+import {
+  type Compilation,
+  compile,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 

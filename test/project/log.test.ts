@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { type LogForm, type LoggedChain, startLogged } from '../support/loggedchain.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { type LogForm, type LoggedChain, startLogged } from '../support/chain/loggedchain.ts'
 import {
   type Compilation,
   compile,
@@ -13,7 +13,7 @@ import {
   deployableOf,
   projectSources,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const WEEK = 604_800n

@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { Catalogue } from '../../src/project/code/catalogue.ts'
 import { read } from '../../src/project/reading/read.ts'
 import type { AbiItem, ReadFile } from '../../src/project/reading/summary.ts'
-import { ROOT } from '../support/boot.ts'
-import { compile, contractNamed, projectSources } from '../support/solidity.ts'
+import { ROOT } from '../support/process/boot.ts'
+import { compile, contractNamed, projectSources } from '../support/solidity/solidity.ts'
 
 const FOLDER = path.join(ROOT, 'node_modules/@openzeppelin/contracts/build/contracts')
 

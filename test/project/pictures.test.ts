@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Booted, boot, ROOT, request, startProcess } from '../support/boot.ts'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { compile, projectSources, writeProject } from '../support/solidity.ts'
-import { terminalSvg, textOfSvg } from '../support/terminalsvg.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { type Booted, boot, ROOT, request, startProcess } from '../support/process/boot.ts'
+import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
+import { terminalSvg, textOfSvg } from './terminalsvg.ts'
 
 const COLORED = { FORCE_COLOR: '1' }
 const WEEK = 604_800n

@@ -8,7 +8,7 @@ import { createDevchain, type Devchain, type DevchainOptions } from '../../src/d
 import type { ProjectEvent } from '../../src/project/events.ts'
 import type { Names } from '../../src/project/naming/names.ts'
 import { codeAt } from '../../src/state/world.ts'
-import { deploy, initCode, SENDER } from '../support/deploy.ts'
+import { deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
   compile,
   contractNamed,
@@ -16,7 +16,7 @@ import {
   type Layout,
   projectSources,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 const LAYOUTS: readonly Layout[] = ['foundry', 'hardhat2', 'hardhat3', 'truffle']
 const PLACES = {

@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDevchain, type RpcError } from '../../src/devchain.ts'
-import { ROOT } from '../support/boot.ts'
-import { type Ask, callData, deploy, initCode, SENDER } from '../support/deploy.ts'
-import { type Compilation, compile, type Settings, writeProject } from '../support/solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
+import { ROOT } from '../support/process/boot.ts'
+import {
+  type Compilation,
+  compile,
+  type Settings,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const content = readFileSync(path.join(ROOT, 'fixtures/project/Quiet.sol'), 'utf8')
 const folder = mkdtempSync(path.join(tmpdir(), 'devchain-refusals-'))

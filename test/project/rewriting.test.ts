@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { type Ask, callData, deploy, initCode, send } from '../support/deploy.ts'
+import { type Ask, callData, deploy, initCode, send } from '../support/chain/deploy.ts'
 import {
   type Compilation,
   compile,
   foundryFiles,
   hardhatFiles,
   type Settings,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 /** A watch waits until the compiler is quiet. */
 

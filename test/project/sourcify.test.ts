@@ -11,7 +11,7 @@ import {
   type ObservedCall,
 } from '../../src/devchain.ts'
 import type { Names } from '../../src/project/naming/names.ts'
-import { deploy, initCode, SENDER } from '../support/deploy.ts'
+import { deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
   type Compilation,
   compile,
@@ -19,7 +19,7 @@ import {
   type Layout,
   projectSources,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 

@@ -13,7 +13,7 @@ import {
 import type { Tracer } from '../../src/evm/executor.ts'
 import { Catalogue } from '../../src/project/code/catalogue.ts'
 import { type Explainer, explain } from '../../src/project/solidity/explain.ts'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
 import {
   type Compilation,
   compile,
@@ -21,7 +21,7 @@ import {
   projectSources,
   type Settings,
   writeProject,
-} from '../support/solidity.ts'
+} from '../support/solidity/solidity.ts'
 
 let folder: string
 

@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
-import { startLogged } from '../support/loggedchain.ts'
-import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import { startLogged } from '../support/chain/loggedchain.ts'
+import {
+  type Compilation,
+  compile,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
 
 const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 

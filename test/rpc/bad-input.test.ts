@@ -7,9 +7,9 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { eventually } from '../support/eventually.ts'
-import { connectRaw, rawPost } from '../support/raw.ts'
-import { call, post } from '../support/testserver.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { connectRaw, rawPost } from '../support/wire/raw.ts'
+import { call, post } from '../support/wire/testserver.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const HASH = `0x${'ab'.repeat(32)}`

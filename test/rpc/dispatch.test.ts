@@ -10,7 +10,7 @@ import {
   startTestServer,
   type TestServer,
   testMethods,
-} from '../support/testserver.ts'
+} from '../support/wire/testserver.ts'
 
 const refusal = (id: unknown, code: number, message: string | RegExp): unknown => ({
   jsonrpc: '2.0',

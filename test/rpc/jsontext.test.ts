@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type JsonText, JsonWriter } from '../../src/rpc/jsontext.ts'
-import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
+import { call, ownContext, result, startTestServer } from '../support/wire/testserver.ts'
 
 /** Numbers whose text fills several pieces. */
 const MANY = 400_000

@@ -14,8 +14,8 @@ import {
   SCRIPTS,
   type Script,
   type Send,
-} from '../support/io.ts'
-import { startNode } from '../support/node.ts'
+} from '../support/wire/io.ts'
+import { startNode } from '../support/wire/node.ts'
 
 interface Reply {
   readonly method: string

@@ -1,7 +1,7 @@
 // Keys and passphrases: no log has them, however they were sent.
 import { expect, test } from 'vitest'
 import { methods } from '../../src/methods/index.ts'
-import { startLogged } from '../support/loggedchain.ts'
+import { startLogged } from '../support/chain/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const KEY = `0x${'5ec7e7'.repeat(10)}5ec7`

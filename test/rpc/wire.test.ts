@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS, parseMessage } from '../../src/rpc/wire.ts'
-import { call, post, result, startTestServer } from '../support/testserver.ts'
+import { call, post, result, startTestServer } from '../support/wire/testserver.ts'
 
 const invalid = (id: unknown, message: string): unknown => ({
   jsonrpc: '2.0',

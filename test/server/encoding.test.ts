@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, result, startTestServer, type TestServer } from '../support/testserver.ts'
+import { call, result, startTestServer, type TestServer } from '../support/wire/testserver.ts'
 
 const LIMIT = 100_000
 const ECHO = call(1, 'test_echo', ['ü'.repeat(1_000)])

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { rawPost } from '../support/raw.ts'
-import { call, startTestServer, type TestServer } from '../support/testserver.ts'
-import { nextTurn } from '../support/turns.ts'
+import { nextTurn } from '../support/waiting/turns.ts'
+import { rawPost } from '../support/wire/raw.ts'
+import { call, startTestServer, type TestServer } from '../support/wire/testserver.ts'
 
 const BODY_LIMIT = 2_000
 

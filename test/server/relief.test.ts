@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Relief } from '../../src/server/relief.ts'
-import { boot, request } from '../support/boot.ts'
-import { call } from '../support/testserver.ts'
+import { boot, request } from '../support/process/boot.ts'
+import { call } from '../support/wire/testserver.ts'
 
 const MIB = 1024 * 1024
 

@@ -4,9 +4,9 @@ import { request as httpRequest } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Site } from '../../src/rpc/site.ts'
 import { createHostCheck } from '../../src/server/hosts.ts'
-import { eventually } from '../support/eventually.ts'
-import { connectRaw, rawPost } from '../support/raw.ts'
-import { call, result, startTestServer, stopTimers } from '../support/testserver.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { connectRaw, rawPost } from '../support/wire/raw.ts'
+import { call, result, startTestServer, stopTimers } from '../support/wire/testserver.ts'
 
 const echo = (id: unknown, value: unknown = id): string => call(id, 'test_echo', [value])
 

@@ -2,16 +2,16 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { eventually } from '../support/eventually.ts'
-import { connectRaw } from '../support/raw.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { nextTurn } from '../support/waiting/turns.ts'
+import { connectRaw } from '../support/wire/raw.ts'
 import {
   call,
   result,
   startTestServer,
   stopTimers,
   type TestServer,
-} from '../support/testserver.ts'
-import { nextTurn } from '../support/turns.ts'
+} from '../support/wire/testserver.ts'
 
 interface Client {
   readonly socket: WebSocket

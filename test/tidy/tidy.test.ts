@@ -36,10 +36,10 @@ const tests = filesBelow('test')
 
 /** Tests and their helpers that set timers, and why. */
 const TIMERS: Readonly<Record<string, string>> = {
-  'test/support/boot.ts': 'a script that runs until it is told to end',
-  'test/support/eventually.ts': 'polls',
-  'test/support/turns.ts': 'the turns of the loop',
-  'test/support/upstream.ts': 'the latency of a network',
+  'test/support/process/boot.ts': 'a script that runs until it is told to end',
+  'test/support/waiting/eventually.ts': 'polls',
+  'test/support/waiting/turns.ts': 'the turns of the loop',
+  'test/support/fork/upstream.ts': 'the latency of a network',
 }
 
 /** Tests and their helpers that read a clock, and why: none bounds what something takes by the time of day. */
@@ -47,7 +47,7 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'test/fuzz/endless.ts': 'a program: how often it prints',
   'test/methods/eth/longcall.test.ts': 'processor time of a question, a promise of 50 ms',
   'test/methods/tracing/longtrace.test.ts': 'figures that it prints',
-  'test/support/eventually.ts': 'its patience',
+  'test/support/waiting/eventually.ts': 'its patience',
   'test/unit/fork/client.test.ts': 'where a faked clock begins',
   'test/unit/fork/store.test.ts': 'times of files',
   'test/unit/node/chain/chain.test.ts': 'a faked clock',

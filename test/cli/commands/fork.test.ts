@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDevchain } from '../../../src/devchain.ts'
-import { boot, request, startProcess } from '../../support/boot.ts'
-import { startUpstream } from '../../support/upstream.ts'
+import { startUpstream } from '../../support/fork/upstream.ts'
+import { boot, request, startProcess } from '../../support/process/boot.ts'
 
 let folder: string
 

@@ -14,7 +14,7 @@ import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { parseMove, parseWait } from '../../../src/cli/parse/parsetime.ts'
 import { SHELLS, SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { COMMAND, FOREVER, startProcess, temporaryFolder } from '../../support/boot.ts'
+import { COMMAND, FOREVER, startProcess, temporaryFolder } from '../../support/process/boot.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'

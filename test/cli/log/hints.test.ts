@@ -10,8 +10,8 @@ import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { observerOf } from '../../../src/cli/start.ts'
 import { duration } from '../../../src/core/format.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
-import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
-import { startUpstream } from '../../support/upstream.ts'
+import { type LoggedChain, startLogged } from '../../support/chain/loggedchain.ts'
+import { startUpstream } from '../../support/fork/upstream.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 /** An endless loop. */

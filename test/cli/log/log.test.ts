@@ -13,7 +13,7 @@ import { createDevchain } from '../../../src/devchain.ts'
 import { methods } from '../../../src/methods/index.ts'
 import type { StateChange } from '../../../src/node/ledger/change.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
-import { sidecarOf } from '../../support/blobs.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3' as Address

@@ -1,8 +1,8 @@
 // The log of a chain that is linked to others: who comes and goes, and whose blocks came.
 import { afterEach, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startLogged } from '../../support/loggedchain.ts'
+import { startLogged } from '../../support/chain/loggedchain.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const opened: Devchain[] = []
 

@@ -6,7 +6,7 @@ import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import type { ProgressReport } from '../../../src/core/progress.ts'
 import { createDevchain } from '../../../src/devchain.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 afterEach(() => {
   vi.useRealTimers()

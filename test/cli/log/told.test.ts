@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { methods } from '../../../src/methods/index.ts'
-import { type LogForm, startLogged } from '../../support/loggedchain.ts'
+import { type LogForm, startLogged } from '../../support/chain/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -7,7 +7,7 @@ import { readDevchainOptions } from '../../../src/app/settings.ts'
 import { type BootEvent, bootEvent, bootText, readyFacts } from '../../../src/cli/boot.ts'
 import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
 import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
-import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
+import { type LoggedChain, startLogged } from '../../support/chain/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LogWriter } from '../../../src/cli/log/writer.ts'
-import { temporaryFolder } from '../../support/boot.ts'
+import { temporaryFolder } from '../../support/process/boot.ts'
 
 const describeDropped = (lines: number): string => `${lines} dropped\n`
 

@@ -17,9 +17,9 @@ import {
 } from '../../../src/link/protocol/messages.ts'
 import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
 import { decodeHeader, encodeHeader } from '../../../src/protocol/blocks/header.ts'
-import { COMMAND, ROOT, type Started, startProcess } from '../../support/boot.ts'
-import { eventually } from '../../support/eventually.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { COMMAND, ROOT, type Started, startProcess } from '../../support/process/boot.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 import { signed, testChain } from '../../unit/node/chains.ts'
 
 /** Processor time of the node's longest turn. */
@@ -58,7 +58,7 @@ async function startWatched(): Promise<Watched> {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-flood-'))
   const [ready, file] = [path.join(folder, 'ready'), path.join(folder, 'watch')]
   writeFileSync(file, '')
-  const watcher = path.join(ROOT, 'test/support/watch.mjs')
+  const watcher = path.join(ROOT, 'test/e2e/link/watch.mjs')
   started = startProcess(['--port', '0', '--ready-file', ready, '--exit-with-parent', '--quiet'], {
     command: [process.execPath, '--import', watcher, COMMAND] as never,
     env: { WATCH_FILE: file },

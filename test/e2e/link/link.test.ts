@@ -17,10 +17,10 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { hexFromBytes } from '../../../src/core/hex.ts'
-import { blobOf, kzg } from '../../support/blobs.ts'
-import { type Started, startProcess } from '../../support/boot.ts'
-import type { Contract } from '../../support/contracts.ts'
-import { eventually } from '../../support/eventually.ts'
+import { blobOf, kzg } from '../../support/evm/blobs.ts'
+import { type Started, startProcess } from '../../support/process/boot.ts'
+import type { Contract } from '../../support/solidity/contracts.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const ZERO = `0x${'00'.repeat(20)}` as const
 

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { plainEnvironment } from '../../support/boot.ts'
-import { Project, textOf } from '../../support/readme.ts'
+import { Project, textOf } from '../../support/pages/readme.ts'
+import { plainEnvironment } from '../../support/process/boot.ts'
 
 const project = new Project()
 

@@ -13,7 +13,7 @@ import {
   signTransaction,
   type Transaction,
 } from '../../../src/protocol/transactions/transaction.ts'
-import { sidecarOf } from '../../support/blobs.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
 
 /** The key of the first account. */
 const KEY = bytesFromHex('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
-import { assemble, storing } from '../../support/bytecode.ts'
+import { assemble, storing } from '../../support/evm/bytecode.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const TO = `0x${'c0'.repeat(20)}`

@@ -11,7 +11,7 @@ import { type LogEntry, logsOf } from '../../../src/node/events/logs.ts'
 import type { BlockRecord } from '../../../src/node/ledger/blockrecord.ts'
 import { JsonText } from '../../../src/rpc/jsontext.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
-import { assemble } from '../../support/bytecode.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 import { logOf, recordOf, word } from '../../unit/node/records.ts'
 
 /** What the accelerator writes. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectRaw, rawPost } from '../../support/raw.ts'
-import { bodyOf, LOOP, LOOPING, startStage } from '../../support/stage.ts'
+import { connectRaw, rawPost } from '../../support/wire/raw.ts'
+import { bodyOf, LOOP, LOOPING, startStage } from '../../support/wire/stage.ts'
 
 const OVERRIDES = { [LOOPING]: { code: LOOP } }
 const ENDLESS = `0x${'f'.repeat(64)}`

@@ -2,9 +2,16 @@
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectRaw, rawPost } from '../../support/raw.ts'
-import { ALICE, bodyOf, ENDLESS, LOOPING, type Stage, startEndless } from '../../support/stage.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
+import { connectRaw, rawPost } from '../../support/wire/raw.ts'
+import {
+  ALICE,
+  bodyOf,
+  ENDLESS,
+  LOOPING,
+  type Stage,
+  startEndless,
+} from '../../support/wire/stage.ts'
 
 const TRANSFER = { from: ALICE, to: ALICE, gas: '0x5208' }
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { methods } from '../../../src/methods/index.ts'
-import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../../support/stage.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
+import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../../support/wire/stage.ts'
 
 const GIVEN_UP = { message: expect.stringContaining('nobody waits for what comes of it') }
 

@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { EMPTY_ROOT } from '../../../src/state/trienode.ts'
-import { countTurns } from '../../support/turns.ts'
+import { countTurns } from '../../support/waiting/turns.ts'
 
 interface Proof {
   readonly address: Hex

@@ -3,7 +3,7 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hexFromBytes, ZERO_HASH } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { sidecarOf } from '../../support/blobs.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
 
 const alice = mnemonicToAccount('test test test test test test test test test test test junk')
 const ALICE = alice.address.toLowerCase()

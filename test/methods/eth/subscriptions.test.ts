@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createTestClient, publicActions, webSocket } from 'viem'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { startNode, type WireNode } from '../../support/node.ts'
+import { startNode, type WireNode } from '../../support/wire/node.ts'
 
 /** Emits 100 logs without topics, each of 4,096 bytes. */
 const HUNDRED_LOGS = '0x60645b6110005fa0600190038060025700'

@@ -1,18 +1,18 @@
 // Mining for real, over a socket: Ethash with an implementation of its own, and merged mining with blocks of its own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type MadeParentBlock,
+  makeParentBlock,
+  type ParentSketch,
+} from '../../support/chain/parentblocks.ts'
+import { startNode, type WireNode } from '../../support/wire/node.ts'
+import {
   FIRST_EPOCH,
   type LightCache,
   type LightResult,
   lightCache,
   lightHash,
-} from '../../support/lightethash.ts'
-import { startNode, type WireNode } from '../../support/node.ts'
-import {
-  type MadeParentBlock,
-  makeParentBlock,
-  type ParentSketch,
-} from '../../support/parentblocks.ts'
+} from './lightethash.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const opened: Devchain[] = []
 

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
-import type { Ask } from '../../support/anvil.ts'
 import {
   comparable,
   type DumpedChain,
   growChain,
   olderQuestionsOf,
-} from '../../support/dumpedchain.ts'
+} from '../../support/chain/dumpedchain.ts'
+import type { Ask } from '../../support/tools/anvil.ts'
 
 const FIXTURE = new URL('../../../fixtures/dumps/anvil-1.7.1.json.gz', import.meta.url)
 

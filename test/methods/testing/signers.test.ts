@@ -8,7 +8,7 @@ import {
 } from '../../../src/core/crypto/crypto.ts'
 import { concatBytes, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { assemble } from '../../support/bytecode.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE = '0x00000000000000000000000000000000000a11ce'

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
-import { assemble, calling } from '../../support/bytecode.ts'
+import { assemble, calling } from '../../support/evm/bytecode.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const CONTRACT = `0x${'a1'.repeat(20)}`

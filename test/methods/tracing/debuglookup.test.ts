@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, paddedBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 const CONTRACT = `0x${'c0'.repeat(20)}`
 const OTHER = `0x${'c1'.repeat(20)}`

@@ -2,8 +2,8 @@
 // to the letter. (test/server/plain.test.ts runs them on the interpreter alone.)
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { exchangesOf, readScripts, runScript, SCRIPTS, type Script } from '../../support/io.ts'
-import { startNode } from '../../support/node.ts'
+import { exchangesOf, readScripts, runScript, SCRIPTS, type Script } from '../../support/wire/io.ts'
+import { startNode } from '../../support/wire/node.ts'
 
 const TRACING =
   /^((debug|trace|ots)_|(anvil_mine_detailed|devchain_traceTransaction)$|eth_(callBundle|callMany|createAccessList|simulateV1)$)/

@@ -2,7 +2,7 @@
 // five million steps and prints what it took; otherwise it is a tenth of that.
 import { describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 

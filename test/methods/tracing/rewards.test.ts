@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { concatBytes, type Hash } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { networkBlocks, networkGenesis } from '../../support/networkchain.ts'
+import { networkBlocks, networkGenesis } from '../../support/chain/networkchain.ts'
 
 const MINER = `0x${'c0'.repeat(20)}`
 const UNCLE_MINER = `0x${'c1'.repeat(20)}`

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { assemble } from '../../support/bytecode.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 import {
   allFrames,
   type CallFrame,
@@ -16,7 +16,7 @@ import {
   storyOfCalls,
   storyOfSteps,
   type VmTrace,
-} from '../../support/stories.ts'
+} from './stories.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const MINER = `0x${'c0'.repeat(20)}`

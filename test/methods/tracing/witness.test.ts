@@ -13,7 +13,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
-import { networkBlocks, networkGenesis } from '../../support/networkchain.ts'
+import { networkBlocks, networkGenesis } from '../../support/chain/networkchain.ts'
 
 interface Witness {
   readonly state: readonly Hex[]

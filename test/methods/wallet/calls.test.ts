@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { batchById, type CallBatches, withBatch } from '../../../src/node/pool/batches.ts'
-import { assemble } from '../../support/bytecode.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

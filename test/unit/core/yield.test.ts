@@ -1,7 +1,7 @@
 // Turns for others during long work.
 import { expect, test, vi } from 'vitest'
 import { sharedYielder, yielder } from '../../../src/core/yield.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 test('Others have their turn once the work has taken so long, and then the time counts anew', async () => {
   let now = 1_000

@@ -13,8 +13,8 @@ import {
   withBalance,
   withCode,
 } from '../../../src/state/world.ts'
-import { assemble, calling, deploying, RETURN_WORD } from '../../support/bytecode.ts'
-import { countTurns } from '../../support/turns.ts'
+import { assemble, calling, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
+import { countTurns } from '../../support/waiting/turns.ts'
 import {
   ALICE,
   BOB,

@@ -7,7 +7,7 @@ import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, concatBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { formatConsoleCall, formatValues } from '../../../src/evm/console.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
-import { calling, storing } from '../../support/bytecode.ts'
+import { calling, storing } from '../../support/evm/bytecode.ts'
 import { CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
 const NOBODY = '0x00000000000000000000000000000000000A11cE'

@@ -19,8 +19,8 @@ import {
   withBalance,
   withCode,
 } from '../../../src/state/world.ts'
-import { calling } from '../../support/bytecode.ts'
-import { allEngines } from '../../support/engines.ts'
+import { calling } from '../../support/evm/bytecode.ts'
+import { allEngines } from '../../support/evm/engines.ts'
 import {
   blockWith,
   CONTRACT,

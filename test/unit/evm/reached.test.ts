@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import type { ReachedCode, Tracer } from '../../../src/evm/executor.ts'
 import { addReached, hitsOf, noCounts } from '../../../src/evm/tracers/reached.ts'
-import { assemble, calling, deploying, storing } from '../../support/bytecode.ts'
-import { allEngines } from '../../support/engines.ts'
+import { assemble, calling, deploying, storing } from '../../support/evm/bytecode.ts'
+import { allEngines } from '../../support/evm/engines.ts'
 import { callOf, OTHER, withProgram } from './stage.ts'
 
 const LIMIT = 2 ** 27

@@ -10,7 +10,7 @@ import {
   withCode,
   withNonce,
 } from '../../../src/state/world.ts'
-import { assemble } from '../../support/bytecode.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 
 export const ALICE: Address = '0x00000000000000000000000000000000000a11ce' as Address
 export const BOB: Address = '0x0000000000000000000000000000000000000b0b' as Address

@@ -32,7 +32,7 @@ import {
   withCode,
   withNonce,
 } from '../../../src/state/world.ts'
-import { assemble, storing } from '../../support/bytecode.ts'
+import { assemble, storing } from '../../support/evm/bytecode.ts'
 import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.ts'
 
 const executor = createExecutor()

@@ -12,7 +12,7 @@ import type {
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import type { Log } from '../../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
-import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
+import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/evm/bytecode.ts'
 import { ALICE, BOB, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
 const word = (value: number): string => wordFromBigint(BigInt(value))

@@ -31,7 +31,7 @@ import {
   withNonce,
   withStorage,
 } from '../../../src/state/world.ts'
-import { assemble, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
+import { assemble, deploying, RETURN_WORD, storing } from '../../support/evm/bytecode.ts'
 import {
   ALICE,
   BOB,

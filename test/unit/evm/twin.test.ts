@@ -29,8 +29,8 @@ import {
   withCode,
   withNonce,
 } from '../../../src/state/world.ts'
-import { assemble, calling, deploying, storing } from '../../support/bytecode.ts'
-import { LibraryChain, type LibraryOutcome } from '../../support/librarychain.ts'
+import { assemble, calling, deploying, storing } from '../../support/evm/bytecode.ts'
+import { LibraryChain, type LibraryOutcome } from './librarychain.ts'
 import { BOB, blockWith, CONTRACT, ETHER, funded, MINER, OTHER, withProgram } from './stage.ts'
 
 const RUNS = Number(process.env.TWIN_RUNS ?? 8)

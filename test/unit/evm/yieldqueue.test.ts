@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { YieldQueue } from '../../../src/evm/run/yieldqueue.ts'
-import { countTurns, nextTurn } from '../../support/turns.ts'
+import { countTurns, nextTurn } from '../../support/waiting/turns.ts'
 import { callOf } from './stage.ts'
 
 describe('those who wait for a turn', () => {

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import { type Hex, hexFromBytes } from '../../../src/core/hex.ts'
 import { CONTRACTS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
 import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/question.ts'
-import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
-import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
+import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
+import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/fork/upstream.ts'
 
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const TABLE = `0x${'66'.padStart(40, '0')}`

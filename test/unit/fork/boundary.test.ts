@@ -11,7 +11,7 @@ import {
   setting,
   startUpstream,
   type Upstream,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 type Params = (place: Place) => readonly unknown[]
 

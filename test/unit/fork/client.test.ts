@@ -11,9 +11,9 @@ import { currentPatience, Patience, patiently } from '../../../src/fork/client/p
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
 import { cleanerOf, isPrivateUrl, shownUrl } from '../../../src/fork/client/urls.ts'
 import { quantity } from '../../../src/fork/network/answers.ts'
-import { OWN_CERTIFICATE, OWN_KEY } from '../../support/certificate.ts'
-import { nextTurn } from '../../support/turns.ts'
-import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
+import { OWN_CERTIFICATE, OWN_KEY } from './certificate.ts'
 
 interface Watched {
   readonly client: Client

@@ -1,7 +1,7 @@
 // The clock of a fork: it goes on from the block that is forked, by whatever source.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DevchainOptions } from '../../../src/devchain.ts'
-import { type Fork, forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { type Fork, forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 
 /** Blocks of the network below the fork, a second apart: its genesis is much older than so many steps of 12 seconds. */
 const HEIGHT = 45

@@ -6,7 +6,13 @@ import { decodeBlock } from '../../../src/protocol/blocks/blockdecoding.ts'
 import { encodeHeader, unclesHash } from '../../../src/protocol/blocks/header.ts'
 import { EMPTY_TRIE_ROOT } from '../../../src/protocol/blocks/orderedtrie.ts'
 import { withdrawalsRoot } from '../../../src/protocol/blocks/withdrawal.ts'
-import { type Fork, forkOf, sendOn, startUpstream, type Upstream } from '../../support/upstream.ts'
+import {
+  type Fork,
+  forkOf,
+  sendOn,
+  startUpstream,
+  type Upstream,
+} from '../../support/fork/upstream.ts'
 
 const RAW = /^debug_getRaw/
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import type { Hardfork } from '../../../src/protocol/forks.ts'
 import { HISTORY_STORAGE } from '../../../src/state/predeploys.ts'
-import { type Ask, askOf, randomNetwork } from '../../support/randomnetwork.ts'
+import { type Ask, askOf, randomNetwork } from '../../support/fork/randomnetwork.ts'
 import {
   type Asked,
   deployKeeper,
@@ -12,7 +12,7 @@ import {
   setting,
   startUpstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 /** Blocks of the network, and from one fork to the next. */
 const BLOCKS = 200

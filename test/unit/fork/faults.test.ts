@@ -13,7 +13,7 @@ import {
   startUpstream,
   type Upstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
 

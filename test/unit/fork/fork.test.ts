@@ -10,7 +10,7 @@ import {
   startUpstream,
   type Upstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 const SUM = BigInt((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)
 

@@ -9,7 +9,7 @@ import {
   startUpstream,
   type Upstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 const INTERNAL = -32603
 const OTHER = `0x${'ab'.repeat(20)}`

@@ -9,7 +9,7 @@ import {
   missed,
 } from '../../../src/fork/network/gather.ts'
 import { type Miss, MissingState, type MissSource } from '../../../src/state/misses.ts'
-import { deployKeeper, forkOf, startUpstream } from '../../support/upstream.ts'
+import { deployKeeper, forkOf, startUpstream } from '../../support/fork/upstream.ts'
 
 const slot = (number: bigint): Miss => ({
   kind: 'slot',

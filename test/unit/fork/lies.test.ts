@@ -13,7 +13,7 @@ import {
   setting,
   startUpstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 interface Slot {
   readonly key: string

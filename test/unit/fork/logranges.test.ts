@@ -14,7 +14,7 @@ import {
   setting,
   startUpstream,
   type Upstream,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 const WIDE = { from: 100n, to: 1_000_099n }
 

@@ -5,7 +5,7 @@ import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
 import { type BlockPoint, Network } from '../../../src/fork/network/network.ts'
 import { memoryStore, type Store } from '../../../src/fork/store/store.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 const NEWEST = 200n
 

@@ -5,8 +5,8 @@ import { WebSocket } from 'ws'
 import type { Address } from '../../../src/core/hex.ts'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { ownContractNotice } from '../../../src/fork/network/owncontracts.ts'
-import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
-import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
+import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
+import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/fork/upstream.ts'
 
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`

@@ -5,7 +5,7 @@ import { type Ask, type Reply, tellsOfPruning } from '../../../src/fork/client/p
 import { PrunedState } from '../../../src/fork/network/pruned.ts'
 import { findBlock } from '../../../src/fork/start/find.ts'
 import { NO_HEADS } from '../../../src/fork/start/heads.ts'
-import { deployKeeper, forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { deployKeeper, forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 
 const MISSING = { code: -32000, message: 'missing trie node 5a1f (path ) state is not available' }
 

@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { cassetteIn, textOfCassette } from '../../../src/fork/store/cassette.ts'
-import { temporaryFolder } from '../../support/boot.ts'
-import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
+import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
 import {
   deployKeeper,
   type Fork,
@@ -16,7 +15,8 @@ import {
   setting,
   startUpstream,
   type Upstream,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
+import { temporaryFolder } from '../../support/process/boot.ts'
 
 let file = ''
 

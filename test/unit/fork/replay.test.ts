@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { DevchainOptions } from '../../../src/devchain.ts'
 import { createDevchain } from '../../../src/devchain.ts'
 import type { Hardfork } from '../../../src/protocol/forks.ts'
-import { askOf, randomNetwork } from '../../support/randomnetwork.ts'
+import { askOf, randomNetwork } from '../../support/fork/randomnetwork.ts'
 import {
   type Asked,
   deployKeeper,
@@ -12,7 +12,7 @@ import {
   startUpstream,
   type Upstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 interface Busy {
   readonly keeper: string

@@ -7,7 +7,7 @@ import { readBlock } from '../../../src/fork/network/header.ts'
 import { requireEvm, rulesOf } from '../../../src/fork/network/rules.ts'
 import { forkIdAt } from '../../../src/protocol/forkid.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/protocol/forks.ts'
-import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 
 const NETWORKS: readonly (readonly [name: string, chain: ChainConfig, genesis: Hash])[] = [
   [

@@ -36,7 +36,7 @@ import {
   startUpstream,
   type Upstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 let folder = ''
 const cacheHome = process.env.XDG_CACHE_HOME

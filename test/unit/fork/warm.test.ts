@@ -10,7 +10,7 @@ import {
   setting,
   startUpstream,
   word,
-} from '../../support/upstream.ts'
+} from '../../support/fork/upstream.ts'
 
 let folder = ''
 const cacheHome = process.env.XDG_CACHE_HOME

@@ -10,9 +10,9 @@ import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
 import { encodeHeader, type Header } from '../../../src/protocol/blocks/header.ts'
 import { blobHash, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
-import { sidecarOf } from '../../support/blobs.ts'
-import { type Answers, type HandmadePeer, handmadePeer } from '../../support/handmade.ts'
-import { LinkWorld, type TestNode } from '../../support/linkworld.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
+import { type Answers, type HandmadePeer, handmadePeer } from '../../support/link/handmade.ts'
+import { LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
 
 /** Blocks that another chain of the same genesis mined: empty ones, and in the last a transfer. */

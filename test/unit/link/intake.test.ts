@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { Intake, type IntakeHolder, MAX_INTAKE } from '../../../src/link/protocol/intake.ts'
 import { MAX_ANNOUNCE } from '../../../src/link/protocol/messages.ts'
-import { handmadePeer } from '../../support/handmade.ts'
-import { LinkWorld, type MemoryPipe } from '../../support/linkworld.ts'
+import { handmadePeer } from '../../support/link/handmade.ts'
+import { LinkWorld, type MemoryPipe } from '../../support/link/linkworld.ts'
 
 function holders(names: string): { readonly gone: string[]; readonly all: IntakeHolder[] } {
   const gone: string[] = []

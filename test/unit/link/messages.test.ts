@@ -8,8 +8,8 @@ import { Reputations } from '../../../src/link/peers/reputation.ts'
 import { Throttle } from '../../../src/link/protocol/limits.ts'
 import { decodeMessage, encodeMessage, type Message } from '../../../src/link/protocol/messages.ts'
 import { readPeerUrl } from '../../../src/options/values.ts'
-import { memoryPipes, TestTiming } from '../../support/linkworld.ts'
-import { nextTurn } from '../../support/turns.ts'
+import { memoryPipes, TestTiming } from '../../support/link/linkworld.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 const bytes = (most: number, least = 0): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ maxLength: most, minLength: least })

@@ -5,7 +5,7 @@ import { mine } from '../../../src/node/commands/mine.ts'
 import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
-import { headHash, LinkWorld, type TestNode } from '../../support/linkworld.ts'
+import { headHash, LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
 
 /** Mines blocks, and nothing is told of it yet. */

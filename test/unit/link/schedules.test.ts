@@ -7,8 +7,8 @@ import { headOf, transactionPlace } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction, sendTransaction } from '../../../src/node/sending/send.ts'
 import { blobHash, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
 import { stateRoot } from '../../../src/state/world.ts'
-import { sidecarOf } from '../../support/blobs.ts'
-import { headHash, LinkWorld, type TestNode } from '../../support/linkworld.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
+import { headHash, LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { signed } from '../node/chains.ts'
 
 /** What is sent: a signed transaction, one of an impersonated sender, one with a blob. */

@@ -17,8 +17,8 @@ import {
 } from '../../../src/protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../../src/protocol/transactions/transaction.ts'
 import { accountAt, nonceAt } from '../../../src/state/world.ts'
-import { sidecarOf } from '../../support/blobs.ts'
-import { headHash, LinkWorld, type TestNode } from '../../support/linkworld.ts'
+import { sidecarOf } from '../../support/evm/blobs.ts'
+import { headHash, LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
 
 const STRANGER = `0x${'5a'.repeat(20)}` as Address

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as tiny from '../../../../src/core/crypto/secp256k1.ts'
 import { type CurveSignature, ORDER } from '../../../../src/core/crypto/secp256k1.ts'
 import { bytesFromHex, concatBytes, hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
-import * as noble from '../../../support/noblecurve.ts'
+import * as noble from './noblecurve.ts'
 
 /** The prime of the field that coordinates are in. */
 const FIELD = 2n ** 256n - 2n ** 32n - 977n

@@ -7,8 +7,8 @@ import { createHotCode } from '../../../../src/evm/fast/compiler/hotcode.ts'
 import { Writer } from '../../../../src/evm/fast/compiler/wasm/writer.ts'
 import { createFastMachine, type HotCode } from '../../../../src/evm/fast/machine.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
-import { RETURN_WORD } from '../../../support/bytecode.ts'
-import { type Engine, engineOf } from '../../../support/engines.ts'
+import { RETURN_WORD } from '../../../support/evm/bytecode.ts'
+import { type Engine, engineOf } from '../../../support/evm/engines.ts'
 import { ALICE, blockWith, CONTRACT, funded, withProgram } from '../stage.ts'
 
 const MEMORY_LIMIT = 1_000_000

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Outcome } from '../../../../src/evm/executor.ts'
 import { createFastMachine } from '../../../../src/evm/fast/machine.ts'
-import { engineOf } from '../../../support/engines.ts'
+import { engineOf } from '../../../support/evm/engines.ts'
 import { callOf } from '../stage.ts'
 
 const interpreter = engineOf('interpreter', async () => createFastMachine())

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { bytesFromHex } from '../../../../src/core/hex.ts'
 import { findWrongBlob } from '../../../../src/evm/precompiles/blobproofs.ts'
 import { type BlobSidecar, CELLS } from '../../../../src/protocol/transactions/sidecar.ts'
-import { sidecarOf } from '../../../support/blobs.ts'
-import { nextTurn } from '../../../support/turns.ts'
+import { sidecarOf } from '../../../support/evm/blobs.ts'
+import { nextTurn } from '../../../support/waiting/turns.ts'
 
 const SIDECARS = [0, 1].map((version) => sidecarOf(version as 0 | 1, [1, 2])) as [
   BlobSidecar,

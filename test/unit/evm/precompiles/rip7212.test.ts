@@ -3,7 +3,7 @@ import { p256 } from '@noble/curves/nist.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { concatBytes, hexFromBytes } from '../../../../src/core/hex.ts'
 import { createDevchain, type DevchainOptions } from '../../../../src/devchain.ts'
-import { assemble } from '../../../support/bytecode.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
 
 const PLACE = `0x${'100'.padStart(40, '0')}`
 const CALLER = `0x${'ca'.repeat(20)}`

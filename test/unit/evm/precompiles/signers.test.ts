@@ -17,7 +17,7 @@ import {
 import { emptyMap } from '../../../../src/core/persistent.ts'
 import type { CallJob, Jobs, Outcome, Signers } from '../../../../src/evm/executor.ts'
 import { HARDFORKS } from '../../../../src/protocol/forks.ts'
-import { allEngines } from '../../../support/engines.ts'
+import { allEngines } from '../../../support/evm/engines.ts'
 import { ALICE, BOB, callOf, messageWith, OTHER } from '../stage.ts'
 
 const KEY = keccak256(Uint8Array.of(1))

@@ -9,7 +9,7 @@ import { traceMessage } from '../../../../src/node/calls/replay.ts'
 import type { CallRequest } from '../../../../src/node/calls/request.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
-import { assemble, RETURN_WORD } from '../../../support/bytecode.ts'
+import { assemble, RETURN_WORD } from '../../../support/evm/bytecode.ts'
 import { account, testChain } from '../chains.ts'
 
 const FEE = 10n ** 9n

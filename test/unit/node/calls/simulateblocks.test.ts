@@ -31,8 +31,14 @@ import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { encodeHeader } from '../../../../src/protocol/blocks/header.ts'
 import { EMPTY_BLOOM } from '../../../../src/protocol/blocks/receipt.ts'
 import { balanceAt, nonceAt, stateRoot } from '../../../../src/state/world.ts'
-import { assemble, calling, deploying, RETURN_WORD, storing } from '../../../support/bytecode.ts'
-import { countTurns } from '../../../support/turns.ts'
+import {
+  assemble,
+  calling,
+  deploying,
+  RETURN_WORD,
+  storing,
+} from '../../../support/evm/bytecode.ts'
+import { countTurns } from '../../../support/waiting/turns.ts'
 import { account, signed, testChain } from '../chains.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}` as Address

@@ -15,8 +15,8 @@ import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { balanceAt } from '../../../../src/state/world.ts'
-import { eventually } from '../../../support/eventually.ts'
-import { nextTurn } from '../../../support/turns.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
+import { nextTurn } from '../../../support/waiting/turns.ts'
 import {
   account,
   headTime,

@@ -7,7 +7,7 @@ import type { LogQuery } from '../../../../src/node/events/logs.ts'
 import { truncateTo } from '../../../../src/node/ledger/blocktree.ts'
 import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
-import { countTurns } from '../../../support/turns.ts'
+import { countTurns } from '../../../support/waiting/turns.ts'
 import { NOON, testChain } from '../chains.ts'
 import {
   addressOf,

@@ -15,7 +15,7 @@ import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { encodeBlock } from '../../../../src/protocol/blocks/block.ts'
 import { HARDFORKS } from '../../../../src/protocol/forks.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
-import { networkBlocks, networkGenesis } from '../../../support/networkchain.ts'
+import { networkBlocks, networkGenesis } from '../../../support/chain/networkchain.ts'
 import { account, testEnvironment } from '../chains.ts'
 
 /** Forks by block up to the merge, then by time: one a block, each twice as long where time passes. */

@@ -8,7 +8,7 @@ import { replay } from '../../../../src/node/calls/replay.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
-import { assemble } from '../../../support/bytecode.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
 import { blockOf, imported, madeOf, optionsWith } from '../firstblocks.ts'
 
 /** Stores 1 when it has its two million bytes. */

@@ -32,7 +32,7 @@ import {
   NETWORK_KEY,
   networkBlocks,
   networkGenesis,
-} from '../../../support/networkchain.ts'
+} from '../../../support/chain/networkchain.ts'
 import { account, NOON, testEnvironment } from '../chains.ts'
 
 /** Fields of a header, in their order. */

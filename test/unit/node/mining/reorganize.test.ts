@@ -27,7 +27,7 @@ import { encodeBlock } from '../../../../src/protocol/blocks/block.ts'
 import { hashHeader, unclesHash } from '../../../../src/protocol/blocks/header.ts'
 import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
 import { balanceAt, nonceAt, storageAt } from '../../../../src/state/world.ts'
-import { assemble } from '../../../support/bytecode.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
 import { account, height, signed, testChain } from '../chains.ts'
 import { addressOf } from '../records.ts'
 

@@ -15,7 +15,7 @@ import {
   DEPOSIT_CONTRACT,
   WITHDRAWAL_REQUESTS,
 } from '../../../../src/state/predeploys.ts'
-import { assemble } from '../../../support/bytecode.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
 import { blockOf, imported, optionsWith } from '../firstblocks.ts'
 
 const LOGS_ITS_INPUT = assemble(

@@ -14,7 +14,7 @@ import {
   type ParentProof,
   proofOfBlock,
 } from '../../../../src/protocol/work/parentchain.ts'
-import { makeParentBlock } from '../../../support/parentblocks.ts'
+import { makeParentBlock } from '../../../support/chain/parentblocks.ts'
 import { account, headTime, signed, testChain, testEnvironment } from '../chains.ts'
 
 function proofFor(work: Hash, target: bigint): ParentProof {

@@ -25,7 +25,7 @@ import type {
   Transaction,
   UnsignedTransaction,
 } from '../../../../src/protocol/transactions/transaction.ts'
-import { sidecarOf } from '../../../support/blobs.ts'
+import { sidecarOf } from '../../../support/evm/blobs.ts'
 import { account, height, NOON, signed, testChain } from '../chains.ts'
 
 const SIDECAR = sidecarOf(0, [1, 2])

@@ -13,7 +13,7 @@ import {
   signTransaction,
   type Transaction,
 } from '../../../../src/protocol/transactions/transaction.ts'
-import { sidecarOf } from '../../../support/blobs.ts'
+import { sidecarOf } from '../../../support/evm/blobs.ts'
 
 const SIDECARS = [sidecarOf(0, [1, 2]), sidecarOf(1, [1, 2])]
 const [plain] = SIDECARS as [BlobSidecar]

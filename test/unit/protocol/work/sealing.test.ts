@@ -19,7 +19,7 @@ import {
   workInCoinbase,
 } from '../../../../src/protocol/work/parentchain.ts'
 import { sealHash, seedHash, targetOf } from '../../../../src/protocol/work/sealing.ts'
-import { makeParentBlock } from '../../../support/parentblocks.ts'
+import { makeParentBlock } from '../../../support/chain/parentblocks.ts'
 import { recordOf, word } from '../../node/records.ts'
 
 describe('work', () => {

@@ -1,0 +1,50 @@
+// Each engine by itself: without one below it, where its bugs would be mended before a test sees them.
+import type { Jobs } from '../../../src/evm/executor.ts'
+import { createHotCode } from '../../../src/evm/fast/compiler/hotcode.ts'
+import { createFastMachine } from '../../../src/evm/fast/machine.ts'
+import type { Machine } from '../../../src/evm/machine.ts'
+import { createJobsOn } from '../../../src/evm/run/jobs.ts'
+import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
+
+/** An engine under test. */
+export interface Engine {
+  readonly name: string
+  /** @param memoryLimit bytes */
+  readonly jobsWithin: (memoryLimit: number) => Jobs
+}
+
+/** An engine of one machine. Its bugs come out. */
+export function engineOf(name: string, machine: () => Promise<Machine>): Engine {
+  let loaded: Promise<Machine> | undefined
+  const load = (): Promise<Machine> => {
+    loaded ??= machine()
+    return loaded
+  }
+  const machines = new Tiers([{ name, load }], () => undefined)
+  return {
+    name,
+    jobsWithin: (memoryLimit) => createJobsOn({ machines, memoryLimit, isClosed: () => false }),
+  }
+}
+
+/** Rounds after which code is compiled: few, as most test programs have few. */
+const EARLY = 2
+
+/** The engines that there are, from the reference, which is right, to the fastest. */
+export function allEngines(): readonly Engine[] {
+  return [
+    ...tiersOf('interpreter', fail)
+      .toReversed()
+      .map(({ name, load }) => engineOf(name, load)),
+    engineOf('compiler', async () => createFastMachine(createHotCode(fail, EARLY))),
+  ]
+}
+
+function fail(error: unknown): never {
+  throw error
+}
+
+/** Those that tell how much gas a run would have needed. */
+export function tellingEngines(): readonly Engine[] {
+  return allEngines().filter(({ name }) => name !== 'reference')
+}
