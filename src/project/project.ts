@@ -26,7 +26,7 @@ import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { isFolder } from './reading/tools.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
-import { type Explanation, explain, explanationLines, type Foresight } from './solidity/explain.ts'
+import { explain, type Foresight } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
 import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
@@ -84,9 +84,9 @@ export class Project {
       catchUp: () => this.#catchUp(),
       explain: async (hash) => {
         const again = runOfMined(chain, hash)
-        return again && (await this.sourceExplanation(again, 'it failed'))?.lines
+        return again && (await this.explain(again, 'it failed'))?.lines
       },
-      explainRun: async (again, usual) => (await this.sourceExplanation(again, usual))?.lines,
+      explainRun: async (again, usual) => (await this.explain(again, usual))?.lines,
       trace: async (hash) => (await this.trace(hash)).lines,
       traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
     })
@@ -195,16 +195,12 @@ export class Project {
     const contracts = found.map((each) => summarizer.summaryOf(each))
     this.#handedOver += 1
     const file = `${name} #${this.#handedOver}`
-    const news = {
-      items: summarizer.takeItems(),
-      files: [{ path: file, stamp: '', contracts }],
-      skipped: [],
-    }
     this.#compilations.push(file)
     const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
     for (const each of oldest) this.#values.delete(each)
     this.catalogue.remove(oldest)
-    this.catalogue.add(news, [])
+    const files = [{ path: file, stamp: '', contracts }]
+    this.catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
     this.#keep(file, value)
     return contracts.length
   }
@@ -221,12 +217,9 @@ export class Project {
   async #openCoverage(): Promise<Coverage> {
     const { Coverage } = await import('./coverage/coverage.ts')
     const { chain, folder } = this.#options
-    const coverage = new Coverage({
-      catalogue: this.catalogue,
-      details: this.#details,
-      folder,
-      warn: (text) => this.#warning(text),
-    })
+    const { catalogue } = this
+    const warn = (text: string): void => this.#warning(text)
+    const coverage = new Coverage({ catalogue, details: this.#details, folder, warn })
     chain.execution.watchCommands(() => new ReachedWatch(coverage.take))
     chain.execution.watchCalls({ onReached: coverage.take })
     chain.onClose(() => coverage.close())
@@ -234,7 +227,7 @@ export class Project {
   }
 
   /** Why a run failed, and where in its source; undefined where that is not known. */
-  async explain(again: Again, usual: string): Promise<Explanation | undefined> {
+  async explain(again: Again, usual: string): Promise<SourceExplanation | undefined> {
     await this.#catchUp()
     if (this.catalogue.isEmpty) return undefined
     const { names, catalogue } = this
@@ -279,11 +272,6 @@ export class Project {
   #valueOf(file: string): unknown {
     const kept = this.#values.get(file)
     return kept && (JSON.parse(inflateSync(kept).toString()) as unknown)
-  }
-
-  async sourceExplanation(again: Again, usual: string): Promise<SourceExplanation | undefined> {
-    const explained = await this.explain(again, usual)
-    return explained && { lines: explanationLines(explained), cause: explained.cause }
   }
 
   /**

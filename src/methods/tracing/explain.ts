@@ -47,7 +47,7 @@ async function explanationOf(
   reason: string,
 ): Promise<SourceExplanation | undefined> {
   try {
-    return await project.sourceExplanation(again, reason)
+    return await project.explain(again, reason)
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error

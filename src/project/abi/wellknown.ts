@@ -1,4 +1,5 @@
 // Functions that are known without an artifact, as members of an ABI: their parameters follow from their signatures.
+import { from } from 'ox/AbiParameters'
 import { functionSignature } from '../../core/abi.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { Parameter } from './decode.ts'
@@ -35,21 +36,5 @@ function itemOf(signature: string, key: string): AbiItem {
 }
 
 function parametersIn(types: string): readonly Parameter[] {
-  const found: Parameter[] = []
-  let depth = 0
-  let start = 0
-  for (let at = 0; at <= types.length; at++) {
-    if (types[at] === '(') depth += 1
-    else if (types[at] === ')') depth -= 1
-    if (depth > 0 || (at < types.length && types[at] !== ',')) continue
-    if (at > start) found.push(parameterOf(types.slice(start, at)))
-    start = at + 1
-  }
-  return found
-}
-
-function parameterOf(type: string): Parameter {
-  const [, held, array] = /^\((.*)\)((?:\[\d*\])*)$/.exec(type) ?? []
-  if (held === undefined) return { type }
-  return { type: `tuple${array}`, components: parametersIn(held) }
+  return types === '' ? [] : (from(types) as readonly Parameter[])
 }

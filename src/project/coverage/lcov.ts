@@ -2,7 +2,7 @@
 // @see https://manpages.debian.org/unstable/lcov/geninfo.1.en.html
 import type { SourceFunction } from '../solidity/outline.ts'
 import type { Range } from '../solidity/tokens.ts'
-import type { BranchTally, FunctionTally, MeasuredFile } from './measure.ts'
+import type { BranchTally, FunctionTally, MeasuredFile, Tally } from './measure.ts'
 
 export interface Share {
   readonly hit: number
@@ -16,24 +16,9 @@ export interface CoverageRow {
   readonly branches: Share
 }
 
-interface FileCounts {
-  readonly functions: readonly {
-    readonly line: number
-    readonly name: string
-    readonly count: number
-  }[]
-  readonly branches: readonly BranchCounts[]
-  readonly lines: ReadonlyMap<number, number>
-}
+type FileCounts = ReturnType<typeof countsOf>
 
 type Begun = Pick<Range, 'start' | 'head'>
-
-interface BranchCounts {
-  readonly line: number
-  /** How often it was come to, and how often it went each way. */
-  readonly count: number
-  readonly ways: readonly number[]
-}
 
 /** One file as a section of lcov, and as a row; undefined where nothing in it can run. */
 export function recordOf(file: MeasuredFile): { lcov: string; row: CoverageRow } | undefined {
@@ -75,7 +60,7 @@ function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): s
   return `${text.join('\n')}\n`
 }
 
-function countsOf({ functions, source }: MeasuredFile): FileCounts {
+function countsOf({ functions, source }: MeasuredFile) {
   const lineOf = ({ start, head = start }: Begun): number => source.outline.lineAt(head).line
   const names = namesOf(functions, lineOf)
   const lines = new Map<number, number>()
@@ -84,18 +69,17 @@ function countsOf({ functions, source }: MeasuredFile): FileCounts {
     lines.set(line, Math.max(lines.get(line) ?? 0, times))
   }
   for (const each of functions) {
-    const { coverable, statements, branches, isPresent } = each
-    count(coverable.function, each.count)
-    for (const [i, range] of coverable.statements.entries()) {
-      const tally = statements[i]!
+    const { function: own, statements, branches, isPresent } = each
+    count(own, each.count)
+    for (const tally of statements) {
       // the compiler has left it out of a function that is there: nobody could see it run
-      if (!isPresent || tally.isPresent) count(range, tally.count)
+      if (!isPresent || tally.isPresent) count(tally.range, tally.count)
     }
     for (const tally of branches) if (tally.isPresent) count(tally.branch.at, tally.count)
   }
   return {
     functions: functions.map((each, i) => ({
-      line: lineOf(each.coverable.function),
+      line: lineOf(each.function),
       name: names[i]!,
       count: each.count,
     })),
@@ -107,6 +91,7 @@ function countsOf({ functions, source }: MeasuredFile): FileCounts {
         return counts === undefined || !lines.has(line) ? [] : [{ line, ...counts }]
       }),
     ),
+    /** How often each line began to run on which a function or a statement begins. */
     lines: new Map([...lines].sort(([a], [b]) => a - b)),
   }
 }
@@ -116,13 +101,13 @@ function namesOf(
   functions: readonly FunctionTally[],
   lineOf: (range: SourceFunction) => number,
 ): readonly string[] {
-  const names = functions.map(({ coverable: { function: each } }) =>
+  const names = functions.map(({ function: each }) =>
     each.contract === undefined ? each.name : `${each.contract}.${each.name}`,
   )
   return names.map((name, i) =>
     names.filter((other) => other === name).length === 1
       ? name
-      : `${name}:${lineOf(functions[i]!.coverable.function)}`,
+      : `${name}:${lineOf(functions[i]!.function)}`,
   )
 }
 
@@ -130,17 +115,17 @@ function namesOf(
 function branchOf(
   owner: FunctionTally,
   tally: BranchTally,
-): Omit<BranchCounts, 'line'> | undefined {
+): { readonly count: number; readonly ways: readonly number[] } | undefined {
   const { branch, count, byJump, isPresent } = tally
   if (!owner.isPresent) return { count: 0, ways: branch.ways.map(() => 0) }
-  const told = branch.ways.map((range, i) => wayOf(owner, range, tally.ways[i]!))
+  const told = tally.ways.map((way) => way && wayOf(owner, way))
   switch (branch.kind) {
     case 'require':
       return isPresent ? { count, ways: byJump } : undefined
     case 'if': {
       const [good = isPresent ? byJump[0] : undefined, bad] = told
       if (good === undefined) return undefined
-      const before = isPresent ? count : statementAt(owner, branch.at)?.count
+      const before = isPresent ? count : countAt(owner, branch.at)
       const rest = bad ?? (before === undefined ? undefined : Math.max(0, before - good))
       return rest === undefined ? undefined : { count: before ?? good + rest, ways: [good, rest] }
     }
@@ -155,24 +140,16 @@ function branchOf(
 
 /** How often a way was taken: as its first statement ran, or its operations did; undefined where it has neither. */
 function wayOf(
-  owner: FunctionTally,
-  range: Range | undefined,
-  { isPresent, count }: { readonly isPresent: boolean; readonly count: number },
+  { statements }: FunctionTally,
+  { range, isPresent, count }: Tally,
 ): number | undefined {
-  if (range === undefined) return undefined
-  const first = owner.coverable.statements.findIndex(
-    ({ start, end }, i) =>
-      start >= range.start && end <= range.end && owner.statements[i]!.isPresent,
+  const first = statements.find(
+    (each) => each.isPresent && each.range.start >= range.start && each.range.end <= range.end,
   )
-  if (first >= 0) return owner.statements[first]!.count
-  return isPresent ? count : undefined
+  return first?.count ?? (isPresent ? count : undefined)
 }
 
-function statementAt(
-  { coverable, statements }: FunctionTally,
-  { start }: Range,
-): { readonly count: number } | undefined {
-  const index = coverable.statements.findIndex((each) => each.start === start)
-  const found = statements[index]
-  return found?.isPresent ? found : undefined
+function countAt({ statements }: FunctionTally, { start }: Range): number | undefined {
+  const found = statements.find(({ range }) => range.start === start)
+  return found?.isPresent ? found.count : undefined
 }

@@ -2,6 +2,7 @@
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
+import type { SourceFunction } from '../solidity/outline.ts'
 import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
 import type { Range } from '../solidity/tokens.ts'
 import type { Branch } from './blocks.ts'
@@ -16,8 +17,9 @@ export interface MeasuredCode {
   readonly file: (id: number) => { readonly path: string; readonly source: Source } | undefined
 }
 
-/** Something of a source, and how often it ran. */
+/** A part of a source, and how often it ran. */
 export interface Tally {
+  readonly range: Range
   count: number
   /** Some code that ran holds it. */
   isPresent: boolean
@@ -28,11 +30,12 @@ export interface BranchTally extends Tally {
   /** How often each way was taken, as the jump tells; `count` is how often it was come to. */
   readonly byJump: [good: number, bad: number]
   /** By the operations of the ways that no statement tells of. */
-  readonly ways: readonly Tally[]
+  readonly ways: readonly (Tally | undefined)[]
 }
 
+/** `range` is its body. */
 export interface FunctionTally extends Tally {
-  readonly coverable: Coverable
+  readonly function: SourceFunction
   readonly statements: readonly Tally[]
   readonly branches: readonly BranchTally[]
 }
@@ -81,63 +84,59 @@ interface Run extends Hits {
   readonly map: CodeMap
 }
 
-/** A statement and its tally; those of a file stand in their order. */
 interface Placed {
-  readonly range: Range
-  readonly tally: Tally
+  readonly statement: Tally
   readonly owner: FunctionTally
   /** Parts of it that are counted by themselves: ways of ternaries. */
-  readonly parts: readonly Part[]
-}
-
-interface Part {
-  readonly range: Range
-  readonly tally: Tally
+  readonly parts: readonly Tally[]
 }
 
 class FileIndex {
   readonly file: MeasuredFile
+  /** In their order. */
   readonly #placed: readonly Placed[]
   readonly #byStart: ReadonlyMap<number, FunctionTally>
   readonly #jumps: ReadonlyMap<string, BranchTally>
   /** Clauses without statements. */
-  readonly clauses: readonly Part[]
+  readonly clauses: readonly Tally[]
 
   constructor(path: string, source: Source) {
-    const functions = coverablesOf(source.text, source.outline).map(tallyOf)
+    const functions = coverablesOf(source.text, source.outline).map(functionTally)
     this.file = { path, source, functions }
-    this.#placed = functions.flatMap(placedIn).sort((a, b) => a.range.start - b.range.start)
-    this.#byStart = new Map(functions.map((each) => [each.coverable.function.start, each]))
+    this.#placed = functions
+      .flatMap(placedIn)
+      .sort((a, b) => a.statement.range.start - b.statement.range.start)
+    this.#byStart = new Map(functions.map((each) => [each.function.start, each]))
     const branches = functions.flatMap((each) => each.branches)
     this.#jumps = new Map(
       branches
         .filter(({ branch: { kind } }) => kind === 'if' || kind === 'require')
-        .map((each) => [keyOf(each.branch.range), each]),
+        .map((each) => [`${each.range.start} ${each.range.end}`, each]),
     )
-    this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(partsOf)
+    this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(waysOf)
   }
 
   statementAt({ start, length }: Origin): Placed | undefined {
     let [low, high] = [0, this.#placed.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#placed[middle]!.range.start <= start) low = middle + 1
+      if (this.#placed[middle]!.statement.range.start <= start) low = middle + 1
       else high = middle
     }
     const found = this.#placed[low - 1]
-    return found !== undefined && start + length <= found.range.end ? found : undefined
+    return found !== undefined && start + length <= found.statement.range.end ? found : undefined
   }
 
   functionAround(origin: Origin): FunctionTally | undefined {
     const around = this.file.source.outline.functionAt(origin.start)
     const found = around && this.#byStart.get(around.start)
-    return found !== undefined && isWithin(origin, found.coverable.body) ? found : undefined
+    return found !== undefined && isWithin(origin, found.range) ? found : undefined
   }
 
   /** The function that a part of the source is, from its head to the end of its body. */
   functionOf({ start, length }: Origin): FunctionTally | undefined {
     const found = this.#byStart.get(start)
-    return found?.coverable.function.end === start + length ? found : undefined
+    return found?.function.end === start + length ? found : undefined
   }
 
   branchOf({ start, length }: Origin): BranchTally | undefined {
@@ -147,40 +146,39 @@ class FileIndex {
 
 export type { FileIndex }
 
-function keyOf({ start, end }: Range): string {
-  return `${start} ${end}`
-}
-
 function isWithin({ start, length }: Origin, range: Range): boolean {
   return start >= range.start && start + length <= range.end
 }
 
-function tallyOf(coverable: Coverable): FunctionTally {
-  const branches = coverable.branches.map((branch) => ({
-    branch,
-    count: 0,
-    isPresent: false,
-    byJump: [0, 0] as [number, number],
-    ways: branch.ways.map(() => ({ count: 0, isPresent: false })),
-  }))
-  const statements = coverable.statements.map(() => ({ count: 0, isPresent: false }))
-  return { coverable, count: 0, isPresent: false, statements, branches }
+function tallyOf(range: Range): Tally {
+  return { range, count: 0, isPresent: false }
+}
+
+function functionTally({ function: own, body, statements, branches }: Coverable): FunctionTally {
+  return {
+    ...tallyOf(body),
+    function: own,
+    statements: statements.map(tallyOf),
+    branches: branches.map((branch) => ({
+      ...tallyOf(branch.range),
+      branch,
+      byJump: [0, 0],
+      ways: branch.ways.map((way) => way && tallyOf(way)),
+    })),
+  }
 }
 
 function placedIn(owner: FunctionTally): readonly Placed[] {
   const ternaries = owner.branches.filter(({ branch }) => branch.kind === 'ternary')
-  return owner.coverable.statements.map((range, i) => ({
-    range,
-    tally: owner.statements[i]!,
+  return owner.statements.map((statement) => ({
+    statement,
     owner,
-    parts: ternaries.filter(({ branch }) => branch.range === range).flatMap(partsOf),
+    parts: ternaries.filter(({ range }) => range === statement.range).flatMap(waysOf),
   }))
 }
 
-function partsOf({ branch, ways }: BranchTally): readonly Part[] {
-  return branch.ways.flatMap((range, i) =>
-    range === undefined ? [] : [{ range, tally: ways[i]! }],
-  )
+function waysOf({ ways }: BranchTally): readonly Tally[] {
+  return ways.flatMap((each) => each ?? [])
 }
 
 /** What ran of a part, by the operations of one code. */
@@ -254,19 +252,19 @@ class CodeReading {
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
       isWithin(origin, range),
     )
-    const all: readonly Part[] = placed === undefined ? parts : [placed, ...parts]
+    const all = placed === undefined ? parts : [placed.statement, ...parts]
     // the code of a modifier stands in each function that has it
-    const isModifier = placed?.owner.coverable.function.kind === 'modifier'
+    const isModifier = placed?.owner.function.kind === 'modifier'
     const anchors = this.#anchorsIn(isModifier ? this.#around : undefined)
-    for (const { range, tally } of all) {
+    for (const tally of all) {
       if (this.#before.includes(tally)) continue
-      const count = this.#countAt(pc, range)
+      const count = this.#countAt(pc, tally.range)
       const sign = this.#signAt(pc, origin.source)
       const known = anchors.get(tally)
       if (known === undefined) anchors.set(tally, { sign, sum: count })
       else if (known.sign === sign) known.sum += count
     }
-    this.#before = all.map(({ tally }) => tally)
+    this.#before = all
   }
 
   #anchorsIn(around: FunctionTally | undefined): Map<Tally, Anchored> {

@@ -2,7 +2,7 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
-import type { SourceCause } from '../../evm/reasons.ts'
+import type { SourceCause, SourceExplanation } from '../../evm/reasons.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import { jsonArguments } from '../abi/values.ts'
@@ -20,14 +20,6 @@ import { silentReason } from './reason.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { type FailedFrame, failedFrame, type StackEntry } from './stack.ts'
 import { trailOf } from './trails.ts'
-
-export interface Explanation {
-  /** `InsufficientBalance(have 1 ether, want 5 ether)` */
-  readonly reason: string
-  readonly cause: SourceCause | undefined
-  /** Innermost first; some have no place, none of them has none. */
-  readonly stack: readonly StackEntry[]
-}
 
 /** Entries that are told: of a deep recursion the innermost and the outermost. */
 const MOST_ENTRIES = 40
@@ -59,7 +51,7 @@ export async function explain(
   explainer: Explainer,
   again: Again,
   usual: string,
-): Promise<Explanation | undefined> {
+): Promise<SourceExplanation | undefined> {
   const { foresight } = explainer
   const first = await runOf(explainer, again, foresight.isAtHand)
   if (first === undefined) return undefined
@@ -83,7 +75,8 @@ export async function explain(
   })
   const stack = [...frames].reverse().flatMap(({ entries }) => entries)
   if (!stack.some(({ place }) => place !== undefined)) return undefined
-  return { ...reasonOf(explainer, frames, run.world, usual), stack: shortened(stack) }
+  const { reason, cause } = reasonOf(explainer, frames, run.world, usual)
+  return { lines: [reason, ...shortened(stack).map(entryText)], cause }
 }
 
 async function runOf(
@@ -146,7 +139,7 @@ function reasonOf(
   frames: readonly FailedFrame[],
   world: World,
   usual: string,
-): Pick<Explanation, 'reason' | 'cause'> {
+): { readonly reason: string; readonly cause: SourceCause | undefined } {
   const failed = frames.at(-1)
   if (failed === undefined) return { reason: usual, cause: undefined }
   const { frame } = failed
@@ -165,11 +158,6 @@ function reasonOf(
 function shortened(stack: readonly StackEntry[]): readonly StackEntry[] {
   if (stack.length <= MOST_ENTRIES) return stack
   return [...stack.slice(0, MOST_ENTRIES / 2), ...stack.slice(-MOST_ENTRIES / 2)]
-}
-
-/** The reason, and below it the stack. */
-export function explanationLines({ reason, stack }: Explanation): readonly string[] {
-  return [reason, ...stack.map(entryText)]
 }
 
 /** `at Vault._check (src/Vault.sol:74:13)` */
