@@ -69,3 +69,17 @@ export function memoize<Input, Output>(
     return output
   }
 }
+
+/** The same for objects, each remembered as long as it is there. */
+export function memoizeByIdentity<Input extends object, Output>(
+  compute: (input: Input) => Output,
+): (input: Input) => Output {
+  const known = new WeakMap<Input, Output>()
+  return (input) => {
+    const before = known.get(input)
+    if (before !== undefined) return before
+    const output = compute(input)
+    known.set(input, output)
+    return output
+  }
+}

@@ -1,6 +1,7 @@
 // Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
 import { type AbiParameters, decode } from 'ox/AbiParameters'
 import { bigintFromBytes } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
 export interface Parameter {
@@ -18,8 +19,6 @@ export interface Argument {
 
 const LONGEST = 1_000_000
 
-const parsed = new WeakMap<AbiItem, ParsedItem>()
-
 interface ParsedItem {
   readonly inputs: readonly Parameter[]
   readonly outputs: readonly Parameter[]
@@ -28,20 +27,16 @@ interface ParsedItem {
   readonly others: readonly Parameter[]
 }
 
-function parametersOf(item: AbiItem): ParsedItem {
-  const known = parsed.get(item)
-  if (known !== undefined) return known
+const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
   const { inputs = [], outputs = [] } = JSON.parse(item.json) as Partial<ParsedItem>
   const isIndexed = (each: Parameter): boolean => each.indexed === true
-  const made: ParsedItem = {
+  return {
     inputs,
     outputs,
     indexed: inputs.filter(isIndexed).map((each) => [inTopic(each)]),
     others: inputs.filter((each) => !isIndexed(each)),
   }
-  parsed.set(item, made)
-  return made
-}
+})
 
 /** What is long is in a topic as a hash. */
 function inTopic(parameter: Parameter): Parameter {
@@ -131,13 +126,9 @@ function decodeAs(
   }
 }
 
-const known = new WeakMap<readonly Parameter[], AbiParameters>()
-
-function bareOf(parameters: readonly Parameter[]): AbiParameters {
-  const bare = known.get(parameters) ?? (parameters.map(nameless) as AbiParameters)
-  known.set(parameters, bare)
-  return bare
-}
+const bareOf = memoizeByIdentity(
+  (parameters: readonly Parameter[]) => parameters.map(nameless) as AbiParameters,
+)
 
 /** Names decide what the library makes of a tuple: without them it makes a list. */
 function nameless({ type, components }: Parameter): Parameter {

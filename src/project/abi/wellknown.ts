@@ -1,8 +1,11 @@
 // Functions that are known without an artifact, as members of an ABI: their parameters follow from their signatures.
 import { from } from 'ox/AbiParameters'
 import { functionSignature } from '../../core/abi.ts'
+import { memoize } from '../../core/lrucache.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { Parameter } from './decode.ts'
+
+const REMEMBERED = 1_000
 
 /** What functions return that hand calls on: one list has an answer for each of them. */
 const RESULTS = '(bool,bytes)[]'
@@ -16,16 +19,14 @@ const OUTPUTS: Readonly<Record<string, string>> = {
   tryBlockAndAggregate: `uint256,bytes32,${RESULTS}`,
 }
 
-const known = new Map<string, AbiItem | undefined>()
-
 /** A function that nearly every project meets, by its selector; undefined for one that is not known. */
-export function wellKnownFunction(selector: string): AbiItem | undefined {
-  const signature = functionSignature(selector)
-  if (signature === undefined) return undefined
-  const item = known.get(selector) ?? itemOf(signature, selector)
-  known.set(selector, item)
-  return item
-}
+export const wellKnownFunction: (selector: string) => AbiItem | undefined = memoize(
+  REMEMBERED,
+  (selector) => {
+    const signature = functionSignature(selector)
+    return signature === undefined ? undefined : itemOf(signature, selector)
+  },
+)
 
 function itemOf(signature: string, key: string): AbiItem {
   const at = signature.indexOf('(')

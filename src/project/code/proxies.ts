@@ -1,5 +1,6 @@
 // Code that runs other code: minimal clones (EIP-1167), proxies with well-known slots (EIP-1967), delegations (EIP-7702).
 import { type Address, addressFromBytes, bigintFromBytes, paddedBytes } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
@@ -59,18 +60,12 @@ export function isUpgraded(before: World, after: World, proxy: Address): boolean
   return old !== 0n && old !== now
 }
 
-const delegating = new WeakMap<Uint8Array, boolean>()
-
 /** True for code with a DELEGATECALL among its operations, be it never reached: without one it runs no other code. */
-function delegates(code: Uint8Array): boolean {
-  const known = delegating.get(code)
-  if (known !== undefined) return known
+const delegates = memoizeByIdentity((code: Uint8Array): boolean => {
   let at = 0
   while (at < code.length && code[at] !== OP.DELEGATECALL) at = nextOperation(code, at)
-  const found = at < code.length
-  delegating.set(code, found)
-  return found
-}
+  return at < code.length
+})
 
 /**
  * The constant address that a code delegates to before it does anything else: EIP-1167, and the forms that Vyper, Solady and

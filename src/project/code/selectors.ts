@@ -1,15 +1,9 @@
 // The functions that a code looks for: what it compares the first four bytes of its input with.
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 
-const known = new WeakMap<Uint8Array, ReadonlySet<string>>()
-
-export function selectorsIn(code: Uint8Array): ReadonlySet<string> {
-  const found = known.get(code) ?? searched(code)
-  known.set(code, found)
-  return found
-}
-
-function searched(code: Uint8Array): ReadonlySet<string> {
+/** The selectors that a code compares with. */
+export const selectorsIn: (code: Uint8Array) => ReadonlySet<string> = memoizeByIdentity((code) => {
   const found = new Set<string>()
   for (let at = 0, end = 0; at < code.length; at = end) {
     end = nextOperation(code, at)
@@ -20,7 +14,7 @@ function searched(code: Uint8Array): ReadonlySet<string> {
     found.add(`0x${digits.padStart(8, '0')}`)
   }
   return found
-}
+})
 
 /** What compilers put after a selector that they look for. */
 function isComparison(opcode: number | undefined): boolean {

@@ -93,7 +93,9 @@ export class GasReport {
     this.#warn = warn
     this.#names = names
     this.#catalogue = catalogue
-    this.#end = chain.onChange((change) => this.#await(change))
+    this.#end = chain.onChange((change) => {
+      if (change.head.added.length > 0) this.#wait(change)
+    })
   }
 
   /** Counts calls within transactions too, from now on: frames are told of for it. */
@@ -107,7 +109,9 @@ export class GasReport {
   summary(): GasSummary {
     this.#countAll()
     this.#settle()
-    const usages = new Map([...this.#usages].map(([key, usage]) => [key, copyOf(usage)]))
+    const usages = new Map(
+      [...this.#usages].map(([key, usage]) => [key, { ...usage, amounts: new Map(usage.amounts) }]),
+    )
     let unnamed = 0
     for (const called of this.#unsettled.values()) {
       const told = this.#told(called)
@@ -131,10 +135,6 @@ export class GasReport {
   }
 
   /** Counted later: names are looked up for it. */
-  #await(change: StateChange): void {
-    if (change.head.added.length > 0) this.#wait(change)
-  }
-
   #wait(what: StateChange | WaitingCalls): void {
     this.#waiting.push(what)
     if (this.#waiting.length >= MOST_WAITING) this.#countAll()
@@ -314,10 +314,6 @@ function keyOf({ kind, contract, function: name }: Told): string {
   return `${kind} ${contract} ${name}`
 }
 
-function copyOf(usage: Usage): Usage {
-  return { ...usage, amounts: new Map(usage.amounts) }
-}
-
 function callsOf({ amounts }: Counts): number {
   return [...amounts.values()].reduce((sum, count) => sum + count, 0)
 }
@@ -333,9 +329,10 @@ function add(amounts: Map<number, number>, gas: number, count = 1): void {
   amounts.set(amount, (amounts.get(amount) ?? 0) + count)
 }
 
-function rowOf({ contract, function: name, kind, amounts, failed }: Usage): GasRow {
+function rowOf(usage: Usage): GasRow {
+  const { contract, function: name, kind, amounts, failed } = usage
+  const calls = callsOf(usage)
   const sorted = [...amounts].sort(([a], [b]) => a - b)
-  const calls = sorted.reduce((sum, [, count]) => sum + count, 0)
   const total = sorted.reduce((sum, [gas, count]) => sum + gas * count, 0)
   const at = (rank: number): number => {
     let seen = 0

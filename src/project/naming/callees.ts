@@ -1,5 +1,6 @@
 // Whose function a message calls: a proxy answers some by its own code, and hands all others on.
 import { type Address, hexFromBytes } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { codeAt, type World } from '../../state/world.ts'
 import type { Contract } from '../code/catalogue.ts'
 import { adminOf } from '../code/proxies.ts'
@@ -70,9 +71,9 @@ function namedBy(contract: Contract, input: Uint8Array): AbiItem | undefined {
   return memberOf(contract, 'function', selectorOf(input))
 }
 
-type Members = ReadonlyMap<string, AbiItem>
-
-const members = new WeakMap<Contract, ReadonlyMap<AbiItem['kind'], Members>>()
+const membersOf = memoizeByIdentity(
+  ({ abi }: Contract) => new Map(abi.map((item) => [`${item.kind} ${item.key}`, item])),
+)
 
 /** A member of a contract's ABI, by its selector or topic; of several the last. */
 export function memberOf(
@@ -80,16 +81,5 @@ export function memberOf(
   kind: AbiItem['kind'],
   key: string,
 ): AbiItem | undefined {
-  const known = members.get(contract) ?? membersOf(contract)
-  members.set(contract, known)
-  return known.get(kind)?.get(key)
-}
-
-function membersOf({ abi }: Contract): ReadonlyMap<AbiItem['kind'], Members> {
-  const found = new Map<AbiItem['kind'], Map<string, AbiItem>>()
-  for (const item of abi) {
-    const ofKind = found.get(item.kind) ?? new Map<string, AbiItem>()
-    found.set(item.kind, ofKind.set(item.key, item))
-  }
-  return found
+  return membersOf(contract).get(`${kind} ${key}`)
 }

@@ -273,10 +273,6 @@ export class Names {
     return made(text, text)
   }
 
-  frame(world: World, frame: CallFrame): string | undefined {
-    return this.toldFrame(world, frame)?.text
-  }
-
   toldFrame(world: World, frame: CallFrame, before?: World): Told | ToldCall | undefined {
     const { kind, from, to, input, calls, isPrecompile } = frame
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined

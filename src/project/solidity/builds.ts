@@ -12,7 +12,8 @@ export class Builds {
 
   /** At once: in this thread where it was not loaded before. */
   of(files: BuildFiles): Build {
-    return this.#keep(keyOf(files), () => readBuild(files))
+    const key = keyOf(files)
+    return this.#known.get(key) ?? this.#keep(key, readBuild(files))
   }
 
   /** Reads beside the chain, once for all who ask meanwhile. */
@@ -23,17 +24,13 @@ export class Builds {
     const loading = this.#loading.get(key) ?? readBuildBeside(files)
     this.#loading.set(key, loading)
     try {
-      const build = await loading
-      return this.#keep(key, () => build)
+      return this.#keep(key, await loading)
     } finally {
       this.#loading.delete(key)
     }
   }
 
-  #keep(key: string, make: () => Build): Build {
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const build = make()
+  #keep(key: string, build: Build): Build {
     this.#known.set(key, build)
     return build
   }

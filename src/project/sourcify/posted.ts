@@ -6,7 +6,7 @@ import type { Contract } from '../code/catalogue.ts'
 import type { Loose } from '../reading/formats.ts'
 import { entriesOf, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
-import { type Compiled, type CompiledReader, targetOf } from './compiled.ts'
+import { type Compiled, targetOf } from './compiled.ts'
 import {
   type Ask,
   type Candidates,
@@ -28,19 +28,16 @@ export interface Posted {
   readonly metadata: { readonly text: string; readonly value: Loose } | undefined
 }
 
-export interface Verifying {
-  readonly repository: Repository
-  readonly reader: CompiledReader
-  /** Takes over a contract that no artifact describes. */
-  readonly add: (value: unknown, name: string) => void
-}
-
-/** No compiler is on board: what is posted is verified where it is what the artifacts were compiled from. */
+/**
+ * No compiler is on board: what is posted is verified where it is what the artifacts were compiled from.
+ * @param add takes over a contract that no artifact describes
+ */
 export async function verify(
-  { repository, reader, add }: Verifying,
+  repository: Repository,
   ask: Ask,
   address: Address,
   posted: Posted,
+  add: (value: unknown, name: string) => void,
 ): Promise<Verified | Unverified> {
   const found = await repository.candidates(ask, address)
   if ('message' in found) {
@@ -51,7 +48,7 @@ export async function verify(
     add(value.artifact, `verified at ${address}`)
     return await repository.find(ask, address)
   }
-  return held(found, address, posted, (contract) => reader.of(contract))
+  return held(found, address, posted, (contract) => repository.reader.of(contract))
 }
 
 function held(

@@ -47,11 +47,11 @@ export interface Candidates {
 
 export class Repository {
   readonly #catalogue: Catalogue
-  readonly #reader: CompiledReader
+  readonly reader: CompiledReader
 
   constructor(catalogue: Catalogue, reader: CompiledReader) {
     this.#catalogue = catalogue
-    this.#reader = reader
+    this.reader = reader
   }
 
   /** What is verified at an address: the newest artifact with all its sources that has the code. */
@@ -80,7 +80,7 @@ export class Repository {
   }
 
   compiled(contract: Contract): Compiled | Unverified {
-    const compiled = this.#reader.of(contract)
+    const compiled = this.reader.of(contract)
     const name = this.#catalogue.nameOf(contract)
     if (compiled === undefined) {
       const message = `the artifact of ${name} has no metadata of the compiler`
@@ -125,9 +125,17 @@ function hasMetadataHash(code: Uint8Array): boolean {
 /** Undefined where no transaction made the contract, or where it would take too long to find. */
 async function deploymentOf(ask: Ask, address: Address): Promise<Deployment | undefined> {
   try {
-    const created = (await ask('ots_getContractCreator', address)) as Created | null
+    const created = (await ask('ots_getContractCreator', address)) as {
+      readonly hash: string
+      readonly creator: string
+    } | null
     if (created === null) return undefined
-    const sent = (await ask('eth_getTransactionByHash', created.hash)) as Sent
+    const sent = (await ask('eth_getTransactionByHash', created.hash)) as {
+      readonly to: string | null
+      readonly input: Hex
+      readonly blockNumber: string
+      readonly transactionIndex: string
+    }
     return {
       transactionHash: created.hash,
       blockNumber: Number(sent.blockNumber),
@@ -138,16 +146,4 @@ async function deploymentOf(ask: Ask, address: Address): Promise<Deployment | un
   } catch {
     return undefined
   }
-}
-
-interface Created {
-  readonly hash: string
-  readonly creator: string
-}
-
-interface Sent {
-  readonly to: string | null
-  readonly input: Hex
-  readonly blockNumber: string
-  readonly transactionIndex: string
 }

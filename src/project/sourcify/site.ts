@@ -61,7 +61,6 @@ const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
 export class SourcifySite {
   readonly #options: SiteOptions
   readonly #repository: Repository
-  readonly #reader: CompiledReader
   /** Verifications, for whoever polls them: each is done before its id is answered. */
   readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
   #jobCount = 0
@@ -69,8 +68,8 @@ export class SourcifySite {
 
   constructor(options: SiteOptions) {
     this.#options = options
-    this.#reader = new CompiledReader(options.catalogue, options.handedOver)
-    this.#repository = new Repository(options.catalogue, this.#reader)
+    const reader = new CompiledReader(options.catalogue, options.handedOver)
+    this.#repository = new Repository(options.catalogue, reader)
     this.#routes = this.#routesOf()
   }
 
@@ -280,9 +279,7 @@ export class SourcifySite {
   }
 
   async #verify(ask: Ask, address: Address, posted: Posted): Promise<Verified | Unverified> {
-    const { add } = this.#options
-    const given = { repository: this.#repository, reader: this.#reader, add }
-    return await verify(given, ask, address, posted)
+    return await verify(this.#repository, ask, address, posted, this.#options.add)
   }
 }
 
