@@ -12,12 +12,6 @@ import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
 /** Blocks asked for at a time. */
 const BATCH = 50
 
-/** What the arguments say. */
-interface Wish {
-  readonly file: string
-  readonly url: string
-}
-
 /** Something that the user can do something about; anything else is a bug. */
 class ExportError extends Error {}
 
@@ -30,9 +24,10 @@ export async function exportCommand({
   flags,
 }: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
   try {
-    const wish = { file: words[0] ?? '', url: chainUrl(flags.url) }
-    const last = await exportChain(wish)
-    await print(`wrote blocks 0 to ${last} of ${wish.url} to ${wish.file}\n`)
+    const [file = ''] = words
+    const url = chainUrl(flags.url)
+    const last = await exportChain(file, url)
+    await print(`wrote blocks 0 to ${last} of ${url} to ${file}\n`)
     return EXIT.ok
   } catch (error) {
     const [exitCode, message] = refusalOf(error)
@@ -55,7 +50,7 @@ function refusalOf(error: unknown): readonly [code: number, message: string] {
  * Writes block after block: first beside the file, then moved there, so that the file is never there in part.
  * @returns the number of the last block
  */
-async function exportChain({ file, url }: Wish): Promise<bigint> {
+async function exportChain(file: string, url: string): Promise<bigint> {
   const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
   const beside = `${file}.${process.pid}.tmp`
   const output = await open(beside, 'w').catch((error: unknown) => cannotWrite(file, error))

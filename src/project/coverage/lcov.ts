@@ -1,6 +1,5 @@
 // The counts of a report as lcov writes them, and a row for each file.
 // @see https://manpages.debian.org/unstable/lcov/geninfo.1.en.html
-import type { SourceFunction } from '../solidity/outline.ts'
 import type { Range } from '../solidity/tokens.ts'
 import type { BranchTally, FunctionTally, MeasuredFile, Tally } from './measure.ts'
 
@@ -62,7 +61,7 @@ function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): s
 
 function countsOf({ functions, source }: MeasuredFile) {
   const lineOf = ({ start, head = start }: Begun): number => source.outline.lineAt(head).line
-  const names = namesOf(functions, lineOf)
+  const names = functions.map(nameOf)
   const lines = new Map<number, number>()
   const count = (range: Begun, times: number): void => {
     const line = lineOf(range)
@@ -78,11 +77,13 @@ function countsOf({ functions, source }: MeasuredFile) {
     for (const tally of branches) if (tally.isPresent) count(tally.branch.at, tally.count)
   }
   return {
-    functions: functions.map((each, i) => ({
-      line: lineOf(each.function),
-      name: names[i]!,
-      count: each.count,
-    })),
+    functions: functions.map((each, i) => {
+      const line = lineOf(each.function)
+      const name = names[i]!
+      // several of a name are told apart by their lines
+      const isOnly = names.indexOf(name) === names.lastIndexOf(name)
+      return { line, name: isOnly ? name : `${name}:${line}`, count: each.count }
+    }),
     branches: functions.flatMap((owner) =>
       owner.branches.flatMap((each) => {
         const line = lineOf(each.branch.at)
@@ -96,19 +97,9 @@ function countsOf({ functions, source }: MeasuredFile) {
   }
 }
 
-/** `Vault.deposit`, with the line where there are several of the name. */
-function namesOf(
-  functions: readonly FunctionTally[],
-  lineOf: (range: SourceFunction) => number,
-): readonly string[] {
-  const names = functions.map(({ function: each }) =>
-    each.contract === undefined ? each.name : `${each.contract}.${each.name}`,
-  )
-  return names.map((name, i) =>
-    names.filter((other) => other === name).length === 1
-      ? name
-      : `${name}:${lineOf(functions[i]!.function)}`,
-  )
+/** `Vault.deposit` */
+function nameOf({ function: { contract, name } }: FunctionTally): string {
+  return contract === undefined ? name : `${contract}.${name}`
 }
 
 /** Undefined where the compiler has left it out, or nothing tells of a way. */
