@@ -4,6 +4,7 @@ import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypt
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import {
   type AccountBook,
   addresses,
@@ -17,13 +18,12 @@ import {
 } from '../node/accounts/accounts.ts'
 import type { EncryptionOptions } from '../node/accounts/keystore.ts'
 import type { Chain } from '../node/chain/chain.ts'
-import type { ChainState } from '../node/ledger/chainstate.ts'
-import type { Change } from '../node/ledger/change.ts'
 import { sendWithPassphrase } from '../node/sending/send.ts'
 import { signRequest } from '../node/sending/sign.ts'
 import { optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
+import { exchanged } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
 import { ACCOUNT, MESSAGE } from './common/examples.ts'
 import { keyAt, signMessage } from './common/sign.ts'
@@ -90,12 +90,7 @@ export const personalMethods: Methods = [
     example: { params: ['secret'] },
     effects: 'chain',
     handle: ({ chain }, passphrase) =>
-      chain.update(async (state) =>
-        added(
-          state,
-          await newAccount(state.accounts, passphrase, defaultEnd(chain), encryptionOf(chain)),
-        ),
-      ),
+      adopt(chain, (book, until, encryption) => newAccount(book, passphrase, until, encryption)),
   }),
   method({
     name: 'personal_newAccountWithSeed',
@@ -105,8 +100,7 @@ export const personalMethods: Methods = [
     result: address,
     example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
     effects: 'chain',
-    handle: ({ chain }, seed) =>
-      chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
+    handle: ({ chain }, seed) => adopt(chain, (book) => newAccountWithSeed(book, seed)),
   }),
   method({
     name: 'personal_importRawKey',
@@ -116,11 +110,8 @@ export const personalMethods: Methods = [
     example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
     effects: 'chain',
     handle: ({ chain }, key, passphrase) =>
-      chain.update(async (state) =>
-        added(
-          state,
-          await importKey(state.accounts, key, passphrase, defaultEnd(chain), encryptionOf(chain)),
-        ),
+      adopt(chain, (book, until, encryption) =>
+        importKey(book, key, passphrase, until, encryption),
       ),
   }),
   method({
@@ -145,10 +136,9 @@ export const personalMethods: Methods = [
     effects: 'chain',
     tell: ([account]) => `locked ${account}`,
     handle: ({ chain }, account) =>
-      chain.update((state) => {
-        const locked = lock(state.accounts, account, chain.environment.now())
-        return { state: withBook(state, locked), value: locked !== undefined }
-      }),
+      chain.update((state) =>
+        exchanged(state, lock(state.accounts, account, chain.environment.now())),
+      ),
   }),
   method({
     name: 'personal_unlockAccount',
@@ -169,7 +159,7 @@ export const personalMethods: Methods = [
         if (!state.accounts.held.has(account)) return { state, value: false }
         const until = chain.environment.now() + duration
         const book = await unlock(state.accounts, account, passphrase, until)
-        return { state: withBook(state, book), value: true }
+        return exchanged(state, book)
       }),
   }),
   method({
@@ -220,27 +210,23 @@ export const personalMethods: Methods = [
   }),
 ]
 
-function withBook(state: ChainState, accounts: AccountBook | undefined): ChainState {
-  return accounts === undefined ? state : { ...state, accounts }
-}
-
-function added(
-  state: ChainState,
-  { book, address: account }: { readonly book: AccountBook; readonly address: Address },
-): Change<Address> {
-  return { state: withBook(state, book), value: account }
-}
-
-/** Wall time, in milliseconds, until which a new account is unlocked. */
-function defaultEnd({ environment }: Chain): number {
-  return environment.now() + DEFAULT_UNLOCK_MS
-}
-
-function encryptionOf({ environment, state }: Chain): EncryptionOptions {
-  return {
-    cost: state.config.scryptCost,
-    random: (length) => environment.random(length),
-  }
+/** Takes an account in; `until` is the end of its first unlocking, by wall time in milliseconds. */
+function adopt(
+  chain: Chain,
+  make: (
+    book: AccountBook,
+    until: number,
+    encryption: EncryptionOptions,
+  ) => MaybePromise<{ readonly book: AccountBook; readonly address: Address }>,
+): Promise<Address> {
+  const { environment } = chain
+  return chain.update(async (state) => {
+    const random = (length: number): Uint8Array => environment.random(length)
+    const encryption = { cost: state.config.scryptCost, random }
+    const until = environment.now() + DEFAULT_UNLOCK_MS
+    const { book, address: account } = await make(state.accounts, until, encryption)
+    return { state: { ...state, accounts: book }, value: account }
+  })
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */

@@ -1,11 +1,13 @@
 // Commands: methods that change something, and have nothing to say; and what several of them do.
 import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
+import type { AccountBook } from '../../node/accounts/accounts.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { editAccounts } from '../../node/cheats/edit.ts'
-import { changeSettings } from '../../node/commands/settings.ts'
+import { changeAccounts, changeSettings } from '../../node/commands/settings.ts'
 import { increaseTime } from '../../node/commands/time.ts'
-import type { Settings } from '../../node/ledger/chainstate.ts'
+import type { ChainState, Settings } from '../../node/ledger/chainstate.ts'
+import type { Change } from '../../node/ledger/change.ts'
 import type { Declaration, Method, Param, Values } from '../../rpc/method.ts'
 import { boolean, nothing } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
@@ -67,4 +69,11 @@ export function increasedTime(chain: Chain, seconds: bigint): Promise<bigint> {
 
 export function change(chain: Chain, settings: Partial<Settings>): Promise<void> {
   return chain.update((state) => changeSettings(state, settings))
+}
+
+/** Puts another account book in place, if there is one; false where there is none. */
+export function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
+  return book === undefined
+    ? { state, value: false }
+    : { ...changeAccounts(state, book), value: true }
 }

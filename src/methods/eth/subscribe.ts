@@ -214,26 +214,20 @@ function selectorOf(
   return selectors[kind]
 }
 
+/** What may be given with each kind, as `Details` has it and in words. */
+const TAKEN = {
+  newHeads: ['nothing', 'nothing'],
+  syncing: ['nothing', 'nothing'],
+  logs: ['an object', 'a filter'],
+  newPendingTransactions: ['a boolean', 'true or false'],
+  transactionReceipts: ['transaction hashes', 'transaction hashes'],
+} as const
+
 function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
-  const allowed = {
-    newHeads: [],
-    syncing: [],
-    logs: ['an object'],
-    newPendingTransactions: ['a boolean'],
-    transactionReceipts: ['transaction hashes'],
-  }
-  if (given === 'nothing' || (allowed[kind] as readonly string[]).includes(given)) return
-  const expected = {
-    newHeads: 'nothing',
-    syncing: 'nothing',
-    logs: 'a filter',
-    newPendingTransactions: 'true or false',
-    transactionReceipts: 'transaction hashes',
-  }
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `details: expected ${expected[kind]} for ${kind}, got ${given}`,
-  )
+  const [taken, expected] = TAKEN[kind]
+  if (given === 'nothing' || given === taken) return
+  const message = `details: expected ${expected} for ${kind}, got ${given}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** Subscribers learn how it is at once, after they have their id; then when it changes: see `Subscriptions.tellSyncing`. */

@@ -2,9 +2,9 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { number, time } from '../../core/format.ts'
-import { type AccountBook, addKeyless, removeKeyless } from '../../node/accounts/accounts.ts'
+import { addKeyless, removeKeyless } from '../../node/accounts/accounts.ts'
 import { setMiningMode } from '../../node/commands/miningmode.ts'
-import { changeAccounts, setGasLimit } from '../../node/commands/settings.ts'
+import { setGasLimit } from '../../node/commands/settings.ts'
 import {
   RESET,
   reset,
@@ -13,14 +13,13 @@ import {
   takeSnapshot,
 } from '../../node/commands/snapshots.ts'
 import { setNextTimestamp, setTime } from '../../node/commands/time.ts'
-import type { ChainState, MiningMode } from '../../node/ledger/chainstate.ts'
-import type { Change } from '../../node/ledger/change.ts'
+import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
 import { MAX_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import { optional, param, secret } from '../../rpc/method.ts'
 import { address, boolean, nullable, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { command, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
+import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { mineOn, resuming, stopping } from '../common/mine.ts'
@@ -240,10 +239,3 @@ export const evmMethods: Methods = [
       chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
   }),
 ]
-
-/** Another book, if there is one. */
-function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
-  return book === undefined
-    ? { state, value: false }
-    : { ...changeAccounts(state, book), value: true }
-}

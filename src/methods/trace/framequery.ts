@@ -6,7 +6,7 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { address, enumeration, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { members, oneOrMore } from '../wire/decodeobject.ts'
+import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 
 /** Frames that one request is answered at most. */
 const MAX_COUNT = 10_000
@@ -40,28 +40,23 @@ const known = members('trace filter', {
  * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode = intersection, after = 0, count = 10000}`.
  * Blocks may be tags; addresses may be one or a list, of which an empty one means any.
  */
-export const frameQuery: Decoder<FrameQuery> = {
-  name: known.name,
-  json: known.json,
-  decode: (value, path, notes) => {
-    const given = known.decode(value, path, notes)
-    const { count = MAX_COUNT } = given
-    if (count > MAX_COUNT) {
-      const message = `${path}.count: expected at most ${MAX_COUNT} frames, got ${count}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    return {
-      fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
-      toBlock: given.toBlock ?? latest,
-      from: setOf(given.fromAddress),
-      to: setOf(given.toAddress),
-      mode: given.mode ?? 'intersection',
-      after: given.after ?? 0,
-      count,
-      isCountGiven: given.count !== undefined,
-    }
-  },
-}
+export const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
+  const { count = MAX_COUNT } = given
+  if (count > MAX_COUNT) {
+    const message = `${path}.count: expected at most ${MAX_COUNT} frames, got ${count}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return {
+    fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
+    toBlock: given.toBlock ?? latest,
+    from: setOf(given.fromAddress),
+    to: setOf(given.toAddress),
+    mode: given.mode ?? 'intersection',
+    after: given.after ?? 0,
+    count,
+    isCountGiven: given.count !== undefined,
+  }
+})
 
 /** True for a frame from and to one of the addresses; a creation is to what it made, a destruction to who inherits. */
 export function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): boolean {

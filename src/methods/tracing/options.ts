@@ -2,7 +2,7 @@
 import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder, Notes } from '../../rpc/schema.ts'
-import { members } from '../wire/decodeobject.ts'
+import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from './tracers.ts'
 
@@ -39,11 +39,7 @@ type Known = ReturnType<typeof known.decode>
  * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer
  * struct logs. Memory is left out unless asked for, by `enableMemory` or by `disableMemory: false`.
  */
-export const traceOptions: Decoder<Recorder> = {
-  name: known.name,
-  json: known.json,
-  decode: (value, path, notes) => recorderOf(known.decode(value, path, notes), path, notes),
-}
+export const traceOptions: Decoder<Recorder> = refined(known, recorderOf)
 
 /** Struct logs with stack and storage. */
 export const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
@@ -58,21 +54,17 @@ export interface TraceCallOptions {
 }
 
 /** As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`. */
-export const traceCallOptions: Decoder<TraceCallOptions> = {
-  name: knownOfCalls.name,
-  json: knownOfCalls.json,
-  decode: (value, path, notes) => {
-    const given = knownOfCalls.decode(value, path, notes)
-    return {
-      recorder: recorderOf(given, path, notes),
-      stateOverrides: given.stateOverrides,
-      blockOverrides: given.blockOverrides,
-      index: given.txIndex,
-    }
-  },
-}
+export const traceCallOptions: Decoder<TraceCallOptions> = refined(
+  knownOfCalls,
+  (given, path, notes) => ({
+    recorder: recorderOf(given, path, notes),
+    stateOverrides: given.stateOverrides,
+    blockOverrides: given.blockOverrides,
+    index: given.txIndex,
+  }),
+)
 
-function recorderOf(given: Known, path: string, notes: Notes | undefined): Recorder {
+function recorderOf(given: Known, path: string, notes?: Notes): Recorder {
   const { tracer, tracerConfig, onlyTopCall, withLog } = given
   if (tracer === undefined || tracer === '') return structLogRecorder(structLogOptions(given))
   const isPlain = typeof tracerConfig === 'object' && !Array.isArray(tracerConfig)
