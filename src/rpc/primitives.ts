@@ -10,34 +10,24 @@ import { type Decoder, type Encoder, invalid, type Json, type Schema } from './s
 
 const TWO_TO_256 = 2n ** 256n
 
-const ADDRESS = /^(?:0x)?[0-9a-fA-F]{40}$/
-const HASH = /^(?:0x)?[0-9a-fA-F]{64}$/
-
-/** An address in any letter case; lower case in replies. The `0x` may be left out. */
-export const address: Schema<Address> = {
-  name: 'address',
-  json: { title: 'address', type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
-  decode: (value, path) => {
-    if (typeof value === 'string' && ADDRESS.test(value)) {
-      return (value.length === 40 ? `0x${value}` : value).toLowerCase() as Address
-    }
-    throw invalid(path, 'a 20-byte address', value)
-  },
-  encode: (value) => value,
+/** Hex of so many bytes in any letter case, lower case in replies. The `0x` may be left out. */
+function fixedHex<T extends string>(name: string, size: number, expected: string): Schema<T> {
+  const digits = `[0-9a-fA-F]{${size * 2}}`
+  const form = new RegExp(`^(?:0x)?${digits}$`)
+  return {
+    name,
+    json: { title: name, type: 'string', pattern: `^0x${digits}$` },
+    decode: (value, path) => {
+      if (typeof value !== 'string' || !form.test(value)) throw invalid(path, expected, value)
+      return (value.length === size * 2 ? `0x${value}` : value).toLowerCase() as T
+    },
+    encode: (value) => value,
+  }
 }
 
-/** 32 bytes. */
-export const hash: Schema<Hash> = {
-  name: 'hash',
-  json: { title: 'hash', type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
-  decode: (value, path) => {
-    if (typeof value === 'string' && HASH.test(value)) {
-      return (value.length === 64 ? `0x${value}` : value).toLowerCase() as Hash
-    }
-    throw invalid(path, '32 bytes as 0x and 64 digits', value)
-  },
-  encode: (value) => value,
-}
+export const address: Schema<Address> = fixedHex('address', 20, 'a 20-byte address')
+
+export const hash: Schema<Hash> = fixedHex('hash', 32, '32 bytes as 0x and 64 digits')
 
 /** The hash that names a block, or a transaction. */
 export const hashOfBlock: Schema<Hash> = { ...hash, names: 'block' }
