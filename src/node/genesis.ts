@@ -64,7 +64,6 @@ interface GenesisParts {
   readonly world: World
 }
 
-/** The genesis block with its world. */
 export function genesisRecord(
   { genesis, coinbase = OPTIONS.coinbase.default }: StateOptions,
   { config, settings, timestamp, world }: GenesisParts,

@@ -4,7 +4,6 @@ import type { UnsignedTransaction } from './transactions/transaction.ts'
 
 type Priced = Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** What intrinsic gas depends on. */
 export type GasRelevant = Pick<
   UnsignedTransaction,
   'to' | 'data' | 'accessList' | 'authorizationList'
@@ -24,7 +23,6 @@ export function effectiveTip(
   return room < maxPriorityFeePerGas ? room : maxPriorityFeePerGas
 }
 
-/** What the next base fee follows from. */
 export interface ParentFees {
   /** Wei per gas. */
   readonly baseFee: bigint
@@ -164,7 +162,6 @@ export function blobBaseFee(
   return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, updateFraction)
 }
 
-/** What decides on the price of blob gas in a block. */
 export interface BlobMarket {
   readonly excessBlobGas: bigint
   readonly hardfork: Hardfork
@@ -178,7 +175,6 @@ export function blobBaseFeeIn(block: BlobMarket): bigint {
   return block.blobBaseFee ?? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
 }
 
-/** What the next block's excess follows from. */
 export interface ParentBlobs {
   readonly excessBlobGas: bigint
   readonly blobGasUsed: bigint
@@ -213,7 +209,6 @@ export function highestBlobCost({ blobs }: Pick<UnsignedTransaction, 'blobs'>): 
   return blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
 }
 
-/** The blob gas of transactions together. */
 export function blobGasOfAll(transactions: readonly Pick<UnsignedTransaction, 'blobs'>[]): bigint {
   return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
 }

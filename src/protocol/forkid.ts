@@ -10,7 +10,6 @@ export interface ForkPoints {
   readonly times: readonly bigint[]
 }
 
-/** Of a chain whose rules never change. */
 export const NO_FORK_POINTS: ForkPoints = { blocks: [], times: [] }
 
 /**

@@ -44,7 +44,6 @@ export const NEWEST_HARDFORK: Hardfork = HARDFORKS.at(-1)!
 /** What a network of today is at that does not tell. */
 export const ASSUMED_HARDFORK: Hardfork = 'bpo2'
 
-/** Other names that people use. */
 const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
   ['merge', 'paris'],
   ['latest', DEFAULT_HARDFORK],
@@ -83,12 +82,10 @@ interface Activation {
   readonly time: bigint | undefined
 }
 
-/** When each fork begins, oldest first. */
 export interface ForkSchedule {
   readonly activations: readonly Activation[]
 }
 
-/** One fork for all blocks. */
 export function alwaysFork(fork: Hardfork): ForkSchedule {
   return { activations: [{ fork, block: 0n, time: undefined }] }
 }

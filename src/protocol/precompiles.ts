@@ -7,7 +7,6 @@ export interface Precompile {
   /** As EIP-7910 names it. */
   readonly name: string
   readonly address: Address
-  /** The fork that brought it. */
   readonly since: Hardfork
 }
 
@@ -44,7 +43,6 @@ const PRECOMPILES: readonly Precompile[] = [
   P256VERIFY,
 ]
 
-/** The precompiles of a hardfork, by address. */
 export function precompilesOf(
   hardfork: Hardfork,
   { rip7212 = false }: ExtraPrecompiles = {},

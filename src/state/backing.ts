@@ -41,12 +41,10 @@ export interface BackingNodes<V> {
   readonly whyUnknown: () => string | undefined
 }
 
-/** What was changed over a backing. */
 export interface BackedChanges<V> {
   /** The root node of the keys that were set; undefined when there are none. */
   readonly set: Node<V> | undefined
   /** The root of these keys alone: 32 bytes. */
   readonly setRoot: () => Uint8Array
-  /** Keys that were taken away. */
   readonly gone: Iterable<Uint8Array>
 }

@@ -16,7 +16,6 @@ import {
   withSlots,
 } from './world.ts'
 
-/** An account at genesis. */
 export interface GenesisAccount {
   readonly nonce: bigint
   /** Wei. */
@@ -26,7 +25,6 @@ export interface GenesisAccount {
   readonly storage: ReadonlyMap<bigint, bigint>
 }
 
-/** The accounts that a chain begins with. */
 export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>
 
 /** A genesis JSON file (the form of geth), read. What the file leaves out is undefined. */
@@ -52,7 +50,6 @@ export interface Genesis {
   readonly blobGasUsed: bigint | undefined
 }
 
-/** Accounts that a user asks for besides the genesis. */
 export interface Predeploys {
   /** Known by name. A fork whose network has code at the address keeps that. */
   readonly contracts: readonly Predeploy[]
@@ -154,12 +151,10 @@ function isNothing({ nonce, balance, code, storage }: GenesisAccount): boolean {
   return nonce === 0n && balance === 0n && code.length === 0 && storage.size === 0
 }
 
-/** The world with just these accounts. */
 export function worldFromAlloc(alloc: GenesisAlloc): World {
   return withAlloc(emptyWorld, alloc)
 }
 
-/** A world with these accounts in the place of what was at their addresses. */
 export function withAlloc(world: World, alloc: GenesisAlloc): World {
   const changes: TrieChange<Account>[] = []
   for (const [address, { nonce, balance, code, storage }] of alloc) {
@@ -178,9 +173,7 @@ export function withAlloc(world: World, alloc: GenesisAlloc): World {
   return withAccounts(world, changes)
 }
 
-/** What a chain without a genesis file begins with. */
 export interface DefaultAllocOptions {
-  /** The dev accounts. */
   readonly accounts: readonly Address[]
   /** Wei of each dev account. */
   readonly balance: bigint
@@ -190,7 +183,6 @@ export interface DefaultAllocOptions {
   readonly hardfork: Hardfork
 }
 
-/** The dev accounts, and the contracts that the hardfork and users expect. */
 export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
   const contracts = [...systemContracts(options.hardfork)]
   if (options.create2) contracts.push(CREATE2_DEPLOYER)
@@ -349,7 +341,6 @@ function integer(bits: number): Reader<bigint> {
   }
 }
 
-/** Reads null as nothing. */
 function orNull<T>(reader: Reader<T>): Reader<T | undefined> {
   return (value) => (value === null ? undefined : reader(value))
 }

@@ -15,7 +15,6 @@ import {
   withSlots,
 } from './world.ts'
 
-/** How to take one change back. */
 type JournalEntry =
   | {
       readonly kind: 'account'
@@ -120,7 +119,6 @@ export class Overlay {
     slots.set(slot, value)
   }
 
-  /** Takes all slots of an account away. */
   clearStorage(address: Address): void {
     const account = this.account(address)
     if (account === undefined) return
@@ -168,7 +166,6 @@ export class Overlay {
     return changes.length === 0 ? this.#base : withAccounts(this.#base, changes)
   }
 
-  /** The account with its written slots. */
   #applied(address: Address): Account | undefined {
     const account = this.account(address)
     const slots = this.#slots.get(address)

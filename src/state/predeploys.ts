@@ -71,7 +71,6 @@ export const CONSOLIDATION_REQUESTS: Predeploy = predeploy(
   ],
 )
 
-/** The system contracts that the rules of a hardfork rely on. */
 export function systemContracts(hardfork: Hardfork): readonly Predeploy[] {
   if (isAtLeast(hardfork, 'prague')) {
     return [BEACON_ROOTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]

@@ -27,7 +27,6 @@ export type SparseNode = Node<Uint8Array>
  */
 export type FindNode = (hash: Uint8Array, key: Uint8Array, depth: number) => Uint8Array
 
-/** Why nodes prove nothing. */
 export class BrokenProof extends Error {
   override readonly name = 'BrokenProof'
 }

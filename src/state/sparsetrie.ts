@@ -5,7 +5,6 @@ import { asItIs, type SparseNode } from './sparse.ts'
 import { insert, remove } from './trieedit.ts'
 import { type EditToken, EMPTY_ROOT_BYTES, rootReference } from './trienode.ts'
 
-/** One change over a sparse trie. */
 export interface SparseChange {
   readonly key: Uint8Array
   /**

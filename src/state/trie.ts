@@ -208,7 +208,6 @@ export class Trie<V> {
   }
 }
 
-/** What a trie has besides its own nodes. */
 interface Base<V> {
   readonly backing: Backing<V>
   /** Keys of the backing that were taken away, as hex. */
@@ -220,7 +219,6 @@ interface Base<V> {
 /** Where a node is: the nibbles above it, and its own. */
 interface NodePlace {
   readonly key: Uint8Array
-  /** How many they are. */
   readonly end: number
 }
 
@@ -255,7 +253,6 @@ function rootOver<V>(
   return backing.root({ set, setRoot, gone: keys })
 }
 
-/** The nodes of all keys that are here. */
 function withKnown<V>({ backing, gone }: Base<V>, set: Node<V> | undefined): Node<V> | undefined {
   const edit: EditToken = {}
   let root = set

@@ -69,7 +69,6 @@ function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditTok
   return leaf
 }
 
-/** A node and a key below it: which way it lies. */
 interface Way<V> {
   readonly key: Uint8Array
   readonly node: Node<V>
@@ -149,7 +148,6 @@ function lengthen<V>(
   }
 }
 
-/** What stands below an extension. */
 function branchOf<V>({ child, to }: Extension<V>, key: Uint8Array): Branch<V> {
   const node = revealed(child, key, to)
   if (node.kind === 'branch') return node

@@ -139,7 +139,6 @@ export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: 
 /** Bytes to write to, seen in two ways. */
 type Page = Pick<Desk, 'bytes' | 'view'>
 
-/** Bytes of a hash. */
 const HASH_LENGTH = 32
 
 /** Bytes of RLP that a leaf or an extension has besides its content, at most: headers and path. */
@@ -170,7 +169,6 @@ export function isShort(reference: Reference): reference is Uint8Array {
   return reference instanceof Uint8Array
 }
 
-/** The RLP of a node. */
 export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
   if (node.kind === 'branch') {
     const page = pageOf(BRANCH_LENGTH)

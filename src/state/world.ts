@@ -28,13 +28,10 @@ export interface World {
   readonly accounts: Trie<Account>
 }
 
-/** Storage without slots. */
 export const emptyStorage: Trie<StorageSlot> = Trie.empty(({ value }) => encodeRlp(value))
 
-/** A world without accounts. */
 export const emptyWorld: World = { accounts: Trie.empty(encodeAccount) }
 
-/** An account with nonce 0, no balance, code or storage. */
 export function emptyAccount(address: Address): Account {
   return {
     address,

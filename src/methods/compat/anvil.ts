@@ -19,7 +19,6 @@ import {
 
 const GWEI = 10n ** 9n
 
-/** Solidity's panics in anvil's words. */
 const ANVIL_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'generic/unspecified error'],
   [0x01n, 'assertion failed'],
@@ -33,7 +32,6 @@ const ANVIL_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'called an invalid internal function'],
 ])
 
-/** Anvil names halts as its engine does. */
 const ANVIL_HALTS: readonly (readonly [RegExp, string])[] = [
   [/^out of gas/, 'OutOfGas'],
   [/^invalid opcode 0xfe/, 'InvalidFEOpcode'],

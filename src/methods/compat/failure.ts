@@ -3,7 +3,6 @@ import type { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { EXECUTION_ERROR, errorText, panicCode, type SourceCause } from '../../evm/reasons.ts'
 
-/** What is known of it. */
 export interface FailedExecution {
   /** In the words of this program: `revert too small`, `out of gas`. */
   readonly reason: string
@@ -18,7 +17,6 @@ export interface FailedExecution {
   readonly allowance: bigint | undefined
 }
 
-/** How it failed. */
 export type Cause =
   | { readonly kind: 'halt' }
   /** Without a word. */

@@ -19,7 +19,6 @@ import {
 
 const GWEI = 10n ** 9n
 
-/** Solidity's panics in geth's words. */
 const GETH_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'generic panic'],
   [0x01n, 'assert(false)'],

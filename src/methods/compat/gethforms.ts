@@ -17,7 +17,6 @@ const NO_PREFIX = 'hex string without 0x prefix'
 
 const NO_HEX = 'invalid hex string'
 
-/** What is wrong with a number's text. */
 function numberFlaw(text: string, bits: 64 | 256): string | undefined {
   if (text === '') return 'empty hex string'
   if (!/^0x/i.test(text)) return NO_PREFIX
@@ -57,7 +56,6 @@ function typed(target: Target, flawOf: (text: string) => string | undefined): Fo
   }
 }
 
-/** A value of a fixed number of bytes. */
 function fixed(target: Target, bytes: number): Form {
   const form = typed(target, (text) => (hasWrongLength(text) ? undefined : bytesFlaw(text)))
   // geth complains of a missing prefix and of half a byte before the length, and of foreign digits after it

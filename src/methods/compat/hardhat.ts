@@ -13,7 +13,6 @@ import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 
-/** Solidity's panics in Hardhat's words. */
 const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'Generic compiler inserted panic'],
   [0x01n, 'Assertion error'],

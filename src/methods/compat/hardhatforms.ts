@@ -27,7 +27,6 @@ const MAX_SHOWN = 200
 
 const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
 
-/** An address of an account that is asked about. */
 const account: Form = (value) => (typeof value === 'number' ? notText(value) : ADDRESS(value))
 
 const MAX_UINT64 = 2n ** 64n - 1n
@@ -82,7 +81,6 @@ const notText = (value: number): Misfit => ({
   words: `This method only supports strings but input was: ${value}`,
 })
 
-/** A quantity that is a text. */
 const quantityText: Form = (value) => (typeof value === 'number' ? notText(value) : QUANTITY(value))
 
 const BYTES = like(/^0x([0-9a-fA-F]{2})*$/, 'DATA')
@@ -105,7 +103,6 @@ const storageValue: Form = (value) => {
   return { words, isInput: true }
 }
 
-/** The place of a slot that is read. */
 const storageSlot: Form = (value) => {
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') {

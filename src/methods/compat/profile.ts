@@ -18,10 +18,8 @@ import type { Refusal } from './refusal.ts'
 /** Options that have another default than here. What is given, or a genesis file says, wins. */
 export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
 
-/** The person of one node. */
 export interface Profile {
   readonly defaults: Defaults
-  /** What its chain does otherwise. */
   readonly chain: Partial<Behaviour>
   /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
   readonly absent: readonly string[]
@@ -42,13 +40,11 @@ export interface Profile {
   readonly intervalUnitMs: 1 | 1000
   /** What `evm_increaseTime` answers: the sum of all increases, in seconds. */
   readonly secondsAhead: (seconds: bigint) => string | number
-  /** What `evm_setNextBlockTimestamp` answers. */
   readonly nextTimestamp: (timestamp: bigint) => string | null
   /** Whether a least gas price can be set where there is a base fee. */
   readonly hasLeastPriceWithBaseFee: boolean
   /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are answered. */
   readonly ignoresForks: boolean
-  /** The lowest gas limit that blocks can be given. */
   readonly leastGasLimit: bigint
   /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
   readonly emptyReward: 'absent' | 'empty' | undefined
@@ -58,7 +54,6 @@ export interface Profile {
     | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
-  /** What `evm_mine` answers. */
   readonly mined: '0x0' | '0'
   /**
    * Lenient: a filter that nobody knows has null for changes, and a block filter's first poll begins with the block that
@@ -80,9 +75,7 @@ export interface Profile {
   readonly logsBeyondHead: 'all' | 'end' | 'none'
   /** Whether a message that fails has an access list, with the failure beside it; else it is answered as a call's. */
   readonly tellsFailedAccessLists: boolean
-  /** How the pool's content names a sender. */
   readonly poolSender: (sender: Address) => string
-  /** How a failed execution is worded; undefined: as devchain does. */
   readonly failure: ((failed: FailedExecution, method: string) => ErrorObject) | undefined
   /** How refusals are worded, by their word; the others are worded as devchain does. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }

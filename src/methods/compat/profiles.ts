@@ -23,7 +23,6 @@ const PROFILES: Readonly<Record<CompatNode, Profile>> = {
 
 export const COMPAT_NODES: readonly CompatNode[] = Object.keys(PROFILES) as CompatNode[]
 
-/** The person that `--compat` asks for. */
 export function profileOf(node: CompatNode | undefined): Profile {
   return node === undefined ? OWN : PROFILES[node]
 }

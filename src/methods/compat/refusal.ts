@@ -2,15 +2,12 @@
 import type { DevchainError, ErrorFacts } from '../../core/errors.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 
-/** What is known of it. */
 export interface Refused {
-  /** As it was asked for. */
   readonly method: string
   /** In the words of this program. */
   readonly message: string
   /** The numbers and addresses that the message tells; which there are depends on the word. */
   readonly facts: ErrorFacts
-  /** Number of the newest block. */
   readonly height: bigint
 }
 

@@ -14,7 +14,6 @@ export function byHash(hash: Hash): BlockReference {
   return { kind: 'hash', hash, requireCanonical: false }
 }
 
-/** True for the block that would be mined now. */
 export function isPending(reference: BlockReference): boolean {
   return reference.kind === 'tag' && reference.tag === 'pending'
 }

@@ -39,7 +39,6 @@ const topics: Decoder<readonly TopicFilter[]> = {
   },
 }
 
-/** Which logs are wanted (spec 2.6). */
 export const logQuery: Decoder<LogQuery> = refined(
   members('filter', {
     fromBlock: blockReference,

@@ -4,7 +4,6 @@ import { DevchainError } from '../../core/errors.ts'
 import { list } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
 
-/** What the members of an object decode to; any may be left out, or be null. */
 export type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
   readonly [K in keyof M]?: M[K] extends Decoder<infer T> ? T | undefined : never
 }
@@ -40,7 +39,6 @@ export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   }
 }
 
-/** One value, or a list of them. */
 export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   const many = list(one)
   return {
@@ -51,7 +49,6 @@ export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   }
 }
 
-/** Decodes, then makes something else of it. */
 export function refined<T, V>(
   decoder: Decoder<T>,
   refine: (value: T, path: string, notes?: Notes) => V,

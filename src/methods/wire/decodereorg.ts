@@ -41,7 +41,6 @@ export const blocks: Decoder<Blocks> = {
       : emptyBlocks(quantityNumber.decode(value, path), path),
 }
 
-/** As many empty blocks as are replaced. */
 export function replacements(depth: bigint, path: string): Blocks {
   return emptyBlocks(Number(depth), path)
 }

@@ -25,7 +25,6 @@ const PENDING_MEMBERS = ['number', 'hash', 'nonce', 'mixHash', 'logsBloom', 'min
 
 export type PendingMember = (typeof PENDING_MEMBERS)[number]
 
-/** The form of blocks where nodes differ. */
 export interface BlockForm {
   /** Members of the pending block that are null. */
   readonly pendingNulls: readonly PendingMember[]
@@ -58,7 +57,6 @@ export interface BlockView {
   readonly belowNumber?: bigint | undefined
 }
 
-/** How values of the kinds of fields are written. */
 const ENCODERS: { readonly [Kind in FieldKind]: Encoder<FieldValues[Kind]> } = {
   hash,
   address,
@@ -91,10 +89,8 @@ function openField<V>(
   return field(nullable(encoder), (block) => (block.nulls.includes(name) ? null : get(block)))
 }
 
-/** A header, as `newHeads` notifies of it. */
 export const headerShape: Encoder<BlockView> = shape('header', headerFields)
 
-/** The transactions of a block: hashes, or whole objects. */
 const transactionsOfBlock: Encoder<BlockView['transactions']> = {
   name: 'transactions',
   json: { type: 'array', items: { anyOf: [hash.json, transactionShape.json] } },
@@ -111,7 +107,6 @@ export const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawa
   amount: field(quantityResult, ({ amountGwei }) => amountGwei),
 })
 
-/** The members of a block. */
 export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
   ...headerFields,
   totalDifficulty: fieldIfAny(quantityResult, (block) => block.totalDifficulty),

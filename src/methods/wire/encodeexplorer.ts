@@ -87,7 +87,6 @@ const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (tr
   input: String(transaction.input).slice(0, 10),
 }))
 
-/** A receipt without its logs. */
 const briefReceipt: Encoder<ReceiptView> = {
   ...changed(receiptShape, (receipt) => ({ ...receipt, logs: null, logsBloom: null })),
   json: { title: 'receipt without logs', type: 'object' },
@@ -116,7 +115,6 @@ export const blockPage: Encoder<BlockPage> = shape<BlockPage>('page of a block',
   receipts: field(list(briefReceipt), ({ places }) => places),
 })
 
-/** What the searches answer. */
 export const searchPage: Encoder<SearchPage> = shape<SearchPage>('page of a search', {
   txs: field(list(transactionShape), ({ places }) =>
     places.map((place) => viewOfPlaced(place, false)),
@@ -126,7 +124,6 @@ export const searchPage: Encoder<SearchPage> = shape<SearchPage>('page of a sear
   lastPage: field(boolean, ({ isLast }) => isLast),
 })
 
-/** An entry of `ots_getInternalOperations`. */
 export const internalOperation: Encoder<InternalOperation> = shape<InternalOperation>(
   'internal operation',
   {
@@ -137,7 +134,6 @@ export const internalOperation: Encoder<InternalOperation> = shape<InternalOpera
   },
 )
 
-/** An entry of `ots_traceTransaction`. */
 export const tracedCall: Encoder<TracedCall> = shape<TracedCall>('traced call', {
   type: field(text, ({ type }) => type),
   depth: field(count, ({ depth }) => depth),
@@ -196,7 +192,6 @@ function issuanceOf({ state }: Chain, { block: { header, uncles } }: BlockRecord
   return { blockReward, uncleReward }
 }
 
-/** An encoder of objects with members changed afterwards. */
 function changed<T>(
   encoder: Encoder<T>,
   change: (object: Readonly<Record<string, Json>>) => Record<string, Json>,

@@ -28,7 +28,6 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   topics: field(list(hash), ({ log }) => log.topics),
 })
 
-/** A list of logs (spec 2.5). */
 export const logsShape: Encoder<readonly LogEntry[]> = list(logShape, 'log')
 
 function unlessPending<V>(entry: LogEntry, value: V): V | null {

@@ -19,13 +19,11 @@ const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {
   }),
 })
 
-/** A block, and the network that its chain is a fork of. */
 export interface MinedBlock {
   readonly record: BlockRecord
   readonly upstream: Upstream | undefined
 }
 
-/** A block with such transactions. */
 export const minedBlockShape: Encoder<MinedBlock> = shape<MinedBlock>('mined block', {
   ...reached(blockFields, ({ record, upstream }: MinedBlock) =>
     viewOfBlock(record, { pending: false, full: false, upstream }),

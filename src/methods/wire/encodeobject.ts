@@ -22,7 +22,6 @@ export const plainInteger: Encoder<bigint> = {
   encode: Number,
 }
 
-/** A member of an object made of a `T`. */
 export interface Field<T> {
   readonly json: JsonSchema
   readonly required: boolean
@@ -30,7 +29,6 @@ export interface Field<T> {
   readonly encode: (value: T) => Json | undefined
 }
 
-/** A member that is always there. */
 export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T> {
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
 }
@@ -111,7 +109,6 @@ export function mapOf<V>(name: string, member: Encoder<V>): Encoder<ReadonlyMap<
   }
 }
 
-/** An encoder of what `convert` makes of a value. */
 export function encodedAs<T, V>(encoder: Encoder<V>, convert: (value: T) => V): Encoder<T> {
   return {
     name: encoder.name,

@@ -18,7 +18,6 @@ import {
   shape,
 } from './encodeobject.ts'
 
-/** A transaction whose receipt is written. */
 export interface ReceiptView extends TransactionPlace, Shortened {
   /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
   readonly blobPrice?: bigint | undefined

@@ -31,7 +31,6 @@ export interface Place {
   readonly baseFee: bigint | undefined
 }
 
-/** A transaction, and where it stands. */
 export interface TransactionView extends Shortened {
   readonly transaction: Transaction
   readonly place: Place | undefined
@@ -104,7 +103,6 @@ export const placedTransactionFields: Readonly<Record<string, Field<TransactionV
   ...transactionFields,
 }
 
-/** A transaction. */
 export const transactionShape: Encoder<TransactionView> = shape(
   'transaction',
   placedTransactionFields,
@@ -125,7 +123,6 @@ export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
 /** An entry of `txpool_content`: a transaction without a place. */
 export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
 
-/** A transaction that waits in the pool. */
 export function viewOfPooled(transaction: Transaction): TransactionView {
   return { transaction, place: undefined }
 }

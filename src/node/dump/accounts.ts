@@ -87,7 +87,6 @@ export class WorldReader {
     return this.#worldOf(given, previous)
   }
 
-  /** An account as the newest block has it. */
   async #recordOf(address: Address, value: unknown, path: string): Promise<GivenAccount> {
     const members = new Members(value, path)
     const slots = await this.#slotsOf(members.value('storage') ?? {}, `${path}.storage`)

@@ -21,7 +21,6 @@ function refuse(path: string, expected: string, value: unknown): never {
   throw noDump(`${path}: expected ${expected}, got ${got}`)
 }
 
-/** An object of JSON, which is no list. */
 export function objectAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Record<string, unknown>) : refuse(path, 'an object', value)
@@ -105,7 +104,6 @@ export class Members {
     return kind === 'bytes' ? this.bytes(name, size) : this[kind](name)
   }
 
-  /** Each entry of a list, with its path. */
   each<T>(name: string, read: (entry: unknown, path: string) => T): T[] {
     const path = this.#pathOf(name)
     return listAt(this.value(name), path).map((entry, index) => read(entry, `${path}[${index}]`))

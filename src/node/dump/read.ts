@@ -15,11 +15,9 @@ import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } fr
 /** Bytes of JSON that a dump may unfold to: gzip makes a thousand of one. */
 const MAX_DUMP = 512 * 2 ** 20
 
-/** What a dump says. */
 export interface Dump {
   /** From the genesis to the newest; none: the dump has accounts alone. */
   readonly blocks: readonly ReadBlock[]
-  /** After the newest block. */
   readonly world: World
   /** After older blocks, where the dump has them. */
   readonly older: ReadonlyMap<Hash, World>
@@ -101,7 +99,6 @@ async function lineOf(dump: Members): Promise<readonly GivenBlock[]> {
   }
 }
 
-/** Why a block has no place in the chain. */
 function unlinked(
   { header: { number, parentHash } }: GivenBlock,
   parent: GivenBlock | undefined,

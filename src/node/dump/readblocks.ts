@@ -28,7 +28,6 @@ export interface GivenBlock {
   readonly members: Members
 }
 
-/** A block with what came of its transactions. */
 export interface ReadBlock {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
@@ -37,7 +36,6 @@ export interface ReadBlock {
 /** What a dump has of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
 export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
 
-/** Finds what a dump has of its transactions. */
 export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
   const outcomes = new Map<Hash, Map<number, Members[]>>()
   const yieldIfDue = yielder()

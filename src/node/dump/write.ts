@@ -66,7 +66,6 @@ function tooLarge({ tree }: ChainState, historical: boolean): DevchainError {
   return new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** The same text in fewer parts. */
 async function* inPieces(sections: AsyncIterable<Iterable<string>>): AsyncIterableIterator<string> {
   let piece = ''
   for await (const section of sections) {
@@ -97,7 +96,6 @@ async function* jsonOf(
   yield endOf(chain.state, historical)
 }
 
-/** All that comes before the transactions. */
 function* beginningOf(state: ChainState): IterableIterator<string> {
   const { tree, config } = state
   const head = headOf(tree)

@@ -61,7 +61,6 @@ function dumpedHeader(header: Header): Json {
   return Object.assign({}, ...FIELDS.map(([name]) => optional(name, header[name])))
 }
 
-/** A member that is there or not. */
 function optional(name: string, value: bigint | string | Uint8Array | undefined): Json {
   if (value === undefined) return {}
   if (value instanceof Uint8Array) return { [name]: hexFromBytes(value) }

@@ -38,17 +38,14 @@ export class Branch {
     this.#records = beside
   }
 
-  /** The newest block so far. */
   get head(): BlockRecord {
     return headOf(this.#blocks.state.tree)
   }
 
-  /** The state whose newest block is the branch's. */
   get state(): ChainState {
     return this.#blocks.state
   }
 
-  /** Blocks that no chain has adopted yet. */
   get waiting(): number {
     return this.#records.length
   }

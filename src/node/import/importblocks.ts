@@ -80,7 +80,6 @@ export class BlockImport {
   }
 }
 
-/** The block that begins at a byte of the file, and where it ends. */
 function readAt(
   file: Uint8Array,
   at: number,

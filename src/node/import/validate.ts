@@ -30,7 +30,6 @@ import { blockLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
 
-/** Uncles of one block of a network. */
 const NETWORK_UNCLES = 2
 
 const WEI_PER_GWEI = 10n ** 9n
@@ -75,7 +74,6 @@ function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainEr
   return brokenRule('parent hash', `${parentHash} is not known: ${known}`)
 }
 
-/** What the rules ask of a header, by its own number and time. */
 export function placeOf(
   { config, settings }: ChainState,
   header: Header,
@@ -180,7 +178,6 @@ function checkUncle(uncle: Header, index: number, place: Place): void {
   }
 }
 
-/** The seven blocks before a block, the newest first. */
 function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] {
   const ancestors: Block[] = []
   let record = blockByHash(tree, header.parentHash)
@@ -191,7 +188,6 @@ function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] 
   return ancestors
 }
 
-/** What came of running a block. */
 export interface Result {
   readonly executed: readonly ExecutedTransaction[]
   readonly world: World
@@ -283,7 +279,6 @@ function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): Worl
     )
 }
 
-/** Holds what came of the run against what the header says of it. */
 function checkResult({ header }: Block, { executed, world, end }: Result): void {
   const receipts = executed.map(({ receipt }) => receipt)
   const gasUsed = unequal(receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)

@@ -13,7 +13,6 @@ export interface MinedRun {
 
 /** Mines empty blocks. Each function answers undefined where a block is to be mined as any other. */
 export interface BulkMining {
-  /** Mines the next block. */
   readonly mineNext: (state: ChainState, options: MineOptions) => Mined | undefined
   /** Mines as many of these blocks as it can. `yieldIfDue` is awaited after each few of them. */
   readonly mineRun: (

@@ -25,7 +25,6 @@ export const MOST_SEALED = 1_000_000n
 /** Blocks at the end of a long run that are sealed all the same: BLOCKHASH and the ring of hashes see no others. */
 const SEALED_TAIL = RING + 1n
 
-/** Blocks that a derived run is made of. */
 export interface RunPlan extends RunTemplate {
   readonly count: number
   readonly timestampAt: (index: number) => bigint

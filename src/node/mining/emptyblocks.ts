@@ -14,7 +14,6 @@ import { nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
 import { withRewards } from './rewards.ts'
 
-/** Which blocks are wanted. */
 export interface RunRequest {
   /** Wall time in milliseconds. */
   readonly now: number
@@ -40,7 +39,6 @@ export interface AlikeBlocks {
   readonly writes: SystemWrites
 }
 
-/** A block's number and timestamp. */
 export type BlockPoint = readonly [number: bigint, timestamp: bigint]
 
 /**
@@ -71,7 +69,6 @@ export function isIdle(state: ChainState, next: BlockEnvironment): boolean {
   return !isMined && pricedOutOf(state, next).length === 0
 }
 
-/** True when the next block includes no uncles. */
 export function hasNoUncles({ config, tree }: ChainState): boolean {
   return config.options.maxUncles === 0 || !mayHaveUncles(tree)
 }

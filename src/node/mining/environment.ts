@@ -34,12 +34,10 @@ export interface BlockProposal
 /** The nonce of the main network's genesis, for headers that have one without work. */
 const SOME_PROOF = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0x42)
 
-/** The nonce of a block that is made here. */
 export function nonceAt({ behaviour }: ChainConfig, hardfork: Hardfork): Uint8Array {
   return behaviour.noncesBeforeParis && !isAtLeast(hardfork, 'paris') ? SOME_PROOF : NO_PROOF
 }
 
-/** The rules of the block that would be mined now. */
 export function nextRules(
   state: ChainState,
   now: number,
@@ -62,7 +60,6 @@ export function nextBlobFee(
   return blobBaseFee(excess, hardfork, rules)
 }
 
-/** What contracts would learn about the block that would be mined now. */
 export function nextBlockEnvironment(
   state: ChainState,
   now: number,

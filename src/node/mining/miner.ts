@@ -38,7 +38,6 @@ import { pricedOutOf } from './pricedout.ts'
 import { executedAs } from './receipts.ts'
 import { withRewards } from './rewards.ts'
 
-/** What mining came to. */
 export interface Mined {
   readonly state: ChainState
   /** New blocks, oldest first; they are part of `state`. */
@@ -46,7 +45,6 @@ export interface Mined {
   readonly dropped: readonly DroppedTransaction[]
 }
 
-/** Which block is to be mined. */
 export interface MineOptions {
   /** Wall time in milliseconds. */
   readonly now: number
@@ -196,7 +194,6 @@ function inOrder(transactions: readonly Transaction[]): Source {
   }
 }
 
-/** Runs what goes into the block, at most `count` transactions. */
 async function assemble(
   executor: Executor,
   state: ChainState,

@@ -37,9 +37,7 @@ import { mineGiven } from './miner.ts'
 /** Makes a transaction for a block on a branch: `state` has the branch as its chain, and what comes before in the block as its pool. */
 export type BranchTransaction = (state: ChainState, now: number) => Transaction
 
-/** What is to take the place of the newest blocks. */
 export interface Reorganization {
-  /** How many blocks are abandoned. */
   readonly depth: bigint
   /** The new blocks, the oldest first, each with exactly these transactions. */
   readonly blocks: readonly (readonly BranchTransaction[])[]
@@ -49,7 +47,6 @@ export interface Reorganization {
   readonly now: number
 }
 
-/** What a reorganization came to. */
 export interface Reorganized extends HeadChange {
   /** Transactions of abandoned blocks that wait again, in the order in which they had been mined. */
   readonly requeued: readonly Transaction[]
@@ -117,7 +114,6 @@ function withTree(state: ChainState, tree: BlockTree): Change<undefined> {
   return { state: { ...state, tree, pool }, value: undefined, dropped }
 }
 
-/** The number of the newest block that stays. */
 function forkOf({ tree }: ChainState, depth: bigint): bigint {
   const { number } = headOf(tree).block.header
   if (depth >= 1n && depth <= number) return number - depth

@@ -7,7 +7,6 @@ import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { derivedRandao } from './randao.ts'
 
-/** What the blocks of a run have in common. */
 export interface RunTemplate {
   /** The block before the first one, empty itself, whose header is theirs but for what follows from number and time. */
   readonly parent: BlockRecord
@@ -63,7 +62,6 @@ export class RunRecord implements BlockRecord {
   }
 }
 
-/** The hash of the block before the one of an index. */
 export function parentHashAt(run: RunContents, index: number): Hash {
   return index === 0 ? run.template.parent.block.hash : run.hashAt(index - 1)
 }

@@ -6,7 +6,6 @@ import type { Transaction } from '../transactions/transaction.ts'
 import { encodeHeader, type Header, headerItems, rememberEncoding } from './header.ts'
 import { encodeWithdrawal, type Withdrawal } from './withdrawal.ts'
 
-/** A sealed block. */
 export interface Block {
   readonly header: Header
   readonly hash: Hash

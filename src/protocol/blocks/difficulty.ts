@@ -18,7 +18,6 @@ const PART = 2_048n
 /** Most parts that it sinks by at once. */
 const MOST_PARTS_DOWN = 99n
 
-/** The bomb doubles with every period of so many blocks. */
 const PERIOD = 100_000n
 
 /**
@@ -47,7 +46,6 @@ export function bombDelayAt(glaciers: Glaciers, number: bigint, hardfork: Hardfo
   return isAtLeast(hardfork, 'byzantium') ? 3_000_000n : 0n
 }
 
-/** What the difficulty of a block follows from. */
 export interface DifficultyParent
   extends Pick<Header, 'number' | 'timestamp' | 'difficulty' | 'sha3Uncles'> {}
 

@@ -112,7 +112,6 @@ export interface Header extends FirstFields, LaterFields {}
 /** What a rule about a field of a later fork is called. */
 export type FieldRule = Fields[LaterName]['rule']
 
-/** What the table says of a field. */
 export interface HeaderField {
   readonly kind: FieldKind
   readonly size?: number
@@ -125,7 +124,6 @@ export const FIELDS: readonly (readonly [name: HeaderName, field: HeaderField])[
   HEADER_FIELDS,
 ) as [HeaderName, HeaderField][]
 
-/** Those of later forks. */
 export const LATER_FIELDS: readonly (readonly [
   LaterName,
   Required<Pick<HeaderField, 'since' | 'rule'>>,
@@ -153,7 +151,6 @@ export function headerFrom(
   return header as Header
 }
 
-/** The header of a block that ran in an environment. */
 export function headerOf(
   environment: HeaderEnvironment,
   parentHash: Hash,
@@ -207,7 +204,6 @@ export function hashHeader(header: Header): Hash {
   return keccakHash(encodeHeader(header))
 }
 
-/** The fields of a header in the order of their RLP. */
 export function headerItems(header: Header): RlpValue[] {
   const items: RlpValue[] = []
   for (const [name] of FIELDS) {
@@ -232,12 +228,10 @@ export function decodeHeader(encoded: Uint8Array, name = 'header'): Header {
   )
 }
 
-/** What a header says of its transactions. */
 export function transactionsRoot(transactions: readonly Transaction[]): Hash {
   return orderedTrieRoot(transactions.map(({ raw }) => raw))
 }
 
-/** What a header says of its uncles. */
 export function unclesHash(uncles: readonly Header[]): Hash {
   return uncles.length === 0 ? EMPTY_UNCLES_HASH : keccakHash(encodeRlp(uncles.map(headerItems)))
 }

@@ -24,7 +24,6 @@ import {
 import { orderedTrieRoot } from './orderedtrie.ts'
 import { withdrawalsRoot } from './withdrawal.ts'
 
-/** What a block may break. */
 export type Rule =
   | 'encoding'
   | 'genesis'
@@ -47,7 +46,6 @@ export type Rule =
   | 'requests'
   | 'state root'
 
-/** What the rules ask of a block's place. */
 export interface Place {
   readonly parent: Header
   readonly parentHash: Hash
@@ -86,7 +84,6 @@ const ELASTICITY = 2n
 /** Bytes of a block's RLP from osaka on (EIP-7934). */
 const MAX_BLOCK_BYTES = 8_388_608
 
-/** A problem in words; undefined when the rule is kept. */
 type Check<T> = (subject: T, place: Place) => string | undefined
 
 /** What of the fields of later forks follows from the parent. */

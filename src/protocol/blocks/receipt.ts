@@ -5,7 +5,6 @@ import { encodeTyped, type RlpValue } from '../../core/rlp.ts'
 import type { TransactionType } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 
-/** An event that a contract emitted. */
 export interface Log {
   readonly address: Address
   /** At most four. */
@@ -45,7 +44,6 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   return encodeTyped(type, [outcome, cumulativeGasUsed, logsBloom, logs.map(logItem)])
 }
 
-/** What a header says of its receipts. */
 export function receiptsRoot(receipts: readonly Receipt[]): Hash {
   return orderedTrieRoot(receipts.map(encodeReceipt))
 }
@@ -84,7 +82,6 @@ export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
   return merged
 }
 
-/** RLP items of a log. */
 export function logItem({ address, topics, data }: Log): RlpValue {
   return [address, topics, data]
 }

@@ -3,7 +3,6 @@ import type { Address } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { Header } from './header.ts'
 
-/** What one account gets. */
 export interface Reward {
   readonly address: Address
   /** Wei. */

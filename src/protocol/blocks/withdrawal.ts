@@ -15,7 +15,6 @@ export interface Withdrawal {
 /** Items of its RLP. */
 const MEMBERS = 4
 
-/** What a header says of its withdrawals, from shanghai on. */
 export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Hash {
   return orderedTrieRoot(withdrawals.map(encodeWithdrawal))
 }

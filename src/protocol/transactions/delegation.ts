@@ -1,7 +1,6 @@
 // Code that only names another account, whose code runs in its place (EIP-7702).
 import { type Address, addressFromBytes, bytesFromHex, concatBytes } from '../../core/hex.ts'
 
-/** What such code begins with. */
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 
 /** Bytes of such code: the prefix, and an address. */

@@ -40,7 +40,6 @@ export interface Authorization {
 export interface BlobFields {
   /** Wei per gas of blobs. */
   readonly maxFeePerBlobGas: bigint
-  /** A hash for each blob. */
   readonly versionedHashes: readonly Hash[]
 }
 
@@ -100,7 +99,6 @@ function encodeSigned(unsigned: UnsignedTransaction, { v, r, s }: SignatureField
   return encodeTyped(unsigned.type, [...payload(unsigned), v, r, s])
 }
 
-/** The 32 bytes that a sender signs. */
 export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
   const { type, chainId } = unsigned
   const items = payload(unsigned)
@@ -191,7 +189,6 @@ const LONG = 1024
 /** Where the data stand in the list of a type's items. */
 const DATA_ITEM: Readonly<Record<TransactionType, number>> = { 0: 5, 1: 6, 2: 7, 3: 7, 4: 7 }
 
-/** The data as a part of the encoding. */
 function dataWithin(raw: Uint8Array, type: TransactionType): Uint8Array {
   const items = decodeRlp(type === 0 ? raw : raw.subarray(1)) as readonly RlpItem[]
   return items[DATA_ITEM[type]] as Uint8Array
@@ -231,7 +228,6 @@ function recoveryValue({ type, chainId }: UnsignedTransaction, yParity: 0 | 1): 
   return BigInt(yParity) + (chainId === undefined ? 27n : chainId * 2n + 35n)
 }
 
-/** The items before the signature. */
 function payload(transaction: UnsignedTransaction): RlpValue[] {
   const { type, nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas, value, data } = transaction
   const to = transaction.to ?? EMPTY_BYTES

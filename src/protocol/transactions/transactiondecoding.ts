@@ -64,7 +64,6 @@ export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): 
   })
 }
 
-/** A transaction that was read, before its sender is known. */
 interface Signed {
   readonly unsigned: UnsignedTransaction
   readonly signature: SignatureFields
@@ -234,7 +233,6 @@ function parityOf(value: bigint): 0 | 1 {
   return value === 0n ? 0 : 1
 }
 
-/** The error for a transaction that cannot be read. */
 export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
 }

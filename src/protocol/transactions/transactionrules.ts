@@ -17,7 +17,6 @@ import { type Hardfork, isAtLeast } from '../forks.ts'
 import { isDelegation } from './delegation.ts'
 import type { BlobFields, Transaction, TransactionType } from './transaction.ts'
 
-/** The fork that brought each type. */
 const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
   0: 'frontier',
   1: 'berlin',
@@ -35,7 +34,6 @@ export const MAX_CODE_SIZE = 24_576
 /** Highest gas limit of one transaction from osaka on (EIP-7825). */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
 
-/** What the rules ask of a sender. */
 export interface Sender {
   readonly nonce: bigint
   /** Wei. */
@@ -119,7 +117,6 @@ export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
   if (gasLimit > blockGasLimit) throw blockGasError(gasLimit, blockGasLimit)
 }
 
-/** Why a transaction is in no block. */
 export function blockGasError(gasLimit: bigint, blockGasLimit: bigint): DevchainError {
   return new DevchainError(
     'EXCEEDS_BLOCK_GAS_LIMIT',

@@ -32,14 +32,11 @@ export interface ParentProof {
 
 const HEADER_SIZE = 80
 
-/** Where a header holds the root of the Merkle tree. */
 const ROOT_START = 36
 const ROOT_END = 68
 
-/** Where a header holds its nonce. */
 const NONCE_START = 76
 
-/** Bytes of a hash. */
 const HASH_SIZE = 32
 
 /** A longer coinbase cannot be taken for an inner node of the tree, which is as long as this. */
@@ -51,7 +48,6 @@ const MAX_AFTER_HASH = 128
 /** Hashes of a branch: 2^30 transactions are more than any block holds. */
 const MAX_BRANCH = 30
 
-/** SHA-256 of the SHA-256. */
 export function doubleSha256(bytes: Uint8Array): Uint8Array {
   const once = createHash('sha256').update(bytes).digest()
   return new Uint8Array(createHash('sha256').update(once).digest())
@@ -277,7 +273,6 @@ function readTransaction(reader: Reader): Uint8Array {
   return concatBytes(version, body, reader.take(4, 'a lock time'))
 }
 
-/** Walks through bytes from front to back. */
 class Reader {
   at = 0
   readonly #bytes: Uint8Array
@@ -298,17 +293,14 @@ class Reader {
     return this.#bytes.subarray(this.at - length, this.at)
   }
 
-  /** The bytes from a place up to here. */
   since(start: number): Uint8Array {
     return this.#bytes.subarray(start, this.at)
   }
 
-  /** A byte further on, without taking it. */
   peek(ahead: number): number | undefined {
     return this.#bytes[this.at + ahead]
   }
 
-  /** Bytes after their number. */
   bytes(what: string): Uint8Array {
     return this.take(this.count(`the length of ${what}`), what)
   }

@@ -8,7 +8,6 @@ export function ascii(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0))
 }
 
-/** Bytes of a short text. */
 export function writeBytes(target: Uint8Array, at: number, bytes: Uint8Array): number {
   for (let i = 0; i < bytes.length; i++) target[at + i] = bytes[i] as number
   return at + bytes.length
@@ -17,7 +16,6 @@ export function writeBytes(target: Uint8Array, at: number, bytes: Uint8Array): n
 /** Digits that a number has at most. */
 export const MOST_DIGITS = 78
 
-/** The digits of a natural number. */
 export function writeDecimal(target: Uint8Array, at: number, value: number): number {
   if (value >= 2 ** 31) return writeText(target, at, BigInt(value).toString())
   let rest = value | 0

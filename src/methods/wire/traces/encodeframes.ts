@@ -16,7 +16,6 @@ export interface FramePlace {
   readonly logsBefore: number
 }
 
-/** How frames are listed. */
 export interface FlatForm extends FlatOptions {
   /** Failures in OpenEthereum's words, and without the return data of a revert. */
   readonly withParityErrors: boolean

@@ -5,7 +5,6 @@ import type { BlockRecord } from '../../../node/ledger/blockrecord.ts'
 import { rewardsIn } from '../../../node/mining/rewards.ts'
 import type { Json } from '../../../rpc/schema.ts'
 
-/** A reward and who got it. */
 export interface RewardEntry {
   readonly author: Address
   readonly entry: Json

@@ -11,7 +11,6 @@ import type { TracedRun } from '../../../node/calls/replay.ts'
 import type { Json } from '../../../rpc/schema.ts'
 import { type Account, accountAt, isEmpty, slotValue } from '../../../state/world.ts'
 
-/** What geth's prestateTracer may be asked for. */
 export interface PrestateOptions {
   readonly diffMode?: boolean | undefined
   readonly disableCode?: boolean | undefined

@@ -10,9 +10,7 @@ import type {
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
 import { ascii, MOST_DIGITS, writeBigDecimal, writeBytes, writeDecimal, writeHex } from './ascii.ts'
 
-/** A list of struct logs that is being written. */
 export interface StructLogText extends StructLogSink {
-  /** Ends the list. */
   readonly end: () => void
 }
 
@@ -89,7 +87,6 @@ const WORD_TEXT = 69
 
 /** Text of the stacks of one depth, each of which differs from the one before in a few words. */
 class StackText {
-  /** The stack before. */
   readonly #words: bigint[] = []
   /** Where the text of each of its words ends, counted from its beginning. */
   readonly #ends: number[] = []

@@ -66,7 +66,6 @@ const placedFrame = object(
   [...flatRequired, 'blockHash', 'blockNumber', 'transactionHash', 'transactionPosition'],
 )
 
-/** What a block paid for work. */
 const reward = object(
   {
     ...flatMembers,
@@ -97,7 +96,6 @@ export const transactionTrace: Encoder<null> = written('trace', {
   ],
 })
 
-/** One trace for each transaction. */
 export const blockTraces: Encoder<null> = written(
   'traces',
   words(object({ txHash: hash.json, result: transactionTrace.json })),
@@ -122,7 +120,6 @@ export const blockOpcodeGas: Encoder<null> = written(
   orNull(object({ blockHash: hash.json, blockNumber: integer, transactions: words(opcodeGas) })),
 )
 
-/** One frame, and where it belongs. */
 export const placedFrameForm: Encoder<null> = written('trace', orNull(placedFrame))
 
 /** Frames, and where they belong; and rewards of blocks. */
