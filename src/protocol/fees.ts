@@ -175,26 +175,30 @@ export function blobBaseFeeIn(block: BlobMarket): bigint {
   return block.blobBaseFee ?? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
 }
 
+/** What of a header the next block's excess follows from. */
 export interface ParentBlobs {
-  readonly excessBlobGas: bigint
-  readonly blobGasUsed: bigint
+  readonly excessBlobGas?: bigint | undefined
+  readonly blobGasUsed?: bigint | undefined
   /** Wei per gas. */
-  readonly baseFee: bigint
+  readonly baseFeePerGas?: bigint | undefined
 }
 
-/** Excess blob gas of the block after `parent` under the rules of `hardfork` (EIP-4844, EIP-7918 from osaka on). */
+/**
+ * Excess blob gas of the block after a parent under the rules of `hardfork` (EIP-4844, EIP-7918 from osaka on); 0n before
+ * cancun.
+ */
 export function nextExcessBlobGas(
-  parent: ParentBlobs,
+  { excessBlobGas: excess = 0n, blobGasUsed: used = 0n, baseFeePerGas = 0n }: ParentBlobs,
   hardfork: Hardfork,
   rules: BlobRules = blobRulesOf(hardfork),
 ): bigint {
   const { target, max } = rules
-  const sum = parent.excessBlobGas + parent.blobGasUsed
-  if (sum < target * GAS_PER_BLOB) return 0n
-  const reserve = BLOB_BASE_COST * parent.baseFee
-  const price = GAS_PER_BLOB * blobBaseFee(parent.excessBlobGas, hardfork, rules)
+  const sum = excess + used
+  if (!isAtLeast(hardfork, 'cancun') || sum < target * GAS_PER_BLOB) return 0n
+  const reserve = BLOB_BASE_COST * baseFeePerGas
+  const price = GAS_PER_BLOB * blobBaseFee(excess, hardfork, rules)
   if (isAtLeast(hardfork, 'osaka') && reserve > price) {
-    return parent.excessBlobGas + (parent.blobGasUsed * (max - target)) / max
+    return excess + (used * (max - target)) / max
   }
   return sum - target * GAS_PER_BLOB
 }

@@ -4,7 +4,6 @@ import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
 import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
 import { type Header, NO_PROOF } from '../../protocol/blocks/header.ts'
 import {
-  type BlobRules,
   baseFeeAfter as baseFeeOfNetwork,
   blobBaseFee,
   nextExcessBlobGas,
@@ -56,7 +55,7 @@ export function nextBlobFee(
 ): bigint {
   if (!isAtLeast(hardfork, 'cancun')) return 0n
   const rules = config.blobRulesAt(number, timestamp)
-  const excess = excessBlobGasAfter(headOf(tree).block.header, hardfork, rules)
+  const excess = nextExcessBlobGas(headOf(tree).block.header, hardfork, rules)
   return blobBaseFee(excess, hardfork, rules)
 }
 
@@ -106,7 +105,7 @@ export function environmentAfter(
     difficulty: given.difficulty,
     prevRandao: given.prevRandao,
     baseFee: given.baseFee ?? baseFeeAfter(state, parent, hardfork),
-    excessBlobGas: excessBlobGasAfter(parent, hardfork, blobRules),
+    excessBlobGas: nextExcessBlobGas(parent, hardfork, blobRules),
     blobRules,
     depositContract: config.depositContract,
     blockHash: given.blockHash,
@@ -188,18 +187,4 @@ export function ownBaseFee(
   if (baseFeePerGas === undefined) return initialBaseFee
   const isFirst = number === 0n && behaviour.firstBaseFeeStays
   return pinnedBaseFee || isFirst ? baseFeePerGas : undefined
-}
-
-/** What the block after `parent` begins with; 0n before cancun. */
-function excessBlobGasAfter(parent: Header, hardfork: Hardfork, rules: BlobRules): bigint {
-  if (!isAtLeast(hardfork, 'cancun')) return 0n
-  return nextExcessBlobGas(
-    {
-      excessBlobGas: parent.excessBlobGas ?? 0n,
-      blobGasUsed: parent.blobGasUsed ?? 0n,
-      baseFee: parent.baseFeePerGas ?? 0n,
-    },
-    hardfork,
-    rules,
-  )
 }

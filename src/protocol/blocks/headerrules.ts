@@ -254,12 +254,7 @@ function excessBlobGasProblem(
   { parent, hardfork, blobRules }: Place,
 ): string | undefined {
   if (excessBlobGas === undefined) return undefined
-  const before = {
-    excessBlobGas: parent.excessBlobGas ?? 0n,
-    blobGasUsed: parent.blobGasUsed ?? 0n,
-    baseFee: parent.baseFeePerGas ?? 0n,
-  }
-  return unequal(nextExcessBlobGas(before, hardfork, blobRules), excessBlobGas)
+  return unequal(nextExcessBlobGas(parent, hardfork, blobRules), excessBlobGas)
 }
 
 function sizeProblem({ size }: EncodedBlock, { hardfork, own }: Place): string | undefined {

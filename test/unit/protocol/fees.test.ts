@@ -117,14 +117,14 @@ describe('blobs', () => {
   })
 
   test('excess falls by the target, and not below zero', () => {
-    const parent = { excessBlobGas: 0n, blobGasUsed: 0n, baseFee: 0n }
+    const parent = { excessBlobGas: 0n, blobGasUsed: 0n, baseFeePerGas: 0n }
     expect(nextExcessBlobGas(parent, 'cancun')).toBe(0n)
-    const busy = { excessBlobGas: BLOB, blobGasUsed: 6n * BLOB, baseFee: 0n }
+    const busy = { excessBlobGas: BLOB, blobGasUsed: 6n * BLOB, baseFeePerGas: 0n }
     expect(nextExcessBlobGas(busy, 'cancun')).toBe(4n * BLOB)
   })
 
   test('where blobs are cheaper than their gas, excess falls no more from osaka on', () => {
-    const parent = { excessBlobGas: 9n * BLOB, blobGasUsed: 6n * BLOB, baseFee: 10n ** 9n }
+    const parent = { excessBlobGas: 9n * BLOB, blobGasUsed: 6n * BLOB, baseFeePerGas: 10n ** 9n }
     expect(nextExcessBlobGas(parent, 'prague')).toBe(9n * BLOB)
     expect(nextExcessBlobGas(parent, 'osaka')).toBe(9n * BLOB + 2n * BLOB)
   })
@@ -142,9 +142,9 @@ describe('blobs', () => {
         const blobGasUsed = blobs * BLOB
         const theirs = headerOf(fork, { excessBlobGas, blobGasUsed, baseFeePerGas: baseFee })
         expect(blobBaseFee(excessBlobGas, fork)).toBe(theirs.getBlobGasPrice())
-        expect(nextExcessBlobGas({ excessBlobGas, blobGasUsed, baseFee }, fork)).toBe(
-          theirs.calcNextExcessBlobGas(theirs.common),
-        )
+        expect(
+          nextExcessBlobGas({ excessBlobGas, blobGasUsed, baseFeePerGas: baseFee }, fork),
+        ).toBe(theirs.calcNextExcessBlobGas(theirs.common))
       }),
       seeded,
     )
