@@ -10,8 +10,6 @@ export interface ForkPoints {
   readonly times: readonly bigint[]
 }
 
-export const NO_FORK_POINTS: ForkPoints = { blocks: [], times: [] }
-
 /**
  * The points of a geth-style genesis `config`: whatever is called `…Block` or `…Time` and has a number. Those that
  * begin with the genesis are none.

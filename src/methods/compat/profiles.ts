@@ -9,7 +9,6 @@ import { GANACHE } from './ganache.ts'
 import { GETH } from './geth.ts'
 import { HARDHAT, HARDHAT2 } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
-import { refusedBy } from './refusal.ts'
 
 export type CompatNode = NonNullable<AllSettings['compat']>
 
@@ -42,5 +41,6 @@ export function describedBy(
 ): ErrorObject | undefined {
   const failed = failure && failureOf(error, cause)
   if (failed !== undefined) return failure?.(failed, method)
-  return refusals[error.word]?.(refusedBy(error, method, height))
+  const { word, message, facts } = error
+  return refusals[word]?.({ method, message, facts, height })
 }

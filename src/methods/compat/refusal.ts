@@ -1,5 +1,5 @@
 // A request that was refused, and how the profiles word the error: in texts where {next} stands for a fact of it.
-import type { DevchainError, ErrorFacts } from '../../core/errors.ts'
+import type { ErrorFacts } from '../../core/errors.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 
 export interface Refused {
@@ -40,14 +40,6 @@ export function filledIn(words: Words, refused: Refused): string {
   const known: ErrorFacts = { ...facts, method, message, height }
   const text = typeof words === 'string' ? words : words(refused)
   return text.replace(/\{(\w+)\}/g, (name, key) => String(known[key] ?? name))
-}
-
-export function refusedBy(
-  { message, facts }: DevchainError,
-  method: string,
-  height: bigint,
-): Refused {
-  return { method, message, facts, height }
 }
 
 /** Whether a method runs a message without sending it. */

@@ -63,13 +63,6 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
   return bloom
 }
 
-/** False: no log of the filter has these bytes as its address or a topic. True: one may. */
-export function bloomHas(bloom: Uint8Array, bytes: Uint8Array): boolean {
-  return bloomBits(bytes).every(
-    (bit) => ((bloom[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1,
-  )
-}
-
 /** The filter of all that is in any of the filters; one of them itself, where the others are empty. */
 export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
   const filled = blooms.filter((bloom) => bloom !== EMPTY_BLOOM)

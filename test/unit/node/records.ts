@@ -21,7 +21,6 @@ import { OPTIONS } from '../../../src/options/table.ts'
 import type { Header } from '../../../src/protocol/blocks/header.ts'
 import { bloomOf, type Log } from '../../../src/protocol/blocks/receipt.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'
-import { NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
 import type { Transaction } from '../../../src/protocol/transactions/transaction.ts'
 import { emptyWorld } from '../../../src/state/world.ts'
 
@@ -193,7 +192,7 @@ export function stateOf(
       hardforkAt: () => 'osaka',
       blobRulesAt: () => blobRulesOf('osaka'),
       bombDelayAt: () => 0n,
-      forkPoints: NO_FORK_POINTS,
+      forkPoints: { blocks: [], times: [] },
       ruleset: 'own',
       hasOwnGenesis: true,
       terminalTotalDifficulty: undefined,

@@ -1,7 +1,7 @@
 // Fork ids of the main network, as EIP-2124 and other nodes have them.
 import { describe, expect, test } from 'vitest'
 import { type Hash, hexFromBytes } from '../../../src/core/hex.ts'
-import { forkIdAt, forkPointsOf, NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
+import { forkIdAt, forkPointsOf } from '../../../src/protocol/forkid.ts'
 
 const GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3' as Hash
 
@@ -69,7 +69,7 @@ describe('a fork id', () => {
       pragueTime: null,
       note: 'x',
     }
-    expect(forkPointsOf(config, 1_000n)).toEqual(NO_FORK_POINTS)
+    expect(forkPointsOf(config, 1_000n)).toEqual({ blocks: [], times: [] })
     expect(forkPointsOf(config, 999n)).toEqual({ blocks: [], times: [1_000n] })
   })
 })
