@@ -79,16 +79,17 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
     throw new DevchainError('INVALID_PARAMS', 'malformed transaction: it is empty', undefined, {
       bytes: 0,
     })
-  if (first >= 0xc0) return decodeLegacy(raw, findSender)
-  if (first !== 1 && first !== 2 && first !== 3 && first !== 4) {
-    throw new DevchainError(
-      'TYPE_NOT_SUPPORTED',
-      `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`,
-      undefined,
-      { type: first },
-    )
-  }
-  return decodeTyped(first, raw, findSender)
+  const read = first >= 0xc0 ? decodeLegacy(raw) : decodeTyped(typeOf(first), raw)
+  const { unsigned, signature } = read
+  const hash = keccakHash(raw)
+  const from = findSender({ ...read, hash })
+  return transactionOf(unsigned, signature, { from, raw, hash })
+}
+
+function typeOf(first: number): 1 | 2 | 3 | 4 {
+  if (first === 1 || first === 2 || first === 3 || first === 4) return first
+  const message = `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`
+  throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type: first })
 }
 
 function recoverSender(signed: Signed): Address {
@@ -114,7 +115,7 @@ function signerOf(signed: Signed): Address {
   return signer
 }
 
-function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {
+function decodeLegacy(raw: Uint8Array): Omit<Signed, 'hash'> {
   const fields = fieldsOf(decodeRlp(raw, MOST_ITEMS), 9)
   const nonce = fields.integer('nonce', 8)
   const gasPrice = fields.integer('gasPrice')
@@ -147,14 +148,12 @@ function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {
     accessList: [],
     authorizationList: [],
   }
-  const hash = keccakHash(raw)
-  const from = findSender({ unsigned, signature, yParity, hash })
-  return transactionOf(unsigned, signature, { from, raw, hash })
+  return { unsigned, signature, yParity }
 }
 
 const FIELDS_OF_TYPE = { 1: 11, 2: 12, 3: 14, 4: 13 } as const
 
-function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array, findSender: SenderFinder): Transaction {
+function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array): Omit<Signed, 'hash'> {
   const fields = fieldsOf(decodeRlp(raw.subarray(1), MOST_ITEMS), FIELDS_OF_TYPE[type])
   const chainId = fields.integer('chainId')
   const nonce = fields.integer('nonce', 8)
@@ -188,9 +187,7 @@ function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array, findSender: SenderFin
     authorizationList,
     blobs,
   }
-  const hash = keccakHash(raw)
-  const from = findSender({ unsigned, signature, yParity, hash })
-  return transactionOf(unsigned, signature, { from, raw, hash })
+  return { unsigned, signature, yParity }
 }
 
 function decodeBlobFields(fields: ListFields): BlobFields {
