@@ -32,8 +32,6 @@ export interface TextLimits {
 
 const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000, plain: 32_000_000 }
 
-const NOTHING = Buffer.alloc(0)
-
 /** Characters up to which a text is short: then it is handled as one string. */
 const SHORT = 64 * 1024
 
@@ -126,11 +124,7 @@ export class JsonWriter {
   readonly #limits: TextLimits
   readonly #pieces: Piece[] = []
   readonly #packing: Promise<void>[] = []
-  /** What comes behind the pieces: the beginning of the next one, up to `#filled`, then text. */
-  #next = NOTHING
-  /** The same as plain bytes, which are written to faster. */
-  #bytes: Uint8Array = NOTHING
-  #filled = 0
+  /** What comes behind the pieces. */
   #text = ''
   #size = 0
   #kept = 0
@@ -144,32 +138,6 @@ export class JsonWriter {
   write(text: string): void {
     this.#text += text
     if (this.#text.length >= PIECE) this.#endPiece()
-  }
-
-  /**
-   * Makes room for so many bytes behind what is written, for who writes bytes.
-   * @returns where they go in `bytes`; `fill` ends them, before anything else is written
-   */
-  room(size: number): number {
-    // a character is no more than three bytes
-    if (this.#filled + 3 * this.#text.length + size > this.#next.length) this.#endPiece()
-    if (this.#next.length === 0) {
-      this.#next = Buffer.allocUnsafeSlow(Math.max(PIECE, size))
-      this.#bytes = new Uint8Array(this.#next.buffer)
-    }
-    if (this.#text !== '') this.#filled += this.#next.write(this.#text, this.#filled)
-    this.#text = ''
-    return this.#filled
-  }
-
-  /** What there is room in. */
-  get bytes(): Uint8Array {
-    return this.#bytes
-  }
-
-  /** Bytes were written, up to `end`. */
-  fill(end: number): void {
-    this.#filled = end
   }
 
   /** A value that fits into memory. */
@@ -200,13 +168,14 @@ export class JsonWriter {
    * @param value makes the value that it stands for, where that fits into memory
    */
   end(value?: () => Json): MaybePromise<JsonText> {
-    const isShort = this.#pieces.length === 0 && this.#filled === 0 && this.#text.length <= SHORT
+    const isShort = this.#pieces.length === 0 && this.#text.length <= SHORT
     return isShort ? shortText(this.#text, value) : this.#endLong(value)
   }
 
   async #endLong(value?: () => Json): Promise<JsonText> {
     await Promise.all(this.#packing)
-    for (const rest of this.#rest()) {
+    if (this.#text !== '') {
+      const rest = Buffer.from(this.#text)
       this.#size += rest.length
       this.#pieces.push(rest)
     }
@@ -215,18 +184,8 @@ export class JsonWriter {
   }
 
   #endPiece(): void {
-    for (const piece of this.#rest()) this.#keep(piece)
-  }
-
-  /** Takes what comes behind the pieces. */
-  #rest(): Buffer[] {
-    const pieces: Buffer[] = []
-    if (this.#filled > 0) pieces.push(this.#next.subarray(0, this.#filled))
-    if (this.#text !== '') pieces.push(Buffer.from(this.#text))
-    this.#next = NOTHING
-    this.#filled = 0
+    this.#keep(Buffer.from(this.#text))
     this.#text = ''
-    return pieces
   }
 
   #keep(piece: Buffer): void {

@@ -26,23 +26,6 @@ describe('written JSON', () => {
     expect(text.size).toBe(Buffer.byteLength(pieces.join('')))
   })
 
-  test('keeps the order of text and of bytes that are written directly', async () => {
-    const writer = new JsonWriter()
-    let whole = ''
-    for (let i = 0; i < 400; i++) {
-      const text = `ü${i}`.repeat(i % 7)
-      const bytes = Buffer.from(`<${i}>`.repeat(i % 5 === 0 ? 50_000 : i))
-      writer.write(text)
-      const at = writer.room(bytes.length + 10)
-      writer.bytes.set(bytes, at)
-      writer.fill(at + bytes.length)
-      whole += text + bytes.toString()
-    }
-    const written = await writer.end()
-    expect(written.size).toBe(Buffer.byteLength(whole))
-    expect((await written.text(10 ** 9)) === whole).toBe(true)
-  })
-
   test('may be empty, and put within other text', async () => {
     expect(await (await written([])).within('<', 'ö').text(10)).toBe('<ö')
   })

@@ -8,7 +8,6 @@ import type {
   StructLogSink,
 } from '../../../evm/tracers/structlogs.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
-import { ascii, MOST_DIGITS, writeBigDecimal, writeBytes, writeDecimal, writeHex } from './ascii.ts'
 
 export interface StructLogText extends StructLogSink {
   readonly end: () => void
@@ -24,34 +23,22 @@ export function writeStructLogs(
   writer: JsonWriter,
   { withStack }: Pick<StructLogOptions, 'withStack'>,
 ): StructLogText {
-  const stacks: StackText[] = []
-  const heads = operationHeads()
+  const stacks: string[][] = []
   const memoryText = remembersMemory()
   let isFirst = true
   writer.write('[')
   const write = (step: Step, details: StepDetails | undefined): void => {
-    let at = writer.room(MOST_FIXED + (withStack ? WORD_TEXT * step.stack.length : 0))
-    const { bytes } = writer
+    const { pc, opName, gas, gasCost, depth, refund } = step
     // an entry is closed by the next one: whether it failed is known only then
-    at = writeBytes(bytes, at, isFirst ? FIRST : NEXT)
+    let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost},"depth":${depth + 1}`
     isFirst = false
-    at = writeDecimal(bytes, at, step.pc)
-    at = writeBytes(bytes, at, heads(step))
-    at = writeBigDecimal(bytes, at, step.gas)
-    at = writeBytes(bytes, at, COST)
-    at = writeBigDecimal(bytes, at, step.gasCost)
-    at = writeBytes(bytes, at, DEPTH)
-    at = writeDecimal(bytes, at, step.depth + 1)
-    if (step.refund > 0n) {
-      at = writeBytes(bytes, at, REFUND)
-      at = writeBigDecimal(bytes, at, step.refund)
-    }
+    if (refund > 0n) text += `,"refund":${refund}`
     if (withStack) {
-      stacks[step.depth] ??= new StackText()
-      at = stacks[step.depth]!.write(bytes, at, step.stack, step.unchanged)
+      stacks[depth] ??= []
+      text += `,"stack":[${stackText(stacks[depth], step)}]`
     }
-    writer.fill(at)
-    if (details !== undefined) writer.write(detailsText(details, memoryText))
+    if (details !== undefined) text += detailsText(details, memoryText)
+    writer.write(text)
   }
   return {
     write,
@@ -60,89 +47,14 @@ export function writeStructLogs(
   }
 }
 
-const FIRST = ascii('{"pc":')
-const NEXT = ascii('},{"pc":')
-const COST = ascii(',"gasCost":')
-const DEPTH = ascii(',"depth":')
-const REFUND = ascii(',"refund":')
-const STACK = ascii(',"stack":[')
-
-/** Bytes of an entry that has no words. */
-const MOST_FIXED = 200 + 5 * MOST_DIGITS
-
-/** What stands between place and gas: the operation by its name. Those of one run have one name each. */
-function operationHeads(): (step: Step) => Uint8Array {
-  const known: { readonly name: string; readonly head: Uint8Array }[] = []
-  return ({ opcode, opName }) => {
-    const found = known[opcode]
-    if (found?.name === opName) return found.head
-    const head = ascii(`,"op":"${opName}","gas":`)
-    known[opcode] = { name: opName, head }
-    return head
+/** @param texts of the stack before at this depth, up to each of its words; they become those of this one */
+function stackText(texts: string[], { stack, unchanged }: Step): string {
+  texts.length = Math.min(unchanged, texts.length)
+  for (let i = texts.length; i < stack.length; i++) {
+    const word = `"0x${stack[i]!.toString(16)}"`
+    texts.push(i === 0 ? word : `${texts[i - 1]},${word}`)
   }
-}
-
-/** A word as text, and the comma before it. */
-const WORD_TEXT = 69
-
-/** Text of the stacks of one depth, each of which differs from the one before in a few words. */
-class StackText {
-  readonly #words: bigint[] = []
-  /** Where the text of each of its words ends, counted from its beginning. */
-  readonly #ends: number[] = []
-  /** Where that text stands. */
-  #bytes: Uint8Array | undefined
-  #start = 0
-
-  /**
-   * Writes a stack: what it has in common with the one before is copied.
-   * @param unchanged words at the bottom that are those of the stack before
-   * @returns the place behind it
-   */
-  write(bytes: Uint8Array, start: number, stack: readonly bigint[], unchanged: number): number {
-    const words = this.#words
-    let from = Math.min(unchanged, words.length)
-    while (from < stack.length && words[from] === stack[from]) from += 1
-    // what is above is no part of this stack
-    while (words.length > from) words.pop()
-    for (let i = from; i < stack.length; i++) words.push(stack[i] as bigint)
-    const isNear = this.#bytes === bytes && from > 0
-    const end = isNear ? this.#copy(bytes, start, from) : writeBytes(bytes, start, STACK)
-    this.#bytes = bytes
-    this.#start = start
-    return this.#writeWords(bytes, end, isNear ? from : 0)
-  }
-
-  /** Copies the text of the words below `count`. */
-  #copy(bytes: Uint8Array, start: number, count: number): number {
-    const length = this.#ends[count - 1] as number
-    bytes.copyWithin(start, this.#start, this.#start + length)
-    return start + length
-  }
-
-  #writeWords(bytes: Uint8Array, place: number, from: number): number {
-    let end = place
-    for (let i = from; i < this.#words.length; i++) {
-      if (i > 0) bytes[end++] = COMMA
-      end = writeWord(bytes, end, this.#words[i] as bigint)
-      this.#ends[i] = end - this.#start
-    }
-    bytes[end] = CLOSING
-    return end + 1
-  }
-}
-
-const COMMA = 0x2c
-const QUOTE = 0x22
-const CLOSING = 0x5d
-
-function writeWord(bytes: Uint8Array, start: number, word: bigint): number {
-  bytes[start] = QUOTE
-  bytes[start + 1] = 0x30
-  bytes[start + 2] = 0x78
-  const end = writeHex(bytes, start + 3, word)
-  bytes[end] = QUOTE
-  return end + 1
+  return texts.at(-1) ?? ''
 }
 
 function detailsText(
