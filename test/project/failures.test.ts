@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDevchain, type Devchain, type RpcError } from '../../src/devchain.ts'
 import type { Ask } from '../support/chain/deploy.ts'
 import { ROOT } from '../support/process/boot.ts'
-import { type Failing, failuresOn } from '../support/solidity/failures.ts'
 import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
+import { type Failing, failuresOn } from './failing.ts'
 
 interface Recorded {
   readonly message: string

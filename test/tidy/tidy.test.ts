@@ -408,6 +408,20 @@ describe('files', () => {
     expect(places(others, /\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
   })
 
+  test('helpers of tests stand in folders by subject, and one that has one user beside it', () => {
+    const users = tests.flatMap((file) =>
+      importsOf(file).map((target) => path.join(path.dirname(file.name), target)),
+    )
+    const helpers = tests.filter(({ name }) => name.startsWith('test/support/'))
+    expect(
+      helpers
+        .map(({ name }) => name)
+        .filter(
+          (name) => name.split('/').length !== 4 || users.indexOf(name) === users.lastIndexOf(name),
+        ),
+    ).toEqual([])
+  })
+
   test.each([
     // names in quotes are for fakes
     ['timers', /\bset(Timeout|Interval)\b(?!')|'(node:)?timers\b/, TIMERS],

@@ -12,7 +12,7 @@ import { type PrecompileCode, Unready } from '../../../../src/evm/precompiles/pr
 import { precompileTable } from '../../../../src/evm/precompiles/table.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
 import { precompilesOf } from '../../../../src/protocol/precompiles.ts'
-import { kzg } from '../../../support/evm/kzg.ts'
+import { kzg } from './otherkzg.ts'
 
 interface Answer {
   readonly gasUsed: bigint

@@ -1,7 +1,7 @@
 // The ways to fail that fixtures/project has, each as a request: the same for this chain and for Hardhat's.
 import { encodeAbiParameters, type Hex } from 'viem'
-import { type Ask, callData, deploy, initCode, SENDER } from '../chain/deploy.ts'
-import type { Compilation } from './solidity.ts'
+import { type Ask, callData, deploy, initCode, SENDER } from '../support/chain/deploy.ts'
+import type { Compilation } from '../support/solidity/solidity.ts'
 
 /** A request that fails. */
 export interface Failing {

@@ -1,9 +1,9 @@
 // The KZG check of the point evaluation precompile by another library than the program's: what its answers are held against.
 import type { KZG } from '@ethereumjs/util'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { bytesFromHex } from '../../../src/core/hex.ts'
-import { POWERS_ON_G2 } from '../../../src/evm/precompiles/trustedsetup.ts'
-import { kzg as ownKzg } from '../../../src/evm/reference/kzg.ts'
+import { bytesFromHex } from '../../../../src/core/hex.ts'
+import { POWERS_ON_G2 } from '../../../../src/evm/precompiles/trustedsetup.ts'
+import { kzg as ownKzg } from '../../../../src/evm/reference/kzg.ts'
 
 /** Order of the scalar field; z and y are below it. */
 const SCALARS = bls12_381.fields.Fr.ORDER
