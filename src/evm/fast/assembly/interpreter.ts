@@ -1,14 +1,14 @@
 // The interpreter runs the code of one frame, operation by operation, each with its exact gas, until the frame ends, opens
 // another, or has to leave to the host.
 import * as layout from '../layout'
-import { accountAt, payAccess } from './state/accounts'
+import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 import { mulMod } from './arithmetic/modular'
 import { isEachWatched } from './events'
-import { endOf, expand, expandFor, isStatic, loadInput } from './memory'
+import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
 import * as op from '../opcodes.generated'
-import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse, runLong } from './operations'
+import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
 import { sload, sstore, tload, tstore } from './state/storage'
 import { count, endStep, watch } from './steps'
 import {
@@ -141,18 +141,13 @@ export function execute(frame: usize): i32 {
       case op.SHR: { shiftRight(a, b); sp = a; pc++; continue }
       case op.SAR: { shiftRightSigned(a, b); sp = a; pc++; continue }
       case op.CLZ: { leadingZeros(a); pc++; continue }
-      case op.KECCAK256: case op.CALLDATACOPY: case op.CODECOPY: case op.EXTCODECOPY: case op.RETURNDATACOPY: case op.MCOPY:
-      case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
-      case op.LOG4: {
+      case op.KECCAK256: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        if (opcode >= op.LOG0 && isStatic(frame)) { end = layout.END_STATIC; break }
-        const left = runLong(frame, opcode, sp, gas)
+        const left = hashMemory(frame, a, b, b, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
         size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        sp -= (load<u16>(layout.RULES + (opcode << 3), 2) as usize) << 5
-        if (opcode == op.KECCAK256) sp += 32
-        pc++; continue
+        sp = a; pc++; continue
       }
       case op.ADDRESS: { copyWord(sp, frame + layout.FRAME_ADDRESS); sp += 32; pc++; continue }
       case op.BALANCE: case op.EXTCODESIZE:
@@ -170,9 +165,55 @@ export function execute(frame: usize): i32 {
       case op.CALLVALUE: { copyWord(sp, frame + layout.FRAME_VALUE); sp += 32; pc++; continue }
       case op.CALLDATALOAD: { loadInput(frame, a); pc++; continue }
       case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, layout.FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
+      case op.CALLDATACOPY: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const input = load<u32>(frame, layout.FRAME_INPUT)
+        const left = copyIn(frame, a, b, sp - 96, input, load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= 96; pc++; continue
+      }
       case op.CODESIZE: { setShort(sp, load<u32>(frame, layout.FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
+      case op.CODECOPY: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, layout.FRAME_CODE_LENGTH), gas)
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= 96; pc++; continue
+      }
       case op.GASPRICE: { copyWord(sp, layout.ENV_GAS_PRICE); sp += 32; pc++; continue }
+      case op.EXTCODECOPY: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const account = accountAt(a)
+        let left = payAccess(account, gas)
+        if (left < 0) {
+          left = OUT_OF_GAS
+        } else {
+          const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
+          if (length) readyCode(account)
+          left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, left)
+        }
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= 128; pc++; continue
+      }
       case op.RETURNDATASIZE: { setShort(sp, load<u32>(layout.RETURN_LENGTH)); sp += 32; pc++; continue }
+      case op.RETURNDATACOPY: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const length = load<u32>(layout.RETURN_LENGTH) as u64
+        if (!isIndex(b) || !isIndex(sp - 96) || load<u64>(b) + load<u64>(sp - 96) > length) {
+          end = layout.END_OUT_OF_GAS
+          break
+        }
+        const left = copyIn(frame, a, b, sp - 96, load<u32>(layout.RETURN_DATA), length as u32, gas)
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= 96; pc++; continue
+      }
       case op.BLOCKHASH: { blockHash(a); pc++; continue }
       case op.COINBASE: { copyWord(sp, layout.ENV_COINBASE); sp += 32; pc++; continue }
       case op.TIMESTAMP: { copyWord(sp, layout.ENV_TIMESTAMP); sp += 32; pc++; continue }
@@ -313,6 +354,14 @@ export function execute(frame: usize): i32 {
         tstore(frame, a, b)
         sp = b; pc++; continue
       }
+      case op.MCOPY: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const left = copyWithin(frame, a, b, sp - 96, gas)
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= 96; pc++; continue
+      }
       case op.PUSH0: { setShort(sp, 0); sp += 32; pc++; continue }
       case op.PUSH1: { setShort(sp, load<u8>(pc, 1)); sp += 32; pc += 2; continue }
       case op.PUSH2: { setShort(sp, bswap<u16>(load<u16>(pc, 1)) as u64); sp += 32; pc += 3; continue }
@@ -342,6 +391,16 @@ export function execute(frame: usize): i32 {
         v128.store(other, low)
         v128.store(other, high, 16)
         pc++; continue
+      }
+      case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
+      case op.LOG4: {
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        if (isStatic(frame)) { end = layout.END_STATIC; break }
+        const left = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
+        if (left < 0) { end = endOf(left); break }
+        gas = left
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        sp -= ((opcode - op.LOG0 + 2) as usize) << 5; pc++; continue
       }
       case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
       case op.STATICCALL: {

@@ -1,13 +1,9 @@
 // Operations that need more than a line, and the reason why the interpreter refuses one.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
-import {
-  CALLDATACOPY, CODECOPY, EXTCODECOPY, KECCAK256, LOG0, MCOPY, RETURNDATACOPY,
-} from '../opcodes.generated'
-import { accountAt, has, isDead, payAccess, readyCode } from './state/accounts'
+import { has, isDead } from './state/accounts'
 import { loadBlockHash, loadCodeHash } from './state/host'
-import { copyIn, copyWithin, hashMemory, log, OUT_OF_GAS } from './memory'
-import { bitLength, copyWord, isIndex, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
+import { bitLength, copyWord, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
 
 const ANCESTORS: u64 = 256
 
@@ -80,48 +76,4 @@ export function blockHash(word: usize): void {
 export function blobHash(word: usize): void {
   if (!isShort(word) || load<u64>(word) >= (load<u32>(layout.BLOBS_COUNT) as u64)) return setShort(word, 0)
   copyWord(word, (load<u32>(layout.BLOBS) as usize) + ((load<u32>(word) as usize) << 5))
-}
-
-/**
- * Hashes, copies and logs: what takes long where it has much gas. Its words end at `sp`, where a hash replaces the lower one.
- * @returns gas left, below 0 for a reason to halt
- */
-export function runLong(frame: usize, opcode: u32, sp: usize, gas: i64): i64 {
-  const first = sp - 32
-  const second = sp - 64
-  const third = sp - 96
-  switch (opcode) {
-    case KECCAK256: return hashMemory(frame, first, second, second, gas)
-    case CALLDATACOPY: return copyInput(frame, sp, layout.FRAME_INPUT, layout.FRAME_INPUT_LENGTH, gas)
-    case CODECOPY: return copyInput(frame, sp, layout.FRAME_CODE, layout.FRAME_CODE_LENGTH, gas)
-    case EXTCODECOPY: return copyCode(frame, sp, gas)
-    case RETURNDATACOPY: return copyReturned(frame, sp, gas)
-    case MCOPY: return copyWithin(frame, first, second, third, gas)
-    default: return log(frame, opcode - LOG0, first, second, third, gas)
-  }
-}
-
-/** Of bytes that the frame names, with their number. */
-@inline
-function copyInput(frame: usize, sp: usize, from: u32, length: u32, gas: i64): i64 {
-  return copyIn(frame, sp - 32, sp - 64, sp - 96, load<u32>(frame + from), load<u32>(frame + length), gas)
-}
-
-function copyCode(frame: usize, sp: usize, gas: i64): i64 {
-  const account = accountAt(sp - 32)
-  gas = payAccess(account, gas)
-  if (gas < 0) return OUT_OF_GAS
-  const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
-  if (length) readyCode(account)
-  return copyIn(frame, sp - 64, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, gas)
-}
-
-/** It may not read over the end. */
-function copyReturned(frame: usize, sp: usize, gas: i64): i64 {
-  const offset = sp - 64
-  const count = sp - 96
-  const length = load<u32>(layout.RETURN_LENGTH)
-  const isInside = isIndex(offset) && isIndex(count) && load<u64>(offset) + load<u64>(count) <= (length as u64)
-  if (!isInside) return OUT_OF_GAS
-  return copyIn(frame, sp - 32, offset, count, load<u32>(layout.RETURN_DATA), length, gas)
 }
