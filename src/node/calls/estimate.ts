@@ -24,14 +24,14 @@ import {
   messageOf,
   runMessage,
 } from './callcontext.ts'
-import { coarseGas, type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
+import { coarseGas, smallestGas } from './gassearch.ts'
 import type { CallRequest } from './request.ts'
 
 /**
  * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most the
  * message's own gas or else the block's gas limit, and what the sender can pay when there is a price. It mostly runs
  * once: the engine reports what the run would have needed. Where a run looks at its gas, two more make sure of that;
- * where the engine does not report it, a traced run finds it.
+ * where the engine does not report it, runs by halves find it.
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
  * `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
@@ -67,13 +67,10 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
     if (gasNeed?.isCertain === true) {
       return answered(context, outcome, cap, message, larger(minimum, gasNeed.gas))
     }
-    const guesses: GasGuess[] =
-      gasNeed === undefined
-        ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(context, widest, intrinsic)]
-        : [() => gasNeed.gas]
+    const guess = gasNeed?.gas ?? outcome.gasUsed + outcome.gasRefund
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
       (await runMessage(context, { ...message, gasLimit })).failure === undefined
-    return whenThere(smallestGas(succeeds, { minimum, cap: cap.gas }, guesses), (gas) =>
+    return whenThere(smallestGas(succeeds, { minimum, cap: cap.gas, guess }), (gas) =>
       answered(context, outcome, cap, message, gas),
     )
   })
@@ -138,17 +135,6 @@ function estimateError(
   const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
   const facts = isStarved ? { allowance: gas } : undefined
   return executionError({ ...failure, reason: why }, output, consoleLines, facts)
-}
-
-async function neededGas(
-  context: CallContext,
-  widest: Message,
-  intrinsic: bigint,
-): Promise<bigint | undefined> {
-  const meter = gasNeedMeter()
-  await runMessage(context, widest, { tracer: meter.tracer })
-  const need = meter.need()
-  return need === undefined ? undefined : intrinsic + need
 }
 
 /** The estimate of a transfer that needs no run where the chain behaves so; undefined for all else. */

@@ -52,13 +52,10 @@ export function editAccounts(
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
   const change = (world: World, address: Address): World => {
     const account = edit(accountAt(world, address) ?? emptyAccount(address))
-    const isGone = isAtLeast(hardfork, 'spuriousDragon') && isGoneFrom(account)
+    // as EIP-161 says, and without storage, which nobody could see
+    const isNothing = isEmpty(account) && account.storage.isEmpty
+    const isGone = isNothing && isAtLeast(hardfork, 'spuriousDragon')
     return isGone ? withoutAccount(world, address) : withAccount(world, account)
   }
   return editWorld(state, (world) => addresses.reduce(change, world), addresses)
-}
-
-/** As EIP-161 says, and without storage, which nobody could see. */
-function isGoneFrom(account: Account): boolean {
-  return isEmpty(account) && account.storage.isEmpty
 }

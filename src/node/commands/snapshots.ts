@@ -2,7 +2,7 @@
 import type { CommandOptions } from '../chain/recall.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
-import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
+import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
 
 /**
  * Keeps the state under a new id, from 1 on and never given twice. Nothing is copied. A snapshot lives until an older
@@ -33,7 +33,7 @@ export function takeNamedSnapshot(state: ChainState, name: string): Change<Snaps
  * @returns false when there is no snapshot of that id, and then nothing changes
  */
 export function revertTo(state: ChainState, id: number): Change<boolean> {
-  const snapshot = snapshotById(state, id)
+  const snapshot = findSnapshot(state, id)
   if (snapshot === undefined) return { state, value: false }
   const after = backAt(state, snapshot)
   if (!state.config.options.consumeSnapshots) return { state: after, value: true }
@@ -69,11 +69,9 @@ export const RESET: CommandOptions = { takesBack: 'was reset' }
 
 /** How a revert is asked for: where there is such a snapshot, what still runs is given up. */
 export function revertOptions(state: ChainState, nameOrId: string | number): CommandOptions {
-  const snapshot =
-    typeof nameOrId === 'string'
-      ? state.namedSnapshots.get(nameOrId)
-      : snapshotById(state, nameOrId)
-  return snapshot === undefined ? {} : { takesBack: 'was reverted to a snapshot' }
+  return findSnapshot(state, nameOrId) === undefined
+    ? {}
+    : { takesBack: 'was reverted to a snapshot' }
 }
 
 /**

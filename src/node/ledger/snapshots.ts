@@ -20,19 +20,17 @@ export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Sna
   return snapshots.sort((a, b) => a.id - b.id)
 }
 
-export function snapshotById(state: ChainState, id: number): Snapshot | undefined {
+export function findSnapshot(state: ChainState, nameOrId: string | number): Snapshot | undefined {
+  if (typeof nameOrId === 'string') return state.namedSnapshots.get(nameOrId)
   let snapshot = state.newestSnapshot
-  while (snapshot !== undefined && snapshot.id > id) snapshot = snapshot.state.newestSnapshot
-  if (snapshot?.id === id) return snapshot
-  return [...state.namedSnapshots.values()].find((named) => named.id === id)
+  while (snapshot !== undefined && snapshot.id > nameOrId) snapshot = snapshot.state.newestSnapshot
+  if (snapshot?.id === nameOrId) return snapshot
+  return [...state.namedSnapshots.values()].find(({ id }) => id === nameOrId)
 }
 
 /** @throws {DevchainError} `NOT_FOUND` telling which there are */
 export function snapshotNamed(state: ChainState, nameOrId: string | number): Snapshot {
-  const snapshot =
-    typeof nameOrId === 'number'
-      ? snapshotById(state, nameOrId)
-      : state.namedSnapshots.get(nameOrId)
+  const snapshot = findSnapshot(state, nameOrId)
   if (snapshot !== undefined) return snapshot
   const what = typeof nameOrId === 'number' ? `0x${nameOrId.toString(16)}` : printValue(nameOrId)
   throw new DevchainError('NOT_FOUND', `snapshot ${what} not found: ${presentOf(state, nameOrId)}`)
