@@ -20,7 +20,6 @@ export function cacheFolder(
   return path.join(HOME, caches, 'devchain')
 }
 
-/** Where forks keep what they fetched; undefined where there is no cache folder. */
 export function forkFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined {
@@ -28,11 +27,7 @@ export function forkFolder(
   return folder && path.join(folder, 'forks')
 }
 
-/**
- * Makes a folder, and those that it is in, where they are not there. (Node's own `recursive` never ends where the system
- * denies a folder within one that exists as if that did not, as below /proc.)
- * @throws node's error where it cannot be
- */
+/** Node's own `recursive` never ends where the system denies a folder within one that exists as if that did not, as below /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (isFolder(folder)) return
   const parent = path.dirname(folder)

@@ -5,17 +5,12 @@ import path from 'node:path'
 /** Bytes that a file may have. */
 const MAX_SIZE = 64_000_000
 
-/** What a file has. */
 export interface Content {
   readonly bytes: Buffer
-  /** A number below 256. */
   readonly mark: number
 }
 
-/**
- * The content of a file; undefined where it is not as it was written.
- * @throws node's error when there is none, or it cannot be read
- */
+/** Undefined where it is not as it was written. Throws node's error when there is none, or it cannot be read. */
 export function readSealed(file: string): Content | undefined {
   // a pipe of this name would be waited for
   const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))

@@ -27,10 +27,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/**
- * Sets the flags for the version of V8 that runs. To be called once the start is over: node's own modules have bytecode for
- * the usual flags alone.
- */
+/** To be called once the start is over: node's own modules have bytecode for the usual flags alone. */
 export function tuneV8(): void {
   const flags = FLAGS[process.versions.v8.split('.', 1)[0] ?? '']
   if (flags === undefined) return

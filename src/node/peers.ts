@@ -1,16 +1,12 @@
-// Other chains that a chain is linked to, as those see them who do not link. What links stands above (src/link), and is
-// loaded when it is needed.
+// Other chains that a chain is linked to, as others see them. What links stands above (src/link), and loads when needed.
 import type { Hash } from '../core/hex.ts'
 
 /** Where links are taken, on the port of the server. */
 export const LINK_PATH = '/.link'
 
-/** How far an import has come. */
 export interface SyncStatus {
-  /** Where it began. */
   readonly startingBlock: bigint
   readonly currentBlock: bigint
-  /** As the peers say. */
   readonly highestBlock: bigint
 }
 
@@ -19,7 +15,6 @@ export interface PeerInfo {
   readonly id: string
   /** As its user calls it (`--node-name`); may be empty. */
   readonly name: string
-  /** Program and version. */
   readonly client: string
   /** Undefined where the peer connected to this node. */
   readonly url: string | undefined
@@ -60,14 +55,12 @@ export interface Reputation {
   readonly type: 'node' | 'address'
   readonly counts: Readonly<Record<Deed, number>>
   readonly score: number
-  /** How often it was banned for its score. */
   readonly punishments: number
   readonly isGood: boolean
   /** Milliseconds since 1970; 0 while it is not banned. */
   readonly punishedUntil: number
 }
 
-/** What happens among peers, for the log. */
 export type PeerEvent =
   | { readonly kind: 'linked'; readonly peer: string; readonly where: string }
   | { readonly kind: 'unlinked'; readonly peer: string; readonly reason: string }
@@ -75,12 +68,9 @@ export type PeerEvent =
   | { readonly kind: 'unreachable'; readonly where: string; readonly reason: string }
   | { readonly kind: 'partition'; readonly peer: string; readonly isOn: boolean }
   | { readonly kind: 'banned'; readonly peer: string; readonly ms: number }
-  /** Blocks. */
   | { readonly kind: 'rejected'; readonly peer: string; readonly reason: string }
-  /** Transactions. */
   | { readonly kind: 'passedOver'; readonly peer: string; readonly reason: string }
 
-/** This node as its peers see it. */
 export interface OwnNode {
   readonly id: string
   readonly name: string
@@ -104,24 +94,15 @@ export interface Peers {
   ban(address: string): Promise<void>
   unban(address: string): Promise<void>
   banned(): readonly string[]
-  /**
-   * Links to a node for as long as the chain runs, trying again where it is not there.
-   * @returns false when it is linked to already
-   */
+  /** Links to a node for as long as the chain runs, trying again where it is not there. False when it is linked to already. */
   add(url: string): boolean
   /** Ends the link to a node, by its URL, name, id or the beginning of it; false when there is none. */
   remove(peer: string): boolean
-  /**
-   * Cuts a peer off, or joins it again; all of them, and those to come, where none is named.
-   * @returns the peers that this is about
-   * @throws {DevchainError} `NOT_FOUND` for a peer that is not there
-   */
+  /** Cuts a peer off, or joins it again; where none is named all of them, and those to come. Throws for one that is not there. */
   partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
-  /** True while peers that are not named, those to come as well, are cut off. */
   isPartitioned(): boolean
   /** Ends all links; there are no others until `link`. @returns how many there were */
   unlink(): number
-  /** Takes and makes links again. */
   link(): void
   close(): void
 }

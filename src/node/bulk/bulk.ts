@@ -58,7 +58,6 @@ interface Streak {
 /** By head: the miner of the next block, or the empty blocks of which the head is the last. */
 const byHead = new WeakMap<BlockRecord, HeadTemplate | Streak>()
 
-/** What a chain gets at the door. */
 export const bulkMining: BulkMining = { mineNext, mineRun, noteBlock, release }
 
 /** Lets the miner of the block after a former head go: it keeps megabytes, and the head may be kept for good. */

@@ -1,5 +1,4 @@
 // The worlds after blocks that wrote to the system contracts and did nothing else: made when they are looked at.
-import type { Hash } from '../../core/hex.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, RING, slotChange } from '../../state/systemslots.ts'
@@ -13,15 +12,9 @@ import {
   withAccounts,
 } from '../../state/world.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
+import { parentHashAt, type RunContents } from '../mining/runrecords.ts'
 
-/** The blocks, counted from 0. Each writes the parent's hash and its own timestamp; beacon roots are all zero. */
-export interface RingBlocks {
-  readonly numberAt: (index: number) => bigint
-  readonly timestampAt: (index: number) => bigint
-  readonly parentHashAt: (index: number) => Hash
-  readonly writes: SystemWrites
-}
-
+/** The storage of both contracts after a block. */
 interface RingStorages {
   readonly time: Trie<StorageSlot>
   readonly hashes: Trie<StorageSlot>
@@ -31,21 +24,26 @@ interface RingStorages {
 const RECENT = 4
 
 /**
- * The worlds after each of many blocks over one `base`. Accounts but those two are the base's; the storage of these is
- * made when it is read, from the nearest kept one before.
+ * The worlds after each of the blocks. Accounts but those two are as before the first; the storage of these is made when
+ * it is read, from the nearest kept one before. Each block writes its parent's hash and its own timestamp.
  */
 export class RingWorlds {
-  readonly #base: World
-  readonly #blocks: RingBlocks
+  readonly #run: RunContents
+  readonly #writes: SystemWrites
   readonly #recent = new Map<number, RingStorages>()
 
-  constructor(base: World, blocks: RingBlocks) {
-    this.#base = base
-    this.#blocks = blocks
+  /** @param writes which of the two contracts is written to */
+  constructor(run: RunContents, writes: SystemWrites) {
+    this.#run = run
+    this.#writes = writes
+  }
+
+  get #base(): World {
+    return this.#run.template.parent.world
   }
 
   at(index: number): World {
-    const { writes } = this.#blocks
+    const writes = this.#writes
     const changes: TrieChange<Account>[] = []
     if (writes.time) changes.push(this.#change(BEACON_ROOTS, () => this.#storagesAt(index).time))
     if (writes.hash)
@@ -78,18 +76,19 @@ export class RingWorlds {
 
   /** The storages after block `last`, given those before block `first`. */
   #after({ time, hashes }: RingStorages, first: number, last: number): RingStorages {
-    const { numberAt, timestampAt, parentHashAt, writes } = this.#blocks
+    const [run, writes] = [this.#run, this.#writes]
+    const number = run.template.parent.block.header.number + 1n
     const times = new Map<bigint, bigint>()
     const parents = new Map<bigint, bigint>()
     const ring = Number(RING)
     // backwards, as the newest stays, until the ring is full: timestamps may leave gaps
     for (let index = last; writes.time && index >= first && times.size < ring; index--) {
-      const timestamp = timestampAt(index)
+      const timestamp = run.timestampAt(index)
       const slot = beaconSlot(timestamp)
       if (!times.has(slot)) times.set(slot, timestamp)
     }
     for (let index = Math.max(first, last - ring + 1); writes.hash && index <= last; index++) {
-      parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
+      parents.set(historySlot(number + BigInt(index)), BigInt(parentHashAt(run, index)))
     }
     return {
       time: writes.time ? withSlots(time, times) : time,

@@ -7,7 +7,6 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import {
-  parentHashAt,
   RECENT_RECORDS,
   type RunContents,
   RunRecord,
@@ -28,15 +27,8 @@ export class SealedRun implements BlockRun, RunContents {
   #known = 0
 
   constructor(template: RunTemplate, writes: SystemWrites) {
-    const { parent } = template
-    const first = parent.block.header.number + 1n
     this.template = template
-    this.#worlds = new RingWorlds(parent.world, {
-      writes,
-      numberAt: (index) => first + BigInt(index),
-      timestampAt: (index) => this.log.timestampAt(index),
-      parentHashAt: (index) => parentHashAt(this, index),
-    })
+    this.#worlds = new RingWorlds(this, writes)
   }
 
   get count(): number {

@@ -28,7 +28,6 @@ const MEMORY_SHARE = 0.85
 const LONG = 1_000n
 
 export interface MineRequest {
-  /** Wall time in milliseconds. */
   readonly now: number
   readonly blocks?: bigint | undefined
   /** Of the first block, in seconds; undefined: what the clock says. */

@@ -30,10 +30,8 @@ export async function startMining(
 }
 
 /**
- * Sets when blocks are mined, also where mining was stopped. Instant mining mines what waits at once (or, where chains
- * behave so, with the next transaction), interval mining when the first interval is over.
- * @returns the blocks mined on the spot
- * @throws {DevchainError} `INVALID_PARAMS` for an interval that no timer can keep
+ * Also where mining was stopped. Instant mining mines what waits at once (or, where chains behave so, with the next
+ * transaction), interval mining when the first interval is over. Its value is the blocks mined on the spot.
  */
 export async function setMiningMode(
   executor: Executor,

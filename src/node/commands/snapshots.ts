@@ -14,11 +14,7 @@ export function takeSnapshot(state: ChainState): Change<number> {
   return { state: { ...state, newestSnapshot, nextSnapshotId: id + 1 }, value: id }
 }
 
-/**
- * Keeps the state under a name, in place of what had the name before. It lives until the chain is reset, whatever is
- * reverted to, and however often.
- * @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many
- */
+/** Takes the place of what had the name before. It lives until the chain is reset, whatever is reverted to, and however often. */
 export function takeNamedSnapshot(state: ChainState, name: string): Change<Snapshot> {
   checkName(state, name)
   const id = state.nextSnapshotId
@@ -74,10 +70,7 @@ export function revertOptions(state: ChainState, nameOrId: string | number): Com
     : { takesBack: 'was reverted to a snapshot' }
 }
 
-/**
- * Goes back to the genesis and everything as it was then. Snapshots, the pool and imported keys are forgotten; ids go on, or
- * begin anew where the chain behaves so.
- */
+/** Snapshots, the pool and imported keys are forgotten; ids go on, or begin anew where the chain behaves so. */
 export function reset(state: ChainState): Change<undefined> {
   return resetTo(state, state.origin ?? state)
 }

@@ -23,7 +23,6 @@ export interface LogQuery {
   readonly from?: BlockReference | undefined
   /** Last block, included; undefined for `latest`. */
   readonly to?: BlockReference | undefined
-  /** The one block to look at; excludes `from` and `to`. */
   readonly blockHash?: Hash | undefined
   /** Any of these may have emitted the log; none means anybody. */
   readonly addresses: readonly Address[]
@@ -157,7 +156,6 @@ export async function findLogs(
   return queryLogs(state, query, limit, isNext ? pending : undefined)
 }
 
-/** Refuses a query that cannot be meant. Throws as `queryLogs`. */
 export function checkQuery(state: ChainState, query: LogQuery): void {
   const { from, to, blockHash } = query
   if (blockHash === undefined) {
@@ -171,7 +169,6 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
   recordByHash(state, blockHash)
 }
 
-/** The blocks of the range, without most of those whose blooms do not pass. */
 function* recordsOf(
   state: ChainState,
   query: LogQuery,

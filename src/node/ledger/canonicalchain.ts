@@ -7,7 +7,6 @@ import type { BlockRun } from './blockrun.ts'
 /** Blocks in a row. `at` and iterating make the blocks of a run, which a caller that has a choice does not ask for. */
 export interface BlockRange extends Iterable<BlockRecord> {
   readonly length: number
-  /** From the end where `index` is negative; undefined where there is none. */
   at(index: number): BlockRecord | undefined
   /** The hash of the block that `at` would make; `index` is below `length` and not negative. */
   hashAt(index: number): Hash
@@ -41,7 +40,6 @@ interface Blocks {
 
 interface Tail {
   readonly run: BlockRun
-  /** The number of its first block. */
   readonly start: number
   readonly head: BlockRecord
 }
@@ -152,7 +150,6 @@ export class CanonicalChain {
     for (let number = Math.max(0, from); number < to; number++) yield this.at(number)!
   }
 
-  /** As `values`, without the blocks of runs. */
   *filled(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
     yield* this.search(from, to, () => true)
   }
@@ -211,7 +208,6 @@ export class CanonicalChain {
     return 0
   }
 
-  /** Blocks from a number on. */
   range(from: number, order: 'oldest first' | 'newest first' = 'oldest first'): BlockRange {
     const chain = this
     const length = this.length - from

@@ -52,7 +52,6 @@ export interface ChainConfig {
   readonly upstream?: Upstream | undefined
 }
 
-/** What methods may change while the chain runs, and a revert restores. */
 export interface Settings {
   readonly coinbase: Address
   readonly blockGasLimit: bigint
@@ -86,14 +85,10 @@ export type MiningMode =
   | { readonly kind: 'interval'; readonly intervalMs: number; readonly longestMs?: number }
   | { readonly kind: 'manual' }
 
-/** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
 export interface ClockState {
   readonly source: ClockSource
   readonly offset: bigint
-  /**
-   * Seconds by which anything else moved the clock: an exact timestamp, a genesis in the past, or blocks that came faster
-   * than one a second before time was increased. May be negative.
-   */
+  /** Seconds by which anything else moved the clock: exact timestamps, a genesis in the past, blocks faster than one a second. */
   readonly adjustment: bigint
   readonly nextTimestamp: bigint | undefined
   readonly interval: bigint | undefined
@@ -117,7 +112,6 @@ export interface ChainState {
   readonly namedSnapshots: ReadonlyMap<string, Snapshot>
   /** The id that the next snapshot gets; never goes back. */
   readonly nextSnapshotId: number
-  /** How often the chain was reset; never goes back. */
   readonly resets: number
   /** The state that the chain began with, which evm_reset goes back to; undefined in that state itself. */
   readonly origin: ChainState | undefined

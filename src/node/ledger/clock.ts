@@ -34,17 +34,13 @@ export function nextTimestamp(
   return next
 }
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` for a block's timestamp beyond 64 bits */
 export function requireFits(timestamp: bigint): void {
   if (timestamp <= MAX_TIMESTAMP) return
   const message = `the next block would be at ${timestamp} seconds, and the latest time of a block is ${MAX_TIMESTAMP}: go back with evm_revert or evm_reset, or set an earlier time`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/**
- * The timestamps of the blocks that would be mined now one after another, counted from 0.
- * @param interval seconds from each block to the next, the newest block to the first; undefined: what the clock says
- */
+/** Of the blocks that would be mined now, by index from 0; `interval` is in seconds, undefined for what the clock says. */
 export function nextTimestamps(
   state: ChainState,
   now: number,

@@ -10,7 +10,6 @@ import type { BlockRun } from './blockrun.ts'
 export interface UpstreamFacts {
   /** Who is asked, without keys. */
   readonly name: string
-  /** Requests sent, of HTTP or to a provider, and what was asked in them. */
   readonly requests: number
   readonly asked: number
   /** Most that one request asks, as learned. */
@@ -21,7 +20,6 @@ export interface UpstreamFacts {
   readonly isRootKnown: boolean
 }
 
-/** The network that a chain is a fork of. */
 export interface Upstream {
   readonly chainId: bigint
   readonly number: bigint
@@ -43,25 +41,16 @@ export interface Upstream {
     block?: bigint,
     check?: (answer: unknown) => void,
   ) => Promise<unknown>
-  /**
-   * As `ask`, for an answer that may be put together of several: it is kept as one.
-   * @param make asks for its parts, with `peek`
-   */
+  /** As `ask`, for an answer that `make` puts together with `peek`: it is kept as one. */
   readonly askTogether: (
     method: string,
     params: readonly unknown[],
     block: bigint,
     make: () => Promise<unknown>,
   ) => Promise<unknown>
-  /**
-   * Asks another node of the same network from now on.
-   * @throws {DevchainError} `INVALID_PARAMS` for one that has another block where the fork begins
-   */
+  /** Asks another node of the same network from now on: throws for one that has another block where the fork begins. */
   readonly moveTo: (url: string) => Promise<void>
-  /**
-   * Has the transactions of an old block here, so that it can be run again.
-   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one with transactions that only its network can run
-   */
+  /** Has an old block's transactions here, to run it again: throws for one with transactions that only its network can run. */
   readonly recall: (block: bigint) => Promise<void>
   /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
@@ -95,19 +84,15 @@ export interface ForkBase {
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   readonly takesChainId: boolean
-  /** True: the next base fee follows from the network's. */
   readonly takesBaseFee: boolean
 }
 
-/** What a fork has besides what its network has. */
 export interface OwnState {
   /** Balances in wei of the accounts of this chain's users. */
   readonly balances: ReadonlyMap<Address, bigint>
-  /** Code where the network has none. */
   readonly code: ReadonlyMap<Address, Uint8Array>
 }
 
-/** How a chain works whose state is fetched piece by piece. */
 export interface Piecemeal {
   /** An executor that does a job again once it is known what it needs. */
   readonly executor: (inner: Executor) => Executor
