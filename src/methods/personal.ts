@@ -11,7 +11,6 @@ import {
   importKey,
   keyWithPassphrase,
   lock,
-  newAccount,
   newAccountWithSeed,
   requireKey,
   unlock,
@@ -90,7 +89,9 @@ export const personalMethods: Methods = [
     example: { params: ['secret'] },
     effects: 'chain',
     handle: ({ chain }, passphrase) =>
-      adopt(chain, (book, until, encryption) => newAccount(book, passphrase, until, encryption)),
+      adopt(chain, (book, until, encryption) =>
+        importKey(book, encryption.random(32), passphrase, until, encryption),
+      ),
   }),
   method({
     name: 'personal_newAccountWithSeed',

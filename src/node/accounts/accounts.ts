@@ -104,16 +104,6 @@ export function requireKey(book: AccountBook, address: Address, nowMs: number): 
   throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
 }
 
-/** Makes an account of random bytes, unlocked until `untilMs` (wall time). */
-export function newAccount(
-  book: AccountBook,
-  passphrase: string,
-  untilMs: number,
-  options: EncryptionOptions,
-): Promise<AddedAccount> {
-  return importKey(book, options.random(32), passphrase, untilMs, options)
-}
-
 /**
  * An account that is already held gets the new passphrase.
  * @throws {DevchainError} `INVALID_PARAMS` when the key is none, `LIMIT_EXCEEDED` when the node holds too many

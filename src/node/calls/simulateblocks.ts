@@ -274,7 +274,9 @@ async function runCalls(
   let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
   const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
-    const run = await inSimulation(block, index, () => runCall(block, progress, request))
+    const run = await runCall(block, progress, request).catch((error: unknown) => {
+      throw inSimulation(error, block.environment.number, index)
+    })
     runs.push(run)
     progress = {
       world: run.outcome.world,
@@ -286,20 +288,12 @@ async function runCalls(
   return runs
 }
 
-/** Names errors as a simulation does, and says which call is meant. */
-async function inSimulation<T>(
-  { environment }: BlockContext,
-  index: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    const { word, message, data, facts } = error
-    const place = `call ${index} of simulated block ${environment.number}`
-    throw new DevchainError(SIMULATED[word] ?? word, `${message} (${place})`, data, facts)
-  }
+/** The error as a simulation names it, saying which call is meant. */
+function inSimulation(error: unknown, block: bigint, index: number): unknown {
+  if (!(error instanceof DevchainError)) return error
+  const { word, message, data, facts } = error
+  const place = `call ${index} of simulated block ${block}`
+  return new DevchainError(SIMULATED[word] ?? word, `${message} (${place})`, data, facts)
 }
 
 async function runCall(

@@ -152,25 +152,19 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
   return rest
 }
 
-/** Where most of the pool goes, a new one is made of what stays. It holds all of `transactions`. */
+/**
+ * As `withoutTransactions`, of transactions that are all in the pool.
+ * @param yieldIfDue awaited after each that goes
+ */
 export async function withoutMany(
   pool: Pool,
   transactions: readonly Transaction[],
   yieldIfDue: YieldIfDue,
 ): Promise<Pool> {
+  if (transactions.length === pool.size) return { ...emptyPool, lastArrival: pool.lastArrival }
   let rest: Pool = pool
-  if (2 * transactions.length < pool.size) {
-    for (const transaction of transactions) {
-      rest = withoutTransaction(rest, transaction)
-      await yieldIfDue()
-    }
-    return rest
-  }
-  const gone = new Set(transactions.map(({ hash }) => hash))
-  rest = { ...emptyPool, lastArrival: pool.lastArrival }
-  if (gone.size === pool.size) return rest
-  for (const [hash, entry] of pool.byHash.entries()) {
-    if (!gone.has(hash)) rest = withEntry(rest, entry)
+  for (const transaction of transactions) {
+    rest = withoutTransaction(rest, transaction)
     await yieldIfDue()
   }
   return rest

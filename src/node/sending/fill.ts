@@ -202,22 +202,15 @@ function feesFor(
 
 function typeFor(
   { settings, config }: ChainState,
-  {
-    type,
-    gasPrice,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    accessList,
-    authorizationList,
-    blobs,
-  }: TransactionRequest,
+  request: TransactionRequest,
   hardfork: Hardfork,
   baseFee: bigint,
 ): TransactionType {
+  const { type, gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList } = request
   const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
   const isOpen = gasPrice === undefined && isMarket && !config.behaviour.keepsTypeWithoutPrice
   const asked = isOpen && (type === 0 || type === 1) ? undefined : type
-  const listed = asked ?? typeByLists({ authorizationList, blobs })
+  const listed = asked ?? typeByLists(request)
   if (listed !== undefined) return listed as TransactionType
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
   if (gasPrice === undefined && isMarket) return 2

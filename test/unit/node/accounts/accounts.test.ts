@@ -15,7 +15,6 @@ import {
   keyOf,
   keyWithPassphrase,
   lock,
-  newAccount,
   newAccountWithSeed,
   requireKey,
   signersOf,
@@ -83,7 +82,7 @@ describe('accounts of a mnemonic', () => {
 
 describe('keys', () => {
   it('are usable until their unlock is over', async () => {
-    const { book, address } = await newAccount(emptyBook, 'secret', NOON + 1000, cheap())
+    const { book, address } = await importKey(emptyBook, KEY, 'secret', NOON + 1000, cheap())
     expect(keyOf(book, address, NOON + 999)).toHaveLength(32)
     expect(keyOf(book, address, NOON + 1000)).toBeUndefined()
     expect(() => requireKey(book, address, NOON + 1000)).toThrow(`account ${address} is locked`)

@@ -188,7 +188,7 @@ describe('taking many transactions out of a pool', () => {
     maxLength: 24,
   })
 
-  it('leaves what taking them one by one leaves, be they few, most or all', async () => {
+  it('leaves what taking them one by one leaves, be they some or all', async () => {
     await fc.assert(
       fc.asyncProperty(places, fc.nat(24), async (waiting, kept) => {
         const all = waiting.map(([isAlice, nonce]) =>
@@ -203,12 +203,12 @@ describe('taking many transactions out of a pool', () => {
     )
   })
 
-  it('gives others their turn after each that goes, or stays where most go', async () => {
+  it('gives others their turn after each that goes where some stay', async () => {
     const all = Array.from({ length: 40 }, (_, nonce) => transaction(ALICE, BigInt(nonce)))
     const pool = poolOf(...all)
     for (const [count, turns] of [
       [4, 4],
-      [39, 40],
+      [39, 39],
       [40, 0],
     ] as const) {
       let taken = 0
