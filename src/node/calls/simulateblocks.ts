@@ -231,15 +231,21 @@ async function simulateBlock(
   const ran = runs.at(-1)?.outcome.world ?? begun
   const world = withRewards(ran, context.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
+  const transactions = executed.map(({ transaction }) => transaction)
   const header = headerOf(environment, parent.block.hash, {
-    transactions: executed.map(({ transaction }) => transaction),
+    transactions,
     receipts: executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(end.world),
     end: end.fields,
     extraData: EMPTY_BYTES,
     beaconRoot,
   })
-  const record = recordOf(header, executed, end.world, parent)
+  const record: BlockRecord = {
+    block: sealBlock(header, transactions),
+    executed,
+    world: end.world,
+    totalDifficulty: parent.totalDifficulty + header.difficulty,
+  }
   return { record, calls: withPlaces(runs, record) }
 }
 
@@ -336,19 +342,6 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
   requireTipWithinCap(transaction)
   requireBaseFee(transaction, block.baseFee)
   requireBlobFee(transaction, blobBaseFeeIn(block))
-}
-
-function recordOf(
-  header: Header,
-  executed: readonly ExecutedTransaction[],
-  world: World,
-  parent: BlockRecord,
-): BlockRecord {
-  const block = sealBlock(
-    header,
-    executed.map(({ transaction }) => transaction),
-  )
-  return { block, executed, world, totalDifficulty: parent.totalDifficulty + header.difficulty }
 }
 
 /** The calls with the places of their logs, which count those of the calls before. */

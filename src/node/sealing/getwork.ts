@@ -4,6 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import {
   displayedHash,
   doubleSha256,
@@ -57,11 +58,7 @@ export interface Imported {
   readonly number: bigint
 }
 
-interface Seal {
-  readonly mixHash: Hash
-  /** 8 bytes. */
-  readonly nonce: Uint8Array
-}
+type Seal = Pick<Header, 'mixHash' | 'nonce'>
 
 /** Works that are kept until a proof comes; the oldest is forgotten first. */
 const MAX_WORKS = 64
