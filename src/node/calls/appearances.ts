@@ -9,7 +9,7 @@ import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
   type BlockTree,
   blockByNumber,
@@ -65,9 +65,10 @@ export async function creationOf(
 ): Promise<{ readonly place: TransactionPlace; readonly creator: Address } | undefined> {
   const record = firstWithCode(chain.state.tree, address, 0n)
   if (record === undefined) return undefined
-  for (const [index, { receipt, transaction }] of record.executed.entries()) {
-    if (receipt.contractAddress !== address || !receipt.status) continue
-    return { place: { record, index }, creator: transaction.from }
+  const direct = record.executed.findIndex((each) => hasMade(each, address))
+  if (direct >= 0) {
+    const { from } = record.executed[direct]!.transaction
+    return { place: { record, index: direct }, creator: from }
   }
   let index = 0
   for await (const top of framesOf(chain, record, budget)) {
@@ -80,16 +81,12 @@ export async function creationOf(
 
 /** The chain's own transaction that made a contract by itself; undefined where another contract made it, or none did. */
 export function deploymentOf(tree: BlockTree, address: Address): Transaction | undefined {
-  const { network } = tree
-  const record = firstWithCode(
-    tree,
-    address,
-    network === undefined ? 0n : BigInt(network.number) + 1n,
-  )
-  const found = record?.executed.find(
-    ({ receipt }) => receipt.contractAddress === address && receipt.status,
-  )
-  return found?.transaction
+  const record = firstWithCode(tree, address, BigInt((tree.network?.number ?? -1) + 1))
+  return record?.executed.find((each) => hasMade(each, address))?.transaction
+}
+
+function hasMade({ receipt }: ExecutedTransaction, address: Address): boolean {
+  return receipt.contractAddress === address && receipt.status
 }
 
 /** The block from a number on after which the account has code, found by halving: looking at each would take as long as the chain. */
@@ -141,7 +138,7 @@ async function appearancesIn(
   return direct
 }
 
-function runsNothing({ transaction, receipt }: BlockRecord['executed'][number]): boolean {
+function runsNothing({ transaction, receipt }: ExecutedTransaction): boolean {
   const isPlain = transaction.to !== null && transaction.data.length === 0
   return isPlain && receipt.gasUsed === TRANSACTION_GAS
 }

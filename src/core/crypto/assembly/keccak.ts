@@ -56,28 +56,24 @@ export function permute(): void {
   permuteAs<u64>(STATE)
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function xor<T>(a: T, b: T): T {
   if (isVector<T>()) return v128.xor(a, b)
   return a ^ b
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function rotate<T>(a: T, bits: i32): T {
   if (isVector<T>()) return v128.or(i64x2.shl(a, bits), i64x2.shr_u(a, 64 - bits))
   return rotl<T>(a, bits as T)
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function chi<T>(a: T, b: T, c: T): T {
   if (isVector<T>()) return v128.xor(a, v128.andnot(c, b))
   return a ^ (~b & c)
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function constantAt<T>(round: usize): T {
   if (isVector<T>()) return v128.load_splat<u64>(ROUND_CONSTANTS + round)

@@ -146,7 +146,6 @@ function blockOf(job: Job, known: usize, last: usize): usize {
   return last
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function absorbPair(first: usize, second: usize): void {
   for (let i: usize = 0; i < RATE; i += 8) {
@@ -165,7 +164,6 @@ function keep(job: Job, known: usize, half: usize): bool {
   return false
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function leave(target: usize, half: usize, lanes: i32): void {
   for (let lane: usize = 0; lane < <usize>lanes; lane++) {

@@ -278,20 +278,17 @@ function layOut(branch: Branch): void {
   }
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function linkOf(branch: Branch, nibble: u32): usize {
   return changetype<usize>(branch) + offsetof<Branch>('children') + 4 * nibble
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function childOf(branch: Branch, nibble: u32): Node {
   return load<Node>(linkOf(branch, nibble))
 }
 
 /** Where an extension holds its child's hash. */
-// @ts-ignore: a decorator on a function
 @inline
 function tailOf(extension: Extension): u32 {
   return extension.source + extension.length - HASH_LENGTH

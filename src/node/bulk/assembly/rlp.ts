@@ -11,7 +11,6 @@ const ODD_FLAG: u32 = 0x10
 export const LEAF_OVERHEAD: u32 = 48
 
 /** The nibble of `key` at `index`; the higher half of a byte comes first. */
-// @ts-ignore: a decorator on a function
 @inline
 export function nibbleAt(key: usize, index: u32): u32 {
   const byte = <u32>load<u8>(key + (index >> 1))

@@ -140,7 +140,6 @@ function finishBlock(given: Parameters, number: u64, timestamp: u64): void {
   run()
 }
 
-// @ts-ignore: a decorator on a function
 @inline
 function copyWord(target: usize, source: usize): void {
   v128.store(target, v128.load(source))
