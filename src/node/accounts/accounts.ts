@@ -54,9 +54,8 @@ export interface AddedAccount {
 
 const MAX_HELD = 100_000
 
+/** Accounts, and signatures. */
 const MAX_IMPERSONATED = 100_000
-
-const MAX_SIGNATURES = 100_000
 
 export const emptyBook: AccountBook = {
   held: emptyMap(),
@@ -187,10 +186,7 @@ export async function keyWithPassphrase(
 }
 
 export function impersonateAccount(book: AccountBook, address: Address): AccountBook {
-  if (book.impersonated.size >= MAX_IMPERSONATED && !book.impersonated.has(address)) {
-    const message = `too many impersonated accounts: there may be ${MAX_IMPERSONATED} at a time`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
-  }
+  if (!book.impersonated.has(address)) requireRoom('impersonated accounts', book.impersonated.size)
   return { ...book, impersonated: book.impersonated.set(address, true) }
 }
 
@@ -205,10 +201,7 @@ export function impersonateSignature(
   signer: Address,
 ): AccountBook {
   const key = hexFromBytes(signatureBytes(signature))
-  if (book.signers.size >= MAX_SIGNATURES && !book.signers.has(key)) {
-    const message = `too many impersonated signatures: there may be ${MAX_SIGNATURES} at a time`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
-  }
+  if (!book.signers.has(key)) requireRoom('impersonated signatures', book.signers.size)
   return { ...book, signers: book.signers.set(key, signer) }
 }
 
@@ -256,6 +249,12 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
   }
   const order = isNew ? [...book.order, address] : book.order
   return { book: { ...book, held: book.held.set(address, account), order }, address }
+}
+
+function requireRoom(what: string, count: number): void {
+  if (count < MAX_IMPERSONATED) return
+  const message = `too many ${what}: there may be ${MAX_IMPERSONATED} at a time`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
 function unknownAccount(address: Address): DevchainError {

@@ -74,7 +74,8 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
   if (template === undefined) return undefined
   const { miner } = template
   const { run, next } = miner
-  const newest = newestTime(template)
+  const { count, template: first } = run
+  const newest = count === 0 ? first.parent.block.header.timestamp : run.timestampAt(count - 1)
   const timestamp = options.timestamp ?? nextTimestamp(state, options.now, newest)
   const number = BigInt(next)
   const isSame = haveSameRules(config, [number - 1n, newest], [number, timestamp])
@@ -90,11 +91,6 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
     records: [record],
     dropped: [],
   }
-}
-
-function newestTime({ miner: { run } }: HeadTemplate): bigint {
-  const { count, template } = run
-  return count === 0 ? template.parent.block.header.timestamp : run.timestampAt(count - 1)
 }
 
 /** After several empty blocks a miner is made for those that may follow: the more slots it has to take over, the later. */
@@ -119,23 +115,14 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
 
 async function mineRun(
   state: ChainState,
-  blocks: AlikeBlocks,
+  { count, timestampAt, writes }: AlikeBlocks,
   now: number,
   yieldIfDue: YieldIfDue,
 ): Promise<MinedRun | undefined> {
-  const { count, timestampAt, writes } = blocks
   if (count < MIN_RUN || timestampAt(count - 1) > LATEST) return undefined
-  const template = takeTemplate(state, headOf(state.tree), now)
-  if (template === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
-  return sealRun(state, template ?? (await newTemplate(state, writes)), blocks, yieldIfDue)
-}
-
-async function sealRun(
-  state: ChainState,
-  template: HeadTemplate,
-  { count, timestampAt }: AlikeBlocks,
-  yieldIfDue: YieldIfDue,
-): Promise<MinedRun | undefined> {
+  const known = takeTemplate(state, headOf(state.tree), now)
+  if (known === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
+  const template = known ?? (await newTemplate(state, writes))
   const { miner } = template
   const { run } = miner
   const start = run.count

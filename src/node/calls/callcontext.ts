@@ -93,10 +93,6 @@ function contextOn(
   }
 }
 
-function ignoresBaseFee({ state }: Chain): boolean {
-  return state.config.behaviour.callsBelowBaseFee
-}
-
 /** The context as a call has it, which nobody takes for a transaction: free ones see no fees. */
 export function asCalled(
   context: CallContext,
@@ -113,13 +109,14 @@ export function runMessage(
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): MaybePromise<Outcome> {
+  const { config } = chain.state
   const job: CallJob = {
     world,
     block,
     message,
     movedPrecompiles: moved,
-    ignoresBaseFee: ignoresBaseFee(chain),
-    limits: callLimits(chain.state.config),
+    ignoresBaseFee: config.behaviour.callsBelowBaseFee,
+    limits: callLimits(config),
     // named, not spread into a copy: this is the path of every eth_call
     tracer,
     reportsAccess,

@@ -131,10 +131,8 @@ function clash(one: Address, other: Address, to: Address): DevchainError {
 
 function checkRange(name: string, value: bigint | undefined, max: bigint): void {
   if (value === undefined || (value >= 0n && value <= max)) return
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `${name}: expected 0 to 0x${max.toString(16)}, got ${value}`,
-  )
+  const message = `${name}: expected 0 to 0x${max.toString(16)}, got ${value}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** As in geth an override that names a member makes an account that is missing, even an empty one; any other makes none. */

@@ -10,11 +10,7 @@ import type {
   Outcome,
   Tracer,
 } from '../../evm/executor.ts'
-import {
-  type Authorization,
-  authorityOf,
-  type Transaction,
-} from '../../protocol/transactions/transaction.ts'
+import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Again } from '../chain/failedrun.ts'
@@ -284,16 +280,10 @@ function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string)
 }
 
 function targetOf(
-  {
-    from,
-    to,
-    gasLimit,
-    authorizationList,
-  }: Omit<TracedTarget, 'coinbase' | 'authorities'> & {
-    readonly authorizationList: readonly Authorization[]
-  },
+  run: Pick<Transaction, 'from' | 'to' | 'gasLimit' | 'authorizationList'>,
   { coinbase }: BlockEnvironment,
 ): TracedTarget {
+  const { from, to, gasLimit, authorizationList } = run
   const authorities = authorizationList.map(authorityOf).filter((each) => each !== undefined)
   return { from, to, gasLimit, coinbase, authorities }
 }

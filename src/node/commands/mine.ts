@@ -50,10 +50,12 @@ export function mine(
   state: ChainState,
   request: MineRequest,
 ): MaybePromise<Change<BlockRange>> {
-  const { now, blocks = 1n, timestamp, bulk } = request
+  const { now, blocks = 1n, timestamp } = request
+  // bulk mining works on the nodes of the state trie, which are not all here in a fork
+  const bulk = headOf(state.tree).world.accounts.isBacked ? undefined : request.bulk
   checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
-  if (blocks !== 1n) return mineSeveral(executor, state, request, blocks)
+  if (blocks !== 1n) return mineSeveral(executor, state, { ...request, bulk }, blocks)
   const next = mineNext(executor, state, { now, timestamp }, bulk)
   return whenThere(next, (mined) => minedSince(state, mined))
 }
@@ -112,12 +114,11 @@ async function mineRun(
   yieldIfDue: YieldIfDue,
   bulk: BulkMining | undefined,
 ): Promise<MinedRun | undefined> {
-  const able = ableIn(state, bulk)
-  if (able === undefined && request.blocks <= MOST_SEALED) return undefined
+  if (bulk === undefined && request.blocks <= MOST_SEALED) return undefined
   const alike = alikeBlocks(state, request)
   if (alike === undefined) return undefined
   if (alike.count > MOST_SEALED) return appendDerived(state, alike)
-  return able?.mineRun(state, alike, request.now, yieldIfDue)
+  return bulk?.mineRun(state, alike, request.now, yieldIfDue)
 }
 
 function mineNext(
@@ -126,13 +127,7 @@ function mineNext(
   options: MineOptions,
   bulk: BulkMining | undefined,
 ): MaybePromise<Mined> {
-  const able = ableIn(state, bulk)
-  return able?.mineNext(state, options) ?? mineAny(executor, state, options, able)
-}
-
-/** Bulk mining works on the nodes of the state trie, which are not all here in a fork. */
-function ableIn({ tree }: ChainState, bulk: BulkMining | undefined): BulkMining | undefined {
-  return headOf(tree).world.accounts.isBacked ? undefined : bulk
+  return bulk?.mineNext(state, options) ?? mineAny(executor, state, options, bulk)
 }
 
 async function mineAny(

@@ -228,14 +228,8 @@ export class Filters {
     this.#sweep()
     const filter = this.#filters.get(id)
     if (filter === undefined) {
-      throw new DevchainError(
-        'NOT_FOUND',
-        `filter ${quantityFromBigint(id)} not found`,
-        undefined,
-        {
-          filter: id,
-        },
-      )
+      const message = `filter ${quantityFromBigint(id)} not found`
+      throw new DevchainError('NOT_FOUND', message, undefined, { filter: id })
     }
     filter.lastPolled = this.#chain.environment.now()
     this.#filters.delete(id)

@@ -214,10 +214,8 @@ function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [b
   const last = numberOf(state, to, pending)
   const beyondHead = first > headOf(state.tree).block.header.number && to?.kind !== 'number'
   if (first > last && !beyondHead && !state.config.behaviour.backwardRangesAreEmpty) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `expected a range of blocks that ends after it begins, got fromBlock ${first} and toBlock ${last}`,
-    )
+    const message = `expected a range of blocks that ends after it begins, got fromBlock ${first} and toBlock ${last}`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
   return [first, last]
 }
@@ -239,8 +237,7 @@ function recordByHash(state: ChainState, hash: Hash): BlockRecord {
   if (record !== undefined) return record
   const newest = headOf(state.tree).block
   const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
-  const facts = { hash }
-  throw new DevchainError('NOT_FOUND', message, undefined, facts)
+  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
 }
 
 function isPending(reference: BlockReference | undefined): boolean {

@@ -34,12 +34,9 @@ export class Ethash {
 
   /** Begins to build the cache for a block, so that it is there when the first proof is. */
   prepare(number: bigint): void {
-    this.#started().postMessage({
-      id: 0,
-      number,
-      sealHash: new Uint8Array(),
-      nonce: new Uint8Array(),
-    })
+    const nothing = new Uint8Array()
+    const task: Task = { id: 0, number, sealHash: nothing, nonce: nothing }
+    this.#started().postMessage(task)
   }
 
   /** Runs Ethash on a block's seal hash (32 bytes) and a nonce (8 bytes). Throws `LIMIT_EXCEEDED` when too many wait. */

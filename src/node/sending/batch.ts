@@ -114,10 +114,8 @@ function checkOrder(chain: Chain, state: ChainState, order: BatchOrder): void {
     throw new DevchainError('BATCH_TOO_LARGE', message)
   }
   if (id !== undefined && batchById(batches, id) !== undefined) {
-    throw new DevchainError(
-      'DUPLICATE_BATCH',
-      `duplicate id: there is a batch ${printValue(id)} already`,
-    )
+    const message = `duplicate id: there is a batch ${printValue(id)} already`
+    throw new DevchainError('DUPLICATE_BATCH', message)
   }
   if (isAtomic && calls.length > 1 && !isInstant(state.mining)) {
     const message = `atomicity not supported: calls are atomic under instant mining alone, and blocks are mined ${describeMining(mining)}`

@@ -177,12 +177,8 @@ function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: H
 
 function checkCount(count: bigint): void {
   if (count >= 1n && count <= MAX_HISTORY) return
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `block count: expected 1 to ${MAX_HISTORY}, got ${count}`,
-    undefined,
-    { blockCount: count },
-  )
+  const message = `block count: expected 1 to ${MAX_HISTORY}, got ${count}`
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { blockCount: count })
 }
 
 function checkPercentiles(percentiles: readonly number[]): void {

@@ -116,8 +116,6 @@ function replacementOf(
 }
 
 function missing(member: string, expected: string): DevchainError {
-  return new DevchainError(
-    'INVALID_PARAMS',
-    `transaction.${member}: expected ${expected}, got nothing`,
-  )
+  const message = `transaction.${member}: expected ${expected}, got nothing`
+  return new DevchainError('INVALID_PARAMS', message)
 }
