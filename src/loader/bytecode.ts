@@ -3,7 +3,7 @@ import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { Script } from 'node:vm'
 import { makeFolder } from './cachefolder.ts'
-import { type Content, readSealed, seal } from './sealed.ts'
+import { readSealed, seal } from './sealed.ts'
 
 /**
  * A part's bytecode is kept so long after it was loaded. Of what is loaded at the start, that is as soon as the start is
@@ -66,7 +66,7 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
     }
     const name = `${path.basename(filename)}.${runtime}${isStarting ? KEPT : KEPT_LATE}`
     const kept = path.join(folder, name)
-    const found = readIfThere(kept)
+    const found = readSealed(kept)
     const script = new Script(text, { filename, cachedData: found?.bytes })
     const isUsable = found !== undefined && !script.cachedDataRejected
     if (!isUsable) missing.set(kept, script)
@@ -91,15 +91,6 @@ function runtimeKey(): string {
   let hash = 0
   for (let i = 0; i < flags.length; i++) hash = (hash * 31 + flags.charCodeAt(i)) | 0
   return `${version}-${arch}-${(hash >>> 0).toString(36)}`
-}
-
-function readIfThere(file: string): Content | undefined {
-  try {
-    return readSealed(file)
-  } catch {
-    // not made yet, or not readable: then it is compiled
-    return undefined
-  }
 }
 
 /**

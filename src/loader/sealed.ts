@@ -10,18 +10,21 @@ export interface Content {
   readonly mark: number
 }
 
-/** Undefined where it is not as it was written. Throws node's error when there is none, or it cannot be read. */
+/** Undefined where there is no such file, or it is not as it was written. */
 export function readSealed(file: string): Content | undefined {
-  // a pipe of this name would be waited for
-  const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  let opened: number | undefined
   try {
+    // a pipe of this name would be waited for
+    opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const stats = fstatSync(opened)
     if (!stats.isFile() || stats.size > MAX_SIZE) return undefined
     const both = Buffer.allocUnsafeSlow(stats.size)
-    if (readSync(opened, both, 0, stats.size, 0) !== stats.size) return undefined
-    return contentOf(both, file)
+    const read = readSync(opened, both, 0, stats.size, 0)
+    return read === stats.size ? contentOf(both, file) : undefined
+  } catch {
+    return undefined
   } finally {
-    closeSync(opened)
+    if (opened !== undefined) closeSync(opened)
   }
 }
 

@@ -54,7 +54,6 @@ export interface AddedAccount {
 
 const MAX_HELD = 100_000
 
-/** Accounts, and signatures. */
 const MAX_IMPERSONATED = 100_000
 
 export const emptyBook: AccountBook = {
@@ -70,12 +69,8 @@ export async function deriveAccounts(options: DerivationOptions): Promise<Accoun
     isTestMnemonic(options.mnemonic) &&
     options.path === DEFAULT_PATH &&
     options.count <= TEST_ACCOUNTS.length
-  if (isInTable) return testBook(options)
-  return bookOfKeys(await derivedKeys(options))
-}
-
-function testBook({ count }: DerivationOptions): AccountBook {
-  return TEST_ACCOUNTS.slice(0, count).reduce((book, [address, key]) => {
+  if (!isInTable) return bookOfKeys(await derivedKeys(options))
+  return TEST_ACCOUNTS.slice(0, options.count).reduce((book, [address, key]) => {
     const account = plainAccount(parseAddress(address), bytesFromHex(key))
     return withHeld(book, account).book
   }, emptyBook)

@@ -176,7 +176,6 @@ export function messageOf(
   return isEnough ? { ...message, gasLimit: affordable } : message
 }
 
-/** The context where the sender can pay for all that the request may cost. */
 export function funded(context: CallContext, request: CallRequest): CallContext {
   const { from = ZERO_ADDRESS, value = 0n, gas = context.usualGas } = request
   const { behaviour } = context.chain.state.config

@@ -125,7 +125,6 @@ function highestGas(
   return bounds.reduce((lowest, bound) => (bound.gas < lowest.gas ? bound : lowest))
 }
 
-/** The error of an estimate: as of a call, and for want of gas with the gas it had. */
 function estimateError(
   failure: Failure,
   { output, consoleLines }: Outcome,

@@ -3,7 +3,6 @@
 export interface GasBounds {
   readonly minimum: bigint
   readonly cap: bigint
-  /** A likely answer. */
   readonly guess: bigint
 }
 

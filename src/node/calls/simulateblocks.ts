@@ -145,14 +145,8 @@ export async function simulateBlocks(
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
   const base = await recordAt(chain, reference, isAwaited)
-  const context: SimulationContext = {
-    chain,
-    state,
-    simulation,
-    base,
-    hashes: new Map(),
-    isAwaited,
-  }
+  const hashes = new Map<bigint, Hash>()
+  const context = { chain, state, simulation, base, hashes, isAwaited }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {

@@ -14,22 +14,17 @@ import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
 import { Journal } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
-export interface FilterLimits {
+export const DEFAULT_FILTER_LIMITS = {
   /** Milliseconds without a poll after which a filter is gone. */
-  readonly timeoutMs: number
-  readonly filters: number
-  /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
-  readonly backlog: number
-  /** Blocks with logs that wait for the next poll of some log filter. */
-  readonly blocks: number
-}
-
-export const DEFAULT_FILTER_LIMITS: FilterLimits = {
-  timeoutMs: OPTIONS.filterTimeout.default,
+  timeoutMs: OPTIONS.filterTimeout.default as number,
   filters: 10_000,
+  /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
   backlog: 100_000,
+  /** Blocks with logs that wait for the next poll of some log filter. */
   blocks: 1_000_000,
 }
+
+export type FilterLimits = Readonly<typeof DEFAULT_FILTER_LIMITS>
 
 export type FilterChanges =
   | { readonly kind: 'logs'; readonly logs: readonly LogEntry[] }

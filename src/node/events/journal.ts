@@ -1,6 +1,5 @@
 // What happened on a chain, kept once for all who have yet to read it.
 
-/** How much is kept. */
 export interface JournalBounds<Entry> {
   readonly entries: number
   /** What all entries weigh together, and one of them: some hold on to what nothing else keeps any more. */
@@ -29,7 +28,6 @@ export class Journal<Entry> {
     return this.#next.size
   }
 
-  /** How many entries are kept. */
   get length(): number {
     return this.#end - this.#start
   }

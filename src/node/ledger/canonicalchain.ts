@@ -273,7 +273,6 @@ export class CanonicalChain {
   }
 }
 
-/** Blocks with those of a tail, which ends with block `end`. */
 function withTail(older: Blocks, tail: Tail | undefined, end: number): Blocks {
   if (tail === undefined) return older
   const { run, start, head } = tail

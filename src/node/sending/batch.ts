@@ -169,7 +169,6 @@ const sendInTurn: Send = async (executor, given, requests, now) => {
   return { state, value: hashes, dropped }
 }
 
-/** All in one block, or an error that says why one of them failed. */
 const sendTogether: Send = async (executor, state, requests, now) => {
   if (!isInstant(state.mining)) return sendInTurn(executor, state, requests, now)
   let { pool } = state

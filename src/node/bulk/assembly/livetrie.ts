@@ -105,7 +105,6 @@ function hashNode(node: Node, queue: u32): void {
   enqueue(queue, node)
 }
 
-/** Marks a node as changed, and all above it. */
 function touch(node: Node): void {
   if (node.kind != BRANCH) node.changed = 1
   while (node.parent != 0) {
@@ -231,7 +230,6 @@ function writeValue(leaf: Leaf, value: usize, length: u32): void {
   leaf.valueLength = length
 }
 
-/** Takes the first nibbles from a leaf's path. */
 function deepen(leaf: Leaf, depth: u32): void {
   const value = leaf.source + leaf.length - leaf.valueLength
   leaf.depth = depth
@@ -288,7 +286,6 @@ function childOf(branch: Branch, nibble: u32): Node {
   return load<Node>(linkOf(branch, nibble))
 }
 
-/** Where an extension holds its child's hash. */
 @inline
 function tailOf(extension: Extension): u32 {
   return extension.source + extension.length - HASH_LENGTH

@@ -1,6 +1,5 @@
 // Writes the RLP of trie nodes (Yellow Paper, appendices B, C and D).
 
-/** Nibbles of a key, which is a hash. */
 export const KEY_NIBBLES: u32 = 64
 
 /** Marks a path as a leaf's, and as one with an odd number of nibbles. */
