@@ -14,18 +14,13 @@ const MANY_LOGS = 64
 
 export function textOfLogs(entries: readonly LogEntry[]): JsonText | undefined {
   if (entries.length < MANY_LOGS) return undefined
-  const written = (): Written => {
-    const bytes = writeLogs(entries)
+  const write = (): Written => {
+    const bytes = Buffer.concat([...entries.map(bytesOfLog), LIST_END])
+    // in place of the first log's comma
+    bytes[0] = LIST_BEGIN
     return { size: bytes.length, pieces: [bytes] }
   }
-  return new JsonText(written, () => entries.map(logShape.encode))
-}
-
-function writeLogs(entries: readonly LogEntry[]): Buffer {
-  const written = Buffer.concat([...entries.map(bytesOfLog), LIST_END])
-  // in place of the first log's comma
-  written[0] = LIST_BEGIN
-  return written
+  return new JsonText(write, () => entries.map(logShape.encode))
 }
 
 const LIST_BEGIN = 0x5b
