@@ -1,6 +1,5 @@
 // The way in: a network and one of its blocks, as options name them, become what a chain begins with.
 import { DevchainError } from '../core/errors.ts'
-import type { Hash } from '../core/hex.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { RunFirst } from '../node/chainoptions.ts'
@@ -26,7 +25,7 @@ import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
 import { findBlock, requireSameBlock } from './start/find.ts'
-import { type Found, headsIn, NO_HEADS } from './start/heads.ts'
+import { type Found, Heads } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
 import { readCassette, storeOf } from './store/cassette.ts'
@@ -100,7 +99,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const kept = isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
-    const found = await findBlock(client, order, isOnDisk ? headsIn(kept) : NO_HEADS)
+    const found = await findBlock(client, order, isOnDisk ? new Heads(kept) : undefined)
     requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
     const meet = (): Promise<void> => {
@@ -211,9 +210,8 @@ function opened(
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
-  const told = { isArbitrum, onNotice, ageOf }
   const kept = { store, isProven, recording, isShallow }
-  const network = new Network({ chainId: id, asker, ...kept, ...told })
+  const network = new Network({ chainId: id, asker, ...kept, isArbitrum, onNotice, ageOf })
   const point = pointOf(block)
   const lineage = new Lineage(network, block)
   let isRootKnown = isProven
@@ -243,16 +241,15 @@ function opened(
     takesChainId: chainId === 'remote',
     takesBaseFee: baseFee === 'remote',
   }
-  const fill = async (chain: Chain): Promise<void> => {
-    if (forkLater && head.prefix !== undefined) await sendLater(chain, head.prefix, onNotice)
-  }
   const { prefix } = head
   return {
     base,
     runFirst:
       prefix &&
       ((state, executor) => worldAfter({ network, point }, prefix, state, executor, onNotice)),
-    fill,
+    fill: async (chain) => {
+      if (forkLater && prefix !== undefined) await sendLater(chain, prefix, onNotice)
+    },
     close: () => void store.flush(),
   }
 }
@@ -290,7 +287,7 @@ function upstreamOf(
   return {
     chainId: network.chainId,
     number: point.number,
-    hash: point.hash as Hash,
+    hash: point.hash,
     facts: () => {
       const { name, traffic = { requests: 0, asked: 0, batch: 0 } } = network.asker
       return { ...traffic, name, isProven: network.isProven, isRootKnown: isRootKnown() }
@@ -301,10 +298,10 @@ function upstreamOf(
       if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
       return answer
     },
-    askTogether: (method, params, block, make) =>
-      network.askBelow(point, method, params as readonly Json[], block, {
-        make: make as () => Promise<Json>,
-      }),
+    askTogether: (method, params, block, made) => {
+      const how = { make: made as () => Promise<Json> }
+      return network.askBelow(point, method, params as readonly Json[], block, how)
+    },
     take: (accounts) => network.take(accounts, point),
     peek: (method, params, check) =>
       network.askAbout(method, params as readonly Json[], point, check),

@@ -47,11 +47,8 @@ export class BelowHashes {
     if (this.#network.isProven) return this.#none('cannot be proven')
     if (own > header.number && number >= parentNumber) return this.#none('after the fork are none')
     const at = own > header.number ? header.number : own
-    let hashes = this.#seen.get(at)
-    if (hashes === undefined) {
-      hashes = new SeenHashes(this.#network, () => this.#pointOf(at))
-      this.#seen.set(at, hashes)
-    }
+    const hashes = this.#seen.get(at) ?? new SeenHashes(this.#network, () => this.#pointOf(at))
+    this.#seen.set(at, hashes)
     return hashes.get(number)
   }
 

@@ -1,5 +1,6 @@
 // Asks another network: what is asked in one turn goes out together, in batches whose size is learned; what fails is
 // asked again, later or elsewhere, for as long as its work may wait.
+import { setTimeout as delay } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import type { UpstreamFacts } from '../../node/ledger/upstream.ts'
@@ -182,7 +183,7 @@ export class Client {
   #nextLength(): number {
     const { batch, traces } = this.#provider
     const isAlone = ({ ask: { method } }: Waiting): boolean =>
-      isTrace(method) && (traces === 'alone' || method !== FORESEEING)
+      /^(debug|trace)_/.test(method) && (traces === 'alone' || method !== FORESEEING)
     const first = this.#queue.findIndex(isAlone)
     const length = first === -1 ? this.#queue.length : Math.max(1, first)
     return Math.min(length, batch)
@@ -340,9 +341,12 @@ export class Client {
     if (kind === 'limited' && delay !== AT_ONCE) {
       this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
       this.#useNextTo(asked)
-    } else if (this.#known.length > 1) this.#tellNextTo(asked, message)
-    // a large batch may be what is too much for it
-    else if (kind !== 'limited' && length > 1 && attempts.broken > 1) learnBatch(asked, length)
+    } else if (this.#known.length > 1) {
+      if (this.#useNextTo(asked)) this.#options.onNotice?.(`asking ${this.name} now: ${message}`)
+    } else if (kind !== 'limited' && length > 1 && attempts.broken > 1) {
+      // a large batch may be what is too much for it
+      learnBatch(asked, length)
+    }
     return delay
   }
 
@@ -380,7 +384,8 @@ export class Client {
       return
     }
     waiting.isSettled = true
-    waiting.reject(failed(`${failure.message}${why}`))
+    const message = `the forked network cannot be asked: ${failure.message}${why}`
+    waiting.reject(new DevchainError('UPSTREAM_FAILED', message))
   }
 
   #whyNoLonger({ least }: Delay): string {
@@ -397,10 +402,6 @@ export class Client {
     return true
   }
 
-  #tellNextTo(asked: Known, words: string): void {
-    if (this.#useNextTo(asked)) this.#options.onNotice?.(`asking ${this.name} now: ${words}`)
-  }
-
   #tellWait(
     { message }: ProviderFailure,
     { provider: { name } }: Known,
@@ -413,19 +414,9 @@ export class Client {
   }
 }
 
-const REAL_TIME: Time = {
-  now: () => performance.now(),
-  wait: (milliseconds) =>
-    new Promise((resolve) => {
-      setTimeout(resolve, milliseconds)
-    }),
-}
+const REAL_TIME: Time = { now: () => performance.now(), wait: (ms) => delay(ms) }
 
 function anything(): void {}
-
-function isTrace(method: string): boolean {
-  return /^(debug|trace)_/.test(method)
-}
 
 function learnBatch(known: Known, refused: number): void {
   known.batch = Math.max(1, Math.min(known.batch, Math.floor(refused / 2)))
@@ -433,10 +424,6 @@ function learnBatch(known: Known, refused: number): void {
 
 function unknown(provider: Provider): Known {
   return { provider, batch: provider.mostAtOnce, traces: 'untried' }
-}
-
-function failed(words: string): DevchainError {
-  return new DevchainError('UPSTREAM_FAILED', `the forked network cannot be asked: ${words}`)
 }
 
 function closed(): DevchainError {

@@ -45,11 +45,8 @@ export class Gathering {
     if (this.#count >= MOST_MISSES) return
     if (this.#count === 0) this.#since = performance.now()
     this.#first ??= { miss, source }
-    let misses = this.#bySource.get(source)
-    if (misses === undefined) {
-      misses = new Map()
-      this.#bySource.set(source, misses)
-    }
+    const misses = this.#bySource.get(source) ?? new Map<string, Miss>()
+    this.#bySource.set(source, misses)
     const key = printMiss(miss)
     if (misses.has(key)) return
     misses.set(key, miss)
@@ -112,28 +109,18 @@ interface Completion {
  */
 export function complete<T>(work: () => MaybePromise<T>, how: Completion): MaybePromise<T> {
   const attempt = new Gathering(how.guesses)
+  const done = (value: T): MaybePromise<T> =>
+    attempt.hasMisses ? again(work, how, attempt) : value
+  const failed = (error: unknown): Promise<T> => {
+    noteMiss(error, attempt)
+    return again(work, how, attempt)
+  }
   try {
     const value = here.run(attempt, work)
-    if (isPromise(value)) {
-      return value.then(
-        (made) => (attempt.hasMisses ? again(work, how, attempt) : made),
-        (error: unknown) => afterError(error, work, how, attempt),
-      )
-    }
-    return attempt.hasMisses ? again(work, how, attempt) : value
+    return isPromise(value) ? value.then(done, failed) : done(value)
   } catch (error) {
-    return afterError(error, work, how, attempt)
+    return failed(error)
   }
-}
-
-function afterError<T>(
-  error: unknown,
-  work: () => MaybePromise<T>,
-  how: Completion,
-  attempt: Gathering,
-): Promise<T> {
-  noteMiss(error, attempt)
-  return again(work, how, attempt)
 }
 
 /** @throws the error where it is no miss, or where what has happened cannot happen again */

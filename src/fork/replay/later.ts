@@ -18,14 +18,13 @@ export async function sendLater(
   const later = transactions.slice(index + 1).map(readTransaction)
   const now = chain.environment.now()
   const refused = await chain.update((state) => {
-    let after = state
-    let count = 0
+    let [after, value] = [state, 0]
     for (const each of later) {
       const entered = each && withWaiting(after, each, now)
-      if (entered === undefined) count += 1
-      after = entered ?? after
+      if (entered === undefined) value += 1
+      else after = entered
     }
-    return { state: after, value: count }
+    return { state: after, value }
   })
   if (refused > 0) {
     onNotice(`${refused} of the ${later.length} transactions after the forked one cannot wait here`)

@@ -37,9 +37,9 @@ interface BlockOrder {
  * Finds the block, in one round where its number or hash is named; where an earlier fork has found it already, in none.
  * @throws {DevchainError} `INVALID_PARAMS` where the network has no such block, or is another
  */
-export async function findBlock(client: Client, order: BlockOrder, heads: Heads): Promise<Found> {
+export async function findBlock(client: Client, order: BlockOrder, heads?: Heads): Promise<Found> {
   const { fork, transaction, chainId: wanted } = order
-  const kept = transaction === undefined ? heads.find(fork, wanted) : undefined
+  const kept = transaction === undefined ? heads?.find(fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)
   const named = transaction === undefined ? numberIn(fork) : undefined
   const early = named === undefined ? undefined : askBeside(client, fork, named)
@@ -68,7 +68,7 @@ export async function findBlock(client: Client, order: BlockOrder, heads: Heads)
   const hardfork = namedHardfork(name, block.header) ?? (await rulesIn(chainId, block, machine))
   const head = { chainId: `${chainId}`, block: place.json, hardfork, ...(prefix && { prefix }) }
   const found = { head, block, newest, depth, isSeen: true, pruned: beside?.pruned }
-  if (transaction === undefined) heads.keep(fork, found)
+  if (transaction === undefined) heads?.keep(fork, found)
   return found
 }
 

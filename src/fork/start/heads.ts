@@ -23,22 +23,21 @@ export interface Found {
   readonly pruned?: Promise<RefusedByUpstream | undefined> | undefined
 }
 
-export interface Heads {
-  /** @param chainId the network's, where the user names it */
-  readonly find: (fork: ForkChoice, chainId: bigint | undefined) => CassetteHead | undefined
-  readonly keep: (fork: ForkChoice, found: Found) => void
-}
-
-export const NO_HEADS: Heads = { find: () => undefined, keep: () => undefined }
-
 /**
- * Heads in a store. A number belongs to a block only where reorganizations do not reach it, and never on nodes of one's own.
+ * What earlier forks found. A number belongs to a block only where reorganizations do not reach it, and never on nodes of one's own.
  * Which chain a URL has is kept by the URL's hash.
  */
-export function headsIn(store: Store): Heads {
-  const find: Heads['find'] = (fork, named) => {
-    const { block, urls } = fork
+export class Heads {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** @param named the network's chain id, where the user names it */
+  find({ block, urls }: ForkChoice, named: bigint | undefined): CassetteHead | undefined {
     if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
+    const store = this.#store
     // a number is another block once a node of one's own was begun anew
     const isKnown = isHash(block) || !urls.some(isPrivateUrl)
     const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
@@ -49,15 +48,16 @@ export function headsIn(store: Store): Heads {
     if (typeof hash !== 'string') return undefined
     return store.get(headKey(chainId, hash)) as CassetteHead | undefined
   }
-  const keep: Heads['keep'] = ({ urls }, { head, block, newest, depth }) => {
+
+  keep({ urls }: ForkChoice, { head, block, newest, depth }: Found): void {
     const { number } = block.header
+    const store = this.#store
     store.put(headKey(head.chainId, block.hash), head as unknown as Json)
     if (depth > 0n && number + depth <= newest) {
       store.put(numberKey(head.chainId, quantityFromBigint(number)), block.hash)
     }
     for (const url of urls) store.put(urlKey(url), head.chainId)
   }
-  return { find, keep }
 }
 
 /** Undefined also where two URLs are of two chains. */

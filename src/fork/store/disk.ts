@@ -1,11 +1,12 @@
 // The cache folder: what was fetched of each block in a file that is only ever appended to, and code by its hash.
-import { appendFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { replace } from './lock.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
 /** Blocks whose items are held in memory, as long as all of them are smaller than two files may be. */
@@ -178,12 +179,6 @@ function readCode(folder: string, key: ItemKey): Json | undefined {
 function writeCode(folder: string, key: ItemKey, value: Json): void {
   if (readCode(folder, key) !== undefined) return
   const file = codeFile(folder, key)
-  const fresh = `${file}.${process.pid}.new`
   makeFolder(path.dirname(file))
-  try {
-    writeFileSync(fresh, String(value))
-    renameSync(fresh, file)
-  } finally {
-    rmSync(fresh, { force: true })
-  }
+  replace(file, String(value))
 }

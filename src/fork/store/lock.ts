@@ -1,5 +1,5 @@
-// One process at a time: a file beside the one that is changed says that somebody is at it.
-import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+// Files that several processes write: one at a time, as a file beside says that somebody is at it, and at once.
+import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 const LOOK_MS = 5
 
@@ -38,4 +38,15 @@ function take(lock: string): void {
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
   throw new Error(`${lock} is held by other processes all the time`)
+}
+
+/** Puts a text in the place of a file's, at once. */
+export function replace(file: string, text: string): void {
+  const fresh = `${file}.${process.pid}.new`
+  try {
+    writeFileSync(fresh, text)
+    renameSync(fresh, file)
+  } finally {
+    rmSync(fresh, { force: true })
+  }
 }

@@ -1,6 +1,6 @@
 // Writes cassettes: with what is fetched while a fork goes on, and of several recordings of one fork, such as those of branches of
 // a repository.
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
@@ -16,7 +16,7 @@ import {
   textIn,
   textOfCassette,
 } from './cassette.ts'
-import { whileLocked } from './lock.ts'
+import { replace, whileLocked } from './lock.ts'
 import { type Store, textOfKey } from './store.ts'
 
 /** Milliseconds after which what was fetched is on the disk, should the process be killed. */
@@ -112,17 +112,6 @@ function otherProofs(file: string, { proofs }: CassetteHead): DevchainError {
   const [how, flag] = proofs ? ['with', 'add'] : ['without', 'leave out']
   const message = `${file} was recorded ${how} --fork-proofs: ${flag} it, or delete the file to record anew`
   return new DevchainError('INVALID_PARAMS', message)
-}
-
-/** Puts a text in the place of a file's, at once. */
-function replace(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}.new`
-  try {
-    writeFileSync(fresh, text)
-    renameSync(fresh, file)
-  } finally {
-    rmSync(fresh, { force: true })
-  }
 }
 
 export interface Merged {

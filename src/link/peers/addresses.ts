@@ -55,10 +55,8 @@ export class AddressList {
 
   texts(): readonly string[] {
     const all = [...this.#entries.values()]
-    const [single, blocks] = [true, false].map((isSingle) =>
-      all.filter(({ bits }) => (bits === undefined) === isSingle).map(({ text }) => text),
-    ) as [string[], string[]]
-    return [...single, ...blocks]
+    const single = all.filter(({ bits }) => bits === undefined)
+    return [...single, ...all.filter((each) => !single.includes(each))].map(({ text }) => text)
   }
 
   #put(entry: Entry): void {

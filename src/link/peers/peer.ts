@@ -15,7 +15,6 @@ export interface PeerHead {
 /** Blocks and transactions that a peer is known to have: they are not told to it. Kept by the beginnings of their hashes. */
 const KNOWN = 4_096
 
-/** Where a peer is. */
 export interface Place {
   /** Undefined where it connected to this node. */
   readonly url: string | undefined

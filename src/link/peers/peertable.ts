@@ -1,29 +1,25 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import type { YieldIfDue } from '../../core/yield.ts'
 import { type Deed, nameOf, type PeerEvent, printEndpoint } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
 import { Intake } from '../protocol/intake.ts'
-import { type Limits, Throttle } from '../protocol/limits.ts'
-import { Link, type Told } from '../protocol/link.ts'
+import { Throttle } from '../protocol/limits.ts'
+import { Link, type NodeOptions, type Told } from '../protocol/link.ts'
 import { encodeMessage } from '../protocol/messages.ts'
 import type { Pipe, RemoteEnd } from '../protocol/pipe.ts'
 import { Refusal } from '../protocol/refusal.ts'
-import { pause, type Timing } from '../protocol/timing.ts'
+import { pause } from '../protocol/timing.ts'
 import type { AddressList } from './addresses.ts'
 import { Dialer } from './dialer.ts'
 import { idOf, isMeant, Peer } from './peer.ts'
 import type { Reputations } from './reputation.ts'
 
-export interface TableOptions {
-  readonly timing: Timing
-  readonly limits: Limits
+export interface TableOptions extends NodeOptions {
   readonly maxPeers: number
   readonly dial: (url: string) => Promise<Pipe>
   readonly reputations: Reputations
   readonly bans: AddressList
-  readonly hello: () => Hello
   readonly forkIds: () => readonly Uint8Array[]
   /** Takes over the time of another genesis. @returns false when that is not possible any more */
   readonly adopt: (genesis: Hash, genesisTime: bigint, peer: string) => Promise<boolean>
@@ -32,8 +28,6 @@ export interface TableOptions {
   readonly gone: (peer: Peer) => void
   readonly message: (peer: Peer, message: Told) => Promise<void> | void
   readonly tell: (event: PeerEvent) => void
-  readonly yieldIfDue: YieldIfDue
-  readonly onBug: (error: unknown) => void
 }
 
 /** Connections that others may open a second, and at once. */
@@ -194,13 +188,16 @@ export class PeerTable {
     const { id, place } = peer
     const ms = reputations.note({ id, address: place.remote.address }, deed, times)
     if (ms === undefined) return
-    this.#options.tell({ kind: 'banned', peer: nameOf(peer), ms })
+    this.#tellBanned(nameOf(peer), ms)
     peer.link.close(`banned for ${ms / 1000} s: it did too much that is wrong`)
+  }
+
+  #tellBanned(peer: string, ms: number): void {
+    this.#options.tell({ kind: 'banned', peer, ms })
   }
 
   /** @returns when the connection has ended: true where its peer was taken */
   #connect(pipe: Pipe, way: Way): Promise<boolean> {
-    const { timing, limits, hello, tell, yieldIfDue, onBug } = this.#options
     const place = { ...way, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
@@ -214,13 +211,10 @@ export class PeerTable {
         return this.#options.reputations.note(who, deed)
       }
       const link: Link = new Link({
+        ...this.#options,
         pipe,
-        timing,
-        limits,
         intake: this.#intake,
         links: () => Math.max(1, this.#links.size),
-        yieldIfDue,
-        hello,
         listener: {
           greet: async (given) => {
             known = given
@@ -246,12 +240,9 @@ export class PeerTable {
             else if (!this.#isClosed && reason !== DUPLICATE) {
               this.tellRefused(place.remote, reason, place.url)
             }
-            if (ms !== undefined) {
-              tell({ kind: 'banned', peer: peer ? nameOf(peer) : whereOf(place), ms })
-            }
+            if (ms !== undefined) this.#tellBanned(peer ? nameOf(peer) : whereOf(place), ms)
             resolve(peer !== undefined)
           },
-          onBug,
         },
       })
       this.#links.add(link)

@@ -93,7 +93,6 @@ export function accept(
 
 type Ends = Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>
 
-/** Where a socket's other end is. */
 export function remoteOf({ remoteAddress = '', remotePort = 0 }: Ends): RemoteEnd {
   return { address: plainAddress(remoteAddress), port: remotePort }
 }

@@ -11,7 +11,6 @@ export const MAX_INTAKE: number = 8 * 2 ** 20
 const COLLECTED = 4 * 2 ** 20
 const MANY_LINKS = 8
 
-/** Whoever has something unhandled. */
 export interface IntakeHolder {
   /** Too much came, and this one's has waited longest. It holds nothing afterwards. */
   readonly letGo: () => void

@@ -38,7 +38,6 @@ export class Throttle {
     this.#at = now
   }
 
-  /** False when it is one too many. */
   take(now: number): boolean {
     this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs)
     this.#at = now

@@ -29,7 +29,7 @@ type Answer<Q extends Question = Question> = Message<(typeof ANSWERS)[Q]>
 /** What a link hands on to whoever made it. */
 export type Told = Exclude<Message, Message<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>>
 
-export interface LinkListener {
+interface LinkListener {
   /**
    * The peer introduced itself.
    * @returns true when it is taken; false when it will do so once more, as it takes over something of this chain first
@@ -45,23 +45,27 @@ export interface LinkListener {
   readonly held: (isHeld: boolean) => void
   /** Called once. */
   readonly end: (reason: string, deed: Deed | undefined) => void
-  readonly onBug: (error: unknown) => void
 }
 
-export interface LinkOptions {
-  readonly pipe: Pipe
+/** What all links of a node are given. */
+export interface NodeOptions {
   readonly timing: Timing
   readonly limits: Limits
-  /** What links have in common: what came on all of them, how many there are, their turns. */
-  readonly intake: Intake
-  readonly links: () => number
+  /** The turns of all that is done for peers. */
   readonly yieldIfDue: YieldIfDue
   /** How this node introduces itself now. */
   readonly hello: () => Messages['hello']
+  readonly onBug: (error: unknown) => void
+}
+
+interface LinkOptions extends NodeOptions {
+  readonly pipe: Pipe
+  /** What came on all links, and how many there are. */
+  readonly intake: Intake
+  readonly links: () => number
   readonly listener: LinkListener
 }
 
-/** Questions that may be open at a time. */
 const MAX_OPEN = 64
 
 /** Milliseconds that the last words have to leave. */
@@ -265,7 +269,7 @@ export class Link implements IntakeHolder {
   #refusalOf(error: unknown): Refusal {
     if (error instanceof Refusal) return error
     if (error instanceof DevchainError) return new Refusal(error.message, 'invalidMessages')
-    this.#options.listener.onBug(error)
+    this.#options.onBug(error)
     return new Refusal('something is broken here')
   }
 

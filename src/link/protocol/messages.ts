@@ -42,7 +42,6 @@ const LONGEST: Partial<Record<Kind, number>> = {
 /** Items of a message: its kind, its fields, and what is in the one that is a list. */
 const MOST_ITEMS: number = 32 + MOST.hashes
 
-/** A newest block. */
 interface Head {
   readonly head: Hash
   readonly number: bigint

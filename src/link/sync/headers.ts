@@ -43,7 +43,6 @@ export class HeaderSource {
   #last: HashedHeader | undefined
   #buffer: HashedHeader[] = []
   #isAtEnd = false
-  #coming: Promise<void> | undefined
   #problem: unknown
   /** The newest block that both have; known once there is a header. */
   fork: Hash | undefined
@@ -68,26 +67,13 @@ export class HeaderSource {
    */
   async next(count: number): Promise<readonly HashedHeader[]> {
     while (this.#buffer.length === 0 && !this.#isAtEnd) {
-      await this.#fetch()
-      if (this.#problem !== undefined && this.#buffer.length === 0) throw this.#problem
-    }
-    const some = this.#buffer.splice(0, count)
-    // the next ones come while these are used
-    if (this.#buffer.length < MOST.headers / 2 && !this.#isAtEnd) void this.#fetch()
-    return some
-  }
-
-  /** Resolves in any case; what went wrong is thrown when all before it is used. */
-  #fetch(): Promise<void> {
-    if (this.#problem !== undefined) return Promise.resolve()
-    this.#coming ??= this.#ask()
-      .catch((error: unknown) => {
+      if (this.#problem !== undefined) throw this.#problem
+      // what went wrong is thrown when all before it is used
+      await this.#ask().catch((error: unknown) => {
         this.#problem = error
       })
-      .finally(() => {
-        this.#coming = undefined
-      })
-    return this.#coming
+    }
+    return this.#buffer.splice(0, count)
   }
 
   async #ask(): Promise<void> {

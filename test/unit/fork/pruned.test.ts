@@ -4,7 +4,6 @@ import { Client, RefusedByUpstream } from '../../../src/fork/client/client.ts'
 import { type Ask, type Reply, tellsOfPruning } from '../../../src/fork/client/provider.ts'
 import { PrunedState } from '../../../src/fork/network/pruned.ts'
 import { findBlock } from '../../../src/fork/start/find.ts'
-import { NO_HEADS } from '../../../src/fork/start/heads.ts'
 import { deployKeeper, forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 
 const MISSING = { code: -32000, message: 'missing trie node 5a1f (path ) state is not available' }
@@ -160,7 +159,7 @@ describe('the state of a service’s block', () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0xff')
     const { client, sent } = serviceOf(upstream)
-    const found = await findBlock(client, { fork: { urls, block } }, NO_HEADS)
+    const found = await findBlock(client, { fork: { urls, block } })
     expect(sent).toHaveLength(requests)
     const number = `0x${found.block.header.number.toString(16)}`
     const asked = sent.at(-1)?.filter(({ method }) => method === 'eth_getBalance')
@@ -171,8 +170,8 @@ describe('the state of a service’s block', () => {
   test('named by a tag is not asked for, nor that of a node of one’s own', async () => {
     await using upstream = await startUpstream()
     const { client, sent } = serviceOf(upstream)
-    await findBlock(client, { fork: { urls, block: 'latest' } }, NO_HEADS)
-    await findBlock(client, { fork: { urls: [upstream.url], block: '0' } }, NO_HEADS)
+    await findBlock(client, { fork: { urls, block: 'latest' } })
+    await findBlock(client, { fork: { urls: [upstream.url], block: '0' } })
     expect(sent.flat().map(({ method }) => method)).not.toContain('eth_getBalance')
   })
 })

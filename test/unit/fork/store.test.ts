@@ -20,7 +20,7 @@ import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import type { RemoteBlock } from '../../../src/fork/network/header.ts'
-import { headsIn } from '../../../src/fork/start/heads.ts'
+import { Heads } from '../../../src/fork/start/heads.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import { trimFolder, trimLater } from '../../../src/fork/store/folder.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
@@ -343,7 +343,7 @@ describe('the cache folder', () => {
 
   test('knows the chain of a URL, and numbers that no reorganization reaches', () => {
     const store = diskStore(folder)
-    const heads = headsIn(store)
+    const heads = new Heads(store)
     const url = 'https://rpc.example/v3/a-key-of-mine'
     const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
     const head = { chainId: '1', block: null, hardfork: null }
@@ -362,7 +362,7 @@ describe('the cache folder', () => {
   })
 
   test('knows hashes of a node of one’s own, and no numbers, which another block has once it is begun anew', () => {
-    const heads = headsIn(diskStore(folder))
+    const heads = new Heads(diskStore(folder))
     const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
     const head = { chainId: '1', block: null, hardfork: null }
     const [own, service] = ['http://127.0.0.1:8545', 'https://rpc.example/v3/key'].map((url) => ({
