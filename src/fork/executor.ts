@@ -77,13 +77,7 @@ export class GatheringExecutor extends DelegatingExecutor {
     // what goes on with a guess already fetches nothing more for it
     if (outer?.hasMisses) return run(untold(job, outer))
     const foresee = (): Promise<void> | undefined => this.#foresee(message, job.world)
-    const rehearsed = complete(
-      () => {
-        const attempt = gathering()
-        return run(attempt === undefined ? job : untold(job, attempt))
-      },
-      { guesses: true, foresee },
-    )
+    const rehearsed = complete((attempt) => run(untold(job, attempt)), { guesses: true, foresee })
     if (job.tracer === undefined) return rehearsed
     return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
   }

@@ -95,6 +95,8 @@ export function missed(miss: Miss, source: MissSource): void {
   attempt.hasGuessed = true
 }
 
+type Work<T> = (attempt: Gathering) => MaybePromise<T>
+
 interface Completion {
   /** False: without guesses, as the work has effects; it ends at its first miss. */
   readonly guesses: boolean
@@ -104,10 +106,10 @@ interface Completion {
 
 /**
  * Does work until nothing that it needs is missing.
- * @param work begins anew each time; with guesses it has no effects
+ * @param work begins anew each time, as a part of an attempt; with guesses it has no effects
  * @throws {DevchainError} `UPSTREAM_FAILED` when something cannot be fetched; and what the work throws that knew all
  */
-export function complete<T>(work: () => MaybePromise<T>, how: Completion): MaybePromise<T> {
+export function complete<T>(work: Work<T>, how: Completion): MaybePromise<T> {
   const attempt = new Gathering(how.guesses)
   const done = (value: T): MaybePromise<T> =>
     attempt.hasMisses ? again(work, how, attempt) : value
@@ -116,7 +118,7 @@ export function complete<T>(work: () => MaybePromise<T>, how: Completion): Maybe
     return again(work, how, attempt)
   }
   try {
-    const value = here.run(attempt, work)
+    const value = here.run(attempt, work, attempt)
     return isPromise(value) ? value.then(done, failed) : done(value)
   } catch (error) {
     return failed(error)
@@ -132,11 +134,7 @@ function noteMiss(error: unknown, attempt: Gathering): void {
 }
 
 /** Fetches what the first attempt missed, and tries until nothing is missed. */
-async function again<T>(
-  work: () => MaybePromise<T>,
-  how: Completion,
-  first: Gathering,
-): Promise<T> {
+async function again<T>(work: Work<T>, how: Completion, first: Gathering): Promise<T> {
   let missing = first
   let { foresee } = how
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -146,7 +144,7 @@ async function again<T>(
     await Promise.all([missing.fetch(), foreseen])
     const attempt = new Gathering(how.guesses)
     try {
-      const value = await here.run(attempt, work)
+      const value = await here.run(attempt, work, attempt)
       if (!attempt.hasMisses) return value
     } catch (error) {
       noteMiss(error, attempt)

@@ -62,10 +62,10 @@ export class HeaderSource {
   }
 
   /**
-   * The next headers, so many at most; none at the end of the branch.
+   * Resolves when the next headers are there, or the branch ends.
    * @throws {Refusal} when the peer does not send what can be a branch
    */
-  async next(count: number): Promise<readonly HashedHeader[]> {
+  async begin(): Promise<void> {
     while (this.#buffer.length === 0 && !this.#isAtEnd) {
       if (this.#problem !== undefined) throw this.#problem
       // what went wrong is thrown when all before it is used
@@ -73,6 +73,11 @@ export class HeaderSource {
         this.#problem = error
       })
     }
+  }
+
+  /** The next headers, so many at most; none at the end of the branch. @throws as `begin` */
+  async next(count: number): Promise<readonly HashedHeader[]> {
+    await this.begin()
     return this.#buffer.splice(0, count)
   }
 

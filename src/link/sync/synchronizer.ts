@@ -189,10 +189,9 @@ export class Synchronizer {
     const isInvalid = (hash: Hash): boolean => this.#invalid.get(hash) !== undefined
     const headers = new HeaderSource(peer, state, isInvalid, yieldIfDue)
     const fetcher = new BodyFetcher({ source: peer, peers, note, yieldIfDue })
-    const blocks = fetcher.blocksOf(headers)
-    const first = await blocks.next()
+    await headers.begin()
     const fork = headers.fork && blockByHash(state.tree, headers.fork)
-    if (first.done === true || fork === undefined) return this.#checkEnd(peer, target)
+    if (fork === undefined) return this.#checkEnd(peer, target)
     const own = headOf(state.tree)
     const isHeavier = target.totalDifficulty > own.totalDifficulty
     const length = target.number - fork.block.header.number
@@ -204,7 +203,7 @@ export class Synchronizer {
       })
     }
     const branch = new Branch(state, fork)
-    await this.#import(branch, peer, rejoined(first.value, blocks), fetcher)
+    await this.#import(branch, peer, fetcher.blocksOf(headers), fetcher)
     this.#checkClaim(peer, target, branch)
   }
 
@@ -329,9 +328,4 @@ export class Synchronizer {
     this.#range = range
     if ((wasRunning || range !== undefined) && !this.#isClosed) this.#onStatus(this.status)
   }
-}
-
-async function* rejoined<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  yield first
-  yield* rest
 }
