@@ -2,7 +2,6 @@
 import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext } from '../methods/common/context.ts'
-import { MODULES } from '../methods/common/modules.ts'
 import { describedBy, profileOf } from '../methods/compat/profiles.ts'
 import { firstMethods } from '../methods/first.ts'
 import { explaining } from '../methods/tracing/explain.ts'
@@ -48,6 +47,13 @@ export async function openDispatcher(
     onBug,
   })
 }
+
+/**
+ * The modules of the specified catalogue (4.2). Those whose methods come later can be named too, so that a command line
+ * that turns one off goes on to do so.
+ */
+export const MODULES: readonly string[] =
+  'web3 net eth db debug evm mnr personal ext trace txpool sco shh'.split(' ')
 
 /** All methods. Most of them are loaded when one is asked for, as a start would take a tenth longer with them. */
 async function loadMethods(): Promise<readonly Method<MethodContext>[]> {

@@ -148,8 +148,15 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   }
   const values = new Map<OptionKey, unknown>()
   for (const [key, source] of given) values.set(key, readOption(source, key))
+  const isSet = (key: OptionKey): boolean => values.has(key) && values.get(key) !== false
   for (const [one, other, why] of CONTRADICTIONS) {
-    settleContradiction({ one, other, why, given, values, sources })
+    const [first, second] = [given.get(one), given.get(other)]
+    if (!(first && second && isSet(one) && isSet(other))) continue
+    if (first === second) {
+      const message = `${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
   }
   const own = Object.fromEntries(values) as Some<AllSettings>
   return withDefaults({ ...defaultsOf(own.compat), ...own })
@@ -178,27 +185,6 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
     'INVALID_PARAMS',
     `${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`,
   )
-}
-
-function settleContradiction(question: {
-  readonly one: OptionKey
-  readonly other: OptionKey
-  readonly why: string
-  readonly given: ReadonlyMap<OptionKey, OptionSource>
-  readonly values: Map<OptionKey, unknown>
-  readonly sources: readonly OptionSource[]
-}): void {
-  const { one, other, why, given, values, sources } = question
-  const isSet = (key: OptionKey): boolean => values.has(key) && values.get(key) !== false
-  const [first, second] = [given.get(one), given.get(other)]
-  if (!(first && second && isSet(one) && isSet(other))) return
-  if (first === second) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`,
-    )
-  }
-  values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
 }
 
 /** The options of `createDevchain`, checked, with defaults. */

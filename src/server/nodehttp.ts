@@ -50,15 +50,9 @@ export function createNodeHttp(options: HttpOptions): HttpServer {
     if (connection === undefined || error.code === 'ECONNRESET') socket.destroy()
     else connection.end(refusalOf(error))
   })
-  const { bodyLimit, relief } = options
-  const answer = createAnswer(options.onBug)
-  handleRequests(http, options, connections, answer)
+  handleRequests(http, options, connections)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
-  const sockets = acceptWebSockets(
-    http,
-    { answer, bodyLimit, relief, stallMs: options.timeouts.stallMs },
-    { checkCaller: options.checkCaller, end, front: options.front, onBug: options.onBug },
-  )
+  const sockets = acceptWebSockets(http, options, end)
   // node watches the time of requests from this event on
   http.emit('listening')
   return {
@@ -122,9 +116,9 @@ function handleRequests(
   http: Server,
   options: HttpOptions,
   connections: ReadonlyMap<Duplex, Connection>,
-  answer: Answer,
 ): void {
-  const { front, checkCaller, bodyLimit, relief, onBug } = options
+  const { front, checkCaller, bodyLimit, onBug } = options
+  const answer = createAnswer(onBug)
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
@@ -135,9 +129,8 @@ function handleRequests(
     const site = head && front.sites.find(({ owns }) => owns(head))
     if (refusal !== undefined) refuse(response, refusal)
     else if (head !== undefined && site !== undefined)
-      void visit(request, response, connection, { site, head, bodyLimit, onBug })
-    else if (method === 'POST')
-      void post(request, response, connection, { front, answer, bodyLimit, relief })
+      void visit(request, response, connection, options, site, head)
+    else if (method === 'POST') void post(request, response, connection, options, answer)
     else if (method === 'OPTIONS') preflight(request, response)
     else refuse(response, notServed(request))
   }
@@ -161,12 +154,8 @@ async function post(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  {
-    front,
-    answer,
-    bodyLimit,
-    relief,
-  }: Pick<HttpOptions, 'front' | 'bodyLimit' | 'relief'> & { answer: Answer },
+  { front, bodyLimit, relief }: HttpOptions,
+  answer: Answer,
 ): Promise<void> {
   const target = front.targetOf(pathOf(request.url ?? '/'))
   if (isRefusal(target)) return refuse(response, target)
@@ -214,12 +203,9 @@ async function visit(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  {
-    site,
-    head,
-    bodyLimit,
-    onBug,
-  }: Pick<HttpOptions, 'bodyLimit' | 'onBug'> & { site: Site; head: SiteHead },
+  { bodyLimit, onBug }: HttpOptions,
+  site: Site,
+  head: SiteHead,
 ): Promise<void> {
   await withBody(request, response, connection, bodyLimit, async (body) => {
     const contentType = request.headers['content-type'] ?? ''

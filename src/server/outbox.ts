@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { Json } from '../rpc/schema.ts'
 import type { Notifications } from '../rpc/session.ts'
+import type { HttpOptions } from './answer.ts'
 import type { Relief } from './relief.ts'
 
 /** Bytes that may wait in a socket before no more is made for it. */
@@ -76,13 +77,6 @@ interface Waiting {
   most: number
 }
 
-interface OutboxOptions {
-  /** Milliseconds after which a client whose socket is full is held to read nothing. */
-  readonly stallMs: number
-  /** Told of all that is sent. */
-  readonly relief: Relief
-}
-
 /** The notifications of one client. */
 export class Outbox {
   readonly #client: WebSocket
@@ -97,7 +91,12 @@ export class Outbox {
   /** True while what was written has not been read. */
   #isFull = false
 
-  constructor(client: WebSocket, socket: Timed, turns: Turns, { stallMs, relief }: OutboxOptions) {
+  constructor(
+    client: WebSocket,
+    socket: Timed,
+    turns: Turns,
+    { timeouts: { stallMs }, relief }: Pick<HttpOptions, 'timeouts' | 'relief'>,
+  ) {
     this.#client = client
     this.#socket = socket
     this.#turns = turns

@@ -7,37 +7,15 @@ import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import {
-  type Answer,
-  type CallerCheck,
-  type Front,
+  createAnswer,
+  type HttpOptions,
   isRefusal,
   type LinkDoor,
   pathOf,
   type Target,
 } from './answer.ts'
 import { Outbox, Turns } from './outbox.ts'
-import type { Relief } from './relief.ts'
 import type { Refusal } from './replies.ts'
-
-/** How messages are answered. */
-export interface MessageOptions {
-  readonly answer: Answer
-  /** Bytes of a message. */
-  readonly bodyLimit: number
-  /** Milliseconds after which a client that reads nothing of many notifications is cut off. */
-  readonly stallMs: number
-  /** Told of all that is sent. */
-  readonly relief: Relief
-}
-
-/** What the HTTP side knows of the sockets that want to become sessions. */
-export interface Door {
-  readonly checkCaller: CallerCheck
-  /** Says why a socket is not taken, and ends it. */
-  readonly end: (socket: Duplex, refusal: Refusal) => void
-  readonly front: Front
-  readonly onBug: (error: unknown) => void
-}
 
 export interface WebSockets {
   /** True for a socket that belongs to a session. */
@@ -70,12 +48,17 @@ const FULL: Refusal = {
   message: `at most ${MAX_SESSIONS} WebSocket sessions are served at a time`,
 }
 
-/** Takes the server's upgrade requests. */
+/**
+ * Takes the server's upgrade requests.
+ * @param end says why a socket is not taken, and ends it
+ */
 export function acceptWebSockets(
   http: Server,
-  options: MessageOptions,
-  { checkCaller, end, front, onBug }: Door,
+  options: HttpOptions,
+  end: (socket: Duplex, refusal: Refusal) => void,
 ): WebSockets {
+  const { checkCaller, front, onBug } = options
+  const answer = createAnswer(onBug)
   const server = new WebSocketServer({
     noServer: true,
     // up to here a message that is too large is answered; beyond, ws cuts the client off
@@ -109,7 +92,8 @@ export function acceptWebSockets(
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
       const outbox = new Outbox(client, socket, turns, options)
-      serve(client, sessionOf(client, nextId++, outbox), target, options)
+      const session = sessionOf(client, nextId++, outbox)
+      serve(client, session, (...message) => answer(target, ...message), options)
     })
   })
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
@@ -163,8 +147,8 @@ async function close(server: WebSocketServer): Promise<void> {
 function serve(
   client: WebSocket,
   session: Session,
-  target: Target,
-  { answer, bodyLimit, relief }: MessageOptions,
+  answer: Target['answer'],
+  { bodyLimit, relief }: HttpOptions,
 ): void {
   const caller = new Caller(session)
   client.once('close', () => caller.hangUp())
@@ -178,7 +162,7 @@ function serve(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
-      const reply = await answer(target, caller, message)
+      const reply = await answer(caller, message)
       if (reply === undefined) continue
       const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
       relief.note(text.length)

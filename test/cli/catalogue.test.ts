@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { MODULES } from '../../src/methods/common/modules.ts'
+import { MODULES } from '../../src/app/dispatcher.ts'
 import { methods } from '../../src/methods/index.ts'
 import { CATALOGUE, catalogueTable, stateOf } from '../support/pages/docs.ts'
 import { ROOT } from '../support/process/boot.ts'

@@ -4,6 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { EXIT } from '../parse/subcommands.ts'
 
 /** The chain answered with an error. */
 export class ChainRefusal extends Error {
@@ -19,6 +20,14 @@ export class ChainRefusal extends Error {
 
 /** Nobody answered, or nobody who speaks JSON-RPC. */
 export class NoChain extends Error {}
+
+/** The exit code of a command that failed, and what is to be said besides the message. Throws what is a bug. */
+export function exitOf(error: unknown): readonly [code: number, hint: string] {
+  if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
+  if (error instanceof NoChain) return [EXIT.noChain, ' (--url names another)']
+  if (error instanceof DevchainError) return [EXIT.usage, '']
+  throw error
+}
 
 export interface Call {
   readonly method: string

@@ -7,7 +7,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import { ask, askAll, chainUrl, exitOf } from './client.ts'
 
 /** Blocks asked for at a time. */
 const BATCH = 50
@@ -30,20 +30,10 @@ export async function exportCommand({
     await print(`wrote blocks 0 to ${last} of ${url} to ${file}\n`)
     return EXIT.ok
   } catch (error) {
-    const [exitCode, message] = refusalOf(error)
-    await complain(`devchain: export: ${message}\n`)
+    const [exitCode, hint] = error instanceof ExportError ? [EXIT.refused, ''] : exitOf(error)
+    await complain(`devchain: export: ${(error as Error).message}${hint}\n`)
     return exitCode
   }
-}
-
-/** The exit code, and what is to be said. Throws what is a bug. */
-function refusalOf(error: unknown): readonly [code: number, message: string] {
-  const { message } = error as Error
-  if (error instanceof DevchainError) return [EXIT.usage, message]
-  if (error instanceof NoChain) return [EXIT.noChain, `${message} (--url names another)`]
-  if (error instanceof ChainRefusal) return [EXIT.refused, `${message} (error ${error.code})`]
-  if (error instanceof ExportError) return [EXIT.refused, message]
-  throw error
 }
 
 /**

@@ -12,7 +12,7 @@ import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
-import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import { ask, askAll, type Call, ChainRefusal, chainUrl, exitOf, NoChain } from './client.ts'
 import { coverageTable } from './coveragetable.ts'
 import {
   differenceTable,
@@ -24,7 +24,8 @@ import {
 
 /** What a command found out, for scripts and for people. */
 interface Answer {
-  readonly json: Json
+  /** Written as JSON. */
+  readonly json: unknown
   /** Undefined: nothing is printed. */
   readonly text: string | undefined
   /** Undefined: 0. */
@@ -69,7 +70,6 @@ const BATCH = 500
 const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
 const allSnapshots: Call = { method: 'devchain_snapshots' }
-const allPeers: Call = { method: 'admin_peers' }
 
 /** Milliseconds between two attempts of `wait`, and for which each may take. */
 const ATTEMPT_EVERY_MS = 50
@@ -94,15 +94,14 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const back = snapshotOf(await call('devchain_revert', [snapshot]))
     return { json: jsonOf(back), text: `back at snapshot ${lineOf(back)}` }
   },
-  snapshots: async ({ call, callAll, url, flags }) => {
+  snapshots: async ({ call, url, flags }) => {
     const unwanted = flags.drop
     if (unwanted !== undefined) {
       const dropped = snapshotOf(await call('devchain_dropSnapshot', [unwanted]))
       return { json: jsonOf(dropped), text: `dropped snapshot ${lineOf(dropped)}` }
     }
     if (flags.names) return await namesAt(url)
-    const [listed] = await callAll([allSnapshots])
-    const all = (listed as readonly Json[]).map(snapshotOf)
+    const all = listOf(await call(allSnapshots.method)).map(snapshotOf)
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
     return { json: all.map(jsonOf), text }
   },
@@ -147,45 +146,40 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const json = rows.map(({ address, balance }) => ({ address, balance: balance.toString() }))
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
-  peers: async ({ callAll }) => {
-    const [listed] = await callAll([allPeers])
-    const peers = (listed as readonly Json[]).map(peerOf)
-    return {
-      json: peers.map((peer) => ({ ...peer })),
-      text: peers.length === 0 ? 'no peers' : peers.map(peerLine).join('\n'),
-    }
+  peers: async ({ call }) => {
+    const peers = listOf(await call('admin_peers')).map(peerOf)
+    return { json: peers, text: peers.length === 0 ? 'no peers' : peers.map(peerLine).join('\n') }
   },
   partition: async ({ call, callAll, words: [word], flags }) => {
     if (word === undefined) {
       if (flags.peer !== undefined) throw usage('expected on or off beside --peer')
-      const [self, listed] = await callAll([{ method: 'admin_nodeInfo' }, allPeers])
-      return partitionOf(self, (listed as readonly Json[]).map(peerOf))
+      const [self, peers] = await callAll([{ method: 'admin_nodeInfo' }, { method: 'admin_peers' }])
+      return partitionOf(self, listOf(peers).map(peerOf))
     }
     if (word !== 'on' && word !== 'off') throw usage(`expected on or off, got ${printValue(word)}`)
     const { peer } = flags
     const order = { on: word === 'on', ...(peer === undefined ? {} : { peer }) }
-    const meant = ((await call('devchain_partition', [order])) as readonly Json[]).map(peerOf)
+    const meant = listOf(await call('devchain_partition', [order])).map(peerOf)
     const names = meant.length === 0 ? 'peers to come' : meant.map(({ name }) => name).join(', ')
     const text = `${word === 'on' ? 'cut off from' : 'joined with'} ${names}`
-    return { json: meant.map((each) => ({ ...each })), text }
+    return { json: meant, text }
   },
   trace: async ({ call, words: [hash = ''] }) => {
     const { lines, ...json } = (await call('devchain_traceTransaction', [hash])) as RemoteTrace
-    return { json: json as Json, text: lines.join('\n') }
+    return { json, text: lines.join('\n') }
   },
   'gas-report': async ({ call, flags }) => {
     const rows = (await call('devchain_gasReport')) as unknown as readonly GasRow[]
     const { compare, threshold = '0' } = flags
-    if (compare === undefined) return { json: rows as unknown as Json, text: gasTable(rows) }
+    if (compare === undefined) return { json: rows, text: gasTable(rows) }
     const file = String(compare)
     const limit = parseThreshold(String(threshold))
     const earlier = parseGasReport(readReport(file), file)
     const differences = gasDifferences(rows, earlier)
     const isEmpty = rows.length === 0 && earlier.length > 0
     const isRefused = isEmpty || differences.some(({ percent }) => percent > limit)
-    const json = differences as unknown as Json
     return {
-      json,
+      json: differences,
       text: isEmpty ? `the report is empty, and ${file} is not` : differenceTable(differences),
       exitCode: isRefused ? EXIT.refused : EXIT.ok,
     }
@@ -196,7 +190,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     if (file !== undefined) writeReport(file, lcov)
     const written = file === undefined ? '' : `\n\nwritten to ${file}`
     const warned = warning === undefined ? '' : `\n\nwarning: ${warning}`
-    return { json: files as unknown as Json, text: `${coverageTable(files)}${written}${warned}` }
+    return { json: files, text: `${coverageTable(files)}${written}${warned}` }
   },
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)
@@ -256,14 +250,6 @@ async function refuse(name: string, error: unknown, isJson: boolean): Promise<nu
   // members that are undefined are left out
   await complain(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
   return exitCode
-}
-
-/** The exit code, and what is to be said besides the message. Throws what is a bug. */
-function exitOf(error: unknown): readonly [code: number, hint: string] {
-  if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
-  if (error instanceof NoChain) return [EXIT.noChain, ' (--url names another)']
-  if (error instanceof DevchainError) return [EXIT.usage, '']
-  throw error
 }
 
 function usage(message: string): DevchainError {
@@ -328,7 +314,9 @@ function clockCall(moment: string): Call {
 
 async function withoutName(callAll: Question['callAll']): Promise<RemoteSnapshot> {
   const [taken, all] = await callAll([{ method: 'evm_snapshot' }, allSnapshots])
-  const snapshot = (all as readonly Json[]).map(snapshotOf).find(({ id }) => id === taken)
+  const snapshot = listOf(all)
+    .map(snapshotOf)
+    .find(({ id }) => id === taken)
   if (snapshot !== undefined) return snapshot
   throw new NoChain(`snapshot ${String(taken)} is gone again: somebody else moved the chain`)
 }
@@ -341,6 +329,12 @@ function quantityOf(value: Json | undefined, member: string): number {
 }
 
 /** @throws {NoChain} when a chain of another kind answered */
+function listOf(value: Json | undefined): readonly Json[] {
+  if (Array.isArray(value)) return value as readonly Json[]
+  throw new NoChain(`the chain answered no list, but ${printValue(value)}`)
+}
+
+/** @throws {NoChain} when a chain of another kind answered */
 function snapshotOf(value: Json): RemoteSnapshot {
   quantityOf(value, 'id')
   return value as unknown as RemoteSnapshot
@@ -348,9 +342,9 @@ function snapshotOf(value: Json): RemoteSnapshot {
 
 /** The name of each snapshot, or its id. A shell that completes a word waits for them, and not for long. */
 async function namesAt(url: string): Promise<Answer> {
-  const listed = (await ask(url, allSnapshots, COMPLETION_MS)) as readonly Json[]
-  const names = listed.map(snapshotOf).map(({ id, name }) => name ?? id)
-  return { json: [...names], text: names.length === 0 ? undefined : names.join('\n') }
+  const listed = listOf(await ask(url, allSnapshots, COMPLETION_MS)).map(snapshotOf)
+  const names = listed.map(({ id, name }) => name ?? id)
+  return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
 }
 
 /** A peer as admin_peers answers it, in short. */
@@ -391,8 +385,7 @@ function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): Answ
       `${name} at ${address}: ${isOff ? 'cut off' : 'joined'}`,
   )
   const others = `${peers.length === 0 ? 'no peers now; ' : ''}peers to come: ${partitioned ? 'cut off' : 'joined'}`
-  const json = { partitioned, peers: peers.map((each) => ({ ...each })) }
-  return { json, text: [...lines, others].join('\n') }
+  return { json: { partitioned, peers }, text: [...lines, others].join('\n') }
 }
 
 function peerLine({ name, address, blockNumber, blockHash, partitioned }: RemotePeer): string {
@@ -401,7 +394,7 @@ function peerLine({ name, address, blockNumber, blockHash, partitioned }: Remote
 }
 
 /** The snapshot with numbers as scripts compare them. */
-function jsonOf({ blockNumber, timestamp, ...rest }: RemoteSnapshot): Json {
+function jsonOf({ blockNumber, timestamp, ...rest }: RemoteSnapshot): object {
   return { ...rest, blockNumber: Number(blockNumber), timestamp: Number(timestamp) }
 }
 

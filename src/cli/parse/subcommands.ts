@@ -78,11 +78,26 @@ const EXITS: Subcommand['exits'] = [
 
 /** A subcommand that talks to a running chain. */
 function remote(
-  words: Omit<Subcommand, 'flags' | 'exits'>,
+  words: Pick<Subcommand, 'name' | 'sentence' | 'notes'> & Partial<Pick<Subcommand, 'arguments'>>,
   ...flags: readonly SubcommandFlag[]
 ): Subcommand {
-  return { ...words, flags: [...REMOTE, ...flags], exits: EXITS }
+  return { arguments: [], ...words, flags: [...REMOTE, ...flags], exits: EXITS }
 }
+
+type Kind = SubcommandArgument['kind']
+type ArgumentOf = (
+  name: string,
+  sentence: string,
+  values?: SubcommandArgument['values'],
+) => SubcommandArgument
+
+const argumentOf =
+  (kind: Kind): ArgumentOf =>
+  (name, sentence, values) => ({ name, sentence, kind, ...(values && { values }) })
+
+const required = argumentOf('required')
+const optional = argumentOf('optional')
+const repeated = argumentOf('repeated')
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
@@ -92,12 +107,11 @@ export const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
 const exec: Subcommand = {
   name: 'exec',
   arguments: [
-    {
-      name: 'command',
-      sentence: 'With its arguments; it finds the chain in DEVCHAIN_URL and ETH_RPC_URL',
-      kind: 'repeated',
-      values: 'commands',
-    },
+    repeated(
+      'command',
+      'With its arguments; it finds the chain in DEVCHAIN_URL and ETH_RPC_URL',
+      'commands',
+    ),
   ],
   sentence: 'Run a command beside a chain of its own, and end as it ends',
   flags: [
@@ -128,7 +142,6 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   remote(
     {
       name: 'wait',
-      arguments: [],
       sentence: 'Wait until the chain answers',
     },
     {
@@ -140,12 +153,11 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   remote({
     name: 'rpc',
     arguments: [
-      { name: 'method', sentence: 'Such as eth_blockNumber', kind: 'required', values: 'methods' },
-      {
-        name: 'params',
-        sentence: 'Each JSON, or a word, which is text; - stands for what standard input has',
-        kind: 'repeated',
-      },
+      required('method', 'Such as eth_blockNumber', 'methods'),
+      repeated(
+        'params',
+        'Each JSON, or a word, which is text; - stands for what standard input has',
+      ),
     ],
     sentence: 'Call a method and print its result',
     notes: `  devchain rpc eth_call '{"to":"0x5FbDB2315678afecb367f032d93F642f64180aa3","data":"0x18160ddd"}' latest
@@ -154,27 +166,18 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   }),
   remote({
     name: 'snapshot',
-    arguments: [
-      { name: 'name', sentence: 'Begins with a letter; may be taken anew', kind: 'optional' },
-    ],
+    arguments: [optional('name', 'Begins with a letter; may be taken anew')],
     sentence: 'Remember the chain as it is; under a name for good',
     notes: `A snapshot with a name is kept until it is dropped (devchain snapshots --drop) or the chain reset, whatever
 is reverted to. One without is dropped when an older one is reverted to, as those of evm_snapshot.`,
   }),
   remote({
     name: 'revert',
-    arguments: [
-      {
-        name: 'name-or-id',
-        sentence: 'Such as deployed, or 0x1',
-        kind: 'required',
-        values: 'snapshots',
-      },
-    ],
+    arguments: [required('name-or-id', 'Such as deployed, or 0x1', 'snapshots')],
     sentence: 'Go back to a snapshot, as often as you like',
   }),
   remote(
-    { name: 'snapshots', arguments: [], sentence: 'List the snapshots, oldest first' },
+    { name: 'snapshots', sentence: 'List the snapshots, oldest first' },
     {
       name: '--drop',
       placeholder: 'SNAPSHOT',
@@ -186,12 +189,10 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
     {
       name: 'reset',
       arguments: [
-        {
-          name: 'block',
-          sentence:
-            'With --fork: its number, hash or tag, or -N for N before the newest (the newest that stays)',
-          kind: 'optional',
-        },
+        optional(
+          'block',
+          'With --fork: its number, hash or tag, or -N for N before the newest (the newest that stays)',
+        ),
       ],
       sentence:
         'Go back to genesis, or to the block that was forked; snapshots and pool are forgotten',
@@ -200,40 +201,32 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   ),
   remote({
     name: 'mine',
-    arguments: [{ name: 'blocks', sentence: 'How many (1)', kind: 'optional' }],
+    arguments: [optional('blocks', 'How many (1)')],
     sentence: 'Mine blocks, one unless told',
   }),
   remote({
     name: 'time',
     arguments: [
-      {
-        name: 'moment',
-        sentence: '+90 (seconds), +1h30m, +1d, +2w; a date, in UTC; or seconds since 1970',
-        kind: 'optional',
-      },
+      optional('moment', '+90 (seconds), +1h30m, +1d, +2w; a date, in UTC; or seconds since 1970'),
     ],
     sentence: 'Tell the time of the next block, or move it: +1d, or a date',
   }),
   remote({
     name: 'accounts',
-    arguments: [],
     sentence: 'List the accounts with balances',
   }),
   remote({
     name: 'peers',
-    arguments: [],
     sentence: 'List the linked chains with their newest blocks',
   }),
   remote(
     {
       name: 'partition',
       arguments: [
-        {
-          name: 'on|off',
-          sentence: 'on cuts off, off joins again; without either: tell who is cut off',
-          kind: 'optional',
-          values: ['on', 'off'],
-        },
+        optional('on|off', 'on cuts off, off joins again; without either: tell who is cut off', [
+          'on',
+          'off',
+        ]),
       ],
       sentence: 'Tell who of the peers is cut off, cut all off (on), or join them again (off)',
     },
@@ -245,13 +238,12 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   ),
   remote({
     name: 'trace',
-    arguments: [{ name: 'hash', sentence: 'Of a mined transaction', kind: 'required' }],
+    arguments: [required('hash', 'Of a mined transaction')],
     sentence: 'Print the calls of a transaction as a tree, with names and changes of storage',
   }),
   remote(
     {
       name: 'gas-report',
-      arguments: [],
       sentence: 'Print what the functions of the project used',
       notes: `  devchain gas-report --json > before.json
   devchain gas-report --compare before.json --threshold 5     ends with 1 where an average rose by over 5 %`,
@@ -269,26 +261,12 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   ),
   remote({
     name: 'coverage',
-    arguments: [
-      {
-        name: 'file',
-        sentence: 'Write it there in lcov’s form',
-        kind: 'optional',
-        values: 'files',
-      },
-    ],
+    arguments: [optional('file', 'Write it there in lcov’s form', 'files')],
     sentence: 'Print what calls and transactions have reached of the sources (--coverage)',
   }),
   {
     name: 'export',
-    arguments: [
-      {
-        name: 'file',
-        sentence: 'RLP of the blocks, the genesis first',
-        kind: 'required',
-        values: 'files',
-      },
-    ],
+    arguments: [required('file', 'RLP of the blocks, the genesis first', 'files')],
     sentence: 'Write the blocks of the chain to a file, as --import reads them',
     flags: [URL_FLAG],
     exits: EXITS,
@@ -311,18 +289,12 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   {
     name: 'fork-merge',
     arguments: [
-      {
-        name: 'into',
-        sentence: 'Recording that gets the items; created if it is not there',
-        kind: 'required',
-        values: 'files',
-      },
-      {
-        name: 'from',
-        sentence: 'Recordings of the same fork; without any, the lines of the first are sorted',
-        kind: 'repeated',
-        values: 'files',
-      },
+      required('into', 'Recording that gets the items; created if it is not there', 'files'),
+      repeated(
+        'from',
+        'Recordings of the same fork; without any, the lines of the first are sorted',
+        'files',
+      ),
     ],
     sentence: 'Merge recordings of a fork (--fork-record) into one',
     flags: [],
@@ -335,7 +307,7 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   },
   {
     name: 'completions',
-    arguments: [{ name: 'shell', sentence: SHELLS.join(', '), kind: 'required', values: SHELLS }],
+    arguments: [required('shell', SHELLS.join(', '), SHELLS)],
     sentence: 'Print completions for a shell',
     flags: [],
     exits: [

@@ -35,14 +35,15 @@ export type SubscriptionKind =
 interface Subscription {
   readonly id: Hex
   readonly kind: SubscriptionKind
-  readonly session: Session
-  readonly chain: Chain
   readonly select: Selector
 }
 
-/** The subscriptions to one chain; the chain has one listener for all of them. */
+/** The subscriptions of one session, by id. */
+type Own = Map<Hex, Subscription>
+
+/** The sessions that were opened with one chain and have subscribed; the chain has one listener for all of them. */
 interface Audience {
-  readonly members: Map<Session, Set<Subscription>>
+  readonly members: Map<Session, Own>
   readonly stopListening: () => void
 }
 
@@ -57,9 +58,8 @@ const ORDER: readonly SubscriptionKind[] = [
 /** Subscriptions that one session may hold. */
 const MAX_PER_SESSION = 1000
 
-/** All subscriptions of a process. */
+/** The subscriptions of all connections. A session is of one chain for as long as it lasts. */
 export class Subscriptions {
-  readonly #bySession = new Map<Session, Map<Hex, Subscription>>()
   readonly #audiences = new Map<Chain, Audience>()
 
   /**
@@ -68,25 +68,20 @@ export class Subscriptions {
    * @throws {DevchainError} `LIMIT_EXCEEDED` when the session holds 1,000 subscriptions
    */
   add(session: Session, chain: Chain, kind: SubscriptionKind, select: Selector): Hex {
-    const own = this.#ofSession(session)
+    const own = this.#ofSession(session, chain)
     if (own.size >= MAX_PER_SESSION) {
       const message = `too many subscriptions: a connection may hold ${MAX_PER_SESSION}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     const id = hexFromBytes(chain.environment.random(16))
-    const subscription: Subscription = { id, kind, session, chain, select }
-    own.set(id, subscription)
-    const { members } = this.#audienceOf(chain)
-    const sameChain = members.get(session)
-    if (sameChain === undefined) members.set(session, new Set([subscription]))
-    else sameChain.add(subscription)
+    own.set(id, { id, kind, select })
     return id
   }
 
   /** Tells those who subscribed to it that an import began, or that none goes on. */
   tellSyncing(chain: Chain, status: SyncStatus | undefined): void {
-    for (const [session, subscriptions] of this.#audiences.get(chain)?.members ?? []) {
-      const params = [...subscriptions]
+    for (const [session, own] of this.#audiences.get(chain)?.members ?? []) {
+      const params = [...own.values()]
         .filter(({ kind }) => kind === 'syncing')
         .map(({ id }) => ({ subscription: id, result: syncChange(status) }))
       if (params.length > 0) session.notify('eth_subscription', { most: params.length, params })
@@ -94,23 +89,27 @@ export class Subscriptions {
   }
 
   /** Ends a subscription of this session; false when it has none of that id. */
-  remove(session: Session, id: string): boolean {
-    const own = this.#bySession.get(session)
-    const subscription = own?.get(id.toLowerCase() as Hex)
-    if (own === undefined || subscription === undefined) return false
-    own.delete(subscription.id)
-    this.#leave(subscription)
-    return true
+  remove(session: Session, chain: Chain, id: string): boolean {
+    return (
+      this.#audiences
+        .get(chain)
+        ?.members.get(session)
+        ?.delete(id.toLowerCase() as Hex) === true
+    )
   }
 
-  #ofSession(session: Session): Map<Hex, Subscription> {
-    const known = this.#bySession.get(session)
+  #ofSession(session: Session, chain: Chain): Own {
+    const { members, stopListening } = this.#audienceOf(chain)
+    const known = members.get(session)
     if (known !== undefined) return known
-    const own = new Map<Hex, Subscription>()
-    this.#bySession.set(session, own)
+    const own: Own = new Map()
+    members.set(session, own)
     session.onClose(() => {
-      this.#bySession.delete(session)
-      for (const subscription of own.values()) this.#leave(subscription)
+      own.clear()
+      members.delete(session)
+      if (members.size > 0) return
+      stopListening()
+      this.#audiences.delete(chain)
     })
     return own
   }
@@ -124,41 +123,32 @@ export class Subscriptions {
     this.#audiences.set(chain, audience)
     return audience
   }
-
-  #leave(subscription: Subscription): void {
-    const { chain, session } = subscription
-    const audience = this.#audiences.get(chain)
-    const own = audience?.members.get(session)
-    if (audience === undefined || own === undefined) return
-    own.delete(subscription)
-    if (own.size === 0) audience.members.delete(session)
-    if (audience.members.size > 0) return
-    audience.stopListening()
-    this.#audiences.delete(chain)
-  }
 }
 
 function notify(members: Audience['members'], announcements: Announcements): void {
-  for (const [session, subscriptions] of members) {
+  for (const [session, own] of members) {
     // pending transactions first, heads last: a client that learns of a block has its logs and receipts already
-    const selected = [...subscriptions]
+    const selected = [...own.values()]
       .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
       .map((subscription) => ({ subscription, selection: subscription.select(announcements) }))
     const most = selected.reduce((sum, { selection }) => sum + selection.most, 0)
     if (most > 0)
-      session.notify('eth_subscription', { most, params: notificationsOf(subscriptions, selected) })
+      session.notify('eth_subscription', { most, params: notificationsOf(own, selected) })
   }
 }
 
 /** The parameters of each notification of one change to one session. A subscription that has ended meanwhile gets none. */
 function* notificationsOf(
-  subscriptions: ReadonlySet<Subscription>,
+  own: ReadonlyMap<Hex, Subscription>,
   selected: readonly { readonly subscription: Subscription; readonly selection: Selection }[],
 ): IterableIterator<Json | undefined> {
-  for (const { subscription, selection } of selected) {
+  for (const {
+    subscription: { id },
+    selection,
+  } of selected) {
     for (const result of selection.results) {
-      if (!subscriptions.has(subscription)) break
-      yield result === undefined ? undefined : { subscription: subscription.id, result }
+      if (!own.has(id)) break
+      yield result === undefined ? undefined : { subscription: id, result }
     }
   }
 }

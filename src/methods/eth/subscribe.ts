@@ -110,10 +110,10 @@ export const subscribeMethods: Methods = [
     example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
     effects: 'node',
     tell: ([id]) => `ended ${short(id)}`,
-    handle: ({ filters, profile, session, subscriptions }, id) =>
+    handle: ({ chain, filters, profile, session, subscriptions }, id) =>
       session === undefined && profile.pollsSubscriptions
         ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))
-        : subscriptions.remove(sessionOf(session), id),
+        : subscriptions.remove(sessionOf(session), chain, id),
   }),
 ]
 
