@@ -11,7 +11,7 @@ import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts
 import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Log, methodPattern } from './log/log.ts'
-import { loadPalette, wantsColor } from './log/palette.ts'
+import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
 import { complain, outliveReaders } from './output.ts'
@@ -45,7 +45,7 @@ export async function start(settings: AllSettings): Promise<number> {
   try {
     await checkLogged(settings)
     terminal = await openTerminal(settings)
-    const devchain = await run(settings, terminal)
+    const { devchain } = await bringUp(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
     const reports = await endReports(devchain, settings)
@@ -83,29 +83,29 @@ export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): P
 }
 
 /** Brings a chain up, and says so. */
-async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain> {
-  const { devchain, endpoints } = await withSpinner(
-    'starting the chain',
-    terminal.hasSpinner,
-    async () => {
-      const devchain = await openDevchain(settings, {
-        observer: terminal.observer,
-        folder: process.cwd(),
-      })
-      return { devchain, endpoints: await devchain.listen() }
-    },
-  )
+export async function bringUp(
+  settings: AllSettings,
+  { observer, hasSpinner = false, greet }: Greeter,
+): Promise<{ readonly devchain: Devchain; readonly url: string }> {
+  const { devchain, endpoints } = await withSpinner('starting the chain', hasSpinner, async () => {
+    const devchain = await openDevchain(settings, { observer, folder: process.cwd() })
+    return { devchain, endpoints: await devchain.listen() }
+  })
   const ready = readyFacts(devchain, endpoints, settings)
   if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, ready)
-  terminal.greet(bootEvent(ready))
-  return devchain
+  greet(bootEvent(ready))
+  return { devchain, url: endpoints.url }
+}
+
+/** Who is told that a chain is up, and what it does. */
+export interface Greeter {
+  readonly observer: Observer
+  readonly hasSpinner?: boolean
+  readonly greet: (boot: BootEvent) => void
 }
 
 /** Where the log goes, and how it looks. */
-interface Terminal {
-  readonly observer: Observer
-  readonly hasSpinner: boolean
-  readonly greet: (boot: BootEvent) => void
+interface Terminal extends Greeter {
   /** Prints the reports of the end. */
   readonly report: (text: string) => void
   readonly close: () => Promise<void>
@@ -174,12 +174,9 @@ interface Output {
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   const isTerminal = sink.fd === undefined && isatty(1)
-  const { noColor, verbose } = settings
+  const { noColor } = settings
   const palette = await loadPalette(wantsColor({ isTerminal, noColor, environment: process.env }))
-  const renderer =
-    settings.log === 'json'
-      ? createJsonRenderer(Date.now, verbose)
-      : createPrettyRenderer(palette, verbose)
+  const renderer = rendererOf(settings, palette)
   const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
   const size = isTerminal ? sizeOfScreen : undefined
   return {
@@ -188,6 +185,12 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
     size,
     log: new Log(renderer, writer, size, settings),
   }
+}
+
+export function rendererOf({ log, verbose }: AllSettings, palette: Palette): Renderer {
+  return log === 'json'
+    ? createJsonRenderer(Date.now, verbose)
+    : createPrettyRenderer(palette, verbose)
 }
 
 /** Asked late: to make the stream takes a while. */

@@ -2,20 +2,25 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
-import { type Devchain, type Endpoints, type Observer, openDevchain } from '../../devchain.ts'
+import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
-import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from '../boot.ts'
 import type { Renderer, TextWriter } from '../log/folding.ts'
-import { createJsonRenderer } from '../log/json.ts'
 import { Log } from '../log/log.ts'
 import { PLAIN } from '../log/palette.ts'
-import { createPrettyRenderer } from '../log/pretty.ts'
 import { LogWriter, type Sink } from '../log/writer.ts'
 import { complain, sharedStream } from '../output.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { endReports } from '../reports.ts'
-import { checkLogged, logFile, observerOf, refusalOf } from '../start.ts'
+import {
+  bringUp,
+  checkLogged,
+  type Greeter,
+  logFile,
+  observerOf,
+  refusalOf,
+  rendererOf,
+} from '../start.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
 const NOT_FOUND = 127
@@ -62,9 +67,7 @@ function lastOf<W extends string>(words: readonly W[], asked: readonly string[])
 }
 
 /** Where the log of the chain goes. */
-interface Output {
-  readonly observer: Observer
-  readonly greet: (boot: BootEvent) => void
+interface Output extends Greeter {
   /** Puts the reports of the end into the log; undefined: they are shown though the log is not. */
   readonly report: ((text: string) => void) | undefined
   /** Shows what is to be shown, once the command has ended. */
@@ -78,15 +81,11 @@ async function runBeside(
 ): Promise<number> {
   let devchain: Devchain
   let output: Output
-  let endpoints: Endpoints
+  let url: string
   try {
     await checkLogged(settings)
     output = openOutput(log, settings)
-    devchain = await openDevchain(settings, { observer: output.observer, folder: process.cwd() })
-    endpoints = await devchain.listen()
-    const ready = readyFacts(devchain, endpoints, settings)
-    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, ready)
-    output.greet(bootEvent(ready))
+    ;({ devchain, url } = await bringUp(settings, output))
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
@@ -94,7 +93,7 @@ async function runBeside(
     return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
   }
   try {
-    const { exitCode, refusal, isInterrupted } = await run(command, endpoints.url)
+    const { exitCode, refusal, isInterrupted } = await run(command, url)
     // what the command has built names what it did
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
@@ -129,12 +128,9 @@ async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Rep
 }
 
 function openOutput(when: LogWhen, settings: AllSettings): Output {
-  const { logFile: path, quiet, verbose } = settings
+  const { logFile: path, quiet } = settings
   if (path === undefined && (when === 'never' || quiet)) return SILENT
-  const wide =
-    settings.log === 'json'
-      ? createJsonRenderer(Date.now, verbose)
-      : createPrettyRenderer(PLAIN, verbose)
+  const wide = rendererOf(settings, PLAIN)
   const renderer =
     path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)

@@ -25,12 +25,15 @@ export interface Selection {
 }
 
 /** In what order the subscriptions of a session are notified of the same change. */
-export type SubscriptionKind =
-  | 'newPendingTransactions'
-  | 'logs'
-  | 'transactionReceipts'
-  | 'newHeads'
-  | 'syncing'
+const ORDER = [
+  'newPendingTransactions',
+  'logs',
+  'transactionReceipts',
+  'newHeads',
+  'syncing',
+] as const
+
+export type SubscriptionKind = (typeof ORDER)[number]
 
 interface Subscription {
   readonly id: Hex
@@ -46,14 +49,6 @@ interface Audience {
   readonly members: Map<Session, Own>
   readonly stopListening: () => void
 }
-
-const ORDER: readonly SubscriptionKind[] = [
-  'newPendingTransactions',
-  'logs',
-  'transactionReceipts',
-  'newHeads',
-  'syncing',
-]
 
 /** Subscriptions that one session may hold. */
 const MAX_PER_SESSION = 1000
