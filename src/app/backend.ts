@@ -15,10 +15,11 @@ import type { Node } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
+import type { Reply } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
-import type { Reply, Target } from '../server/answer.ts'
+import type { Target } from '../server/answer.ts'
 import type { Common } from './common.ts'
 import { Forking } from './forking.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
@@ -33,7 +34,6 @@ import {
 /** How long the artifacts of a project leave the processor to the first calls. */
 const FIRST_CALLS_MS = 20
 
-/** What a chain is opened with. */
 export interface BackendOptions {
   /** Its path is this after a `/`, and the log has it; undefined: the chain that is there without being named. */
   readonly name: string | undefined
@@ -203,7 +203,6 @@ export class Backend implements Target {
     return failure
   }
 
-  /** One is made for every request. */
   #contextOf(caller: Caller, isOwn: boolean): MethodContext {
     const { common, settings, profile, logging, node, forking, project, peers } = this.#parts
     const { chain, filters, getWork } = node

@@ -13,10 +13,8 @@ import type { Effects } from '../rpc/method.ts'
 import type { CallReport } from '../rpc/report.ts'
 import type { Meaning } from '../rpc/schema.ts'
 
-/** How the execution of a call failed. */
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
 
-/** The word of an error, and the numbers of its message. */
 export type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
 
 /** A call, with the console lines of contracts that ran for it alone, without a transaction. */
@@ -40,7 +38,6 @@ export interface ObservedCall extends CallReport {
 export interface Observer {
   /** The chain is there, as it begins: called once, before all others but `onNotice` and `onBug`. */
   readonly onChain?: ((chain: Pick<Chain, 'state'>) => void) | undefined
-  /** A request was answered. */
   readonly onCall?: ((call: ObservedCall) => void) | undefined
   /** The chain's state changed; told before the request that changed it is answered. */
   readonly onChange?: ((change: StateChange) => void) | undefined

@@ -55,7 +55,6 @@ export interface OptionSource {
   readonly path?: string
 }
 
-/** The name under which a source gives an option. */
 function nameIn(source: OptionSource, key: OptionKey): string {
   if (source.kind === 'flag') return flagOf(key)
   if (source.kind === 'environment') return environmentNameOf(key)
@@ -187,7 +186,6 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
   )
 }
 
-/** The options of `createDevchain`, checked, with defaults. */
 export function readDevchainOptions(options: DevchainOptions): DevchainSettings {
   return resolveOptions([programSource(options)])
 }

@@ -16,7 +16,6 @@ import {
 } from '../state/genesis.ts'
 import type { Predeploy } from '../state/predeploys.ts'
 
-/** Contracts by name. */
 const CONTRACTS: Readonly<Record<PredeployName, () => Promise<Predeploy>>> = {
   multicall3: async () => (await import('../state/multicall3.ts')).MULTICALL3,
 }
@@ -84,7 +83,6 @@ function refuseDifference(what: string, option: bigint | undefined, file: unknow
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** The blocks to import that the options name. */
 export async function readBlocks({
   import: blocks,
 }: DevchainSettings): Promise<Uint8Array | undefined> {

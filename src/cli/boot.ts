@@ -72,7 +72,6 @@ export function bootEvent(ready: ReadyFacts): BootEvent {
   return { ...ready, mnemonic: undefined, accounts }
 }
 
-/** Gathers what is told of a chain that listens. */
 export function readyFacts(
   devchain: Devchain,
   endpoints: Endpoints,

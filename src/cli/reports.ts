@@ -7,7 +7,6 @@ import { gasTable } from './commands/gastable.ts'
 
 type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>
 
-/** The reports of a run. */
 export interface EndReports {
   /** As the log has them; empty where none was asked for. */
   readonly text: string

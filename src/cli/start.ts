@@ -106,7 +106,6 @@ export interface Greeter {
 
 /** Where the log goes, and how it looks. */
 interface Terminal extends Greeter {
-  /** Prints the reports of the end. */
   readonly report: (text: string) => void
   readonly close: () => Promise<void>
 }
@@ -147,7 +146,6 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
 }
 
-/** Tells a log of everything that a chain does. */
 export function observerOf(log: Log): Observer {
   return {
     ofChain: (name) => observerOf(log.ofChain(name)),
@@ -164,7 +162,6 @@ export function observerOf(log: Log): Observer {
   }
 }
 
-/** An open output, with the log that writes there. */
 interface Output {
   readonly writer: LogWriter
   readonly renderer: Renderer

@@ -114,7 +114,7 @@ interface Call {
 }
 
 /** What a message is answered by: nothing for notifications. */
-type Reply = string | JsonText | undefined
+export type Reply = string | JsonText | undefined
 
 type Answer = { readonly result: Json | JsonText } | Failure
 

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '../core/promises.ts'
+import type { Reply } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
-import type { JsonText } from '../rpc/jsontext.ts'
 import type { Caller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
@@ -71,9 +71,6 @@ export interface HttpOptions {
   /** Told of whatever is thrown and should not be. */
   readonly onBug: (error: unknown) => void
 }
-
-/** What a message is answered by: nothing for notifications. */
-export type Reply = string | JsonText | undefined
 
 /** Serves connections that others accepted. */
 export interface HttpServer {

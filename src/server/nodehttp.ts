@@ -1,6 +1,7 @@
 // JSON-RPC over node's own HTTP server, and its WebSockets. It can serve everything.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Reply } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteHead, SiteReply } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
@@ -12,7 +13,6 @@ import {
   idleCheckMs,
   isRefusal,
   pathOf,
-  type Reply,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -31,13 +31,11 @@ import {
 } from './replies.ts'
 import { acceptWebSockets } from './websocket.ts'
 
-/** Bytes of all headers of a request. */
 const MAX_HEADER_BYTES = 16_384
 
 /** `httpAllowHalfOpen` is node's own, but not in its types: a client that says "no more requests" gets its replies. */
 type HalfOpenServer = Server & { httpAllowHalfOpen: boolean }
 
-/** Makes the server. It does not listen: it is handed its connections. */
 export function createNodeHttp(options: HttpOptions): HttpServer {
   const http = createHttpServer(options.timeouts)
   const connections = new Map<Duplex, Connection>()
@@ -191,14 +189,12 @@ async function reply(response: ServerResponse, body: Reply, relief: Relief): Pro
   else await sendLong(response, body)
 }
 
-/** Undefined for a method that no site answers. */
 function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteHead | undefined {
   if (!['GET', 'HEAD', 'POST'].includes(method)) return undefined
   const asked = method === 'POST' ? 'POST' : 'GET'
   return { method: asked, target: url, accept: headers.accept ?? '' }
 }
 
-/** Answers a request that is not JSON-RPC. */
 async function visit(
   request: IncomingMessage,
   response: ServerResponse,

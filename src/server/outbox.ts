@@ -66,7 +66,6 @@ export class Turns {
   }
 }
 
-/** A socket that tells of silence. */
 type Timed = Duplex & { readonly setTimeout?: (ms: number) => unknown }
 
 /** What is told of one change. */
@@ -77,7 +76,6 @@ interface Waiting {
   most: number
 }
 
-/** The notifications of one client. */
 export class Outbox {
   readonly #client: WebSocket
   readonly #socket: Timed

@@ -66,7 +66,6 @@ function lastOf<W extends string>(words: readonly W[], asked: readonly string[])
   return words.find((word) => word === asked.findLast((each) => words.some((one) => one === each)))
 }
 
-/** Where the log of the chain goes. */
 interface Output extends Greeter {
   /** Puts the reports of the end into the log; undefined: they are shown though the log is not. */
   readonly report: ((text: string) => void) | undefined
@@ -108,7 +107,6 @@ async function runBeside(
   }
 }
 
-/** The reports, and why they could not all be made. */
 interface Reports {
   readonly text: string
   readonly refusal: string
@@ -173,7 +171,6 @@ const SILENT: Output = {
   finish: async () => undefined,
 }
 
-/** The log is shown when the command has failed. */
 function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   const kept = new NewestText(KEPT)
   const lines = new Log(renderer, kept, undefined, settings)
@@ -188,16 +185,13 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   }
 }
 
-/** How a command ended. */
 interface End {
   readonly exitCode: number
-  /** Why it could not be run. */
   readonly refusal?: string
   /** True when the user has interrupted it: Ctrl-C, or the signal that this sends. */
   readonly isInterrupted?: boolean
 }
 
-/** Runs the command to its end, in the same terminal. */
 async function run([program = '', ...args]: readonly string[], url: string): Promise<End> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   const child = spawn(program, args, { stdio: 'inherit', env })

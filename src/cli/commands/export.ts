@@ -9,7 +9,6 @@ import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { ask, askAll, chainUrl, exitOf } from './client.ts'
 
-/** Blocks asked for at a time. */
 const BATCH = 50
 
 /** Something that the user can do something about; anything else is a bug. */

@@ -26,7 +26,6 @@ export async function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): P
   return EXIT.ok
 }
 
-/** What is there. */
 interface Content {
   readonly files: number
   readonly bytes: number

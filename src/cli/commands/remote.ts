@@ -32,18 +32,15 @@ interface Answer {
   readonly exitCode?: number
 }
 
-/** What a handler may ask. */
 interface Question {
   readonly call: (method: string, params?: readonly unknown[]) => Promise<Json>
   /** Several at once, in their order. */
   readonly callAll: (calls: readonly Call[]) => Promise<readonly Json[]>
   readonly url: string
-  /** The arguments after the name. */
   readonly words: readonly string[]
   readonly flags: CommandLine['flags']
 }
 
-/** A snapshot as devchain_snapshots answers it. */
 interface RemoteSnapshot {
   readonly id: string
   readonly name: string | null
@@ -52,10 +49,8 @@ interface RemoteSnapshot {
   readonly timestamp: string
 }
 
-/** A trace as devchain_traceTransaction answers it. */
 type RemoteTrace = { readonly lines: readonly string[]; readonly [key: string]: Json }
 
-/** Coverage as devchain_coverage answers it. */
 interface RemoteCoverage {
   readonly lcov: string
   readonly files: readonly CoverageRow[]
@@ -242,7 +237,6 @@ export async function remoteCommand(
   }
 }
 
-/** Says what went wrong, on standard error. */
 async function refuse(name: string, error: unknown, isJson: boolean): Promise<number> {
   const [exitCode, hint] = exitOf(error)
   const { message, code, data } = error as ChainRefusal

@@ -1,7 +1,6 @@
 // JSON values of any size as text of a bounded size: no more of them is looked at than is written.
 import type { Json } from '../../rpc/schema.ts'
 
-/** A value, or the beginning of its JSON. */
 export interface Bounded {
   readonly value: Json
   readonly isCut: boolean
@@ -13,7 +12,6 @@ export function bounded(value: Json, limit: number): Bounded {
   return { value: `${beginning(value, limit)}…`, isCut: true }
 }
 
-/** The first characters of a value's JSON. */
 export function beginning(value: Json, limit: number): string {
   return written(value, limit).slice(0, limit)
 }

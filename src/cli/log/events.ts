@@ -82,11 +82,9 @@ export interface BackEvent {
   readonly id: string | undefined
   readonly fromBlock: bigint
   readonly toBlock: bigint
-  /** By how much the clock jumped. */
   readonly clockSeconds: bigint
   /** Whose branch it is; undefined: it was made here. */
   readonly peer?: string
-  /** How many blocks another branch took the place of. */
   readonly lostBlocks?: number
   /** The transactions of lost blocks that wait in the pool again, and those that are neither in a block nor in the pool. */
   readonly requeued?: Hashes
@@ -99,7 +97,6 @@ export interface Hashes {
   readonly hashes: readonly Hash[]
 }
 
-/** The clock was moved by hand. */
 export interface ClockEvent {
   readonly event: 'clock'
   readonly clockSeconds: bigint

@@ -4,32 +4,10 @@ import { stripVTControlCharacters } from 'node:util'
 import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
-import type { CallEvent, ChainEvent, LineEvent } from './events.ts'
+import type { ChainEvent, LineEvent } from './events.ts'
 import { joinedImports } from './peers.ts'
 import { accountOf, askedBy } from './request.ts'
-import type { Scene } from './scene.ts'
-
-/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
-export interface Entry {
-  /** The name of the chain, where it has one. */
-  readonly chain?: string | undefined
-  readonly call: CallEvent | undefined
-  /** Counts the calls of a run, from 1 on. */
-  readonly id?: number | undefined
-  /** How many times; above 1 only for entries that fold. */
-  readonly count: number
-  /** True: the calls had different parameters, and this is the newest. */
-  readonly isMixed?: boolean
-  readonly events: readonly ChainEvent[]
-  /** What names are looked up in; undefined where there is no project. */
-  readonly scene?: Scene | undefined
-  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
-  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
-  /** Calls of transactions as trees, by their hashes, in lines. */
-  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
-  /** The call's own calls as a tree, in lines, where it made no transaction. */
-  readonly callTrace?: readonly string[] | undefined
-}
+import type { Entry } from './scene.ts'
 
 /** Turns events into text: whole lines, each with its line feed. */
 export interface Renderer {
@@ -117,7 +95,6 @@ export class Folding {
     this.#newest = undefined
   }
 
-  /** The line that an entry is counted on. */
   #runOf(entry: Entry): Run | undefined {
     const newest = this.#newest
     if (newest !== undefined && isSame(newest.entry, entry)) return newest
@@ -191,7 +168,6 @@ export class Folding {
     else this.#show()
   }
 
-  /** Writes what is counted and not written. */
   #show(): void {
     this.#dueMs = undefined
     const first = this.#runs.findIndex(({ written, count }) => written < count)

@@ -2,11 +2,19 @@
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
 import type { CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
-import type { Entry, Renderer } from './folding.ts'
+import type { Renderer } from './folding.ts'
 import { builtInName, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy, isDeployer } from './request.ts'
-import { plainTold, type Scene, toldCall, toldError, toldEvents, toldTransaction } from './scene.ts'
+import {
+  type Entry,
+  plainTold,
+  type Scene,
+  toldCall,
+  toldError,
+  toldEvents,
+  toldTransaction,
+} from './scene.ts'
 
 /** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
 const VALUE_LIMIT = 10_000
@@ -126,7 +134,6 @@ function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): objec
   return { ...object, ...called, ...named, solidityStack, trace, input: undefined, ok }
 }
 
-/** What the project knows of a transaction. */
 function namesOf(scene: Scene, event: TransactionEvent): object {
   const { to, failure } = event
   const called = toldTransaction(scene, event)

@@ -19,9 +19,9 @@ import {
   type LineEvent,
   sentHash,
 } from './events.ts'
-import { type Entry, Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
+import { Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
 import { Hints } from './hints.ts'
-import { type Scene, withNames } from './scene.ts'
+import { type Entry, type Scene, withNames } from './scene.ts'
 
 /** How long changes wait for the call that made them before they are logged alone. */
 const CLAIM_MS = 10
@@ -63,7 +63,6 @@ export class Log {
   readonly #folding: Folding
   /** Of the chain that is logged here; undefined: it has none. */
   readonly #chain: string | undefined
-  /** The logs of chains that have names. */
   readonly #named: Log[] = []
   readonly #hints: Hints | undefined
   readonly #isShown: (method: string) => boolean
@@ -127,7 +126,6 @@ export class Log {
     this.#names = names
   }
 
-  /** Logs a call, and the changes that it made. */
   call(call: CallEvent): void {
     const changes = this.#claim(call)
     this.#totals.calls += 1
@@ -171,22 +169,18 @@ export class Log {
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
-  /** Logs that something takes long and goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
     this.#line({ event: 'running', method: name, durationMs, gasUsed, others })
   }
 
-  /** Logs what a user should know. */
   notice(text: string): void {
     this.#line({ event: 'notice', text })
   }
 
-  /** Logs that a peer came or went, or was refused. */
   peer(event: PeerEvent): void {
     this.#line({ event: 'peer', ...event })
   }
 
-  /** Logs what was found of the user's project. */
   artifacts(event: ProjectEvent): void {
     if (!('hint' in event)) {
       this.#line(event)
@@ -201,7 +195,6 @@ export class Log {
     this.#line({ event: 'bug', stack })
   }
 
-  /** Writes what waits. */
   finish(): void {
     for (const log of this.#named) log.finish()
     this.#tellHeld()
@@ -249,7 +242,6 @@ export class Log {
     }
   }
 
-  /** Tells all that waits, explained or not. */
   #tellAll(): void {
     clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
@@ -360,12 +352,10 @@ function shownMethods(settings: LogSettings | undefined): (method: string) => bo
     !except!.some((pattern) => pattern.test(method))
 }
 
-/** `eth_get*` as an expression. */
 export function methodPattern(pattern: string): RegExp {
   return new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`)
 }
 
-/** True when the change put the transaction into a block or into the pool. */
 function hasTransaction(change: StateChange, hash: Hash): boolean {
   const isMined = [...change.head.added.filled()].some(({ block }) =>
     block.transactions.some((transaction) => transaction.hash === hash),

@@ -50,7 +50,6 @@ export function importedLine(event: ImportedEvent): string {
   return `imported ${blocks} of ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
 }
 
-/** What happened, in one line. */
 export function peerLine(event: PeerEvent): string {
   const who = oneLine('peer' in event ? event.peer : event.where, 80)
   const reason = 'reason' in event ? oneLine(event.reason, 300) : ''

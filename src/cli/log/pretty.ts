@@ -32,7 +32,7 @@ import type {
   RunningEvent,
   TransactionEvent,
 } from './events.ts'
-import type { Entry, Renderer } from './folding.ts'
+import type { Renderer } from './folding.ts'
 import { builtInName, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
@@ -41,6 +41,7 @@ import { accountOf, askedBy, isDeployer } from './request.ts'
 import {
   answerText,
   briefly,
+  type Entry,
   phraseOf,
   toldCall,
   toldError,
@@ -135,7 +136,6 @@ interface PlainLook {
   readonly isVerbose: boolean
   /** An address as people know it, in full where there is room. */
   readonly address: (address: Address) => string
-  /** A method's name as wide as its column. */
   readonly label: (method: string) => string
   /** Of the terminal; undefined: as wide as may be. */
   readonly columns: number | undefined
@@ -144,7 +144,6 @@ interface PlainLook {
 /** How an entry is told: with what is known of it. */
 type Look = PlainLook & Pick<Entry, 'scene' | 'stacks' | 'traces' | 'callTrace'>
 
-/** The look on a terminal. */
 function fitted(look: Look, columns: number): Look {
   if (!isShort({ ...look, columns })) return { ...look, columns }
   const label = columns < NARROW ? (method: string) => oneLine(method, 60) : look.label
@@ -357,7 +356,6 @@ function nameFor({ scene, address }: Look, account: Address): string {
   return label === undefined ? address(account) : `${label} ${address(account)}`
 }
 
-/** Where in Solidity something failed, innermost first. */
 function traceLines({ palette }: Look, lines: readonly string[] = []): string[] {
   return lines.map((line) => `    ${palette.dim('│')} ${line}`)
 }
@@ -377,7 +375,6 @@ function failureOf(
   return error === undefined ? failureText(failure) : phraseOf(error, look.isVerbose)
 }
 
-/** The events of a transaction that the project knows. */
 function eventTexts(look: Look, event: TransactionEvent): string[] {
   // a trace has them where they were emitted
   if (look.scene === undefined || look.traces?.has(event.hash)) return []
@@ -387,7 +384,6 @@ function eventTexts(look: Look, event: TransactionEvent): string[] {
   return isRest ? [...texts, `and ${plural(others, 'other')}`] : texts
 }
 
-/** Gas that was used, and how much that is of what there was. */
 function gasOf(
   look: Look,
   { gasUsed, gasLimit }: Pick<BlockEvent, 'gasUsed' | 'gasLimit'>,
@@ -396,7 +392,6 @@ function gasOf(
   return `gas ${number(gasUsed)}${whole} (${percent(gasUsed, gasLimit)})`
 }
 
-/** True where what is long is told in short. */
 function isShort({ columns }: Look): boolean {
   return columns !== undefined && columns < WIDE
 }

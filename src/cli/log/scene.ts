@@ -18,13 +18,34 @@ export interface Scene {
   readonly traces: 'failed' | 'all' | undefined
 }
 
+/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
+export interface Entry {
+  /** The name of the chain, where it has one. */
+  readonly chain?: string | undefined
+  readonly call: CallEvent | undefined
+  /** Counts the calls of a run, from 1 on. */
+  readonly id?: number | undefined
+  /** How many times; above 1 only for entries that fold. */
+  readonly count: number
+  /** True: the calls had different parameters, and this is the newest. */
+  readonly isMixed?: boolean
+  readonly events: readonly ChainEvent[]
+  /** What names are looked up in; undefined where there is no project. */
+  readonly scene?: Scene | undefined
+  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
+  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
+  /** Calls of transactions as trees, by their hashes, in lines. */
+  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
+  /** The call's own calls as a tree, in lines, where it made no transaction. */
+  readonly callTrace?: readonly string[] | undefined
+}
+
 /** Characters that a call, an event or an error may take in a line. */
 const PHRASE = 240
 
 /** Events below one transaction; how many more there are is told. */
 const LISTED = 50
 
-/** A call, event or error in words. */
 export function phraseOf(told: Told, isVerbose: boolean): string {
   return isVerbose ? oneLine(told.whole, 10 * PHRASE) : oneLine(told.text, PHRASE)
 }
@@ -40,7 +61,6 @@ export function toldCall(scene: Scene | undefined, call: CallEvent): Told | Told
   return to && names.call(world, { from, to, input }, before)
 }
 
-/** What a transaction calls or creates. */
 export function toldTransaction(
   { names, world, before }: Scene,
   { executed, from, to, created }: TransactionEvent,
@@ -86,18 +106,8 @@ export function toldEvents(
 /** Failed transactions of one entry that are explained: each is run again. */
 const EXPLAINED = 10
 
-/** What an entry is, as far as its failures are explained. */
-interface Failing {
-  readonly call: CallEvent | undefined
-  readonly events: readonly ChainEvent[]
-  readonly scene?: Scene | undefined
-  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
-  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
-  readonly callTrace?: readonly string[] | undefined
-}
-
 /** The entry once the artifacts that it is told by are read, with what `withStacks` adds; undefined where nothing is waited for. */
-export function withNames<E extends Failing>(entry: E): Promise<E> | undefined {
+export function withNames(entry: Entry): Promise<Entry> | undefined {
   const { call, events, scene } = entry
   const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
   const reading = isRun ? scene?.names.runs.catchUp() : undefined
@@ -106,7 +116,7 @@ export function withNames<E extends Failing>(entry: E): Promise<E> | undefined {
 }
 
 /** The entry with why and where its transactions failed, and with their traces; undefined where nothing is to be added. */
-function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
+function withStacks(entry: Entry): Promise<Entry> | undefined {
   const { call, events, scene } = entry
   if (scene === undefined) return undefined
   const transactions = events.filter((event) => event.event === 'transaction')
@@ -116,25 +126,17 @@ function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
     scene.traces === 'all' || (scene.traces === 'failed' && call?.error !== undefined)
   const again = isTraced ? call?.again : undefined
   if (failed.length + traced.length === 0) {
-    return again && withCallTrace(entry, scene.names.runs.traceRun(again))
+    return again && scene.names.runs.traceRun(again).then((callTrace) => ({ ...entry, callTrace }))
   }
   return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
 }
 
-/** The entry with its call's own calls, where they can be told. */
-async function withCallTrace<E extends Failing>(
-  entry: E,
-  lines: Promise<readonly string[]>,
-): Promise<E> {
-  return { ...entry, callTrace: await lines }
-}
-
-async function explained<E extends Failing>(
-  entry: E,
+async function explained(
+  entry: Entry,
   { names }: Scene,
   failed: readonly TransactionEvent[],
   traced: readonly TransactionEvent[],
-): Promise<E> {
+): Promise<Entry> {
   const { call } = entry
   const known = call?.error?.solidityStack
   const stacks = await linesOf(failed, async (hash) =>

@@ -44,12 +44,10 @@ export function wrapped(
   return [...rows, row.trimEnd()].join('\n')
 }
 
-/** Columns of a text. */
 export function widthOf(text: string): number {
   return [...stripVTControlCharacters(text)].length
 }
 
-/** A word with its hashes and addresses shortened. */
 function withShortHex(word: string): string {
   return word.replace(/0x[0-9a-f]{40,64}/gi, short)
 }

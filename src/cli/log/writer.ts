@@ -16,7 +16,6 @@ export interface Sink {
   readonly fd: number | undefined
 }
 
-/** Gathers text and writes it to a sink, one write at a time. */
 export class LogWriter {
   readonly #sink: Sink
   readonly #describeDropped: (lines: number) => string

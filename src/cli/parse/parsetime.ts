@@ -1,7 +1,6 @@
 // Times as people write them in a shell: +1d, +1h30m, a date.
 import { DevchainError, printValue } from '../../core/errors.ts'
 
-/** What a clock is told. */
 export type Move =
   | { readonly kind: 'increase'; readonly seconds: bigint }
   | { readonly kind: 'set'; readonly timestamp: bigint }

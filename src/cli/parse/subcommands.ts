@@ -24,7 +24,6 @@ export type SubcommandName =
 /** What a subcommand ends with. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
 
-/** A flag of a subcommand. */
 export interface SubcommandFlag {
   readonly name: `--${string}`
   /** Undefined for a flag without a value. Words with bars between them are all that there are. */
@@ -76,7 +75,6 @@ const EXITS: Subcommand['exits'] = [
   ['3', 'no chain answers there'],
 ]
 
-/** A subcommand that talks to a running chain. */
 function remote(
   words: Pick<Subcommand, 'name' | 'sentence' | 'notes'> & Partial<Pick<Subcommand, 'arguments'>>,
   ...flags: readonly SubcommandFlag[]
@@ -320,12 +318,10 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
   },
 ]
 
-/** True for the name of a subcommand. */
 export function isSubcommand(word: string | undefined): word is SubcommandName {
   return SUBCOMMANDS.some(({ name }) => name === word)
 }
 
-/** The subcommand of this name. */
 export function subcommandOf(name: SubcommandName): Subcommand {
   return SUBCOMMANDS.find((each) => each.name === name)!
 }

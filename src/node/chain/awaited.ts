@@ -10,7 +10,6 @@ import type {
 } from '../../evm/executor.ts'
 import { DelegatingExecutor } from './delegating.ts'
 
-/** What watches the run of a transaction. */
 export type TracerOf = (transaction: TransactionJob['transaction']) => Tracer | undefined
 
 const noTracer: TracerOf = () => undefined

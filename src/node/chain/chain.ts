@@ -31,20 +31,16 @@ export interface Environment {
   begin?(name: string, progress: Progress): () => void
 }
 
-/** The wall clock, the system's randomness, and bugs on standard error. */
 export const systemEnvironment: Environment = {
   now: () => Date.now(),
   random: (length) => new Uint8Array(randomBytes(length)),
   onBug: (error) => console.error(error),
 }
 
-/** Commands that may wait for their turn on one chain. */
 const MAX_WAITING = 100_000
 
-/** Listeners that one chain may have. */
 const MAX_LISTENERS = 10_000
 
-/** What a chain is made of. */
 export interface ChainParts {
   readonly state: ChainState
   readonly executor: Executor
@@ -78,7 +74,6 @@ interface KnownEnvironment {
 /** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
 export class Chain {
   readonly environment: Environment
-  /** How it runs what it runs. */
   readonly execution: Execution
   /** Of blocks that were run again lately. */
   readonly worldsBetween: WorldsBetween = new WorldsBetween()

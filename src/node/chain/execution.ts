@@ -17,7 +17,6 @@ export interface CommandWatch {
   readonly tell: () => void
 }
 
-/** One command as it runs. */
 interface Running {
   readonly executor: Executor
   /** The command begins, or begins anew. */
@@ -56,7 +55,6 @@ export class Execution {
     this.#executor = piecemeal.executor(this.#executor)
   }
 
-  /** Has calls watched from now on. */
   watchCalls(tracer: Tracer): void {
     this.#callTracer = tracer
   }

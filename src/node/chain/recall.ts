@@ -33,7 +33,6 @@ export class Recall {
   #patience = 0
   #isClosed = false
 
-  /** A command was asked for. */
   enter({ isAwaited, takesBack }: CommandOptions): Command {
     const number = this.#asked
     this.#asked += 1
@@ -70,7 +69,6 @@ export class Recall {
   }
 }
 
-/** One command. */
 export class Command {
   readonly #recall: Recall
   readonly #number: number

@@ -2,11 +2,9 @@
 import type { Site } from '../../rpc/site.ts'
 import { type CallerCheck, pathOf } from '../answer.ts'
 
-/** What of a head matters. */
 export interface PlainHead {
   /** By what a front knows who answers. */
   readonly path: string
-  /** Bytes of the body. */
   readonly length: number
   /** True when the client wants no more on this connection. */
   readonly closes: boolean
