@@ -1,18 +1,18 @@
-// Replies to the entries of a batch, one after another.
+// Replies to the entries of a batch, in order.
 import type { Method } from './method.ts'
 
-/** Reads that are answered at the same time. */
+/** Reads that run concurrently. */
 const MOST_READS = 100
 
-/** What methods change. */
 interface Known {
   readonly methods: ReadonlyMap<string, Pick<Method<never>, 'effects'>>
 }
 
 /**
- * Gives the replies to entries, which are to be asked for in their order.
- * @param known where it is there, an entry that only reads is begun with the reads that follow it at once: what they need of another
- *   network is then fetched together. They change nothing, so that nobody can tell their order.
+ * Returns the reply of each entry; call it in order.
+ * @param known if given, consecutive reads start together, so that a fork fetches their state together. Reads change
+ * nothing, so
+ * their order does not matter.
  */
 export function inTurn<R>(
   batch: readonly unknown[],
@@ -31,7 +31,7 @@ export function inTurn<R>(
   }
 }
 
-/** How many entries from one on only read. */
+/** Counts the consecutive reads from an index on. */
 function readsFrom({ methods }: Known, batch: readonly unknown[], at: number): number {
   const isRead = (value: unknown): boolean => {
     const { method: name } = (value ?? {}) as { readonly method?: unknown }

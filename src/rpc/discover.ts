@@ -1,8 +1,8 @@
-// The OpenRPC document: every method as clients' tools want it described.
+// Builds the OpenRPC document of all methods.
 import type { Method } from './method.ts'
 import type { Json } from './schema.ts'
 
-/** The OpenRPC 1.3 document of a list of methods. @see https://spec.open-rpc.org */
+/** OpenRPC 1.3. @see https://spec.open-rpc.org */
 export function discover<C>(
   methods: readonly Method<C>[],
   info: { readonly name: string; readonly version: string },

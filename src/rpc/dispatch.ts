@@ -1,4 +1,4 @@
-// From a message's text to the reply's: finds methods by name, runs them, and reports each call.
+// Dispatches requests: finds methods by name, runs them, writes replies and reports each call.
 
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
@@ -30,7 +30,7 @@ import {
   writeResult,
 } from './wire.ts'
 
-/** Puts the parameters of a method into forms that it takes. */
+/** Converts parameters to the forms a method accepts. */
 export type AdaptParams = (
   method: string,
   params: readonly unknown[],
@@ -38,18 +38,18 @@ export type AdaptParams = (
 ) => readonly unknown[]
 
 export interface DispatcherOptions<C> extends RegistryOptions<C> {
-  /** Gives all methods, where `methods` are only those that are asked first: called once, when another is asked for. */
+  /** Loads all methods, if `methods` has only the most used; called once, on the first other name. */
   readonly loadAll?: (() => Promise<readonly Method<C>[]>) | undefined
   readonly limits?: Partial<WireLimits>
-  /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
+  /** Called after every call, before its reply is sent. It must return at once; an exception is a bug. */
   readonly observe?: ((call: CallReport, context: C, details: CallDetails<C>) => void) | undefined
-  /** Told of every call that is not answered at once; what it returns is called when the call is. */
+  /** Called for every asynchronous call; the returned function is called at its end. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
-  /** What it throws is answered. */
+  /** An error it throws becomes the reply. */
   readonly adapt?: AdaptParams | undefined
-  /** How methods are answered that may need another network; undefined: as any. */
+  /** How methods reach another network; undefined: they do not. */
   readonly reach?: ((context: C) => Reach<C> | undefined) | undefined
-  /** Words errors in another way; undefined: as they are. @param cause as the user's source has it, where that is known */
+  /** Rewords errors; undefined: unchanged. @param cause in the user's source, if known */
   readonly describe?:
     | ((
         error: DevchainError,
@@ -58,23 +58,22 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
         cause?: SourceCause,
       ) => ErrorObject | undefined)
     | undefined
-  /** Tells why and where something failed, beside the error; undefined where that is not known. Never rejects. */
+  /** Finds why and where an execution failed; undefined if unknown. Never rejects. */
   readonly explain?:
     | ((error: unknown, context: C) => Promise<SourceExplanation | undefined> | undefined)
     | undefined
-  /** Told of whatever is thrown and is no `DevchainError`. */
+  /** Called for every exception that is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
 
-/** How methods are answered where another network may be needed for it. */
 export interface Reach<C> {
-  /** The answer of the other network; undefined where the method is answered here. */
+  /** Returns the other network's result; undefined if the method runs here. */
   readonly passOn: (
     context: C,
     method: Method<C>,
     params: readonly unknown[],
   ) => MaybePromise<Json> | undefined
-  /** Runs a method until nothing that it needs is missing. */
+  /** Runs a method again until no state is missing. */
   readonly complete: <T>(
     context: C,
     method: Method<C>,
@@ -83,16 +82,16 @@ export interface Reach<C> {
 }
 
 export interface Dispatcher<C> {
-  /** The methods that are answered, by every name they have. */
+  /** Methods by every name they have. */
   readonly registry: ReadonlyMap<string, Method<C>>
   /**
-   * Answers a message: a request or a batch; at once where the method does. Undefined when nothing is to be replied. Never
-   * throws or rejects. The reply to a request alone may be too long for a string.
+   * Handles a request or a batch; synchronous if the method is. Undefined if there is no reply. Never throws or
+   * rejects. A single reply may be too long for a string.
    */
   readonly dispatch: (context: C, message: string | Uint8Array) => MaybePromise<Reply>
   /**
-   * Calls a method without text in between.
-   * @throws {RpcError} what a client over the wire would be told.
+   * Calls a method without JSON text.
+   * @throws {RpcError} the error that a client over the wire would get
    */
   readonly request: (context: C, method: string, params?: unknown) => Promise<Json>
 }
@@ -104,7 +103,6 @@ interface Failure {
 
 type Params = WireRequest['params']
 
-/** A call whose answer is to be reported. */
 interface Call {
   readonly method: string
   readonly params: Params
@@ -113,21 +111,19 @@ interface Call {
   readonly notes: Notes
 }
 
-/** What a message is answered by: nothing for notifications. */
+/** Undefined for notifications. */
 export type Reply = string | JsonText | undefined
 
 type Answer = { readonly result: Json | JsonText } | Failure
 
-/** What the steps of an answer share. */
 interface DispatcherState<C> extends Omit<DispatcherOptions<C>, 'limits'> {
   readonly registry: Registry<C>
-  /** Loads all methods; undefined when all are there. */
+  /** Undefined when all are loaded. */
   readonly complete: () => Promise<void> | undefined
   readonly limits: WireLimits
   readonly reportBug: (error: unknown) => void
 }
 
-/** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
   const registry = createRegistry(options)
   const reportBug = bugReporter(options.onBug)
@@ -159,7 +155,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   }
 }
 
-/** Puts all methods into a registry of those that are asked first, once one of the others is wanted. */
+/** Adds all methods to the registry on the first lookup of a missing name. */
 function completer<C>(
   options: DispatcherOptions<C>,
   { methods }: Registry<C>,
@@ -198,7 +194,6 @@ function failed<C>(
   return { error: described ?? errorObjectOf(error, reportBug), thrown: error }
 }
 
-/** Tells the log of a call. */
 function report<C>(state: DispatcherState<C>, context: C, call: Call, answered: Answer): Answer {
   const { observe, reportBug } = state
   if (observe === undefined) return answered
@@ -225,7 +220,7 @@ function report<C>(state: DispatcherState<C>, context: C, call: Call, answered: 
   return answered
 }
 
-/** Answers at once where the method does, as small calls need no promise. */
+/** Synchronous where the method is: small calls need no promise. */
 function answer<C>(
   state: DispatcherState<C>,
   context: C,
@@ -262,7 +257,7 @@ function answer<C>(
   }
 }
 
-/** Answers a failure, with the place where it happened if that can be told. */
+/** Adds the source location to an error, if known. */
 function explained<C>(
   state: DispatcherState<C>,
   context: C,
@@ -278,7 +273,6 @@ function explained<C>(
   return explaining === undefined ? answered() : explaining.then(answered)
 }
 
-/** Replies to one request. */
 function reply<C>(state: DispatcherState<C>, context: C, value: unknown): MaybePromise<Reply> {
   let asked: WireRequest
   try {
@@ -292,7 +286,7 @@ function reply<C>(state: DispatcherState<C>, context: C, value: unknown): MaybeP
   )
 }
 
-/** Replies to what cannot be read as a request. The error may quote it, and the log quotes no secrets. */
+/** Replies to a malformed request. The error may quote it; the log must not quote secrets. */
 function refuse<C>(
   state: DispatcherState<C>,
   context: C,
@@ -302,7 +296,7 @@ function refuse<C>(
 ): MaybePromise<string> {
   const refusal = failed(state, context, error)
   const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
-  // which methods have secrets is known of all once they are loaded
+  // which methods have secrets is known only once all are loaded
   return whenThere(state.complete(), () => {
     const isObserved = state.observe !== undefined
     const isSecret = isObserved && namesSecretMethod(state.registry.methods, asked)
@@ -322,7 +316,7 @@ function write<C>(
   try {
     return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
   } catch (error) {
-    // a result that is no JSON
+    // a result that is not valid JSON
     return writeError(id, failed(state, context, error).error)
   }
 }
@@ -350,7 +344,7 @@ async function replyToAll<C>(
   return replies === '' ? undefined : `[${replies.slice(1)}]`
 }
 
-/** A long reply within a batch, which is one string. */
+/** A reply in a batch must fit one string. */
 async function short<C>(
   state: DispatcherState<C>,
   context: C,
@@ -364,7 +358,7 @@ async function short<C>(
   }
 }
 
-/** A call of this process, without text in between, held to the same form as those of the wire. */
+/** An in-process call, with the same checks as calls over the wire. */
 async function request<C>(
   state: DispatcherState<C>,
   context: C,
@@ -389,7 +383,7 @@ async function request<C>(
   }
 }
 
-/** Hands bugs on. One in the handing on must not take a reply along. */
+/** An exception in the bug handler must not lose the reply. */
 function bugReporter(onBug: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {
@@ -424,7 +418,7 @@ function positions<C>(method: Method<C>, params: Params): readonly unknown[] {
   return Array.isArray(params) ? params : positional(method, params)
 }
 
-/** Parameters given by name, in the order of the declaration. */
+/** Orders named parameters as declared. */
 function positional<C>(method: Method<C>, params: Params): readonly unknown[] {
   const named = new Map(Object.entries(params))
   const values = method.params.map(({ name }) => named.get(name))
@@ -457,7 +451,7 @@ function tooMuch(limit: number): DevchainError {
   return new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** A report without secrets. Methods that are not answered may have been meant to have some. */
+/** Removes secrets; a disabled method may have had secret parameters too. */
 function shownReport<C>(
   { methods, disabled }: Registry<C>,
   method: Method<C> | undefined,
@@ -473,7 +467,7 @@ function shownReport<C>(
   return isSecretive ? withoutParams(report) : report
 }
 
-/** What a call did, in a phrase; undefined for calls that failed or did nothing. */
+/** The phrase of a successful call that did something; else undefined. */
 function toldOf<C>(
   method: Method<C>,
   context: C,
@@ -483,10 +477,9 @@ function toldOf<C>(
   return method.tell(positions(method, params as Params), result, context)
 }
 
-/** Bytes of a written result that the log gets as a value; of a longer one it gets the size. */
+/** Bytes up to which the log gets a written result as a value; beyond, only its size. */
 const SHOWN_BYTES = 10_000
 
-/** What the log gets of a result. */
 function shownResult(result: Json | JsonText): Json {
   if (!(result instanceof JsonText)) return result
   if (result.value !== undefined) return result.value()

@@ -1,8 +1,8 @@
-// From the words of the domain's errors to the numbers of JSON-RPC.
+// Maps error words of the domain to JSON-RPC error codes.
 import { DevchainError, type ErrorWord } from '../core/errors.ts'
 import type { Json } from './schema.ts'
 
-/** The JSON-RPC number of each word. A word without a row does not compile. */
+/** A word without a row does not compile. */
 const CODES: Readonly<Record<ErrorWord, number>> = {
   PARSE_ERROR: -32700,
   INVALID_REQUEST: -32600,
@@ -49,7 +49,7 @@ const CODES: Readonly<Record<ErrorWord, number>> = {
   NOT_MINED_IN_TIME: 4,
   INVALID_BLOCK: -32003,
   WORK_REJECTED: -33000,
-  // as execution-apis numbers them for eth_simulateV1
+  // numbered as in execution-apis for eth_simulateV1
   SIMULATED_NONCE_TOO_LOW: -38010,
   SIMULATED_NONCE_TOO_HIGH: -38011,
   SIMULATED_FEE_CAP_TOO_LOW: -38012,
@@ -70,23 +70,21 @@ const CODES: Readonly<Record<ErrorWord, number>> = {
   EXECUTION_HALTED: -32015,
 }
 
-/** The JSON-RPC number of a word. */
 export function errorCode(word: ErrorWord): number {
   return CODES[word]
 }
 
 const INTERNAL_ERROR = -32603
 
-/** An error as clients are told it. */
 export interface ErrorObject {
   readonly code: number
   readonly message: string
   readonly data?: Json
-  /** Why and where in the user's source an execution failed, a line each: what no client looks for. */
+  /** Cause and location in the user's source, one line each; non-standard, so clients ignore it. */
   readonly solidityStack?: readonly string[]
 }
 
-/** What `request` of the in-process API rejects with (EIP-1193, ProviderRpcError). */
+/** What the in-process `request` rejects with (EIP-1193, ProviderRpcError). */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -101,7 +99,7 @@ export class RpcError extends Error {
   }
 }
 
-/** What a caller is told of `error`. A bug is told as "internal error", and handed to `onBug` whole. */
+/** The error for the caller. A bug becomes "internal error"; `onBug` gets the original. */
 export function errorObjectOf(error: unknown, onBug: (error: unknown) => void): ErrorObject {
   if (!(error instanceof DevchainError)) {
     onBug(error)

@@ -1,4 +1,4 @@
-// A result that is written as it is worked out, because as a value it would not fit into memory: JSON in pieces.
+// JSON results written in pieces, because as values they would not fit into memory.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
@@ -6,53 +6,50 @@ import { DevchainError } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { Json } from './schema.ts'
 
-// node loads zlib when a getter is read, which most starts do without
+// Node loads zlib in a getter, which most starts never call
 const deflate = (bytes: Buffer): Promise<Buffer> =>
   promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
 const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
 /**
- * Characters that are packed together: few enough that packing one piece holds nobody up, and many enough that traces
+ * Characters compressed together: few enough not to block other work, enough for traces to
  * shrink well.
  */
 const PIECE = 512 * 1024
 
-/** Pieces that may wait for the thread that packs them before the writer waits. */
+/** Pieces queued for compression before the writer waits. */
 const MAX_UNPACKED = 8
 
-/** How much there may be of one result. */
 export interface TextLimits {
   /** Bytes of JSON. */
   readonly size: number
-  /** Bytes that are kept of it, most of them packed. */
+  /** Bytes kept in memory, most of them compressed. */
   readonly kept: number
-  /** Bytes from its beginning that are kept as they are: packing takes longer than writing. */
+  /** Bytes from the start kept uncompressed: compressing takes longer than writing. */
   readonly plain: number
 }
 
 const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000, plain: 32_000_000 }
 
-/** Characters up to which a text is short: then it is handled as one string. */
+/** Characters up to which a text is handled as one string. */
 const SHORT = 64 * 1024
 
-/** Milliseconds of writing after which other work gets a turn. */
+/** Milliseconds of writing before yielding to other work. */
 const TURN_MS = 10
 
-/** A piece: the text itself, or packed. */
 export type Piece = Buffer | { readonly packed: Buffer }
 
-/** Text in pieces. */
 export interface Written {
   /** Bytes of the JSON. */
   readonly size: number
   readonly pieces: readonly Piece[]
 }
 
-/** JSON that has been written, or will be when it is read: once or more, a piece at a time. */
+/** JSON that is written already or on first read; can be read repeatedly, in pieces. */
 export class JsonText {
-  /** The whole text, where it is short and has been written. */
+  /** The whole text, if short and already written. */
   readonly short: string | undefined
-  /** Makes the value itself, where that fits into memory. */
+  /** Makes the value, if it fits into memory. */
   readonly value: (() => Json) | undefined
   readonly #write: () => Written
   #made: Written | undefined
@@ -69,14 +66,13 @@ export class JsonText {
     return this.#written.size
   }
 
-  /** The text as bytes of UTF-8, where none of it is packed. */
+  /** UTF-8; undefined if any piece is compressed. */
   get bytes(): readonly Buffer[] | undefined {
     const { pieces } = this.#written
     const buffers = pieces.filter((piece): piece is Buffer => !('packed' in piece))
     return buffers.length === pieces.length ? buffers : undefined
   }
 
-  /** The same with text before and after it. */
   within(before: string, after: string): JsonText {
     const [head, tail] = [Buffer.from(before), Buffer.from(after)]
     const { size, pieces } = this.#written
@@ -84,17 +80,14 @@ export class JsonText {
     return new JsonText(() => written)
   }
 
-  /** The text as bytes of UTF-8, unpacked as it is asked for. */
+  /** UTF-8, decompressed on demand. */
   async *chunks(): AsyncIterableIterator<Buffer> {
     for (const piece of this.#written.pieces) {
       yield 'packed' in piece ? await inflate(piece.packed) : piece
     }
   }
 
-  /**
-   * The whole text at once.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when there is more than `limit` of it, in bytes
-   */
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` above `limit` bytes */
   async text(limit: number): Promise<string> {
     if (this.size > limit) {
       const message = `the result has ${this.size} bytes, and may have ${limit} here: ask for less, or for it alone over HTTP`
@@ -119,12 +112,12 @@ function shortText(text: string, value?: () => Json): JsonText {
   return new JsonText(write, value, text)
 }
 
-/** Writes JSON of any size: what is much is packed on another thread as it grows. The writer answers for it being JSON. */
+/** Writes JSON of any size; another thread compresses large output. The writer must keep it valid JSON. */
 export class JsonWriter {
   readonly #limits: TextLimits
   readonly #pieces: Piece[] = []
   readonly #packing: Promise<void>[] = []
-  /** What comes behind the pieces. */
+  /** Text after the last piece. */
   #text = ''
   #size = 0
   #kept = 0
@@ -134,7 +127,7 @@ export class JsonWriter {
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
   }
 
-  /** @throws {DevchainError} `LIMIT_EXCEEDED` when it becomes too much */
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` */
   write(text: string): void {
     this.#text += text
     if (this.#text.length >= PIECE) this.#endPiece()
@@ -145,7 +138,7 @@ export class JsonWriter {
     this.write(JSON.stringify(value))
   }
 
-  /** To be awaited between two writes: lets others have their turn, and the packing catch up. */
+  /** Await it between writes: other work gets a turn, and compression catches up. */
   yieldIfDue(): Promise<void> | undefined {
     const isDue = performance.now() - this.#turnBegan >= TURN_MS
     return isDue || this.#packing.length > MAX_UNPACKED ? this.#yield(isDue) : undefined
@@ -158,15 +151,12 @@ export class JsonWriter {
     this.#turnBegan = performance.now()
   }
 
-  /** Resolves once not much waits to be packed. */
+  /** Resolves once few pieces wait for compression. */
   async settle(): Promise<void> {
     while (this.#packing.length > MAX_UNPACKED / 2) await this.#packing.shift()
   }
 
-  /**
-   * What was written.
-   * @param value makes the value that it stands for, where that fits into memory
-   */
+  /** @param value makes the value, if it fits into memory */
   end(value?: () => Json): MaybePromise<JsonText> {
     const isShort = this.#pieces.length === 0 && this.#text.length <= SHORT
     return isShort ? shortText(this.#text, value) : this.#endLong(value)

@@ -1,57 +1,56 @@
-// A method is one declaration; dispatch, discovery, the table in its page and the tests are derived from it.
+// A method is one declaration; dispatch, discovery, the table of methods and tests derive from it.
 import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json, Notes } from './schema.ts'
 import { discreet } from './scrub.ts'
 
-/** A parameter. Left out or null, an optional one has the value of `fallback`. */
+/** If left out or null, an optional parameter has the value of `fallback`. */
 export interface Param<T> {
   readonly name: string
   readonly decoder: Decoder<T>
   readonly required: boolean
   readonly fallback: T | undefined
-  /** True: a key or a passphrase, which nobody is shown but the handler. */
+  /** True: a key or passphrase, shown only to the handler. */
   readonly isSecret: boolean
 }
 
 /**
- * What a method changes: nothing, so that it may be repeated; something that the node has besides the chain, such as filters,
- * subscriptions, links and names; the chain with its pool, accounts and settings; or that by a transaction, whose hash it answers.
+ * What a method changes: nothing, so that it may be repeated; node state outside the chain, such as filters, subscriptions,
+ * links and names; the chain with its pool, accounts and settings; or the chain by a transaction whose hash it returns.
  */
 export type Effects = 'nothing' | 'node' | 'chain' | 'transaction'
 
-/** True for a method that may change the chain. */
 export function changesChain({ effects }: { readonly effects?: Effects | undefined }): boolean {
   return effects === 'chain' || effects === 'transaction'
 }
 
-/** What a fork does with a request that may be about its network. Each word has its row in `fork/boundary/passon.ts`. */
+/** Where a fork runs a request. Each word has its row in `fork/boundary/passon.ts`. */
 export type OnFork =
-  /** Answers it here, and fetches the state that is missing. */
+  /** Runs here and fetches missing state. */
   | 'here'
-  /** Asks the network where the block, or the transaction, that a parameter names is the network's. The next nine do so too. */
+  /** Forwarded if the block or transaction in its parameters is the network's. So are the next nine. */
   | 'network'
-  /** The answer has the number of the block. */
+  /** The result has the block's number. */
   | 'placed'
-  /** As `placed`, and out of the block where the network has no such method. */
+  /** As `placed`; derived from the block if the network lacks the method. */
   | 'header'
-  /** The state after the block: that of the fork's own is the network's only while nothing was changed. */
+  /** State after the block; for the fork block, only the network's while nothing has changed. */
   | 'state'
-  /** As `state`, with slots named as they were asked for. */
+  /** As `state`, with slots named as in the request. */
   | 'proof'
-  /** The block is named by a number of JSON. */
+  /** The block is a JSON number. */
   | 'page'
-  /** Runs the block's transactions again here where the network refuses. */
+  /** Re-executes the block's transactions here if the network refuses. */
   | 'replay'
-  /** Always answered here, with the block's transactions, as other nodes have no such method. */
+  /** Always runs here with the block's transactions: other nodes lack the method. */
   | 'own'
-  /** Encoded here where the network refuses. */
+  /** Encoded here if the network refuses. */
   | 'rawBlock'
   | 'rawHeader'
   | 'rawReceipts'
   | 'rawTransactions'
-  /** Each put together in its own way of what is known here and there. */
+  /** Each combines local and remote data in its own way. */
   | 'account'
   | 'call'
   | 'chainTraces'
@@ -69,13 +68,13 @@ export type OnFork =
   | 'sent'
   | 'slot'
 
-/** A request and the reply to it, shown in discovery; `result` is left out where it differs on each run. */
+/** Shown in discovery; `result` is left out if it differs between runs. */
 export interface Example {
   readonly params: readonly Json[]
   readonly result?: Json
 }
 
-/** A method as the dispatcher sees it. `C` is what handlers are given besides their parameters. */
+/** A method as the dispatcher sees it; `C` is the handler's context. */
 export interface Method<C> {
   readonly name: string
   readonly aliases: readonly string[]
@@ -84,22 +83,21 @@ export interface Method<C> {
   readonly params: readonly Param<unknown>[]
   readonly result: Encoder<never>
   readonly example: Example
-  /** Set for methods that are not supported: the reason that the error gives. */
+  /** Set for unsupported methods: the reason in the error. */
   readonly unsupported: string | undefined
   readonly effects: Effects
   /** `here` when undefined. */
   readonly onFork: OnFork | undefined
-  /** True when a parameter or the result is a secret. */
+  /** True if a parameter or the result is secret. */
   readonly hasSecrets: boolean
-  /** True when the result is a secret. */
   readonly isResultSecret: boolean
-  /** What a call did, in a phrase, where the result does not say it. `params` were taken by `run` before. */
+  /** What a call did, as a phrase, if the result does not show it. `params` are those passed to `run`. */
   readonly tell:
     | ((params: readonly unknown[], result: Json, context: C) => string | undefined)
     | undefined
   /**
-   * Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait.
-   * @param notes takes remarks on the parameters, for the log
+   * Decodes `params`, runs the handler, encodes its result; synchronous unless the handler waits.
+   * @param notes collects notes on the parameters, for the log
    */
   readonly run: (
     context: C,
@@ -108,12 +106,10 @@ export interface Method<C> {
   ) => MaybePromise<Json | JsonText>
 }
 
-/** What the parameters of a declaration decode to. */
 export type Values<P extends readonly Param<unknown>[]> = {
   -readonly [I in keyof P]: P[I] extends Param<infer T> ? T : never
 }
 
-/** What a declaration says. */
 export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly name: string
   readonly aliases?: readonly string[]
@@ -123,37 +119,35 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly example: Example
   /** `nothing` when left out. */
   readonly effects?: Effects
-  /** To be said of every method that takes a block or the hash of a transaction. */
+  /** Required for every method with a block or transaction hash parameter. */
   readonly onFork?: OnFork
-  /** True: the result is a key, which nobody is shown but the caller. */
+  /** True: the result is a key, shown only to the caller. */
   readonly isResultSecret?: boolean
   /**
-   * What a call did, in a phrase for the log, where its result does not say it: `balance of 0x… 5 ether`. Addresses and
-   * hashes stand in full; undefined where the result says it after all.
+   * What a call did, as a phrase for the log, if its result does not show it: `balance of 0x… 5 ether`. Addresses and
+   * hashes in full; undefined if the result shows it after all.
    */
   readonly tell?: (values: Values<P>, result: Json, context: C) => string | undefined
-  /** Gives the value, or the JSON of it where it may be too large for a value. */
+  /** Returns the value, or its JSON if it may be too large for a value. */
   readonly handle: (context: C, ...values: Values<P>) => MaybePromise<R | JsonText>
 }
 
-/** A parameter that must be given. */
 export function param<T>(name: string, decoder: Decoder<T>): Param<T> {
   return { name, decoder, required: true, fallback: undefined, isSecret: false }
 }
 
-/** A parameter that may be left out, or be null. */
+/** May also be null. */
 export function optional<T>(name: string, decoder: Decoder<T>): Param<T | undefined>
 export function optional<T>(name: string, decoder: Decoder<T>, fallback: T): Param<T>
 export function optional<T>(name: string, decoder: Decoder<T>, fallback?: T): Param<T | undefined> {
   return { name, decoder, required: false, fallback, isSecret: false }
 }
 
-/** The parameter, as one that neither logs nor errors show. */
+/** Hides the parameter from logs and errors. */
 export function secret<T>(parameter: Param<T>): Param<T> {
   return { ...parameter, decoder: discreet(parameter.decoder), isSecret: true }
 }
 
-/** Makes a method of a declaration. */
 export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
@@ -184,7 +178,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a parameter that is missing, surplus, or not what it must be. */
+/** @throws {DevchainError} `INVALID_PARAMS` for a missing, surplus or invalid parameter */
 function decodeParams(
   method: string,
   params: readonly Param<unknown>[],

@@ -1,4 +1,4 @@
-// The schemas that everything else is put together from: how each kind of value looks on the wire.
+// Basic schemas, from which all others are composed: each kind of value on the wire.
 import {
   type Address,
   type Hash,
@@ -10,7 +10,7 @@ import { type Decoder, type Encoder, invalid, type Json, type Schema } from './s
 
 const TWO_TO_256 = 2n ** 256n
 
-/** Hex of so many bytes in any letter case, lower case in replies. The `0x` may be left out. */
+/** Hex of `size` bytes in any letter case, lower case in replies. The `0x` is optional. */
 function fixedHex<T extends string>(name: string, size: number, expected: string): Schema<T> {
   const digits = `[0-9a-fA-F]{${size * 2}}`
   const form = new RegExp(`^(?:0x)?${digits}$`)
@@ -29,7 +29,7 @@ export const address: Schema<Address> = fixedHex('address', 20, 'a 20-byte addre
 
 export const hash: Schema<Hash> = fixedHex('hash', 32, '32 bytes as 0x and 64 digits')
 
-/** The hash that names a block, or a transaction. */
+/** The hash of a block or transaction. */
 export const hashOfBlock: Schema<Hash> = { ...hash, names: 'block' }
 export const hashOfTransaction: Schema<Hash> = { ...hash, names: 'transaction' }
 
@@ -69,7 +69,7 @@ export const quantity: Schema<bigint> = {
   encode: quantityFromBigint,
 }
 
-/** A QUANTITY that counts or indexes something: at most 2^53 - 1. */
+/** A count or index: at most 2^53 - 1. */
 export const quantityNumber: Schema<number> = {
   name: 'quantity',
   json: quantity.json,
@@ -83,10 +83,10 @@ export const quantityNumber: Schema<number> = {
   encode: (value) => quantityFromBigint(BigInt(value)),
 }
 
-/** As `quantityNumber`, for what other nodes take as a number of JSON alone. */
+/** As `quantityNumber`, for parameters that other nodes accept only as a JSON number. */
 export const jsonNumber: Schema<number> = { ...quantityNumber, encode: (value) => value }
 
-/** true or false; also the two words as text, which some clients send. */
+/** Also accepts the words as text, which some clients send. */
 export const boolean: Schema<boolean> = {
   name: 'boolean',
   json: { title: 'boolean', type: 'boolean' },
@@ -98,7 +98,6 @@ export const boolean: Schema<boolean> = {
   encode: (value) => value,
 }
 
-/** Text that stands for itself. */
 export const text: Schema<string> = {
   name: 'text',
   json: { title: 'text', type: 'string' },
@@ -109,14 +108,13 @@ export const text: Schema<string> = {
   encode: (value) => value,
 }
 
-/** The result of a method that has nothing to say: null. */
+/** A result of null. */
 export const nothing: Encoder<null> = {
   name: 'null',
   json: { type: 'null' },
   encode: () => null,
 }
 
-/** A result that may be missing. */
 export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> {
   return {
     ...encoder,
@@ -130,7 +128,7 @@ function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined
 }
 
-/** Any number of values of one kind. @param noun what a log counts */
+/** @param noun what a log counts */
 export function list<T>(schema: Schema<T>, noun?: string): Schema<readonly T[]>
 export function list<T>(decoder: Decoder<T>): Decoder<readonly T[]>
 export function list<T>(encoder: Encoder<T>, noun?: string): Encoder<readonly T[]>
@@ -153,7 +151,6 @@ export function list<T>(
   }
 }
 
-/** One of a few words. */
 export function enumeration<const W extends string>(words: readonly W[]): Schema<W> {
   return {
     name: words.join(' | '),
@@ -167,7 +164,6 @@ export function enumeration<const W extends string>(words: readonly W[]): Schema
   }
 }
 
-/** Any JSON value as it is. */
 export const anything: Schema<Json> = {
   name: 'anything',
   json: {},
@@ -183,7 +179,7 @@ function integerOf(value: unknown): bigint | undefined {
   return /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value) ? BigInt(value) : undefined
 }
 
-/** Hex of more than 32 bytes, be they zeros: who writes so much means something else than a number. */
+/** More than 32 bytes of hex, even zeros, are a mistake and no number. */
 function isTooLong(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('0x') && value.length > 66
 }

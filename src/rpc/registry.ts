@@ -1,40 +1,36 @@
-// Methods by their names: aliases, modules that are disabled, and what an unknown name was probably meant to be.
+// Methods by name: aliases, disabled modules, and suggestions for unknown names.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { Alias } from '../options/values.ts'
 import type { Method } from './method.ts'
 
-/** Which methods are answered, and by which names. */
 export interface RegistryOptions<C> {
   readonly methods: readonly Method<C>[]
-  /** Modules whose methods are not answered. */
   readonly disabled?: readonly string[]
   readonly aliases?: readonly Alias[]
-  /** Names of methods that are not answered: as if there were none of them. An alias may still lead there. */
+  /** Methods treated as unknown; an alias may still lead to them. */
   readonly absent?: readonly string[]
 }
 
-/** The methods that are answered by name, and what is known of other names. */
 export interface Registry<C> {
   readonly methods: ReadonlyMap<string, Method<C>>
-  /** Names that are not answered, each with the disabled module it belongs to. */
+  /** Names in disabled modules, with the module. */
   readonly disabled: ReadonlyMap<string, string>
   readonly disabledModules: readonly string[]
 }
 
-/** The module of a method: what stands before its first underscore or dot. */
+/** The part before the first underscore or dot. */
 export function moduleOf(name: string): string {
   return name.split(/[_.]/, 1)[0] ?? name
 }
 
-/** Finds out which names are answered. */
 export function createRegistry<C>(options: RegistryOptions<C>): Registry<C> {
   const { disabled: disabledModules = [] } = options
   const all = byEveryName(options)
   const disabled = new Map<string, string>()
   if (disabledModules.length === 0) return { methods: all, disabled, disabledModules }
   for (const [name, method] of all) {
-    // a method of a disabled module is not to be had under another module's name either
+    // a method of a disabled module is not available under another module's name either
     const modules = [moduleOf(name), moduleOf(method.name)]
     const module = modules.find((each) => disabledModules.includes(each))
     if (module !== undefined) disabled.set(name, module)
@@ -43,7 +39,7 @@ export function createRegistry<C>(options: RegistryOptions<C>): Registry<C> {
   return { methods: all, disabled, disabledModules }
 }
 
-/** The methods by all names: own ones, aliases, and none that is absent unless an alias is called so. */
+/** All names: own ones and aliases; an absent name only if it is an alias. */
 function byEveryName<C>(options: RegistryOptions<C>): Map<string, Method<C>> {
   const { methods, absent = [], aliases = [] } = options
   const all = new Map<string, Method<C>>()
@@ -65,7 +61,6 @@ function byEveryName<C>(options: RegistryOptions<C>): Map<string, Method<C>> {
   return new Map([...all, ...given])
 }
 
-/** The error of a name that no method answers to. */
 export function unknownMethod<C>(
   name: string,
   { methods, disabled, disabledModules }: Registry<C>,

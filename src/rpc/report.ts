@@ -4,28 +4,27 @@ import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
 import type { Json } from './schema.ts'
 
-/** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
+/** A call, or a message that cannot be read as one: its method is `(unreadable)`. */
 export interface CallReport {
   readonly method: string
-  /** As they were sent, but for secrets. */
+  /** As sent, without secrets. */
   readonly params: Json
   readonly durationMs: number
-  /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
+  /** The result, or the size of a very long one; undefined after a failure. */
   readonly result: Json | undefined
   readonly error: ErrorObject | undefined
-  /** Remarks on its parameters, which the caller does not get. */
+  /** Notes on its parameters, which the caller does not get. */
   readonly notes: readonly string[]
 }
 
-/** What is known of a call besides its report. */
 export interface CallDetails<C> {
-  /** Undefined where no method has the name, or none could be read. */
+  /** Undefined for unknown or unreadable methods. */
   readonly method: Method<C> | undefined
-  /** What the call did, where its result does not say it. */
+  /** What the call did, if its result does not show it. */
   readonly told: string | undefined
-  /** What a failed call's error was made of: it may know more than callers are told. */
+  /** The original error of a failed call: it may have more detail than the caller gets. */
   readonly thrown: unknown
 }
 
-/** Stands in reports where a message names no method, because it cannot be read as a request. */
+/** The method name in reports of messages that cannot be read as a request. */
 export const UNREADABLE = '(unreadable)'

@@ -1,4 +1,4 @@
-// Schemas: how a JSON value of the wire becomes a value of the domain, and back, and how it is described.
+// Schemas: decode a JSON value to a domain value, encode it back, and describe it.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
@@ -10,26 +10,26 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined }
 
-/** A JSON Schema (2020-12 core), as OpenRPC wants it. */
+/** JSON Schema (2020-12 core), as OpenRPC requires. */
 export interface JsonSchema {
   readonly [key: string]: Json | undefined
 }
 
-/** Remarks on the parameters of one call, which its caller is not told: sentences for the log. */
+/** Notes on one call's parameters: sentences for the log, not for the caller. */
 export type Notes = string[]
 
-/** A call has at most so many remarks; one more says that there were more. */
+/** Notes per call; one more says that there were more. */
 const NOTES_LIMIT = 8
 
-/** Adds a remark, unless the same was made already. */
+/** Adds a note unless it is there already. */
 export function remark(notes: Notes, text: string): void {
   if (notes.length > NOTES_LIMIT || notes.includes(text)) return
   notes.push(notes.length < NOTES_LIMIT ? text : 'there is more of the kind, which is not shown')
 }
 
 /**
- * Says which member an unknown one was probably meant to be; nothing when it is like none, or too short to tell.
- * @param path where the object stands in the request
+ * Suggests the known member nearest to an unknown one; nothing if none is similar or the name is too short.
+ * @param path of the object in the request
  */
 export function remarkMisspelling(
   notes: Notes | undefined,
@@ -43,35 +43,33 @@ export function remarkMisspelling(
   remark(notes, `${path}: the member ${printValue(key)} is ignored; did you mean ${meant}?`)
 }
 
-/** The error of a value that is not what was expected. @param path where it stands in the request */
+/** @param path of the value in the request */
 export function invalid(path: string, expected: string, value: unknown): DevchainError {
   const message = `${path}: expected ${expected}, got ${printValue(value)}`
   return new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Reads a value of the wire. */
 export interface Decoder<T> {
   /** Short name for tables and messages: "address", "block". */
   readonly name: string
   readonly json: JsonSchema
-  /** What a value is the name of: on a fork that may be its network's. */
+  /** What the value names: on a fork, that may be the network's. */
   readonly names?: 'block' | 'transaction'
   /**
-   * @param path where the value stands in the request, for the message: `params[0].from`.
-   * @param notes takes remarks on what was sent, for the log; a decoder of parts hands it on to them.
-   * @throws {DevchainError} `INVALID_PARAMS` naming the path, the value and what was expected.
+   * @param path of the value in the request, for the message: `params[0].from`
+   * @param notes collects notes for the log; a composite decoder passes them on
+   * @throws {DevchainError} `INVALID_PARAMS` naming the path, the value and what was expected
    */
   readonly decode: (value: unknown, path: string, notes?: Notes) => T
 }
 
-/** What a value is to a person, where its form does not say it. */
+/** How to describe a value to a person, if its form does not show it. */
 export interface Meaning {
   readonly unit?: 'wei' | 'wei per gas' | 'gas' | 'bytes' | 'return data'
-  /** What a list has items of; what is not there where a boolean is false. */
+  /** What a list counts, or what a boolean false says is missing. */
   readonly noun?: string
 }
 
-/** Writes a value of the domain. */
 export interface Encoder<T> extends Meaning {
   readonly name: string
   readonly json: JsonSchema
@@ -80,7 +78,6 @@ export interface Encoder<T> extends Meaning {
 
 export interface Schema<T> extends Decoder<T>, Encoder<T> {}
 
-/** True for a decoder that writes what it reads, too. */
 export function isSchema<T>(decoder: Decoder<T>): decoder is Schema<T> {
   return 'encode' in decoder
 }

@@ -2,13 +2,12 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Decoder, Json } from './schema.ts'
 
-/** Stands where a secret was. */
+/** Replaces a secret. */
 export const HIDDEN = '•••'
 
-/** A secret of this length or more is looked for in messages without its quotes too; shorter ones are part of many words. */
+/** Secrets of this length or more are replaced without their quotes too; shorter ones occur inside words. */
 const LONG = 6
 
-/** The message with something else in place of secrets. */
 export function scrubbed(
   message: string,
   secrets: readonly Json[],
@@ -21,7 +20,7 @@ export function scrubbed(
   }, message)
 }
 
-/** The decoder, with errors that do not repeat what they refuse: callers print them. */
+/** Errors of this decoder do not quote the value: callers print them. */
 export function discreet<T>(decoder: Decoder<T>): Decoder<T> {
   const decode: Decoder<T>['decode'] = (value, path, notes) => {
     try {

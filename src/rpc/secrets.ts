@@ -1,4 +1,4 @@
-// Keys and passphrases in reports of calls: what a log keeps must not have them.
+// Keeps keys and passphrases out of call reports and logs.
 import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
 import type { CallReport } from './report.ts'
@@ -8,8 +8,8 @@ import { HIDDEN, scrubbed } from './scrub.ts'
 type Secrecy = Pick<Method<never>, 'params' | 'hasSecrets' | 'isResultSecret'>
 
 /**
- * A report without secrets: the parameters that are declared so and whatever was sent beyond the declared ones. In a
- * failed call any text but an address may be a secret in the wrong place, and the error may quote one.
+ * Hides declared secrets and surplus parameters. After a failure, any text but an address may be a misplaced secret,
+ * and the error may quote one.
  */
 export function withoutSecrets<R extends CallReport>(method: Secrecy, report: R): R {
   if (!method.hasSecrets) return report
@@ -29,12 +29,12 @@ export function withoutSecrets<R extends CallReport>(method: Secrecy, report: R)
   }
 }
 
-/** A report of a method that is not answered but by its name belongs to those with secrets: nothing that was sent is shown. */
+/** For unknown methods: what was sent may be secret, so nothing is shown. */
 export function withoutParams<R extends CallReport>(report: R): R {
   return { ...report, params: mapped(report.params, () => HIDDEN) }
 }
 
-/** Of each parameter its value and its place: an index, or a name. */
+/** Maps each parameter with its index or name. */
 function mapped(params: Json, show: (value: Json, place: number | string) => Json): Json {
   if (Array.isArray(params)) return params.map((value: Json, i) => show(value, i))
   const entries = Object.entries(params as Readonly<Record<string, Json>>)
@@ -50,7 +50,7 @@ function isStrayText(value: Json): boolean {
   return typeof value === 'string' && !/^0x[0-9a-f]{40}$/i.test(value)
 }
 
-/** True of a message that names a method with secrets, whether it can be read or not. */
+/** True if the message names a method with secrets, even if it is malformed. */
 export function namesSecretMethod(
   registry: ReadonlyMap<string, Pick<Method<never>, 'hasSecrets'>>,
   message: unknown,
@@ -59,7 +59,7 @@ export function namesSecretMethod(
   return [...registry].some(([name, { hasSecrets }]) => hasSecrets && text.includes(name))
 }
 
-/** An error that says what is wrong, and nothing of what it was found in. */
+/** The error message without quoted input. */
 export function withoutQuotes(error: ErrorObject): ErrorObject {
   return { ...error, message: `${error.message.split(':', 1)[0]}: ${HIDDEN}` }
 }

@@ -1,26 +1,26 @@
-// Who asks: a caller that may hang up, and a session, over which the chain may say something unasked.
+// Callers, who may disconnect, and sessions, over which the chain sends notifications.
 import type { Json } from './schema.ts'
 
 /** Notifications of one method, each made when it is sent. */
 export interface Notifications {
-  /** How many there are at most. */
+  /** Upper bound of the count. */
   readonly most: number
-  /** `undefined` stands for one that is not wanted: others may have their turn there. */
+  /** `undefined` entries are skipped; other work may get a turn there. */
   readonly params: Iterable<Json | undefined>
 }
 
 export interface Session {
   /** Counts the sessions of a server. */
   readonly id: number
-  /** Sends notifications, after those that it was given before and as fast as they are read, unless the session has ended. */
+  /** Sends notifications after earlier ones, as fast as the client reads, unless the session has ended. */
   notify(method: string, notifications: Notifications): void
-  /** Calls `listener` once, when the session ends; at once when it has ended already. */
+  /** Calls `listener` once, at the session's end; at once if it has ended. */
   onClose(listener: () => void): void
 }
 
-/** Who waits for replies: one for each connection, and one for the whole process that asks without a connection. */
+/** Waits for replies: one per connection, and one for all in-process requests. */
 export class Caller {
-  /** The connection, where it is a WebSocket; undefined for HTTP and in-process requests. */
+  /** The WebSocket connection; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   #isGone = false
   #controller: AbortController | undefined
@@ -30,8 +30,8 @@ export class Caller {
   }
 
   /**
-   * Aborted once nobody waits for replies any more. It lives as long as the connection: who adds a listener takes it
-   * away again. Made when it is first asked for: an AbortController costs more than most calls.
+   * Aborted when the client disconnects. It lives as long as the connection, so remove listeners after use.
+   * Made on first use: an AbortController costs more than most calls.
    */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -41,22 +41,21 @@ export class Caller {
     return this.#controller.signal
   }
 
-  /** False once nobody waits for replies any more. One function for each connection, to be handed on and asked often. */
+  /** False after a disconnect. One function per connection, to be passed on and called often. */
   readonly isWaiting = (): boolean => !this.#isGone
 
-  /** The connection is gone. */
   hangUp(): void {
     this.#isGone = true
     this.#controller?.abort()
   }
 }
 
-/** The caller of one message. What is done for it notes here how far it has come. */
+/** The caller of one message, with its progress. */
 export class MessageCaller {
   readonly #caller: Caller
-  /** True once it is asked whether somebody still waits: what runs long asks that often. */
+  /** Set by the first check for a disconnect, which long work makes often. */
   isRunning = false
-  /** As the work said last. */
+  /** As last reported by the work. */
   gasUsed: bigint | undefined
 
   constructor(caller: Caller) {
@@ -77,7 +76,7 @@ export class MessageCaller {
     return this.#caller.isWaiting()
   }
 
-  /** The next request of the message begins, where it has several. */
+  /** Resets the progress for the next request of a batch. */
   begin(): void {
     this.isRunning = false
     this.gasUsed = undefined

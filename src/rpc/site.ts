@@ -1,12 +1,12 @@
-// Sites: what answers HTTP requests besides JSON-RPC, such as a page or the health of a chain.
+// Sites: pages and other HTTP replies besides JSON-RPC, such as the health of a chain.
 
-/** By what a site knows its requests. */
+/** The parts of a request that select a site. */
 export interface SiteHead {
   /** GET for HEAD too. */
   readonly method: 'GET' | 'POST'
-  /** Path and query, as the client wrote them. */
+  /** Path and query, as sent. */
   readonly target: string
-  /** What the client would like to get, as its `accept` says; empty where it says nothing. */
+  /** The `accept` header; empty without one. */
   readonly accept: string
 }
 
@@ -25,7 +25,7 @@ export interface SiteReply {
 }
 
 export interface Site {
-  /** True for the requests that it answers: asked once for each head, before the body is read. */
+  /** Checked once for each request head, before the body is read. */
   readonly owns: (head: SiteHead) => boolean
   readonly answer: (request: SiteRequest) => Promise<SiteReply>
 }

@@ -1,17 +1,16 @@
-// The text of JSON-RPC 2.0: reading requests within bounds, writing replies.
+// JSON-RPC 2.0 text: reads requests within limits, writes replies.
 import { isUtf8 } from 'node:buffer'
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { ErrorObject } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Json } from './schema.ts'
 
-/** What one message may be at most. */
 export interface WireLimits {
   /** Requests in a batch. */
   readonly batch: number
-  /** Lists and objects inside each other. */
+  /** Nesting of lists and objects. */
   readonly depth: number
-  /** Characters of the replies to a batch: what comes after them is not run. */
+  /** Characters of the replies to a batch; entries beyond are not run. */
   readonly replies: number
 }
 
@@ -20,19 +19,15 @@ export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100, replies: 10
 /** Echoed as JavaScript reads it: a number above 2^53 comes back rounded. */
 export type RequestId = string | number | null
 
-/** What a well-formed request asks for. */
 export interface WireRequest {
-  /** Undefined for a notification: whatever comes of it, nothing is replied. */
+  /** Undefined for a notification, which gets no reply. */
   readonly id: RequestId | undefined
   readonly method: string
   /** By position, by name, or none. */
   readonly params: readonly unknown[] | Readonly<Record<string, unknown>>
 }
 
-/**
- * Reads a message.
- * @throws {DevchainError} `PARSE_ERROR` when it is no JSON in UTF-8, `INVALID_REQUEST` when it is nested too deeply.
- */
+/** @throws {DevchainError} `PARSE_ERROR` for text that is no JSON in UTF-8, `INVALID_REQUEST` for too deep nesting */
 export function parseMessage(message: string | Uint8Array, limits: WireLimits): unknown {
   const text = typeof message === 'string' ? message : textOf(message)
   checkDepth(text, limits.depth)
@@ -45,10 +40,7 @@ export function parseMessage(message: string | Uint8Array, limits: WireLimits): 
   }
 }
 
-/**
- * Checks the form of one request.
- * @throws {DevchainError} `INVALID_REQUEST` naming the member that is wrong.
- */
+/** @throws {DevchainError} `INVALID_REQUEST` naming the invalid member */
 export function readRequest(value: unknown): WireRequest {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`expected a request object, got ${printValue(value)}`)
@@ -70,7 +62,7 @@ export function readRequest(value: unknown): WireRequest {
   return { id, method, params: params as WireRequest['params'] }
 }
 
-/** The id to refuse a malformed request with: its own, null where it has none or a malformed one. */
+/** The id for the error of a malformed request: its own, or null if missing or malformed. */
 export function idOf(value: unknown): RequestId {
   if (typeof value !== 'object' || value === null) return null
   const { id } = value as Readonly<Record<string, unknown>>
@@ -98,19 +90,16 @@ function textOf(bytes: Uint8Array): string {
   const text = (
     bytes instanceof Buffer ? bytes : Buffer.from(buffer, byteOffset, length)
   ).toString()
-  // what is no UTF-8 was read as this
+  // invalid UTF-8 decodes to this
   if (text.includes('\ufffd') && !isUtf8(bytes)) {
     throw new DevchainError('PARSE_ERROR', 'parse error: expected UTF-8')
   }
   return text
 }
 
-/**
- * Refuses text whose lists and objects are nested too deeply: what walks through the value later does so by
- * recursion. Brackets inside strings do not count.
- */
+/** Refuses deep nesting, because later walks through the value recurse. Brackets in strings do not count. */
 function checkDepth(text: string, limit: number): void {
-  // nearly all messages have a few in all
+  // nearly all messages have few brackets
   if (countUpTo(limit, text, '{') + countUpTo(limit, text, '[') <= limit) return
   let depth = 0
   for (let i = 0; i < text.length; i++) {
@@ -122,7 +111,7 @@ function checkDepth(text: string, limit: number): void {
   }
 }
 
-/** How often a character is in a text; counting ends when there are too many. */
+/** Stops counting beyond the limit. */
 function countUpTo(limit: number, text: string, character: string): number {
   let count = 0
   let at = text.indexOf(character)
@@ -133,14 +122,14 @@ function countUpTo(limit: number, text: string, character: string): number {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Where the string that begins at `start` ends. Nearly all of a message is strings: they are leapt over. */
+/** Nearly all of a message is strings, so they are skipped. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end
 }
 
-/** True where an odd number of backslashes is before the place. */
+/** True after an odd number of backslashes. */
 function isEscaped(text: string, place: number): boolean {
   let first = place
   while (text.charCodeAt(first - 1) === BACKSLASH) first--
