@@ -1,4 +1,4 @@
-// createDevchain: the programmatic API. What it puts together is in app/.
+// createDevchain: the programmatic API, composed from app/.
 
 import type { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
@@ -21,13 +21,12 @@ export type { CallFailure, ObservedCall, Observer } from './app/observer.ts'
 export type { DevchainOptions } from './app/settings.ts'
 export type { RpcError } from './rpc/errors.ts'
 
-/** An unlocked account of the start. */
+/** An account that is unlocked at the start. */
 export interface DevAccount {
   readonly address: Address
   readonly privateKey: Hex
 }
 
-/** Where a devchain listens. */
 export interface Endpoints {
   /** `http://127.0.0.1:8545` */
   readonly url: string
@@ -36,58 +35,56 @@ export interface Endpoints {
   readonly port: number
 }
 
-/** The chains that a chain is linked to. */
 export interface LinkedChains {
-  /** Those that are linked and not cut off. */
+  /** The linked peers that are not partitioned. */
   readonly list: () => readonly PeerInfo[]
-  /** Links to a chain, by a URL such as `ws://127.0.0.1:8546`; false where there is such a link already. */
+  /** Links to a chain by a URL such as `ws://127.0.0.1:8546`; false if that link exists already. */
   readonly add: (url: string) => Promise<boolean>
-  /** Ends a link, by URL, name or id. */
+  /** Removes a link, by URL, name or id. */
   readonly remove: (peer: string) => Promise<boolean>
-  /** Cuts a peer off or joins it again; all of them, and those to come, where none is named. */
+  /** Partitions a peer or reconnects it; without a name, all peers including future ones. */
   readonly partition: (isOn: boolean, peer?: string) => Promise<readonly PeerInfo[]>
 }
 
-/** A running chain. */
 export interface Devchain {
   /**
-   * EIP-1193: answers a method as it would be answered over HTTP.
-   * @throws {RpcError} with the code, message and data that HTTP would answer
+   * EIP-1193: calls a method, with the same results as over HTTP.
+   * @throws {RpcError} with the code, message and data of the HTTP error
    * @see https://eips.ethereum.org/EIPS/eip-1193
    */
   readonly request: (request: {
     readonly method: string
     readonly params?: readonly unknown[] | Readonly<Record<string, unknown>>
   }) => Promise<unknown>
-  /** The chain itself, below any method, with its filters and its work for miners. */
+  /** The chain below the RPC methods, with its filters and its work for miners. */
   readonly node: Node
   readonly accounts: readonly DevAccount[]
-  /** Resolves when the artifacts that are there at the start have been read. They are read in the background anyway. */
+  /** Resolves when the artifacts present at the start have been read. Reading happens in the background anyway. */
   readonly artifactsRead: () => Promise<void>
-  /** Resolves when the artifacts that are on the disk now have been read. */
+  /** Reads the artifacts that are on disk now, and resolves when done. */
   readonly artifactsReadAgain: () => Promise<void>
-  /** What the functions of the user's project used, in all blocks since its artifacts were read. */
+  /** Gas use of the user's functions in all blocks since the artifacts were read. */
   readonly gasReport: () => Promise<readonly GasRow[]>
-  /** The same, with why it is empty or not whole. */
+  /** The same, and why it is empty or incomplete. */
   readonly gasSummary: () => Promise<GasSummary>
   /**
-   * Which lines, functions and branches calls and transactions have reached, where `coverage` names a file.
-   * @throws {RpcError} where it does not
+   * The lines, functions and branches that calls and transactions reached.
+   * @throws {RpcError} unless the option `coverage` names a file
    */
   readonly coverage: () => Promise<CoverageReport>
-  /** Writes them to that file, once; `close` does so too. Rejects with node's error where it cannot be written. */
+  /** Writes the coverage file once; `close` also does. Rejects with node's error if the file cannot be written. */
   readonly writeCoverage: () => Promise<CoverageReport>
   readonly peers: LinkedChains
-  /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
+  /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
-  /** Closes sockets, timers and filters. May be called again. */
+  /** Closes sockets, timers and filters; may be called again. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /**
- * Makes a chain in this process. It has no port until `listen` is called.
- * @throws {DevchainError} `INVALID_PARAMS` naming an option that is unknown or makes no sense
+ * Makes a chain in this process. It opens no port until `listen` is called.
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown option or an invalid value
  */
 export async function createDevchain(
   options: DevchainOptions = {},
@@ -98,8 +95,8 @@ export async function createDevchain(
 
 /**
  * Makes a chain from options that have been read.
- * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none, `INVALID_BLOCK` for a block to
- *   import that breaks a rule
+ * @throws {DevchainError} `INVALID_PARAMS` for an invalid genesis file or mnemonic, `INVALID_BLOCK` for an imported block
+ * that breaks a rule
  */
 export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Promise<Devchain> {
   const front = await openFront(settings, hooks)
@@ -142,7 +139,6 @@ function linkedChains(peers: Backend['peers']): LinkedChains {
   }
 }
 
-/** The accounts that are unlocked at the start, with their keys. */
 function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
   const book = chain.state.accounts
   return addresses(book).flatMap((address) => {

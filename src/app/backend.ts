@@ -1,4 +1,4 @@
-// A backend: one chain with all that is its own. What it shares with others is in common.ts.
+// A backend: one chain and everything it does not share with other chains (see common.ts).
 import { type Progress, Progresses } from '../core/progress.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
@@ -31,11 +31,11 @@ import {
   readPredeploys,
 } from './startfiles.ts'
 
-/** How long the artifacts of a project leave the processor to the first calls. */
+/** Milliseconds for which the first calls have the processor before the project's artifacts are read. */
 const FIRST_CALLS_MS = 20
 
 export interface BackendOptions {
-  /** Its path is this after a `/`, and the log has it; undefined: the chain that is there without being named. */
+  /** The chain's URL path without the `/`, also shown in the log; undefined for the default chain. */
   readonly name: string | undefined
   readonly settings: DevchainSettings
 }
@@ -44,7 +44,7 @@ interface Parts extends BackendOptions {
   readonly common: Common
   readonly profile: Profile
   readonly logging: MethodContext['logging']
-  /** Hears nothing while logging is off. */
+  /** Gets no events while logging is off. */
   readonly observer: Observer
   readonly progresses: Progresses
   readonly node: Node
@@ -54,9 +54,8 @@ interface Parts extends BackendOptions {
 }
 
 /**
- * Opens a chain.
- * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none, `INVALID_BLOCK` for a block to
- *   import that breaks a rule
+ * @throws {DevchainError} `INVALID_PARAMS` for an invalid genesis file or mnemonic, `INVALID_BLOCK` for an imported block
+ * that breaks a rule
  */
 export async function openBackend(common: Common, options: BackendOptions): Promise<Backend> {
   const { name, settings } = options
@@ -107,7 +106,7 @@ async function chainOptionsOf({
   }
 }
 
-/** The door to the user's project, whose artifacts are read a little later. */
+/** Artifacts are read a little later. */
 function openProject(
   { hooks: { folder }, onBug }: Common,
   settings: DevchainSettings,
@@ -141,7 +140,6 @@ function openLinks(
   })
 }
 
-/** One chain with all that is its own. */
 export class Backend implements Target {
   readonly node: Node
   readonly project: ProjectDoor
@@ -149,7 +147,7 @@ export class Backend implements Target {
   readonly observer: Observer
   readonly #parts: Parts
   readonly #watch: RequestWatch
-  /** Whoever asks without a connection. */
+  /** For in-process requests, which have no connection. */
   readonly #ownProcess = new Caller()
 
   constructor(parts: Parts) {
@@ -169,13 +167,13 @@ export class Backend implements Target {
     return this.#parts.common.dispatcher.dispatch(this.#contextOf(caller, false), message)
   }
 
-  /** @throws {RpcError} as a client over the wire would be told */
+  /** @throws {RpcError} the error that a client over the wire would get */
   request(method: string, params?: unknown): Promise<Json> {
     const context = this.#contextOf(this.#ownProcess, false)
     return this.#parts.common.dispatcher.request(context, method, params)
   }
 
-  /** What the project answers over HTTP: it asks the chain, and no log has it. */
+  /** The project's own HTTP pages; their chain requests are not logged. */
   get projectSite(): Site {
     const { common, project } = this.#parts
     const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
@@ -186,14 +184,14 @@ export class Backend implements Target {
     }
   }
 
-  /** What is said of the chain to who looks whether it is there. */
+  /** The body of a health check. */
   get health(): Json {
     const { config, tree } = this.node.chain.state
     const blockNumber = Number(headOf(tree).block.header.number)
     return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
   }
 
-  /** Ends it, once the report of its coverage is written if one was asked for. @returns why that could not be */
+  /** Writes the coverage report if one is requested, then closes. @returns the error if the report could not be written */
   async close(): Promise<unknown> {
     const { settings, project, node } = this.#parts
     const failure =
@@ -233,7 +231,7 @@ export class Backend implements Target {
   }
 }
 
-/** What a promise is rejected with; undefined: it is not. */
+/** The error a promise rejects with; undefined if it resolves. */
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work

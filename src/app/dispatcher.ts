@@ -1,4 +1,4 @@
-// The dispatcher of all chains: which methods there are, and what it asks of the chain that a request is for.
+// The dispatcher of all chains: its methods, and what it needs from the chain that a request addresses.
 import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext } from '../methods/common/context.ts'
@@ -12,9 +12,8 @@ import type { Method } from '../rpc/method.ts'
 import { moduleOf } from '../rpc/registry.ts'
 
 /**
- * Makes the dispatcher.
- * @param isObserved false: nobody is told of calls
- * @throws {DevchainError} `INVALID_PARAMS` for a module to turn off, or a method to have another name, that there is not
+ * @param isObserved false: calls are not reported
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown module in `disable` or an unknown method in `alias`
  */
 export async function openDispatcher(
   settings: DevchainSettings,
@@ -49,18 +48,18 @@ export async function openDispatcher(
 }
 
 /**
- * The modules of the specified catalogue (4.2). Those whose methods come later can be named too, so that a command line
- * that turns one off goes on to do so.
+ * All modules of the specified catalogue (4.2), including those without methods yet, so that `--disable` keeps accepting
+ * them.
  */
 export const MODULES: readonly string[] =
   'web3 net eth db debug evm mnr personal ext trace txpool sco shh'.split(' ')
 
-/** All methods. Most of them are loaded when one is asked for, as a start would take a tenth longer with them. */
+/** Most methods are loaded on first use: loading them at the start would make it a tenth longer. */
 async function loadMethods(): Promise<readonly Method<MethodContext>[]> {
   return (await import('../methods/index.ts')).methods
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` naming the nearest module or method that there is */
+/** @throws {DevchainError} `INVALID_PARAMS` suggesting the nearest module or method */
 function checkNames(
   { disable, alias }: DevchainSettings,
   methods: readonly Method<MethodContext>[],

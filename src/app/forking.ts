@@ -1,4 +1,4 @@
-// Forks of other networks, as a program starts with one or comes to one later. Nothing of src/fork is loaded before.
+// Starts forks of other networks, at the start or later. Loads src/fork only when needed.
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
@@ -14,15 +14,14 @@ import type { Reach } from '../rpc/dispatch.ts'
 
 type Door = typeof import('../fork/door.ts')
 
-/** The state that a chain begins with, as a fork or without. */
+/** Makes a chain's initial state, with or without a fork. */
 export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
 
-/** The forks of one program. */
 export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
   readonly #onNotice: (text: string) => void
   readonly #onBug: (error: unknown) => void
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #open: OpenFork[] = []
   #door: Door | undefined
   #chain: Chain | undefined
@@ -41,13 +40,13 @@ export class Forking implements ForkStarter {
     this.#choice = settings.fork
   }
 
-  /** How methods are answered; undefined for as long as there is no fork. */
+  /** How methods reach the forked network; undefined without a fork. */
   get reach(): Reach<MethodContext> | undefined {
     return this.#door?.reach
   }
 
   /**
-   * What the chain begins with as the options say.
+   * The chain's fork, as the options say.
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
   async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'piecemeal' | 'executor'>> {
@@ -88,14 +87,14 @@ export class Forking implements ForkStarter {
     return { fork: begun, runFirst, piecemeal: this.#piecemeal(door), executor }
   }
 
-  /** The chain's: it loads what it needs before there is a chain. */
+  /** The chain's executor; it loads missing state before the chain exists. */
   #makeExecutor(): Executor {
     const { evm, memoryLimit } = this.#settings
     this.#executor = createExecutor({ evm, memoryLimit, onBug: this.#onBug })
     return this.#executor
   }
 
-  /** The chain is there; with other options it would begin with `stateFrom`. */
+  /** Attaches the chain; `stateFrom` makes its state after a reset with other options. */
   async serve(chain: Chain, stateFrom: StateFrom): Promise<void> {
     this.#chain = chain
     this.#stateFrom = stateFrom
@@ -118,7 +117,7 @@ export class Forking implements ForkStarter {
       fork: choice,
       forkReplay: undefined,
       forkTransaction: undefined,
-      // another URL may be of another network
+      // another URL may lead to another network
       forkChainId: url === undefined ? this.#settings.forkChainId : undefined,
     })
     this.#choice = choice
@@ -141,7 +140,7 @@ export class Forking implements ForkStarter {
   }
 
   #piecemeal({ piecemealOf }: Door): Piecemeal {
-    // while the chain is made there is none yet, and what is forked is the newest
+    // while the chain is being made, the newest fork is the one in use
     return piecemealOf(() =>
       this.#chain === undefined
         ? this.#open.at(-1)?.base.upstream
@@ -163,7 +162,7 @@ export class Forking implements ForkStarter {
     return opened.base
   }
 
-  /** A reset forgets all snapshots: what was forked before the last time is reached by nothing, unless the chain still is that. */
+  /** A reset drops all snapshots, so only the fork before the last reset can still be in use by the chain. */
   #closeOld(): void {
     const current = this.#chain?.state.config.upstream
     for (const old of this.#open.slice(0, -2)) {
@@ -181,7 +180,7 @@ export class Forking implements ForkStarter {
 
 /**
  * Merges recordings of one fork into a file.
- * @throws {DevchainError} `INVALID_PARAMS` for files that do not go together
+ * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks
  */
 export async function mergeRecordings(into: string, others: readonly string[]): Promise<Merged> {
   const door = await import('../fork/door.ts')
@@ -198,14 +197,14 @@ function requireNoFork(given: Readonly<Record<string, boolean>>): void {
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a time that was over when the fork's block was made */
+/** @throws {DevchainError} `INVALID_PARAMS` for a timestamp before the fork's block */
 function requireLater(timestamp: bigint | undefined, { header }: ForkBase): void {
   if (timestamp === undefined || timestamp >= header.timestamp) return
   const message = `timestamp: expected ${header.timestamp}, the time of block ${header.number} that is forked, or a later one, got ${timestamp}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for options of a fork that do not go together */
+/** @throws {DevchainError} `INVALID_PARAMS` for fork options that contradict each other */
 function requireTogether({ fork, forkTransaction, forkLater, chainId }: DevchainSettings): void {
   const problem =
     forkTransaction !== undefined && fork?.block !== undefined

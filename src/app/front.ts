@@ -1,4 +1,4 @@
-// The front of a program: which chain a path leads to, what is answered beside JSON-RPC, and the server of both.
+// The front of a program: maps paths to chains and pages, and runs the server.
 import { Subscriptions } from '../methods/common/subscriptions.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
@@ -12,7 +12,7 @@ import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 
 /**
- * Opens a program with its first chain, which every path leads to for as long as it is the only one.
+ * Opens a program with its first chain; every path leads to it while it is the only one.
  * @throws {DevchainError} as `openBackend` and `openDispatcher`
  */
 export async function openFront(settings: DevchainSettings, hooks: Hooks): Promise<Front> {
@@ -34,7 +34,7 @@ export async function openFront(settings: DevchainSettings, hooks: Hooks): Promi
 }
 
 export class Front implements ServerFront {
-  /** The chain that is there without being named. */
+  /** The default chain. */
   readonly first: Backend
   readonly sites: readonly Site[]
   readonly #common: Common
@@ -53,9 +53,9 @@ export class Front implements ServerFront {
     return this.#isListening
   }
 
-  /** Opens another chain, to which its name leads. It begins as the options of the program say. */
+  /** Opens another chain under its name, with the program's options. */
   async open(name: string): Promise<Backend> {
-    // peers and blocks to import are those of the first
+    // only the first chain has peers and imported blocks
     const settings = { ...this.#common.settings, peer: [], import: undefined }
     const backend = await openBackend(this.#common, { name, settings })
     this.#named.set(`/${name}`, backend)
@@ -67,7 +67,7 @@ export class Front implements ServerFront {
     return this.#named.get(path) ?? noChain(path)
   }
 
-  /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
+  /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
   async listen(): Promise<RunningServer> {
     this.#server ??= this.#start()
     try {
@@ -75,13 +75,13 @@ export class Front implements ServerFront {
       this.#isListening = true
       return server
     } catch (error) {
-      // Another attempt may find the port free.
+      // A retry may find the port free.
       this.#server = undefined
       throw error
     }
   }
 
-  /** Ends all. May be called again. @throws what kept a report from being written */
+  /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
     const failures = await Promise.all(
       [this.first, ...this.#named.values()].map((backend) => backend.close()),
@@ -111,7 +111,7 @@ export class Front implements ServerFront {
   }
 }
 
-/** What `GET /` and `GET /health` answer, to browsers and readiness probes. */
+/** Replies to `GET /` and `GET /health`, for browsers and readiness probes. */
 export function healthSite(info: () => Json): Site {
   return {
     owns: ({ method, target }) => method === 'GET' && /^\/(health)?(\?|$)/.test(target),

@@ -1,4 +1,4 @@
-// Who watches a chain: what it is told of, and how a call is told.
+// The observer interface: the events a chain emits.
 import { DevchainError, ExecutionError } from '../core/errors.ts'
 import type { ProgressReport } from '../core/progress.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
@@ -17,50 +17,50 @@ export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
 
 export type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
 
-/** A call, with the console lines of contracts that ran for it alone, without a transaction. */
+/** A call, with the console lines of contracts that ran for this call alone, outside a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
-  /** What its method changes; undefined where there is none. */
+  /** What the method changes; undefined for unknown methods. */
   readonly effects?: Effects | undefined
-  /** What its result is, where the form does not say it. */
+  /** What the result means where its form does not show it. */
   readonly meaning?: Meaning | undefined
-  /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
+  /** What the call did, as a phrase where the result does not show it; addresses and hashes in full. */
   readonly told?: string | undefined
-  /** How its execution failed, whatever words the caller is told of it. */
+  /** How the execution failed, independent of the error text the caller gets. */
   readonly failure?: CallFailure | undefined
-  /** Why it was refused, whatever words the caller gets. */
+  /** Why the call was refused, independent of the error text the caller gets. */
   readonly refusal?: CallRefusal | undefined
-  /** How it can be run again, where its calls are to be told. */
+  /** How to run the call again, where its call trace is to be logged. */
   readonly again?: Again | undefined
 }
 
-/** What an observer is told of; nothing that it does changes the chain. */
+/** Callbacks for a chain's events; they cannot change the chain. */
 export interface Observer {
-  /** The chain is there, as it begins: called once, before all others but `onNotice` and `onBug`. */
+  /** The chain is ready. Called once, before all others except `onNotice` and `onBug`. */
   readonly onChain?: ((chain: Pick<Chain, 'state'>) => void) | undefined
   readonly onCall?: ((call: ObservedCall) => void) | undefined
-  /** The chain's state changed; told before the request that changed it is answered. */
+  /** The chain's state changed. Called before the reply to the request that changed it. */
   readonly onChange?: ((change: StateChange) => void) | undefined
-  /** A request was refused, as it names a `Host` that is not allowed: the header. */
+  /** A request was refused because its `Host` header, given here, is not allowed. */
   readonly onForeignHost?: ((header: string) => void) | undefined
-  /** Something that a user should know, such as of the network that is forked: a sentence. */
+  /** A sentence that the user should read, for example about the forked network. */
   readonly onNotice?: ((text: string) => void) | undefined
-  /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
+  /** A request, or a block of interval mining, has run for two seconds; repeated at growing intervals. */
   readonly onRunning?: ((running: ProgressReport) => void) | undefined
   /** Artifacts of the user's project were read, or could not be. */
   readonly onArtifacts?: ((event: ProjectEvent) => void) | undefined
   /** The names of the user's project are known from now on. */
   readonly onNames?: ((names: Names) => void) | undefined
-  /** A peer came or went, or was refused. */
+  /** A peer connected, disconnected or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
-  /** Makes the observer of a chain that has a name: what it is told of is that chain's. */
+  /** Makes the observer of a named chain. */
   readonly ofChain?: ((name: string) => Observer) | undefined
-  /** Something here is broken: the caller was told "internal error". Standard error when left out. */
+  /** A bug: the caller got "internal error". Printed to standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined
 }
 
 /**
- * The observer of one chain, told of what happens only while logging is on. Of artifacts it is always told.
+ * The observer of one chain, which gets events only while logging is on; artifact events always.
  * @param name of the chain; undefined: the first, whose observer is the program's
  */
 export function observerOf(
@@ -82,7 +82,7 @@ export function observerOf(
   }
 }
 
-/** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
+/** Passes a call on with its console lines and notes, and empties both lists for the next call of the batch. */
 export function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<RequestWatch['observe']> {
@@ -94,7 +94,7 @@ export function observing(
     const refusal = thrown instanceof DevchainError ? thrown : undefined
     const [again] = runs.splice(0)
     const { method: name, params, durationMs, result, error } = call
-    // each member by its name: one is made for every request, and V8 takes long to spread an object
+    // listed one by one: this runs for every request, and V8 is slow to spread an object
     onCall({
       method: name,
       params,

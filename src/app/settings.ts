@@ -1,4 +1,4 @@
-// Where options come from: flags, the environment, a config file or a program. Reads and checks what they give.
+// Reads and checks options from flags, the environment, a config file or a program.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
@@ -19,7 +19,7 @@ import type { ForkChoice, ForkRequest } from '../options/fork.ts'
 import { OPTIONS } from '../options/table.ts'
 import type { ClockSource } from '../options/values.ts'
 
-/** The forms in which a setting may be given: as text it is read as on the command line. */
+/** The forms of a setting: its value, or text as on the command line. */
 type Given<T> = T extends boolean
   ? boolean
   : T extends bigint | number
@@ -39,7 +39,6 @@ export type DevchainOptions = {
   readonly [Key in keyof DevchainSettings]?: Given<DevchainSettings[Key]> | undefined
 }
 
-/** Options that cannot both be given. */
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
   ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
   ['artifacts', 'noArtifacts', 'one reads artifacts, the other none'],
@@ -47,7 +46,7 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 
-/** Where values come from, in falling precedence, with the values as they were given. */
+/** Given values by source, highest precedence first. */
 export interface OptionSource {
   readonly kind: 'flag' | 'environment' | 'file' | 'program'
   readonly values: { readonly [Key in OptionKey]?: unknown }
@@ -61,7 +60,7 @@ function nameIn(source: OptionSource, key: OptionKey): string {
   return source.kind === 'file' ? `"${key}" in ${source.path}` : key
 }
 
-/** The values of an environment that are options; an empty variable counts as unset. */
+/** Options from environment variables; an empty variable counts as unset. */
 export function environmentSource(
   environment: Readonly<Record<string, string | undefined>>,
 ): OptionSource {
@@ -69,10 +68,10 @@ export function environmentSource(
   return { kind: 'environment', values: Object.fromEntries(entries.filter(([, value]) => value)) }
 }
 
-/** Variables that are no options: they say where commands find a running chain. */
+/** Variables that are no options: commands use them to find a running chain. */
 const OTHER_VARIABLES = ['DEVCHAIN_URL']
 
-/** Variables that are named after this program and mean nothing to it, a sentence each; of many the first ten. */
+/** A warning for each variable with this program's prefix that is no option; at most ten. */
 export function unknownVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
@@ -92,7 +91,7 @@ const PREFIX = 'DEVCHAIN_'
 
 /**
  * The values of a config file.
- * @throws {DevchainError} `INVALID_PARAMS` when it is no JSON object or has an unknown key; names the nearest one.
+ * @throws {DevchainError} `INVALID_PARAMS` if it is no JSON object or has an unknown key; suggests the nearest key
  */
 export function fileSource(path: string, content: string): OptionSource {
   let json: unknown
@@ -107,14 +106,14 @@ export function fileSource(path: string, content: string): OptionSource {
   return checkedSource({ kind: 'file', path, values: json })
 }
 
-/** What is wrong with JSON, without the piece of it that V8 quotes: a config file may hold a phrase and keys. */
+/** The JSON error without V8's quote of the text: a config file may hold a phrase and keys. */
 function withoutQuote(error: unknown): string {
   return (error as Error).message.replace(/, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s, '')
 }
 
 /**
- * The values a program gives.
- * @throws {DevchainError} `INVALID_PARAMS` for an unknown option; names the nearest one.
+ * The values from a program.
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests the nearest
  */
 export function programSource(values: object): OptionSource {
   return checkedSource({ kind: 'program', values })
@@ -133,10 +132,10 @@ function checkedSource(source: OptionSource): OptionSource {
 }
 
 /**
- * Reads all options: the first source that gives one has precedence; what no source gives has the default of the node
- * that `compat` names, or else its own.
- * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, or the two options
- * of one source that contradict each other. (Of two in different sources the one of higher precedence stands.)
+ * Merges the sources: the first that has an option wins; the rest gets the defaults of the node named by `compat`, or
+ * devchain's.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, or two options of
+ * one source that contradict each other. (In different sources, the one of higher precedence wins.)
  */
 export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   const given = new Map<OptionKey, OptionSource>()
@@ -161,7 +160,10 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   return withDefaults({ ...defaultsOf(own.compat), ...own })
 }
 
-/** The defaults of the node that `compat` names, without what a genesis file may say: those are chosen after the file. */
+/**
+ * The defaults of the node that `compat` names. Defaults that a genesis file may override are chosen after the file is
+ * read.
+ */
 function defaultsOf(compat: AllSettings['compat']): Some<AllSettings> {
   const { defaults } = profileOf(compat)
   const kept = Object.entries(defaults).filter(([key]) => !optionOf(key as OptionKey).fromGenesis)

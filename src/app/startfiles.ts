@@ -1,4 +1,4 @@
-// The files that a chain may start from: a genesis, and blocks to import.
+// The files a chain may start from: a genesis file, predeploys, and blocks to import.
 import { readFile } from 'node:fs/promises'
 import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
@@ -20,10 +20,7 @@ const CONTRACTS: Readonly<Record<PredeployName, () => Promise<Predeploy>>> = {
   multicall3: async () => (await import('../state/multicall3.ts')).MULTICALL3,
 }
 
-/**
- * The genesis that the options name.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is no genesis
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is no genesis */
 export async function readGenesis({ genesis }: DevchainSettings): Promise<Genesis | undefined> {
   if (genesis === undefined) return undefined
   if (typeof genesis !== 'string') return parseGenesis(genesis)
@@ -31,8 +28,8 @@ export async function readGenesis({ genesis }: DevchainSettings): Promise<Genesi
 }
 
 /**
- * The contracts and accounts that the options put there.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is wrong, and for an address that two give
+ * The contracts and accounts to predeploy.
+ * @throws {DevchainError} `INVALID_PARAMS` for an unreadable or invalid file, or an address given twice
  */
 export async function readPredeploys(
   { predeploy }: DevchainSettings,
@@ -66,18 +63,18 @@ export async function readPredeploys(
   return { contracts, accounts }
 }
 
-/** What identifies a chain may be said once only: by an option or by the genesis file. */
+/** What identifies a chain may come from an option or the genesis file, but must not differ. */
 export function checkIdentity(settings: DevchainSettings, genesis: Genesis | undefined): void {
   const { chainId, timestamp } = settings
   refuseDifference('chain id', chainId === 'remote' ? undefined : chainId, genesis?.config?.chainId)
   refuseDifference('timestamp', timestamp, genesis?.timestamp)
 }
 
-/** @param file the file's value as it is written there: a JSON number, decimal or hex text */
+/** @param file the value as written in the file: a JSON number, decimal or hex text */
 function refuseDifference(what: string, option: bigint | undefined, file: unknown): void {
   if (option === undefined || file === undefined) return
   const text = String(file)
-  // What is no number at all is the business of whoever reads the file.
+  // Whatever reads the file reports a value that is no number.
   if (!/^(0x[0-9a-f]+|[0-9]+)$/i.test(text) || BigInt(text) === option) return
   const message = `${what} ${option} contradicts the genesis file, which has ${text}`
   throw new DevchainError('INVALID_PARAMS', message)
@@ -89,7 +86,7 @@ export async function readBlocks({
   return typeof blocks === 'string' ? readBytes('file of blocks', blocks) : blocks
 }
 
-/** Makes the chain; what is wrong with a block to import begins with the file's name. */
+/** Makes the chain; errors about a block to import begin with the file's name. */
 export async function createNodeFrom(
   settings: DevchainSettings,
   options: ChainOptions,
