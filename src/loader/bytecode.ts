@@ -1,4 +1,4 @@
-// Compiles parts with the bytecode that an earlier start left, and leaves it for later ones.
+// Compiles parts with cached bytecode of an earlier start, and caches it for later starts.
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Script } from 'node:vm'
@@ -6,31 +6,31 @@ import { makeFolder } from './cachefolder.ts'
 import { readSealed, seal } from './sealed.ts'
 
 /**
- * A part's bytecode is kept so long after it was loaded. Of what is loaded at the start, that is as soon as the start is
- * over: what runs later would make it twice as large, and a start longer.
+ * Delay before a part's bytecode is cached. For parts of the start it is short: functions compiled later
+ * would double the bytecode's size and make the start longer.
  */
 const KEEP_START_AFTER_MS = 40
 const KEEP_LATE_AFTER_MS = 1_500
 
-/** Files of bytecode that are kept in all: the oldest go first. A version has about 150 of them, none over a megabyte. */
+/** Cached files in all; the oldest are removed first. A version has about 150, each under a megabyte. */
 const MAX_KEPT = 400
 
-/** Files of bytecode end so. That of late parts is made with the flags that are set after the start, if any. */
+/** File suffixes. Bytecode of late parts depends on the V8 flags set after the start, if any. */
 const KEPT = '.cache'
 const KEPT_LATE = '.late.cache'
 
-/** The mark of a file of bytecode. What a short run leaves has less in it, and is made again by a longer one. */
+/** Marks in the cached file. A short run caches less bytecode; a longer one replaces it. */
 const WHOLE = 1
 const EARLY = 0
 
-/** Names of parts that tell their content: V8 itself compares no more than lengths. */
+/** Part names contain a hash of the content: V8 itself compares only lengths. */
 const HAS_HASH = /-[\w-]{8}\.cjs$/
 
 export interface BytecodeOptions {
   readonly folder: string | undefined
   /** Milliseconds, for all parts. */
   readonly keepAfterMs?: number
-  /** Called once the start is over and its bytecode is kept: flags of V8 may be set that bytecode depends on. */
+  /** Called once the start is over and its bytecode is cached; it may set V8 flags that bytecode depends on. */
   readonly onStarted?: () => void
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
@@ -38,14 +38,15 @@ export interface BytecodeOptions {
 export type Compile = (file: string, text: string) => unknown
 
 /**
- * Compiles with the bytecode of an earlier start. It belongs to the hash of a part's text in its name and to a version of
- * node; V8 itself refuses bytecode of another version or with other flags, and crashes over what is damaged: that is not
- * the same twice (sealed.ts), and is made anew. Where it cannot be kept, nothing is lost but time.
+ * Compiles with bytecode cached by an earlier start. The cache key is the hash in the part's name and node's version. V8
+ * refuses
+ * bytecode of another version or other flags, but crashes on damaged bytecode; sealed.ts detects that. If
+ * caching fails, only time is lost.
  */
 export function compileWithBytecode(options: BytecodeOptions): Compile {
   const { folder, keepAfterMs, onStarted, program = process } = options
   let isStarting = true
-  /** Parts of the start whose bytecode is still to be kept. */
+  /** Start parts whose bytecode is not cached yet. */
   const unkept = new Set<string>()
   const tellIfStarted = (): void => {
     if (!isStarting && unkept.size === 0) onStarted?.()
@@ -55,7 +56,7 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
     tellIfStarted()
   })
   const runtime = runtimeKey()
-  /** Those that there is no bytecode of: a process that ends early leaves what it has. */
+  /** Parts without cached bytecode: a process that ends early caches what it has. */
   const missing = new Map<string, Script>()
   program.once('exit', () => {
     for (const [file, script] of missing) keep(file, script, EARLY)
@@ -93,10 +94,7 @@ function runtimeKey(): string {
   return `${version}-${arch}-${(hash >>> 0).toString(36)}`
 }
 
-/**
- * Writes bytecode beside its place, where no other process writes, and moves it there: whoever reads at the same time sees
- * all of it or none.
- */
+/** Writes to a temporary file and renames it, so that other processes read all of it or nothing. */
 function keep(file: string, script: Script, mark: number): void {
   const folder = path.dirname(file)
   const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`
@@ -107,7 +105,7 @@ function keep(file: string, script: Script, mark: number): void {
     renameSync(beside, file)
     removeOldest(folder)
   } catch {
-    // the folder is not ours to write, or the disk is full: the next start takes longer, and that is all
+    // the folder is not writable or the disk is full: only the next start takes longer
     removeIfThere(beside)
   }
 }
@@ -116,11 +114,11 @@ function removeIfThere(file: string): void {
   try {
     rmSync(file, { force: true })
   } catch {
-    // its folder is gone as well
+    // the folder is gone as well
   }
 }
 
-/** What a process that was killed left beside counts as well. */
+/** Includes temporary files of killed processes. */
 function removeOldest(folder: string): void {
   const files = readdirSync(folder)
     .filter((name) => name.includes(KEPT))

@@ -1,9 +1,9 @@
-// Where a user's caches are.
+// Finds the user's cache folder.
 import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The folder of this program in the user's cache folder; undefined where there is none.
+ * This program's folder in the user's cache folder; undefined if there is none.
  * @see https://specifications.freedesktop.org/basedir-spec/latest/
  */
 export function cacheFolder(
@@ -27,7 +27,10 @@ export function forkFolder(
   return folder && path.join(folder, 'forks')
 }
 
-/** Node's own `recursive` never ends where the system denies a folder within one that exists as if that did not, as below /proc. */
+/**
+ * Node's own `recursive` loops forever where the system refuses a folder with ENOENT although its parent exists, as below
+ * /proc.
+ */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (isFolder(folder)) return
   const parent = path.dirname(folder)
@@ -35,17 +38,17 @@ export function makeFolder(folder: string, mode = 0o777): void {
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    // another process may have been faster
+    // another process may have made it
     if (!isFolder(folder)) throw error
   }
 }
 
-/** Makes the folder that a file is to be in, where that can be: what is wrong with it is told of the file. */
+/** Makes the folder for a file if possible; errors are reported when the file is opened. */
 export function makeFolderOf(file: string): void {
   try {
     makeFolder(path.dirname(path.resolve(file)))
   } catch {
-    // to open the file fails for the same reason
+    // opening the file fails for the same reason
   }
 }
 
@@ -53,7 +56,7 @@ function isFolder(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-/** The specification has a relative path ignored. */
+/** The specification says to ignore relative paths. */
 function isAbsolute(folder: string | undefined): folder is string {
   return folder !== undefined && path.isAbsolute(folder)
 }

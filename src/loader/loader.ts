@@ -1,10 +1,8 @@
-// Accelerator: loads the parts of the built program faster than node's own `require`, which is its plain twin.
-//
-// It gains about two fifths of the time of a start (row bootMs) by two things: it gives V8 the bytecode that an earlier
-// start left in the user's cache folder (bytecode.ts), and it loads node's own modules when something of them is first
-// used. Once the start is over it has V8 optimize sooner (tuning.ts): rows callPerS, estimatePerS and valuePerS.
-// Its door is one line in bin/devchain.js. Without that line and this folder `require` loads the same files:
-// test/loader/without.test.ts holds the two against each other.
+// Accelerator: loads the parts of the built program faster than node's `require`, its plain twin.
+// It saves about two fifths of the start (row bootMs): it gives V8 the bytecode cached by an earlier start (bytecode.ts),
+// and loads node's modules on first use. After the start it makes V8 optimize sooner (tuning.ts): rows callPerS,
+// estimatePerS and valuePerS. Its door is one line in bin/devchain.js. Without that line and this folder, `require`
+// loads the same files; test/loader/without.test.ts compares the two.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { type BytecodeOptions, compileWithBytecode } from './bytecode.ts'
@@ -21,7 +19,7 @@ type PartFunction = (
   dirname: string,
 ) => void
 
-/** Modules of node's own that take a millisecond or more to load, with and without `node:`. */
+/** Node modules that take a millisecond or more to load, with and without `node:`. */
 const LATE_BUILTINS: ReadonlySet<string> = new Set(
   [
     ...['crypto', 'fs/promises', 'http', 'https', 'module', 'timers/promises', 'tls', 'url'],
@@ -30,9 +28,8 @@ const LATE_BUILTINS: ReadonlySet<string> = new Set(
 )
 
 /**
- * Gives what loads the parts in a folder, each once, for a program that is started by itself.
- * @param require gives everything else: node's own modules, and libraries that are installed
- * @returns loads a part by its file name
+ * Returns a function that loads each part in a folder once, by its file name.
+ * @param require loads everything else: node's modules and installed libraries
  */
 export function openLoader(
   folder: string,
@@ -61,7 +58,7 @@ export function openLoader(
 const BEFORE = '(function (exports, require, module, __filename, __dirname) {'
 const AFTER = '\n})'
 
-/** The text of a part as a function: put together before it is a text, which then is there once. Parts are ASCII. */
+/** The part's text wrapped in a function. Concatenating bytes keeps one copy of the text; parts are ASCII. */
 function readFunction(file: string): string {
   const part = openSync(file, 'r')
   try {
@@ -76,7 +73,7 @@ function readFunction(file: string): string {
   }
 }
 
-/** Stands for a module until something of it is used. */
+/** A proxy that loads the module on first use. */
 function late(load: () => object): object {
   let module: object | undefined
   const loaded = (): object => {

@@ -1,8 +1,9 @@
-// Files that hold their content twice: what was damaged, cut off or renamed is as good as none. V8 trusts bytecode blindly.
+// Files with a check copy of their content: damaged, truncated or renamed files read as missing. V8 trusts bytecode
+// blindly.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 
-/** Bytes that a file may have. */
+/** Bytes. */
 const MAX_SIZE = 64_000_000
 
 export interface Content {
@@ -10,11 +11,11 @@ export interface Content {
   readonly mark: number
 }
 
-/** Undefined where there is no such file, or it is not as it was written. */
+/** Undefined if the file is missing or not as it was written. */
 export function readSealed(file: string): Content | undefined {
   let opened: number | undefined
   try {
-    // a pipe of this name would be waited for
+    // without O_NONBLOCK, opening a pipe of this name would wait
     opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const stats = fstatSync(opened)
     if (!stats.isFile() || stats.size > MAX_SIZE) return undefined
@@ -37,7 +38,7 @@ function contentOf(both: Buffer, file: string): Content | undefined {
   return { bytes: both.subarray(0, end), mark: both[half - 1]! }
 }
 
-/** What a file of this name is to have: its content, name and mark, and the same again. */
+/** The bytes of the file: content, name and mark, twice. */
 export function seal(file: string, { bytes, mark }: Content): Buffer {
   const one = [bytes, Buffer.from(path.basename(file)), Buffer.of(mark)]
   return Buffer.concat([...one, ...one])

@@ -1,9 +1,9 @@
-// How V8 is set for a process that lives for a test run: thousands of calls, not billions.
+// V8 settings for a process that lives for a test run: thousands of calls, not billions.
 
 /**
- * Has V8 optimize functions sooner: after some hundred calls, where it waits for 3,000. As all functions of a request
- * are due at the same call then, and eight of them can wait for the compiler, most are refused at first: V8 asks again
- * after `invocation-count-for-osr` calls, hundreds by default. Less is inlined, so that each is compiled sooner.
+ * Makes V8 optimize functions after some hundred calls instead of 3,000. The functions of a request become hot at the same
+ * call, and only eight fit the compiler's queue, so V8 refuses most at first and retries after
+ * `invocation-count-for-osr` calls, hundreds by default. Less inlining makes each compile sooner.
  */
 const SOONER: readonly string[] = [
   '--invocation-count-for-osr=50',
@@ -12,9 +12,9 @@ const SOONER: readonly string[] = [
 ]
 
 /**
- * What differs by the version of V8: from 12 on it counts calls, from 13 on there is a compiler between the first and the
- * optimizing one, whose code takes memory and is soon replaced. Where memory after many sends is over its bound (150 MB),
- * the space for new objects stays as small as it is after the start.
+ * By version of V8: from 12 it counts calls; from 13 it has a middle compiler, whose code takes memory and is soon
+ * replaced. Where memory after many sends exceeds its bound (150 MB), the space for new objects stays as small as after
+ * the start.
  */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   11: [...SOONER, '--interrupt-budget=4000'],
@@ -27,7 +27,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** To be called once the start is over: node's own modules have bytecode for the usual flags alone. */
+/** Call it after the start: node's own modules have bytecode only for the usual flags. */
 export function tuneV8(): void {
   const flags = FLAGS[process.versions.v8.split('.', 1)[0] ?? '']
   if (flags === undefined) return

@@ -1,9 +1,9 @@
-// The options of forks of other networks: a part of the table.
+// The options for forks: a part of the table.
 import { printValue } from '../core/errors.ts'
 import { type Option, type Optional, off } from './option.ts'
 import { chainIdentity, count, duration, file, type Type } from './values.ts'
 
-/** What an EIP-1193 provider has; another devchain is one. */
+/** An EIP-1193 provider; another devchain is one. */
 export interface ForkProvider {
   readonly request: (request: {
     readonly method: string
@@ -11,52 +11,50 @@ export interface ForkProvider {
   }) => Promise<unknown>
 }
 
-/** Which network is forked, and at which block. */
 export interface ForkChoice {
-  /** Of nodes that have the same chain; the first that answers is asked. None where there is a provider, or a cassette. */
+  /** Nodes of the same chain, tried in order. Empty with a provider or a cassette. */
   readonly urls: readonly string[]
   /** In-process only. */
   readonly provider?: ForkProvider | undefined
   /**
-   * A number, a hash, a tag, or a negative number: so many blocks before the newest. Undefined: the newest, less what a
-   * reorganization may reach.
+   * A number, a hash, a tag, or a negative number counted back from the newest block. Undefined: the newest block less the
+   * reorg depth.
    */
   readonly block: string | undefined
 }
 
-/** How a program names a fork. */
+/** The form of a fork in programs. */
 export interface ForkRequest {
   readonly url?: string | readonly string[] | undefined
   readonly provider?: ForkProvider | undefined
   readonly block?: string | number | bigint | undefined
 }
 
-/** A block as it may follow a URL after `@`, or be given by a program. */
+/** A block after `@` in a URL, or from a program. */
 const BLOCK = /^(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest)$/
 
 const URL_WITH_BLOCK =
   /^(https?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
 
-/** What stands after the last `@` is no block and no host either: a misspelled block, which would be asked as a host, or as a path. */
+/**
+ * Text after the last `@` that is neither a block nor a host: a misspelled block, which would be used as a host or path.
+ */
 const URL_WITH_OTHER =
   /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@(?:[\w-]*|-?\d+\.\d+)|[^/]+\/.*[^/]@[\w-]*)$/i
 
-/** What names a block of a network, in words. */
 export const FORK_BLOCKS =
   'a block: a number, a hash, a tag (latest, safe, finalized, earliest), or -N for N blocks before the newest'
 
-/** True for what may name a block of a network. */
 export function isForkBlock(text: string): boolean {
   return BLOCK.test(text)
 }
 
-/** Reads a URL and perhaps a block, `URL[@BLOCK]`; undefined for what is none. */
+/** Reads `URL[@BLOCK]`; undefined for invalid text. */
 export function readForkUrl(text: string): ForkChoice | undefined {
   const read = readTexts([text])
   return read?.urls.length === 1 ? read : undefined
 }
 
-/** Reads `URL[@BLOCK]`, several of them, or what a program gives. */
 function readFork(value: unknown): ForkChoice | undefined {
   if (typeof value === 'string') return readTexts([value])
   if (Array.isArray(value)) return readTexts(value)
@@ -89,7 +87,7 @@ function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
   return { urls, block }
 }
 
-/** What is shown of what names no fork: hosts and blocks, and never a key. */
+/** Prints a refused value: hosts and blocks, never a key. */
 export function showFork(value: unknown): string {
   if (typeof value === 'string') return showText(value)
   if (Array.isArray(value)) return value.map(showFork).join(', ')
@@ -100,13 +98,12 @@ export function showFork(value: unknown): string {
   return `an object with ${members.length === 0 ? 'no members' : members.join(', ')}`
 }
 
-/** A host with its scheme, and what stands where a block may. */
 function showText(text: string): string {
   const [, scheme = '', authority = '', more = ''] =
     /^([a-z]+:\/\/)?([^/?#]*)(.*)$/is.exec(text.trim()) ?? []
   const at = authority.lastIndexOf('@')
   const host = authority.slice(at + 1)
-  // without a scheme a key may stand there
+  // without a scheme this may be a key
   const isHost =
     scheme !== '' ? /^[\w.:[\]-]+$/.test(host) : /^[\w-]+(\.[\w-]+)+(:\d+)?$/.test(host)
   const block = /[^/]@([\w-]{1,12})$/.exec(more)?.[1]
@@ -115,7 +112,7 @@ function showText(text: string): string {
   return block === undefined ? shown : `${shown}@${block}`
 }
 
-/** Names of headers alone. */
+/** Shows header names only. */
 function showHeaders(value: unknown): string {
   const lines = Array.isArray(value) ? value : [value]
   return lines
@@ -128,7 +125,7 @@ const forkChoice: Type<ForkChoice> = {
   expected:
     'the URL of a node, https://… or http://…, and perhaps @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
   read: readFork,
-  // keys stand in URLs: nobody is shown one
+  // URLs may contain keys and are never printed
   print: ({ urls, block }) => `${urls.length} URLs${block === undefined ? '' : ` at ${block}`}`,
   show: showFork,
   repeatable: true,
@@ -144,7 +141,6 @@ const transactionHash: Type<string> = {
   print: (hash) => hash,
 }
 
-/** A header of HTTP: `Name: value`. */
 const headers: Type<readonly string[]> = {
   placeholder: 'NAME:VALUE',
   expected: 'a header such as "Authorization: Bearer abc"',
@@ -159,7 +155,6 @@ const headers: Type<readonly string[]> = {
   repeatable: true,
 }
 
-/** What makes a chain go on from another network's block. */
 export class ForkTable {
   readonly fork: Optional<ForkChoice> = {
     type: forkChoice,

@@ -1,8 +1,7 @@
-// The options of links to other chains: a part of the table.
+// The options for links to other chains: a part of the table.
 import { type Option, type Optional, off } from './option.ts'
 import { choice, count, linkHosts, peerUrls, text } from './values.ts'
 
-/** What links the chain to others. */
 export class PeerTable {
   /** URLs such as `ws://127.0.0.1:8546`. */
   readonly peer: Option<readonly string[]> = {

@@ -1,5 +1,5 @@
-// Every option once: flag, type, default, sentence. The command line, the environment, the config file, the options of
-// createDevchain and of a chain, their types, `--help` and the table for users derive from this list: see derived.ts.
+// Every option once. The command line, environment, config file, API options, their types, `--help` and the table for
+// users derive from this list (derived.ts).
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { DEFAULT_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import { ForkTable } from './fork.ts'
@@ -39,7 +39,7 @@ import {
   text,
 } from './values.ts'
 
-/** What a chain is and begins with. A class, as each of its members states its type; those of settings come from there. */
+/** A class, because each member states its type; the types of settings derive from it. */
 class ChainTable {
   readonly chainId: FromGenesis<bigint | 'remote'> = {
     type: orWord(chainIdentity, 'remote', ' in a fork'),
@@ -102,7 +102,6 @@ class ChainTable {
   }
 }
 
-/** Whom the chain gives ether, and signs for. */
 class AccountTable {
   readonly accounts: Option<number> = {
     type: count('NUMBER', 0, 10_000, 'a whole number from 0 to 10000'),
@@ -132,7 +131,6 @@ class AccountTable {
   readonly autoImpersonate: Option<boolean> = off('Send for whatever account, without its key')
 }
 
-/** What transactions may cost, and how they run. */
 class TransactionTable {
   readonly gasLimit: FromGenesis<bigint> = {
     type: gas,
@@ -191,7 +189,6 @@ class TransactionTable {
   }
 }
 
-/** When blocks are mined, and their times. */
 class MiningTable {
   /** Milliseconds between blocks. */
   readonly blockTime: Optional<number> = {
@@ -225,7 +222,6 @@ class MiningTable {
   readonly consumeSnapshots: Option<boolean> = off('A snapshot can be reverted to once only')
 }
 
-/** What makes its server, and bounds what requests may cost. */
 class ServerTable {
   readonly host: Option<string> = {
     type: text('HOST', 'a host name or IP address', /^[a-zA-Z0-9:._-]+$/),
@@ -277,7 +273,6 @@ class ServerTable {
   }
 }
 
-/** What is known of the user's project: names for the log and for failures. */
 class ProjectTable {
   readonly artifacts: Option<readonly string[]> = {
     type: paths,
@@ -314,7 +309,6 @@ class ProjectTable {
   )
 }
 
-/** What the command prints, and where. */
 class TerminalTable {
   readonly quiet: Option<boolean> = off('Print nothing but errors')
   readonly noHints: Option<boolean> = off(
@@ -343,7 +337,6 @@ class TerminalTable {
   readonly noColor: Option<boolean> = off('No colors; NO_COLOR and FORCE_COLOR are obeyed too')
 }
 
-/** What else concerns the command alone. */
 class ProcessTable {
   readonly config: Optional<string> = {
     type: file,
@@ -358,7 +351,7 @@ class ProcessTable {
   )
 }
 
-/** The groups of options, in the order of `--help`. */
+/** Groups of options, in the order of `--help`. */
 const groups = {
   Chain: new ChainTable(),
   Fork: new ForkTable(),
@@ -372,17 +365,15 @@ const groups = {
   Process: new ProcessTable(),
 }
 
-/** What makes a chain. */
 export type MakingTable = ChainTable & AccountTable & TransactionTable & MiningTable
 
-/** What a program may say: all but what concerns the command. */
+/** All but the options of the command. */
 export type ProgramTable = MakingTable & ForkTable & ServerTable & PeerTable & ProjectTable
 
 export type Table = ProgramTable & TerminalTable & ProcessTable
 
 export const OPTIONS: Table = Object.assign({}, ...Object.values(groups)) as Table
 
-/** The group of an option, as `--help` has it. */
 export function groupOf(key: keyof Table): string {
   return Object.entries(groups).find(([, table]) => key in table)![0]
 }

@@ -1,35 +1,35 @@
-// The kinds of values that options have: each reads what a user gives, and prints a value as a user may give it.
+// The value types of options: each reads user input, and prints a value in the same form.
 
 import { decimal, plural } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
 import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 
-/** How one kind of value is read: from text, or from what a config file or a program gives. */
+/** Reads one value type, from text or from a value of a config file or program. */
 export interface Type<T> {
-  /** What follows the flag in `--help`; undefined for a flag without a value. */
+  /** Shown after the flag in `--help`; undefined for a flag without a value. */
   readonly placeholder: string | undefined
-  /** What the flag means alone, where its value may be left out. */
+  /** The value of the flag alone, where its value is optional. */
   readonly alone?: string
   /** Completes "expected …". */
   readonly expected: string
-  /** Undefined when `value` is not of the kind. May throw a DevchainError that says more. */
+  /** Undefined when `value` has the wrong type. May throw a DevchainError with more detail. */
   readonly read: (value: unknown) => T | undefined
-  /** The value as text that is read as the same value, where there is such a text. */
+  /** Text that reads back as the same value, where possible. */
   print(value: T): string
-  /** What is shown of a value that is refused, where it may hold a key; else all of it is. */
+  /** Shows a refused value that may hold a key; by default it is shown in full. */
   readonly show?: (value: unknown) => string
-  /** Given more than once, the values add up. */
+  /** Repeated flags accumulate. */
   readonly repeatable?: boolean
 }
 
-/** Where a chain's time comes from. Under `frozen` and `step` two runs of one script give identical blocks. */
+/** Under `frozen` and `step` two runs of one script give identical blocks. */
 export type ClockSource =
   | { readonly kind: 'wall' }
   | { readonly kind: 'frozen' }
   | { readonly kind: 'step'; readonly seconds: bigint }
 
-/** A module or method answering to another name: `new_*` to `old_*`, or one name to one name. */
+/** Another name for a module (`new_*` for `old_*`) or a method. */
 export interface Alias {
   readonly from: string
   readonly to: string
@@ -47,10 +47,9 @@ export const flag: Type<boolean> = {
   print: (value) => (value ? 'on' : 'off'),
 }
 
-/** Text that means itself. */
 const asIs = (text: string): string => text
 
-/** Text as given; a number of a config file becomes its digits. */
+/** Numbers of a config file become decimal text. */
 function textOf(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'number')
@@ -60,7 +59,7 @@ function textOf(value: unknown): string {
 
 /**
  * A decimal amount times its unit, exactly: `1.5` and 18 digits give 15 × 10^17.
- * Digits may be grouped by underscores. Undefined when a fraction of the smallest unit would be lost.
+ * Underscores may group digits. Undefined if a fraction of the smallest unit would be lost.
  */
 function scaled(digits: string, power: number): bigint | undefined {
   const [whole = '', fraction = ''] = digits.replaceAll('_', '').split('.')
@@ -68,7 +67,7 @@ function scaled(digits: string, power: number): bigint | undefined {
   return kept.length > power ? undefined : BigInt(whole + kept.padEnd(power, '0'))
 }
 
-/** Reads `<decimal> <unit>`; `units` gives each unit's power of ten, `''` that of no unit. Also reads plain 0x hex. */
+/** Reads `<decimal> <unit>` or 0x hex; `units` maps each unit to its power of ten, `''` for none. */
 function amount(value: unknown, units: Readonly<Record<string, number>>): bigint | undefined {
   const text = textOf(value)
   if (/^0x[0-9a-fA-F]{1,64}$/.test(text)) return BigInt(text)
@@ -99,7 +98,7 @@ export function integer(
   }
 }
 
-/** A chain id or network id, which clients keep as numbers of JavaScript. */
+/** Bounded, because clients keep a chain id as a JavaScript number. */
 export const chainIdentity: Type<bigint> = integer(
   'ID',
   1n,
@@ -152,17 +151,17 @@ export const gas: Type<bigint> = integer(
   'an amount of gas, at least 21000, such as 30_000_000 or 30M',
 )
 
-/** Reads a duration as milliseconds: seconds, or with a unit. */
+/** Reads seconds, or a number with a unit. */
 function milliseconds(value: unknown): number | undefined {
   const match = /^(\d[\d_]*(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(textOf(value))
   const factors: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }
   if (match === null) return undefined
   const duration = Number(match[1]?.replaceAll('_', '')) * (factors[match[2] ?? 's'] ?? 1000)
-  // setTimeout counts in 32 bits; a longer wait would fire at once.
+  // setTimeout counts in 32 bits; a longer delay fires at once.
   return Number.isInteger(duration) && duration >= 1 && duration < 2 ** 31 ? duration : undefined
 }
 
-/** A value, or a word in its place. @param where the word may stand, after it */
+/** @param where the word may stand, after it */
 export function orWord<const W extends string>(
   { placeholder, expected, read, print }: Type<bigint>,
   word: W,
@@ -230,7 +229,7 @@ export function text(placeholder: string, expected: string, pattern: RegExp): Ty
   }
 }
 
-/** The words that keys are derived from. A message tells how many they are, and none of them. */
+/** A mnemonic. Messages show the count of its words, never the words. */
 export const phrase: Type<string> = {
   ...text('WORDS', 'a mnemonic phrase of 12 to 24 words', /^\s*\S+(\s+\S+){11,23}\s*$/),
   show: (value) => plural(textOf(value).split(/\s+/).filter(Boolean).length, 'word'),
@@ -262,7 +261,7 @@ export function choice<const T extends string>(...words: readonly T[]): Type<T> 
   }
 }
 
-/** A choice of which one word is meant where none is given. */
+/** A choice with a default word. */
 export function choiceOr<const T extends string>(
   alone: NoInfer<T>,
   ...words: readonly T[]
@@ -282,7 +281,7 @@ export const clock: Type<ClockSource> = {
   print: (source) => (source.kind === 'step' ? `step:${source.seconds}` : source.kind),
 }
 
-/** Several values: a list, or text with commas. */
+/** A list, or text with commas. */
 function list<T>(
   placeholder: string,
   item: string,
@@ -304,7 +303,7 @@ function list<T>(
   }
 }
 
-/** Paths; a comma may be part of one. */
+/** Not split at commas: a path may contain one. */
 export const paths: Type<readonly string[]> = {
   placeholder: 'PATH',
   expected: 'a path, or a list of paths',
@@ -319,12 +318,11 @@ export const paths: Type<readonly string[]> = {
   print: (items) => items.join(', ') || 'none',
 }
 
-/** Contracts that are known by name. */
 export const PREDEPLOY_NAMES = ['multicall3'] as const
 
 export type PredeployName = (typeof PREDEPLOY_NAMES)[number]
 
-/** Text is a name where it is one of the known names, and else the path of a file. */
+/** A known name; any other text is a path. */
 export function isPredeployName(text: string): text is PredeployName {
   return PREDEPLOY_NAMES.some((name) => name === text)
 }
@@ -368,7 +366,7 @@ export const origins: Type<readonly string[]> = list(
   asIs,
 )
 
-/** `ws://127.0.0.1:8546`, or `wss`; also read from `http`, from a host and port, and from a port alone. */
+/** `ws://127.0.0.1:8546` or `wss`; also `http`, a host and port, or a port alone. */
 export const peerUrls: Type<readonly string[]> = list(
   'URL',
   'the WebSocket URL of another devchain, such as ws://127.0.0.1:8546',
@@ -376,7 +374,7 @@ export const peerUrls: Type<readonly string[]> = list(
   asIs,
 )
 
-/** The URL of a node, with its scheme and port; undefined for what is none. */
+/** Returns the URL with scheme and port; undefined for invalid text. */
 export function readPeerUrl(given: string): string | undefined {
   const text = /^\d+$/.test(given) ? `127.0.0.1:${given}` : given
   const match = /^(?:(wss?|https?):\/\/)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?\/?$/i.exec(
@@ -430,7 +428,7 @@ const codeSizeBytes: Type<number> = count(
   'a whole number of bytes from 1 to 2147483648, or off',
 )
 
-/** A size that no code has: `off`. */
+/** `off`: no limit. */
 const ANY_SIZE = Number.MAX_SAFE_INTEGER
 
 export const codeSize: Type<number> = {
