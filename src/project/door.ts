@@ -1,4 +1,4 @@
-// The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
+// The door to the user's project, which loads it once there are artifacts.
 import { type FSWatcher, watch } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,14 +14,14 @@ import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
 import type { Ask } from './sourcify/repository.ts'
 
-/** What is asked of the project over HTTP: below /sourcify. forge adds `v2` to a URL without its last `/`. */
+/** Paths of the project's site. forge adds `v2` to a URL without its last `/`. */
 const SITE = /^\/sourcify(\/|v2\/)/
 
 export function isAskedOfProject(target: string): boolean {
   return SITE.test(target)
 }
 
-/** Quiet after a sign came up, until it is looked at: a compiler is at work. */
+/** Milliseconds without changes before a new folder is searched: a compiler is at work. */
 const QUIET_MS = 250
 
 export interface DoorOptions {
@@ -30,10 +30,10 @@ export interface DoorOptions {
     DevchainSettings,
     'artifacts' | 'abi' | 'noArtifacts' | 'trace' | 'coverage' | 'gasReport'
   >
-  /** Where artifacts are looked for that no option names; undefined: nowhere. */
+  /** Searched for artifacts if no option names them; undefined: no search. */
   readonly folder: string | undefined
   readonly tell: (event: ProjectEvent) => void
-  /** Told once the project is there. */
+  /** Called once the project is loaded. */
   readonly onNames: (names: Names) => void
   readonly onBug: (error: unknown) => void
 }
@@ -56,19 +56,19 @@ export class ProjectDoor {
     return this.#project
   }
 
-  /** Looks for artifacts and reads them, once. Resolves when they are read; never rejects. */
+  /** Finds and reads artifacts, once; never rejects. */
   read(): Promise<void> {
     this.#reading ??= this.#read().catch(this.#options.onBug)
     return this.#reading
   }
 
-  /** Reads what the disk has now: a compiler may just have ended. Never rejects. */
+  /** Reads the disk again, as a compiler may just have finished; never rejects. */
   async refresh(): Promise<void> {
     await this.read()
     await this.#readNews().catch(this.#options.onBug)
   }
 
-  /** The project, which is loaded if it was not. */
+  /** Loads the project on first use. */
   open(): Promise<Project> {
     this.#opening ??= this.#load()
     return this.#opening
@@ -80,8 +80,8 @@ export class ProjectDoor {
   }
 
   /**
-   * What calls and transactions have reached, once all artifacts are read.
-   * @throws {DevchainError} `INVALID_REQUEST` where nobody asked for it to be counted
+   * Reads all artifacts first.
+   * @throws {DevchainError} `INVALID_REQUEST` unless coverage is enabled
    */
   async coverage(): Promise<CoverageReport> {
     if (this.#options.settings.coverage === undefined) {
@@ -93,8 +93,8 @@ export class ProjectDoor {
   }
 
   /**
-   * Writes them to the file that is named for them, once; a folder that is not there is made.
-   * @throws {DevchainError} as `coverage`; node's error where the file cannot be written
+   * Writes the coverage file once, and makes its folder.
+   * @throws {DevchainError} as `coverage`; node's error if the file cannot be written
    */
   writeCoverage(): Promise<CoverageReport> {
     this.#written ??= this.#write()
@@ -115,7 +115,7 @@ export class ProjectDoor {
     if (coverage !== undefined) await (await this.open()).coverage()
   }
 
-  /** Answers what is asked below /sourcify. @param ask asks the chain, as a client would */
+  /** Answers requests below /sourcify. @param ask sends RPC requests to the chain */
   async answer(request: SiteRequest, ask: Ask): Promise<SiteReply> {
     const project = await this.open()
     return await (await project.site).answer(request, ask)
@@ -140,7 +140,7 @@ export class ProjectDoor {
 
   async #read(): Promise<void> {
     const { settings, folder, tell } = this.#options
-    // traces are told with what names there are
+    // traces use names even without artifacts
     if (settings.trace !== undefined) await this.open()
     if (settings.noArtifacts) return
     const given = [...settings.artifacts, ...settings.abi]
@@ -166,7 +166,7 @@ export class ProjectDoor {
     await this.#project?.refresh()
   }
 
-  /** Says what to do where there is a project and none of its artifacts. */
+  /** Suggests what to do in a project without artifacts. */
   async #hint(folder: string): Promise<void> {
     const { tell } = this.#options
     if (this.#isClosed || this.#project?.catalogue.isEmpty === false) return
@@ -186,7 +186,7 @@ export class ProjectDoor {
     tell({ event: 'artifacts', hint, flag })
   }
 
-  /** Reads what the folder has; where a project is compiled for the first time, when it is there. */
+  /** Reads the folder's artifacts, now or when the project is first compiled. */
   async #search(folder: string): Promise<void> {
     this.#await(folder)
     const { hasSign } = await import('./reading/tools.ts')
@@ -204,7 +204,7 @@ export class ProjectDoor {
       })
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
-      // the system watches no more: what is there now is read
+      // watching failed: read what is there now
     }
   }
 }

@@ -1,4 +1,4 @@
-// The user's project: reads its artifacts in the background, keeps up with the compiler, and knows what things are called.
+// The user's project: reads its artifacts in the background, watches for changes, and provides names.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -31,27 +31,27 @@ import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
 import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
 
-/** Compilations that were handed over by methods, and are kept: the newest; and bytes of them, compressed. */
+/** Compilations kept from RPC methods, the newest; and their compressed bytes. */
 const MOST_COMPILATIONS = 100
 const MOST_COMPRESSED = 32_000_000
 
-/** How often a folder is looked at for one reading, while folders come up in it. */
+/** Listings per reading while new folders keep appearing. */
 const MOST_LOOKS = 5
 
-/** How long somebody who tells names waits for what is being read. */
+/** Milliseconds to wait for a reading in progress before names are used. */
 const CATCH_UP_MS = 2_000
 
 interface Source {
   readonly folder: string
   readonly watch: FolderWatch
   readonly read: () => Promise<void>
-  /** Files that were skipped, and told of. */
+  /** Skipped files that were reported. */
   readonly told: Set<string>
 }
 
 export interface ProjectOptions {
   readonly chain: Chain
-  /** Paths are told as seen from here. */
+  /** Reported paths are relative to it. */
   readonly folder: string
   readonly tell: (event: ProjectEvent) => void
   readonly onBug: (error: unknown) => void
@@ -65,14 +65,14 @@ export class Project {
   readonly #options: ProjectOptions
   readonly #sources = new Map<string, Source>()
   readonly #compilations: string[] = []
-  /** What was handed over, compressed: sources are looked up in it. */
+  /** Compilations from RPC methods, compressed, for looking up sources. */
   readonly #values = new Map<string, Buffer>()
   readonly #details: DetailReader = new DetailReader(this.catalogue, (file) => this.#valueOf(file))
   readonly #foresight: Foresight = { isAtHand: false }
   #handedOver = 0
   #coverage: Promise<Coverage> | undefined
   #site: Promise<SourcifySite> | undefined
-  /** One reading at a time: each begins when those before it are done. */
+  /** Serializes readings. */
   #turn: Promise<unknown> = Promise.resolve()
   #readings = 0
   #isClosed = false
@@ -94,15 +94,15 @@ export class Project {
   }
 
   /**
-   * Reads the artifacts in a folder, or in the folders of artifacts in that of a project, and goes on to watch them.
-   * @returns how many contracts they describe
+   * Reads and watches an artifact folder, or a project's artifact folders.
+   * @returns the count of contracts
    */
   async addFolder(folder: string): Promise<number> {
     const inside = await artifactFolders(folder)
     return await this.#addAll(inside.length > 0 ? inside : [folder])
   }
 
-  /** Reads the folders of artifacts in that of a project that are not watched yet. */
+  /** Reads a project's artifact folders that are not watched yet. */
   async addProject(folder: string): Promise<void> {
     const found = await artifactFolders(folder)
     await this.#addAll(found.filter((each) => !this.#sources.has(path.resolve(each))))
@@ -113,8 +113,8 @@ export class Project {
   }
 
   /**
-   * Reads one file: an ABI, an artifact, or what the compiler answered; and goes on to watch it.
-   * @returns how many contracts it describes
+   * Reads and watches one file: an ABI, an artifact or compiler output.
+   * @returns the count of contracts
    */
   async addFile(file: string): Promise<number> {
     const whole = path.resolve(file)
@@ -132,12 +132,12 @@ export class Project {
     return contracts
   }
 
-  /** Reads a file again when it changes. One that is half-written or gone stays as it was read. */
+  /** Reads a file again when it changes; if it is incomplete or gone, the last version stays. */
   #followFile(file: string): void {
     if (this.#sources.has(file)) return
     const folder = path.dirname(file)
     const { watch } = this.#addSource(file, { folder, read: () => this.#readAgain(file) })
-    // tools put another file in its place
+    // tools replace the file instead of writing into it
     watch.follow([folder])
   }
 
@@ -148,13 +148,13 @@ export class Project {
     return source
   }
 
-  /** Reads what the disk has now, whether or not a watch has told of it. */
+  /** Reads the disk now, without waiting for the watcher. */
   async refresh(): Promise<void> {
     const readings = [...this.#sources.values()].map(({ read }) => this.#inTurn(read))
     await Promise.all(readings)
   }
 
-  /** Resolves when what changed on the disk is read, or that takes long; undefined where nothing is to be read. */
+  /** Resolves when changes on disk are read, or after a timeout; undefined without changes. */
   #catchUp(): Promise<unknown> | undefined {
     for (const { watch } of this.#sources.values()) watch.hurry()
     if (this.#readings === 0) return undefined
@@ -176,14 +176,14 @@ export class Project {
     )
   }
 
-  /** Reads a folder or a file. @throws {DevchainError} `INVALID_PARAMS` where there is neither */
+  /** @throws {DevchainError} `INVALID_PARAMS` if neither a folder nor a file exists */
   async add(name: string): Promise<number> {
     return (await isFolder(name)) ? await this.addFolder(name) : await this.addFile(name)
   }
 
   /**
-   * Takes artifacts that somebody hands over: an artifact, or what the compiler answered.
-   * @throws {DevchainError} `INVALID_PARAMS` for what is neither
+   * Adds an artifact or compiler output from an RPC method.
+   * @throws {DevchainError} `INVALID_PARAMS` for anything else
    */
   addValue(value: unknown, name: string): number {
     const found = contractsIn(value, name)
@@ -226,7 +226,7 @@ export class Project {
     return coverage
   }
 
-  /** Why a run failed, and where in its source; undefined where that is not known. */
+  /** Undefined if the cause is unknown. */
   async explain(again: Again, usual: string): Promise<SourceExplanation | undefined> {
     await this.#catchUp()
     if (this.catalogue.isEmpty) return undefined
@@ -236,7 +236,7 @@ export class Project {
     return await explain(explainer, again, usual)
   }
 
-  /** What answers below /sourcify; loaded when somebody asks. */
+  /** The site below /sourcify, loaded on first use. */
   get site(): Promise<SourcifySite> {
     this.#site ??= this.#openSite()
     return this.#site
@@ -258,7 +258,7 @@ export class Project {
     for (const { watch } of this.#sources.values()) watch.close()
   }
 
-  /** Keeps what was handed over for its sources, in place of the oldest where it is much. */
+  /** Keeps a compilation for its sources; drops the oldest above the limit. */
   #keep(file: string, value: unknown): void {
     this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
     let size = [...this.#values.values()].reduce((sum, { length }) => sum + length, 0)
@@ -275,8 +275,8 @@ export class Project {
   }
 
   /**
-   * A mined transaction as a tree of calls with names, and what it changed in storage.
-   * @throws {DevchainError} `NOT_FOUND` where it is in no block of the chain
+   * A mined transaction's call trace with names and storage changes.
+   * @throws {DevchainError} `NOT_FOUND` if no block of the chain has it
    */
   async trace(hash: Hash): Promise<Trace> {
     return await this.#traceOf(await tracedMined(this.#options.chain, hash))
@@ -323,12 +323,12 @@ export class Project {
     this.#inTurn(work).catch((error: unknown) => this.#options.onBug(error))
   }
 
-  /** Reads what is new in a folder, forgets what is gone, and says how much there is when that changed. */
+  /** Reads new files, forgets removed ones, and reports the counts if they changed. */
   async #readFolder(folder: string): Promise<void> {
     const source = this.#sources.get(folder)
     if (source === undefined || this.#isClosed) return
     const { files, isCut, isWatched } = await this.#look(source)
-    // build information may be other than it was
+    // build information may have changed
     this.#details.forget()
     const present = new Set(files)
     const gone = [...this.catalogue.files()].filter(
@@ -345,7 +345,7 @@ export class Project {
     )
   }
 
-  /** Says what a reading has changed; nothing where files were but written again. */
+  /** Reports changes; nothing if files were rewritten unchanged. */
   async #tellChange(
     place: string,
     isOf: (file: string) => boolean,
@@ -366,7 +366,7 @@ export class Project {
     })
   }
 
-  /** The files of a folder, which is watched from before they are listed: none comes in between. */
+  /** Lists a folder after it starts watching, so that no file is missed. */
   async #look({ folder, watch }: Source): Promise<Artifacts & { readonly isWatched: boolean }> {
     for (let i = 1; ; i++) {
       const found = await artifactsBelow(folder)
@@ -391,13 +391,13 @@ export class Project {
     return skipped
   }
 
-  /** One warning for all files that cannot be read; none again for one that was told of. */
+  /** One warning for all unreadable files, without those reported before. */
   #warn(
     { folder, watch, told }: Source,
     skipped: readonly SkippedFile[],
     { isCut, isWatched }: { readonly isCut: boolean; readonly isWatched: boolean },
   ): void {
-    // what is being written is read again when that is done
+    // a file that is still being written is read again later
     const fresh = watch.isBehind ? [] : skipped.filter(({ path: file }) => !told.has(file))
     for (const { path: file } of fresh) told.add(file)
     if (fresh.length > 0) {
@@ -414,7 +414,7 @@ export class Project {
     }
   }
 
-  /** A reading may end after its chain. */
+  /** A reading may outlive its chain. */
   #tell(event: ProjectEvent): void {
     if (!this.#isClosed) this.#options.tell(event)
   }
@@ -431,7 +431,6 @@ export class Project {
   }
 }
 
-/** The names of contracts that are not what they were. */
 function changedIn(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,

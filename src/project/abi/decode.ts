@@ -1,4 +1,4 @@
-// Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
+// Decodes arguments, results and events by their ABI. Importing this file loads the decoding library.
 import { type AbiParameters, decode } from 'ox/AbiParameters'
 import { bigintFromBytes } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
@@ -22,7 +22,7 @@ const LONGEST = 1_000_000
 interface ParsedItem {
   readonly inputs: readonly Parameter[]
   readonly outputs: readonly Parameter[]
-  /** Of an event: each that is in a topic of its own, and those that are in the data. */
+  /** Of an event: the indexed parameters, one per topic, and the others in the data. */
   readonly indexed: readonly (readonly [Parameter])[]
   readonly others: readonly Parameter[]
 }
@@ -38,20 +38,21 @@ const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
   }
 })
 
-/** What is long is in a topic as a hash. */
+/** Topics hold long values as hashes. */
 function inTopic(parameter: Parameter): Parameter {
   const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
   return isValue ? parameter : { ...parameter, type: 'bytes32' }
 }
 
-/** The arguments of a call, an error or a constructor; undefined where the bytes do not fit. @param data without a selector */
+/** Arguments of a call, error or constructor; undefined if the bytes do not fit. @param data without a selector */
 export function decodeInputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
   return decodeAs(parametersOf(item).inputs, data)
 }
 
 /**
- * Whether Solidity takes bytes for the arguments of a call or a constructor: it can read none, some has bits that its type
- * has not, or all are as they should be; `decodable` where it may check more than is known of the types.
+ * Whether Solidity accepts bytes as arguments: none can be read, some have bits outside their type, or all are clean;
+ * `decodable`
+ * if it may check more than the types show.
  */
 export function inputsFit(
   item: AbiItem,
@@ -67,7 +68,7 @@ export function inputsFit(
 
 const WORD = 32
 
-/** True where words have no bits beyond those of their types; undefined where not all types are of one word, or bytes lack. */
+/** True if no word has bits outside its type; undefined if a type takes several words or bytes are missing. */
 function areCleanWords(types: readonly string[], data: Uint8Array): boolean | undefined {
   if (data.length < WORD * types.length) return undefined
   const found = types.map((type, i) => isClean(type, data.subarray(WORD * i, WORD * (i + 1))))
@@ -96,7 +97,7 @@ export function decodeOutputs(item: AbiItem, data: Uint8Array): readonly Argumen
   return decodeAs(parametersOf(item).outputs, data)
 }
 
-/** The arguments of an event: indexed ones are in its topics, long ones of those as hashes alone. */
+/** Topics hold long indexed arguments only as hashes. */
 export function decodeEvent(
   item: AbiItem,
   topics: readonly Uint8Array[],
@@ -130,12 +131,11 @@ const bareOf = memoizeByIdentity(
   (parameters: readonly Parameter[]) => parameters.map(nameless) as AbiParameters,
 )
 
-/** Names decide what the library makes of a tuple: without them it makes a list. */
+/** Without names the library decodes tuples to lists. */
 function nameless({ type, components }: Parameter): Parameter {
   return components === undefined ? { type } : { type, components: components.map(nameless) }
 }
 
-/** A decoded value, with the arguments of tuples in place of plain lists. */
 function argument(parameter: Parameter, value: unknown): Argument {
   const { type, components = [] } = parameter
   const array = /^(.*)\[\d*\]$/.exec(type)

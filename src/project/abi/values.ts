@@ -1,4 +1,4 @@
-// Decoded values in words for people: amounts, addresses by name, long things shortened.
+// Formats decoded values for people: amounts, named addresses, shortened data.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { amount, bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
@@ -10,21 +10,21 @@ export interface Token {
 }
 
 export interface Telling {
-  /** What people call an address; undefined: its hex. */
+  /** The name of an address; undefined: its hex. */
   readonly nameOf: (address: string) => string | undefined
-  /** The token whose amounts they are. */
+  /** The token of the amounts. */
   readonly token: Token | undefined
   /** True: nothing is shortened. */
   readonly isWhole: boolean
-  /** True: large numbers are amounts of ether, as one beside them is. */
+  /** True: large numbers are ether, because one beside them is. */
   readonly isEther?: boolean
 }
 
-/** Items of a list, and characters of a text, that are told in short. */
+/** Items of a list and characters of a text before shortening. */
 const LISTED = 3
 const TEXT = 60
 
-/** A number is taken for wei when it has the size of an amount of ether and few digits, or stands beside one that has. */
+/** A number is formatted as wei if it is large with few digits, or stands beside such a number. */
 const LEAST_ETHER = 10n ** 14n
 const ROUND_ETHER = 10n ** 12n
 const MOST_ETHER = 10n ** 30n
@@ -63,7 +63,7 @@ function itemsOf(parameter: Parameter, items: readonly unknown[]): readonly Argu
   return items.map((value) => ({ parameter: item, value }))
 }
 
-/** Tells values that people compare in one unit: `have 0.9999999999999999 ether, want 5 ether`. */
+/** Uses one unit for values that people compare: `have 0.9999999999999999 ether, want 5 ether`. */
 export function inOneUnit(list: readonly Argument[], telling: Telling): Telling {
   const isEther = list.some(
     ({ parameter, value }) =>

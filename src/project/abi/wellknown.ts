@@ -1,4 +1,4 @@
-// Functions that are known without an artifact, as members of an ABI: their parameters follow from their signatures.
+// ABI members of well-known functions, derived from their signatures, for accounts without artifacts.
 import { from } from 'ox/AbiParameters'
 import { functionSignature } from '../../core/abi.ts'
 import { memoize } from '../../core/lrucache.ts'
@@ -7,7 +7,7 @@ import type { Parameter } from './decode.ts'
 
 const REMEMBERED = 1_000
 
-/** What functions return that hand calls on: one list has an answer for each of them. */
+/** Outputs of functions that forward calls: one result for each call. */
 const RESULTS = '(bool,bytes)[]'
 const OUTPUTS: Readonly<Record<string, string>> = {
   multicall: 'bytes[]',
@@ -19,7 +19,7 @@ const OUTPUTS: Readonly<Record<string, string>> = {
   tryBlockAndAggregate: `uint256,bytes32,${RESULTS}`,
 }
 
-/** A function that nearly every project meets, by its selector; undefined for one that is not known. */
+/** By selector; undefined if unknown. */
 export const wellKnownFunction: (selector: string) => AbiItem | undefined = memoize(
   REMEMBERED,
   (selector) => {

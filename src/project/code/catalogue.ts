@@ -1,4 +1,4 @@
-// The contracts that are known, and what looks them up: by code, by selector, by name.
+// The known contracts, looked up by code, selector or name.
 import type { AbiItem, ContractSummary, ReaderNews, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
@@ -12,24 +12,24 @@ import {
 
 export interface Contract extends Omit<ContractSummary, 'abi'> {
   readonly file: string
-  /** Of the file as it was read; empty for what was handed over. */
+  /** Of the file as read; empty for artifacts from RPC methods. */
   readonly stamp: string
   readonly abi: readonly AbiItem[]
-  /** Counts files as they are read: what was compiled last has the highest. */
+  /** Counts files as they are read: the latest compilation has the highest. */
   readonly age: number
 }
 
 export interface Match {
   readonly contract: Contract
-  /** True where the code is not the compiled one, or several contracts have the same. */
+  /** True if the code differs from the compiled code, or several contracts share it. */
   readonly isGuess: boolean
-  /** True where the code is the compiled one, be it that of several contracts. */
+  /** True if the code is the compiled code, even of several contracts. */
   readonly isSame: boolean
 }
 
 export interface Alike {
   readonly contracts: readonly Contract[]
-  /** True where the hashes of metadata are the same too: the sources are, to the byte. */
+  /** True if the metadata hashes match too: the sources are identical to the byte. */
   readonly isExact: boolean
 }
 
@@ -37,24 +37,25 @@ export interface CreationMatch extends Match {
   readonly argumentsAt: number
 }
 
-/** Contracts that are kept; those of further files are left out, and that is told. */
+/** Further files are left out, with a warning. */
 export const MOST_CONTRACTS = 50_000
 
 const TELLING_FUNCTIONS = 3
 
 /**
- * Share of the selectors in a code that the guessed ABI must have. Whatever extends an abstract contract, or an interface,
- * has more functions than that, and is another contract.
+ * Minimum share of the code's selectors in a guessed ABI. A contract that extends an abstract contract or interface has
+ * more
+ * functions, and is another contract.
  */
 const TELLING_SHARE = 0.75
 const ABSTRACT_SHARE = 0.9
 
 type ByLength = Map<number, Contract[]>
 
-/** The lookups, made anew when the contracts change. */
+/** Rebuilt when the contracts change. */
 interface Lookups {
   readonly runtimes: ByLength
-  /** Runtimes by the length of what stands before their metadata. */
+  /** Runtimes by their length without metadata. */
   readonly bodies: ByLength
   readonly creations: ByLength
   readonly bySelector: ReadonlyMap<string, readonly Contract[]>
@@ -88,14 +89,14 @@ export class Catalogue {
     return Object.fromEntries([...this.#files].map(([file, { stamp }]) => [file, stamp]))
   }
 
-  /** Those with code in files that `isOf` takes; where none has code, all of them. */
+  /** Counts contracts with code in files that `isOf` accepts; if none has code, all of them. */
   count(isOf: (file: string) => boolean): number {
     const contracts = this.contracts.filter(({ file }) => isOf(file))
     const deployable = contracts.filter(({ runtime, creation }) => runtime ?? creation)
     return deployable.length > 0 ? deployable.length : contracts.length
   }
 
-  /** What tells the contracts of files that `isOf` takes from others, by their paths and names: code but for metadata, and ABI. */
+  /** Identifies contracts of files that `isOf` accepts, by path and name: a hash of code without metadata, and ABI. */
   marks(isOf: (file: string) => boolean): ReadonlyMap<string, string> {
     const contracts = this.contracts.filter(({ file }) => isOf(file))
     return new Map(
@@ -111,9 +112,9 @@ export class Catalogue {
   }
 
   /**
-   * Takes news of one reader in.
-   * @param items what that reader told of before, in its order; news are added
-   * @returns false when there are too many contracts for all of them
+   * Adds one reader's news.
+   * @param items all earlier items of that reader, in order; new ones are appended
+   * @returns false if there are too many contracts
    */
   add({ items: news, files }: ReaderNews, items: AbiItem[]): boolean {
     for (const item of news) items.push(this.#shared(item))
@@ -145,7 +146,7 @@ export class Catalogue {
     return true
   }
 
-  /** Contracts have most of their functions in common: each is kept once. */
+  /** Contracts share most functions, so each is stored once. */
   #shared(item: AbiItem): AbiItem {
     const known = this.#items.get(item.json)
     if (known !== undefined) return known
@@ -181,7 +182,7 @@ export class Catalogue {
     return contracts.length > 0 ? { contracts: newestFirst(contracts), isExact: false } : undefined
   }
 
-  /** The contract that a creation makes: its code, and arguments after it. */
+  /** The contract a creation deploys: its code, then its arguments. */
   creation(input: Uint8Array): CreationMatch | undefined {
     let longest: CreationMatch | undefined
     for (const [length, contracts] of this.#all.creations) {
@@ -193,17 +194,16 @@ export class Catalogue {
     return longest
   }
 
-  /** An item that some contract has, by selector or topic: for code that no artifact is of. */
+  /** An item of any contract, by selector or topic: for code without an artifact. */
   item(kind: AbiItem['kind'], key: string): AbiItem | undefined {
     return this.#all.items.get(`${kind} ${key}`)
   }
 
-  /** All contracts, with code or without. */
   get contracts(): readonly Contract[] {
     return [...this.#files.values()].flatMap(({ contracts }) => contracts)
   }
 
-  /** A contract's name, with its path where others have the same name. */
+  /** Includes the path if several contracts have the name. */
   nameOf({ name, source, file }: Contract): string {
     const others = this.#all.names.get(name) ?? []
     const isUnique = others.every(
@@ -212,7 +212,7 @@ export class Catalogue {
     return isUnique ? name : `${name} (${source || file})`
   }
 
-  /** The contract whose functions a code seems to have, where no compiled code is the same. */
+  /** The contract whose functions the code seems to have, if no compiled code matches. */
   #guess(code: Uint8Array): Match | undefined {
     const { bySelector } = this.#all
     const present = selectorsIn(code)
@@ -254,12 +254,12 @@ function put<K>(map: Map<K, Contract[]>, key: K, contract: Contract): void {
   else list.push(contract)
 }
 
-/** True for what a tool compiled to no code; an ABI by itself may be of anything. */
+/** True if a tool compiled it to no code; a plain ABI may belong to anything. */
 function isAbstract({ runtime, format }: Contract): boolean {
   return runtime === undefined && format !== 'abi'
 }
 
-/** Of guesses that fit, the one with most functions, then one with code, then the newest. */
+/** Prefers the guess with most functions, then one with code, then the newest. */
 function isLikelier(contract: Contract, other: Contract): boolean {
   const more = functionsOf(contract).length - functionsOf(other).length
   if (more !== 0) return more > 0
@@ -271,7 +271,7 @@ function functionsOf({ abi }: Contract): readonly string[] {
   return abi.filter(({ kind }) => kind === 'function').map(({ key }) => key)
 }
 
-/** The contracts whose code this is, by its hash; else by its hash without the metadata's hashes. */
+/** Matches by the code's hash, else by its hash without metadata hashes. */
 function alike(
   contracts: readonly Contract[],
   code: Uint8Array,
@@ -312,7 +312,7 @@ function withBody(contracts: readonly Contract[], body: Uint8Array): readonly Co
   )
 }
 
-/** The newest of contracts with the same code. Where they are different ones, any of them is a guess. */
+/** The newest contract with the code; a guess if different contracts share it. */
 function chosen(found: Alike | undefined): Match | undefined {
   const contract = found?.contracts[0]
   if (contract === undefined) return undefined

@@ -5,7 +5,7 @@ import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
-/** How an account comes to run the code of another. */
+/** How an account runs another's code. */
 export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
 
 export interface Target {
@@ -21,14 +21,14 @@ export const BEACON_SLOT = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb
 /** keccak256('eip1967.proxy.admin') − 1 */
 export const ADMIN_SLOT = 0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103n
 
-/** Bytes of a code within which a clone delegates, and jumps before it: one that asks whether ether was sent. */
+/** A clone delegates within so many bytes of code and after so many jumps: some check first for ether. */
 const CLONE_HEAD = 192
 const MOST_JUMPS = 1
 
 const ADDRESS_LENGTH = 20
 
 /**
- * What the account at an address runs in place of its own code; undefined for an account that runs that.
+ * The account whose code runs in place of the account's own; undefined if its own runs.
  * @param implementationOf asks a beacon
  */
 export function targetOf(
@@ -50,7 +50,7 @@ export function targetOf(
   return behind === undefined ? undefined : { via: 'beacon', address: behind }
 }
 
-/** Who may change what a proxy runs; undefined where that stands in no well-known slot. */
+/** The proxy's admin; undefined if no well-known slot has it. */
 export function adminOf(world: World, proxy: Address): Address | undefined {
   return slotAddress(world, proxy, ADMIN_SLOT)
 }
@@ -60,7 +60,7 @@ export function isUpgraded(before: World, after: World, proxy: Address): boolean
   return old !== 0n && old !== now
 }
 
-/** True for code with a DELEGATECALL among its operations, be it never reached: without one it runs no other code. */
+/** True if the code has a DELEGATECALL, even an unreachable one; without one it runs no other code. */
 const delegates = memoizeByIdentity((code: Uint8Array): boolean => {
   let at = 0
   while (at < code.length && code[at] !== OP.DELEGATECALL) at = nextOperation(code, at)
@@ -68,14 +68,14 @@ const delegates = memoizeByIdentity((code: Uint8Array): boolean => {
 })
 
 /**
- * The constant address that a code delegates to before it does anything else: EIP-1167, and the forms that Vyper, Solady and
- * others have of it, with arguments after them or without.
+ * The constant address that code delegates to first: EIP-1167, and the variants of Vyper, Solady and
+ * others, with or without appended arguments.
  */
 function clonedBy(code: Uint8Array): Address | undefined {
   let jumps = 0
   for (let at = 0; at < Math.min(code.length, CLONE_HEAD); at = nextOperation(code, at)) {
     if (code[at] === OP.JUMPI) jumps += 1
-    // a contract of a compiler asks first what it is asked for
+    // compiled contracts jump more often, to dispatch on the selector
     if (jumps > MOST_JUMPS) return undefined
     const after = at + 1 + ADDRESS_LENGTH
     if (code[at] !== OP.PUSH20 || code[after] !== OP.GAS || code[after + 1] !== OP.DELEGATECALL)
@@ -90,7 +90,7 @@ function slotAddress(world: World, address: Address, slot: bigint): Address | un
   return value === 0n ? undefined : addressIn(paddedBytes(value, 32))
 }
 
-/** The address in the last bytes of a word; undefined where there is none. */
+/** The address in a word's last bytes; undefined for zero. */
 export function addressIn(word: Uint8Array): Address | undefined {
   const bytes = word.subarray(word.length - ADDRESS_LENGTH)
   return bigintFromBytes(bytes) === 0n ? undefined : addressFromBytes(bytes)

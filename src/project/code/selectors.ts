@@ -1,13 +1,12 @@
-// The functions that a code looks for: what it compares the first four bytes of its input with.
+// Finds a code's function selectors: constants it compares with the first four bytes of input.
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 
-/** The selectors that a code compares with. */
 export const selectorsIn: (code: Uint8Array) => ReadonlySet<string> = memoizeByIdentity((code) => {
   const found = new Set<string>()
   for (let at = 0, end = 0; at < code.length; at = end) {
     end = nextOperation(code, at)
-    // one that begins with a zero takes a byte less
+    // a selector with a leading zero byte needs only PUSH3
     const isSelector = code[at] === OP.PUSH4 || code[at] === OP.PUSH3
     if (!isSelector || !isComparison(code[end])) continue
     const digits = Buffer.from(code.subarray(at + 1, end)).toString('hex')
@@ -16,7 +15,7 @@ export const selectorsIn: (code: Uint8Array) => ReadonlySet<string> = memoizeByI
   return found
 })
 
-/** What compilers put after a selector that they look for. */
+/** Opcodes that compilers emit after a selector. */
 function isComparison(opcode: number | undefined): boolean {
   return opcode === OP.EQ || opcode === OP.SUB || opcode === OP.XOR
 }

@@ -1,7 +1,7 @@
-// What is kept of a compiled contract's code: its length, what a linker or constructor fills in, and hashes of the rest.
+// What is stored of compiled code: its length, the bytes filled in later, and hashes of the rest.
 import { createHash } from 'node:crypto'
 
-/** Bytes that are filled in after compilation: library addresses, immutables, the own address of a library. */
+/** Bytes filled in after compilation: library addresses, immutables, a library's own address. */
 export interface Hole {
   readonly start: number
   readonly length: number
@@ -10,13 +10,13 @@ export interface Hole {
 export interface CodeShape {
   readonly length: number
   readonly holes: readonly Hole[]
-  /** Of the code with its holes zeroed. */
+  /** Hash of the code with holes zeroed. */
   readonly exact: string
-  /** The same with the hashes of metadata zeroed as well: those change with a comment. */
+  /** The same with metadata hashes zeroed too: those change with every comment. */
   readonly masked: string
-  /** Of code without its metadata at the end; undefined where there is none. */
+  /** Code without the metadata at its end; undefined without metadata. */
   readonly body: { readonly length: number; readonly hash: string } | undefined
-  /** Some bytes of it, by which most others are told apart without hashing. */
+  /** A few bytes that rule out most other codes without hashing. */
   readonly probes: readonly Probe[]
 }
 
@@ -30,10 +30,10 @@ const WORD_LENGTH = 32
 const PUSH20 = 0x73
 const PUSH32 = 0x7f
 
-/** Where a linker writes the address of a library: 40 characters that begin with two underscores. */
+/** A link reference: 40 characters that begin with two underscores. */
 const PLACEHOLDER = /__.{38}/g
 
-/** Keys of a contract's metadata in CBOR, and the bytes of hash that follow them. */
+/** Keys of contract metadata in CBOR, and the length of the hash after each. */
 const METADATA_HASHES: readonly (readonly [key: Buffer, length: number])[] = [
   [Buffer.from('64697066735822', 'hex'), 34],
   [Buffer.from('65627a7a72305820', 'hex'), 32],
@@ -43,10 +43,9 @@ const METADATA_HASHES: readonly (readonly [key: Buffer, length: number])[] = [
 const LONGEST_METADATA = 256
 
 /**
- * The bytes and holes of a compiled code.
- * @param object hex, with or without 0x, with placeholders where libraries are to be linked
- * @param references what the compiler says is filled in
- * @returns undefined for no code, and for what is none
+ * @param object hex, with or without 0x, with placeholders for libraries
+ * @param references the compiler's link and immutable references
+ * @returns undefined for empty or invalid code
  */
 export function compiledCode(
   object: string,
@@ -88,7 +87,7 @@ export function withoutHoles(code: Uint8Array, holes: readonly Hole[]): Buffer {
   return copy
 }
 
-/** The code with zeros for all hashes of metadata, its own and those of contracts that it creates. */
+/** Zeroes all metadata hashes, including those of contracts it creates. */
 export function maskedMetadata(code: Buffer): Buffer {
   let masked = code
   for (const [key, length] of METADATA_HASHES) {
@@ -100,7 +99,7 @@ export function maskedMetadata(code: Buffer): Buffer {
   return masked
 }
 
-/** Code without the metadata at its end, whose length its last two bytes tell; undefined where none is there. */
+/** The code's last two bytes are the length of its metadata; undefined if there is none. */
 export function withoutMetadata(code: Uint8Array): Uint8Array | undefined {
   if (code.length < 4) return undefined
   const length = 256 * code[code.length - 2]! + code[code.length - 1]! + 2
@@ -110,7 +109,7 @@ export function withoutMetadata(code: Uint8Array): Uint8Array | undefined {
   return first >= 0xa1 && first <= 0xa4 ? code.subarray(0, code.length - length) : undefined
 }
 
-/** Short enough to be kept by the thousand, long enough to be met once. */
+/** Short enough to keep thousands, long enough to be unique. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64').slice(0, 24)
 }
@@ -125,7 +124,7 @@ function wordAt(code: Uint8Array, at: number): number {
 
 const PROBES = 4
 
-/** Bytes at even distances, but none that may differ from one deployment to another. */
+/** Bytes at even distances that are the same in every deployment. */
 function probesOf(masked: Buffer, filled: Buffer, holes: readonly Hole[]): Probe[] {
   const probes: Probe[] = []
   const isFixed = (at: number): boolean =>
@@ -138,7 +137,7 @@ function probesOf(masked: Buffer, filled: Buffer, holes: readonly Hole[]): Probe
   return probes
 }
 
-/** Immutables in code whose compiler did not say where they are: words of zeros that are pushed. */
+/** Immutables whose places the compiler did not give: pushed words of zeros. */
 function immutablesOf(code: Buffer): Hole[] {
   const zeros = Buffer.alloc(WORD_LENGTH + 1)
   zeros[0] = PUSH32
@@ -149,7 +148,7 @@ function immutablesOf(code: Buffer): Hole[] {
   return holes
 }
 
-/** The address of a library that it compares with its own, to refuse calls that are not delegated. */
+/** A library compares this address with its own, to refuse direct calls. */
 function selfOf(code: Buffer): Hole[] {
   const isLibrary = code[0] === PUSH20 && code.subarray(1, 1 + ADDRESS_LENGTH).every((b) => b === 0)
   return isLibrary ? [{ start: 1, length: ADDRESS_LENGTH }] : []

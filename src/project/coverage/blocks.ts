@@ -1,13 +1,16 @@
-// What readers of statements gather, and how they go through blocks.
+// Base of the statement readers: collects statements and walks blocks.
 import { type Range, type Token, TokenReader } from '../solidity/tokens.ts'
 
 export interface Branch {
   readonly kind: 'if' | 'require' | 'ternary' | 'clauses'
-  /** What is parted: the statement or, of a ternary, what it stands in. The compiler gives the jump of `if` and `require` this range. */
+  /**
+   * The range the compiler gives to the jump of `if` and `require`: the statement or, for a ternary, the expression around
+   * it.
+   */
   readonly range: Range
-  /** The statement whose line it is told at. */
+  /** The statement whose line reports the branch. */
   readonly at: Range
-  /** What runs on each way, the good one first; undefined where there is no text for it. */
+  /** The ranges of the ways, success first; undefined for a way without text. */
   readonly ways: readonly (Range | undefined)[]
 }
 
@@ -16,7 +19,7 @@ interface Found {
   readonly branches: Branch[]
 }
 
-/** Reads the statements of blocks in braces, in whatever language they are. */
+/** Reads statements of blocks in braces, in Solidity or Yul. */
 export abstract class BlockReader extends TokenReader {
   readonly found: Found
 

@@ -1,5 +1,5 @@
-// Adds up what calls and transactions reached, by the code that ran. Codes that differ only in what deployments fill in, and
-// creations that differ only in arguments, are the same.
+// Adds up what calls and transactions reached, by code. Codes that differ only in immutables, links or
+// constructor arguments count as the same.
 import type { ReachedCode } from '../../evm/executor.ts'
 import { addReached, noCounts, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
@@ -7,25 +7,25 @@ import { hashOf } from '../code/shape.ts'
 
 const MOST_WAITING = 1_000
 
-/** Codes that no artifact is of, which are kept as one may come yet, and their bytes; and codes of all others. */
+/** Limits for codes without an artifact, kept because one may come later, and for all others. */
 const MOST_UNKNOWN = 2_000
 const MOST_UNKNOWN_BYTES = 64_000_000
 const MOST_CODES = 4_000
 
 export interface RanCode {
-  /** One of those that are the same. */
+  /** One of the equal codes. */
   readonly code: Uint8Array
   readonly isCreation: boolean
   readonly counts: ReachCounts
 }
 
-/** Adds up, a little later than it is told. */
+/** Counts a little later than it is called. */
 export class Collector {
   readonly #catalogue: Catalogue
   readonly #onCut: () => void
   readonly #ran = new Map<string, RanCode>()
   readonly #unknown = new Map<string, RanCode>()
-  /** By the values that engines keep of codes. */
+  /** Keyed by the engine's own code values. */
   #known = new WeakMap<Uint8Array, RanCode>()
   #version = -1
   #waiting: ReachedCode[] = []
@@ -33,7 +33,7 @@ export class Collector {
   #unknownBytes = 0
   #isCut = false
 
-  /** @param onCut told once, when there are more codes than are kept */
+  /** @param onCut called once, when codes exceed the limit */
   constructor(catalogue: Catalogue, onCut: () => void) {
     this.#catalogue = catalogue
     this.#onCut = onCut
@@ -55,7 +55,7 @@ export class Collector {
     return [...this.#ran.values()]
   }
 
-  /** Contracts that deployed codes are like which ran, and which no artifact has. */
+  /** Contracts that only resemble the deployed code that ran. */
   alike(): readonly Contract[] {
     const found = [...this.#unknown.values()].flatMap(({ code, isCreation }) => {
       const match = isCreation ? undefined : this.#catalogue.runtime(code)
@@ -80,7 +80,7 @@ export class Collector {
     }
   }
 
-  /** Where the artifacts have changed, codes may be of other contracts. */
+  /** After a change of artifacts, codes may match other contracts. */
   #lookAgain(): void {
     if (this.#version === this.#catalogue.version) return
     this.#version = this.#catalogue.version
@@ -101,7 +101,7 @@ export class Collector {
       this.#isCut = true
       this.#onCut()
     }
-    // engines hand on values of their own for creations
+    // engines make new code values for each creation
     if (ran !== undefined && !reached.isCreation) this.#known.set(reached.code, ran)
     return ran
   }
@@ -124,10 +124,10 @@ export class Collector {
   }
 }
 
-/** A match, and the code without what follows it. */
+/** A match, and the code without appended arguments. */
 export type CodeMatch = Match & { readonly code: Uint8Array }
 
-/** The contract that a code is of; undefined where that would be a guess. */
+/** Undefined for a guess. */
 export function matchOf(
   catalogue: Catalogue,
   { code, isCreation }: Pick<ReachedCode, 'code' | 'isCreation'>,
@@ -140,7 +140,7 @@ export function matchOf(
   return match?.isSame ? { ...match, code: code.subarray(0, match.argumentsAt) } : undefined
 }
 
-/** The same for code that is the same, compiled as often as you like. */
+/** The same for all compilations of equal code. */
 function keyOf({ contract, code }: CodeMatch, isCreation: boolean): string {
   const shape = isCreation ? contract.creation : contract.runtime
   return `${isCreation} ${contract.source}:${contract.name} ${shape?.exact} ${code.length}`
@@ -153,7 +153,7 @@ function kept(
 ): RanCode {
   const known = all.get(key)
   if (known !== undefined) return known
-  // a copy: what a value stands in may be much larger
+  // a copy, because the value may be a view of a much larger buffer
   const made = { code: code.slice(), isCreation, counts: noCounts() }
   all.set(key, made)
   return made

@@ -1,22 +1,22 @@
-// What a code has just pushed: the target of a jump, which constructors work out of two in one word.
+// Tracks constants that code has just pushed: jump targets, two of which constructors pack in one word.
 import { isPush, OP } from '../../evm/opcodes.ts'
 
 const KEPT = 4
 
-/** Bytes of the longest constant that is read: two targets in one word. */
+/** Bytes of the longest constant: two targets in one word. */
 const LONGEST = 8
 
-/** The constants on top of the stack, while code runs straight on. */
+/** The constants on top of the stack in straight-line code. */
 export class PushedConstants {
   #values: bigint[] = []
 
-  /** The topmost; undefined where it is no constant. */
+  /** Undefined if it is no constant. */
   get top(): number | undefined {
     const value = this.#values.at(-1)
     return value === undefined ? undefined : Number(value)
   }
 
-  /** Takes note of the operation at a place, after what it reads was looked at. */
+  /** Notes an operation, after its operands were read. */
   pass(code: Uint8Array, pc: number): void {
     const opcode = code[pc]!
     const size = isPush(opcode) ? opcode - OP.PUSH0 : 0

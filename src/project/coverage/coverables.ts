@@ -1,5 +1,4 @@
-// What of a source can be covered: the statements of its functions and their branches, read from the text alone, as some tools
-// keep no syntax trees.
+// Finds a source's statements and branches in its text alone, as some tools keep no syntax trees.
 import type { Outline, SourceFunction } from '../solidity/outline.ts'
 import { type Range, type Token, TokenReader, tokensOf } from '../solidity/tokens.ts'
 import { BlockReader, type Branch } from './blocks.ts'
@@ -8,7 +7,7 @@ import { YulReader } from './yul.ts'
 export interface Coverable {
   readonly function: SourceFunction
   readonly body: Range
-  /** In their order; none lies within another. */
+  /** In order, without overlaps. */
   readonly statements: readonly Range[]
   readonly branches: readonly Branch[]
 }
@@ -43,10 +42,10 @@ function ternariesIn(
   })
 }
 
-/** @param reader behind the question mark */
+/** @param reader after the question mark */
 function ternary(reader: TokenReader, range: Range): Branch {
   const first = reader.at
-  // others may stand within it
+  // ternaries may be nested
   for (let open = 1; ; reader.at += 1) {
     reader.until('?', ':')
     open += reader.word === '?' ? 1 : -1
@@ -121,7 +120,7 @@ class StatementReader extends BlockReader {
   #try(start: number): Range {
     this.at += 1
     const first = this.at
-    // braces with other things behind them hold call options
+    // braces followed by something else hold call options
     while (!this.isEnd && this.word !== 'returns' && this.behind !== 'catch') this.skip()
     const call = this.add({ ...this.from(first), head: start })
     const clauses = [this.#clause()]
@@ -152,9 +151,9 @@ class StatementReader extends BlockReader {
     const [word, next] = this.tokens.slice(first, first + 2).map(({ text }) => text)
     const range = this.until(';')
     this.at += 1
-    // it stands for the function that has the modifier
+    // it stands for the function with the modifier
     if (word === '_' && next === ';') return range
-    // the compiler has the semicolon with it
+    // the compiler's range includes the semicolon
     if (word === 'return' && next === ';') return this.add(this.from(first))
     if (CHECKS.has(word ?? '') && next === '(') {
       this.branch({ kind: 'require', range, at: range, ways: [undefined, undefined] })

@@ -1,4 +1,4 @@
-// Which lines, functions and branches of the user's sources calls and transactions reached: from the marks of runs to a report.
+// Builds the coverage report of the user's sources from the counts of runs.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -20,16 +20,16 @@ import { Measure } from './measure.ts'
 export interface CoverageReport {
   readonly lcov: string
   readonly rows: readonly CoverageRow[]
-  /** What is missing in it, in words; undefined: nothing. */
+  /** What the report lacks, in words; undefined: nothing. */
   readonly warning: string | undefined
 }
 
 export interface CoverageOptions {
   readonly catalogue: Catalogue
   readonly details: DetailReader
-  /** Paths of files are told as seen from here. */
+  /** Reported paths are relative to it. */
   readonly folder: string
-  /** Hears once of what cannot be counted. */
+  /** Called once for each thing that cannot be counted. */
   readonly warn: (warning: string) => void
 }
 
@@ -48,7 +48,7 @@ export class Coverage {
     this.#collector.close()
   }
 
-  /** What was reached so far. Build information is read beside the chain, and others get their turns meanwhile. */
+  /** Reads build information beside the chain and yields to other work. */
   async report(): Promise<CoverageReport> {
     const measure = new Measure()
     const gaps = new Gaps()
@@ -111,7 +111,7 @@ export class Coverage {
     }
   }
 
-  /** Leaves out sources whose code ran, nobody knows how often. @param counted those where that is known */
+  /** Leaves out sources that ran without known counts. @param counted sources with known counts */
   #leaveOut(gaps: Gaps, contract: Contract, counted: ReadonlySet<string>): void {
     const own = shownPath(contract.source)
     if (own === '' || this.#pathOf(contract, own) === undefined) return
@@ -140,7 +140,7 @@ export class Coverage {
     }
   }
 
-  /** From its file, which is read sooner than what the compiler said of it. */
+  /** Read from its file, which is faster than from the compiler's output. */
   async #sourceOf(contract: Contract, name: string): Promise<Source | undefined> {
     await nextTurn()
     const file = fileOf(contract, name)
@@ -155,11 +155,11 @@ export class Coverage {
     }
   }
 
-  /** Where a source is, seen from the folder of the project; undefined for one that is none of the project's own. */
+  /** The path relative to the project; undefined for sources outside it. */
   #pathOf(contract: Contract, name: string): string | undefined {
     if (contract.format === 'foundry' && name.startsWith('lib/')) return undefined
     const file = fileOf(contract, name)
-    // what was handed over stands in no folder
+    // artifacts from RPC methods have no folder
     if (file === undefined) return FOREIGN.test(name) || !isHandedOver(contract) ? undefined : name
     const place = path.relative(this.#options.folder, file)
     const parts = place.split(path.sep)
@@ -173,7 +173,7 @@ class Gaps {
   readonly #contracts = new Set<string>()
   #isAll = false
 
-  /** @param places what ran of the contract is of some of them; undefined: it may be of any */
+  /** @param places that the contract's executed code may belong to; undefined: any */
   add(contract: string, places: readonly string[] | undefined): void {
     if (places?.length === 0) return
     this.#contracts.add(contract)
@@ -198,7 +198,7 @@ class Gaps {
 
 const CUT = 'not all codes that ran are counted: there were too many'
 
-/** Sources of tests and scripts of Foundry: they are told of only where they ran. */
+/** Foundry tests and scripts appear in the report only if they ran. */
 const TESTS = /\.[ts]\.sol$/
 
 const FOREIGN = /^@|^(?:hardhat|forge-std|lib)\//

@@ -1,4 +1,4 @@
-// The counts of a report as lcov writes them, and a row for each file.
+// Writes a report's counts in lcov format, and a row for each file.
 // @see https://manpages.debian.org/unstable/lcov/geninfo.1.en.html
 import type { Range } from '../solidity/tokens.ts'
 import type { BranchTally, FunctionTally, MeasuredFile, Tally } from './measure.ts'
@@ -19,7 +19,7 @@ type FileCounts = ReturnType<typeof countsOf>
 
 type Begun = Pick<Range, 'start' | 'head'>
 
-/** One file as a section of lcov, and as a row; undefined where nothing in it can run. */
+/** A file's lcov section and row; undefined if nothing in it is executable. */
 export function recordOf(file: MeasuredFile): { lcov: string; row: CoverageRow } | undefined {
   const counts = countsOf(file)
   const { functions, branches, lines } = counts
@@ -71,7 +71,7 @@ function countsOf({ functions, source }: MeasuredFile) {
     const { function: own, statements, branches, isPresent } = each
     count(own, each.count)
     for (const tally of statements) {
-      // the compiler has left it out of a function that is there: nobody could see it run
+      // the compiler removed it from an existing function, so it can never run
       if (!isPresent || tally.isPresent) count(tally.range, tally.count)
     }
     for (const tally of branches) if (tally.isPresent) count(tally.branch.at, tally.count)
@@ -80,7 +80,7 @@ function countsOf({ functions, source }: MeasuredFile) {
     functions: functions.map((each, i) => {
       const line = lineOf(each.function)
       const name = names[i]!
-      // several of a name are told apart by their lines
+      // functions of one name are distinguished by line
       const isOnly = names.indexOf(name) === names.lastIndexOf(name)
       return { line, name: isOnly ? name : `${name}:${line}`, count: each.count }
     }),
@@ -88,11 +88,11 @@ function countsOf({ functions, source }: MeasuredFile) {
       owner.branches.flatMap((each) => {
         const line = lineOf(each.branch.at)
         const counts = branchOf(owner, each)
-        // readers want a branch to be on a line that is counted
+        // readers expect a branch on a counted line
         return counts === undefined || !lines.has(line) ? [] : [{ line, ...counts }]
       }),
     ),
-    /** How often each line began to run on which a function or a statement begins. */
+    /** The highest count of any function or statement that starts on the line. */
     lines: new Map([...lines].sort(([a], [b]) => a - b)),
   }
 }
@@ -102,7 +102,7 @@ function nameOf({ function: { contract, name } }: FunctionTally): string {
   return contract === undefined ? name : `${contract}.${name}`
 }
 
-/** Undefined where the compiler has left it out, or nothing tells of a way. */
+/** Undefined if the compiler removed it, or no way has a count. */
 function branchOf(
   owner: FunctionTally,
   tally: BranchTally,
@@ -129,7 +129,7 @@ function branchOf(
   }
 }
 
-/** How often a way was taken: as its first statement ran, or its operations did; undefined where it has neither. */
+/** Counts a way by its first statement or its operations; undefined if it has neither. */
 function wayOf(
   { statements }: FunctionTally,
   { range, isPresent, count }: Tally,

@@ -1,4 +1,4 @@
-// How often statements, branches and functions of sources ran: the counts of operations, brought to the text by source maps.
+// Maps operation counts to statements, branches and functions by source maps.
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
@@ -13,23 +13,23 @@ export interface MeasuredCode {
   readonly code: Uint8Array
   readonly counts: ReachCounts
   readonly map: CodeMap
-  /** The source of an index in the source map, and its path in the report; undefined where that is not reported. */
+  /** A source by its source map index, with its path in the report; undefined if not reported. */
   readonly file: (id: number) => { readonly path: string; readonly source: Source } | undefined
 }
 
-/** A part of a source, and how often it ran. */
+/** A source range and its count. */
 export interface Tally {
   readonly range: Range
   count: number
-  /** Some code that ran holds it. */
+  /** Some executed code contains it. */
   isPresent: boolean
 }
 
 export interface BranchTally extends Tally {
   readonly branch: Branch
-  /** How often each way was taken, as the jump tells; `count` is how often it was come to. */
+  /** Counts of the ways by their jump; `count` is how often the branch was reached. */
   readonly byJump: [good: number, bad: number]
-  /** By the operations of the ways that no statement tells of. */
+  /** Ways without statements, counted by their operations. */
   readonly ways: readonly (Tally | undefined)[]
 }
 
@@ -87,13 +87,13 @@ interface Run extends Hits {
 interface Placed {
   readonly statement: Tally
   readonly owner: FunctionTally
-  /** Parts of it that are counted by themselves: ways of ternaries. */
+  /** Ways of ternaries, which have their own counts. */
   readonly parts: readonly Tally[]
 }
 
 class FileIndex {
   readonly file: MeasuredFile
-  /** In their order. */
+  /** In order. */
   readonly #placed: readonly Placed[]
   readonly #byStart: ReadonlyMap<number, FunctionTally>
   readonly #jumps: ReadonlyMap<string, BranchTally>
@@ -133,7 +133,7 @@ class FileIndex {
     return found !== undefined && isWithin(origin, found.range) ? found : undefined
   }
 
-  /** The function that a part of the source is, from its head to the end of its body. */
+  /** The function that contains a range, from its head to the end of its body. */
   functionOf({ start, length }: Origin): FunctionTally | undefined {
     const found = this.#byStart.get(start)
     return found?.function.end === start + length ? found : undefined
@@ -181,11 +181,11 @@ function waysOf({ ways }: BranchTally): readonly Tally[] {
   return ways.flatMap((each) => each ?? [])
 }
 
-/** What ran of a part, by the operations of one code. */
+/** Counts of one range in one code. */
 interface Anchored {
-  /** Its first operations with their origins, by which copies are known. */
+  /** The first operations with their origins, which identify copies. */
   readonly sign: string
-  /** Of the first operation, in all copies. */
+  /** Of the first operation, over all copies. */
   sum: number
 }
 
@@ -199,16 +199,16 @@ interface Loop {
 class CodeReading {
   readonly #run: Run
   readonly #indexOf: (id: number) => FileIndex | undefined
-  /** By the functions that modifiers stand in. */
+  /** Keyed by the function that contains the modifier. */
   readonly #anchors = new Map<FunctionTally | undefined, Map<Tally, Anchored>>()
   readonly #functions = new Set<FunctionTally>()
-  /** Of each function's first operation. */
+  /** By each function's first operation. */
   readonly #wholes = new Map<FunctionTally, number>()
   readonly #entries = new Map<number, FunctionTally>()
   readonly #loops: Loop[] = []
-  /** The function whose code comes last. */
+  /** The function of the latest code. */
   #around: FunctionTally | undefined
-  /** Parts that the operation before belonged to. */
+  /** Ranges of the previous operation. */
   #before: readonly Tally[] = []
 
   constructor(run: Run, indexOf: (id: number) => FileIndex | undefined) {
@@ -246,14 +246,14 @@ class CodeReading {
     this.#anchor(file, origin, pc)
   }
 
-  /** Counts the first operation of each part, in each of its copies. */
+  /** Counts the first operation of each range, in each copy. */
   #anchor(file: FileIndex, origin: Origin, pc: number): void {
     const placed = file.statementAt(origin)
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
       isWithin(origin, range),
     )
     const all = placed === undefined ? parts : [placed.statement, ...parts]
-    // the code of a modifier stands in each function that has it
+    // a modifier's code is copied into each function that has it
     const isModifier = placed?.owner.function.kind === 'modifier'
     const anchors = this.#anchorsIn(isModifier ? this.#around : undefined)
     for (const tally of all) {
@@ -273,7 +273,7 @@ class CodeReading {
     return known
   }
 
-  /** How often an operation ran: of the target of a jump that stands for a whole part (`if (…) break`) how often it is jumped there. */
+  /** The count of an operation; for a jump target that stands for a whole range (`if (…) break`), the count of the jump. */
   #countAt(pc: number, range: Range): number {
     const { hits, jumped } = this.#run
     const jump = this.#jumpBehind(pc)
@@ -281,7 +281,7 @@ class CodeReading {
     return isOuter ? jumped[jump]! : hits[pc]!
   }
 
-  /** The place of the JUMPI whose target an operation pushes. */
+  /** The JUMPI whose target an operation pushes. */
   #jumpBehind(pc: number): number | undefined {
     const { code } = this.#run
     const behind = nextOperation(code, pc)
@@ -321,7 +321,7 @@ class CodeReading {
     tally.byJump[1] += isGoodJump ? passes : jumps
   }
 
-  /** Whether a jump goes to where a part would jump: the compiler makes one of both. */
+  /** True if a jump goes where the range would jump: the compiler merges both. */
   #isPushedBy(jump: number, range: Range | undefined): boolean {
     const pushes = [2, 3, 4].map((length) => jump - length)
     return (
@@ -330,20 +330,20 @@ class CodeReading {
     )
   }
 
-  /** Whether a check that holds jumps over what refuses, as it mostly does. */
+  /** Whether a passing check jumps over its revert, as most do. */
   #isGoodJump(pc: number, target: number | undefined): boolean {
     const { code } = this.#run
     return endsBadly(code, pc + 1) || target === undefined || !endsBadly(code, target)
   }
 
-  /** A function is entered by a jump to the operation that has its whole text for an origin. */
+  /** A jump to the operation whose origin is the whole function enters it. */
   #enter(target: number | undefined): void {
     const origin = target === undefined ? undefined : this.#run.map.at(target)
     const entered = origin && this.#indexOf(origin.source)?.functionOf(origin)
     if (target !== undefined && entered !== undefined) this.#entries.set(target, entered)
   }
 
-  /** A jump of a function to what may be its own entry: optimizers make that the head of a loop which it begins with. */
+  /** A jump within a function to its own entry: optimizers merge that with the head of a leading loop. */
   #loop(owner: FunctionTally, pc: number, target: number): void {
     const { code, hits, jumped } = this.#run
     const jumps = code[pc] === OP.JUMP ? hits[pc]! : code[pc] === OP.JUMPI ? jumped[pc]! : 0
@@ -364,7 +364,7 @@ class CodeReading {
     }
   }
 
-  /** How often a function was jumped into; where nothing does that, how often its first statement ran. */
+  /** Counts jumps into a function; without any, runs of its first statement. */
   #entriesOf(entered: FunctionTally): number {
     const targets = [...this.#entries].filter(([, each]) => each === entered)
     if (targets.length === 0) return this.#firstOf(entered) ?? this.#wholes.get(entered) ?? 0
@@ -381,13 +381,13 @@ class CodeReading {
   }
 }
 
-/** Operations that a copy has in common with what it is a copy of. */
+/** Operations that identify a copy. */
 const SIGN_LENGTH = 8
 
-/** Operations that are followed to the end of a refusal. */
+/** Operations followed to the end of a revert. */
 const LONGEST_REFUSAL = 100
 
-/** Whether code from a place on comes to REVERT or INVALID without a choice. */
+/** Whether code always reaches REVERT or INVALID, without a branch. */
 function endsBadly(code: Uint8Array, start: number): boolean {
   const constants = new PushedConstants()
   let pc = start

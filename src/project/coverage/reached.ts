@@ -1,4 +1,4 @@
-// What the transactions of one command reach: told once the command holds.
+// Collects the coverage of one command's transactions, and reports it once the command has succeeded.
 import type { ReachedCode, Tracer } from '../../evm/executor.ts'
 import type { CommandWatch } from '../../node/chain/execution.ts'
 

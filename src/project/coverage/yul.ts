@@ -34,7 +34,7 @@ export class YulReader extends BlockReader {
         this.#assigned()
         break
       default:
-        // nothing that is known: it is passed over
+        // unknown syntax is skipped
         if (!/^[\w$.]/.test(word)) return
         if (this.word === '(') this.skip()
         else this.#assigned()
@@ -61,7 +61,7 @@ export class YulReader extends BlockReader {
     this.branch({ kind: 'clauses', range, at: value, ways })
   }
 
-  /** The rest of `a, b := f()`, or of a declaration without a value, behind the first name. */
+  /** The rest of `a, b := f()`, or of a declaration without a value, after the first name. */
   #assigned(): void {
     while (this.take(',')) this.at += 1
     if (this.take(':=')) this.#expression()

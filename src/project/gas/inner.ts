@@ -1,17 +1,17 @@
-// What contracts call of each other within transactions, with the gas of each call: recorded where the gas report asks for it.
+// Records calls between contracts within transactions, with their gas, for the gas report.
 import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
 import type { CommandWatch } from '../../node/chain/execution.ts'
 import { isForwarded } from '../naming/callees.ts'
 
-/** Calls of one function of one account, or creations of one contract, that a command brought. */
+/** One command's calls of one function of one account, or creations of one contract. */
 export interface InnerCalls {
   readonly to: Address | null
-  /** The first four bytes of the input, or fewer; of a creation all of it. */
+  /** Up to four bytes of the input; for a creation, all of it. */
   readonly input: Uint8Array
-  /** Who delegated the very call that it got: a proxy, perhaps; undefined: nobody did. */
+  /** The account that delegated the same call, perhaps a proxy; undefined: none. */
   readonly through: Address | undefined
-  /** True where the account delegated the very call to another. */
+  /** True if the account delegated the same call to another. */
   readonly isHandedOn: boolean
   readonly gas: number[]
   failed: number
@@ -62,7 +62,7 @@ export class InnerCallWatch implements CommandWatch {
 
   #exit({ gasUsed, failure }: FrameEnd): void {
     const frame = this.#open.pop()
-    // the outermost is the transaction itself
+    // the outermost frame is the transaction itself
     if (frame === undefined || this.#open.length === 0 || frame.isPrecompile) return
     const calls = this.#callsOf(frame)
     if (calls === undefined) return

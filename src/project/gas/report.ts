@@ -1,4 +1,4 @@
-// How much gas the functions of a project use: counted as blocks are mined, whatever is reverted later.
+// Counts gas used by a project's functions as blocks are mined; later reverts do not change it.
 import { plural } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -13,14 +13,14 @@ import type { Message } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
 
-/** What the calls of one function used; amounts are 0 where none succeeded. */
+/** Gas of one function's calls; amounts are 0 if none succeeded. */
 export interface GasRow {
   readonly contract: string
   /** `deposit(string)`, `(deployment)` */
   readonly function: string
-  /** Transactions, with all that they cost; or calls by other contracts within them, with the gas of the call alone. */
+  /** Transactions with their whole cost, or calls by contracts within them with the call's gas alone. */
   readonly kind: 'transaction' | 'inner'
-  /** Those that succeeded: amounts are of them. */
+  /** Successful calls, which the amounts are about. */
   readonly calls: number
   readonly failed: number
   readonly min: number
@@ -31,19 +31,19 @@ export interface GasRow {
 
 export interface GasSummary {
   readonly rows: readonly GasRow[]
-  /** Why it has nothing, or not all, in words; undefined: there is nothing to say. */
+  /** Why the report is empty or incomplete; undefined if complete. */
   readonly warning: string | undefined
 }
 
-/** Functions that are counted, and different amounts of one: beyond these amounts are rounded. */
+/** Functions counted, and distinct amounts per function; above that, amounts are rounded. */
 const MOST_FUNCTIONS = 10_000
 const MOST_AMOUNTS = 10_000
 const ROUNDING = 1_000
 
-/** Changes that wait to be counted: a change keeps its blocks in memory. */
+/** Changes queued for counting: each keeps its blocks in memory. */
 const MOST_WAITING = 1_000
 
-/** What no artifact is of yet: calls of so many functions of accounts, and bytes of creations. */
+/** Limits for code without an artifact yet: functions called, and bytes of creations. */
 const MOST_UNSETTLED = 5_000
 const MOST_UNSETTLED_BYTES = 64_000_000
 
@@ -60,11 +60,11 @@ interface Told {
 
 type Usage = Told & Counts
 
-/** What is called, or created where `to` is null, among the accounts as they were then. */
+/** A call, or a creation if `to` is null, with the accounts at that time. */
 interface Called extends Omit<Message, 'to'> {
   readonly kind: GasRow['kind']
   readonly to: Address | null
-  /** Who handed on the very call that it got. */
+  /** The account that forwarded the same call. */
   readonly through: Address | undefined
   readonly world: World
 }
@@ -79,7 +79,7 @@ export class GasReport {
   readonly #warn: (warning: string) => void
   readonly #catalogue: Catalogue
   readonly #usages = new Map<string, Usage>()
-  /** Calls of code that artifacts may still come for: their names are looked up when they are told. */
+  /** Calls of code without an artifact yet; their names are looked up for the report. */
   readonly #unsettled = new Map<string, Called & Counts>()
   #unsettledBytes = 0
   #version = 0
@@ -88,7 +88,7 @@ export class GasReport {
   #timer: NodeJS.Immediate | undefined
   readonly #end: () => void
 
-  /** @param warn told once, where not all can be counted */
+  /** @param warn called once, if not everything can be counted */
   constructor(chain: Chain, names: Names, catalogue: Catalogue, warn: (warning: string) => void) {
     this.#warn = warn
     this.#names = names
@@ -98,14 +98,14 @@ export class GasReport {
     })
   }
 
-  /** Counts calls within transactions too, from now on: frames are told of for it. */
+  /** Also counts calls within transactions from now on, which requires call frames. */
   countInner(chain: Chain): void {
     const take = (calls: readonly InnerCalls[]): void =>
       this.#wait({ calls, world: this.#names.world })
     chain.execution.watchCommands(() => new InnerCallWatch(take))
   }
 
-  /** What was counted, by contract and function, under the names that are known now. */
+  /** Counts by contract and function, under current names. */
   summary(): GasSummary {
     this.#countAll()
     this.#settle()
@@ -134,7 +134,7 @@ export class GasReport {
     this.#end()
   }
 
-  /** Counted later: names are looked up for it. */
+  /** Queued, because looking up names takes time. */
   #wait(what: StateChange | WaitingCalls): void {
     this.#waiting.push(what)
     if (this.#waiting.length >= MOST_WAITING) this.#countAll()
@@ -159,7 +159,7 @@ export class GasReport {
     }
     for (const record of head.added.filled()) {
       for (const executed of record.executed) {
-        // what comes back after a reorganization was counted
+        // a transaction that a reorg includes again was counted already
         if (!known.has(executed.transaction.hash)) this.#count(executed, record.world)
       }
     }
@@ -170,7 +170,7 @@ export class GasReport {
     const through = undefined
     const counts = this.#countsOf({ kind: 'transaction', from, to, input, through, world })
     if (counts === undefined) return
-    // what failed says little of what a function needs
+    // a failure says little about a function's gas
     if (failure === undefined) add(counts.amounts, Number(receipt.gasUsed))
     else counts.failed += 1
   }
@@ -182,7 +182,7 @@ export class GasReport {
     counts.failed += failed
   }
 
-  /** Where calls are counted: by their names, once these are certain. Undefined where they are not, and where there is too much. */
+  /** Counts under the final name; undefined if it is not final yet or there are too many. */
   #countsOf(called: Called): Counts | undefined {
     const codes = this.#codesOf(called)
     if (codes.length === 0) return undefined
@@ -221,7 +221,7 @@ export class GasReport {
     return made
   }
 
-  /** Counts by their names what is of artifacts that have come since. */
+  /** Assigns queued counts to artifacts that have arrived since. */
   #settle(): void {
     if (this.#version === this.#catalogue.version) return
     this.#version = this.#catalogue.version
@@ -235,7 +235,7 @@ export class GasReport {
     }
   }
 
-  /** Undefined for what has no name, and for what is not counted. */
+  /** Undefined for calls without a name, and for those not counted. */
   #told(called: Called): Told | undefined {
     const { kind, to, input, world } = called
     if (this.#isSecond(called)) return undefined
@@ -245,17 +245,17 @@ export class GasReport {
         : this.#names.call(world, { ...called, to })
     if (told?.contract === undefined) return undefined
     const isCreation = to === null || ('created' in told && told.created !== undefined)
-    // a selector that the contract has no function for
+    // the contract has no function with the selector
     const name = told.signature ?? (told.name || '(no data)')
     return { contract: told.contract, function: isCreation ? '(deployment)' : name, kind }
   }
 
-  /** True for what a proxy hands on: that is the same call. */
+  /** True for the forwarded half of a proxied call. */
   #isSecond({ through, world }: Called): boolean {
     return through !== undefined && this.#names.identities.of(world, through)?.via !== undefined
   }
 
-  /** The codes that names depend on; none for an account without code. */
+  /** The codes that decide the name; empty for an account without code. */
   #codesOf({ to, input, through, world }: Called): readonly Uint8Array[] {
     if (to === null) return [input]
     const { identities } = this.#names
@@ -263,7 +263,7 @@ export class GasReport {
     return through === undefined ? own : [...own, ...identities.codes(world, through)]
   }
 
-  /** True where artifacts have the code that ran in the end. */
+  /** True if artifacts describe the code that runs in the end. */
   #isKnown(called: Called): boolean {
     const { to, through, world } = called
     const creation = creationIn(called)
@@ -295,7 +295,7 @@ const CUT = 'the gas report is not whole: too many functions, or too much code t
 
 const SELECTOR_LENGTH = 4
 
-/** Salt of the factory for deterministic addresses, which stands before the code of a creation. */
+/** The deterministic deployment factory's input: a salt of 32 bytes, then creation code. */
 const SALT_LENGTH = 32
 
 function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | undefined {

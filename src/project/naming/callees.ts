@@ -1,4 +1,4 @@
-// Whose function a message calls: a proxy answers some by its own code, and hands all others on.
+// Finds the function that a message calls, through a proxy or in it.
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { codeAt, type World } from '../../state/world.ts'
@@ -8,7 +8,7 @@ import { selectorsIn } from '../code/selectors.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { Identity } from './identity.ts'
 
-/** A message to an account, as far as it decides what it calls. */
+/** The parts of a message that decide its callee. */
 export interface Message {
   readonly to: Address
   readonly input: Uint8Array
@@ -17,11 +17,11 @@ export interface Message {
 }
 
 export interface Callee {
-  /** True where a proxy's own code answers. */
+  /** True if the proxy's own code handles it. */
   readonly isOwn: boolean
-  /** The contract that answers; undefined where no artifact is of it. */
+  /** The contract that handles it; undefined without an artifact. */
   readonly contract: Contract | undefined
-  /** Its function, or its receive or fallback function; undefined where it has none. */
+  /** Its function, receive or fallback function; undefined if it has none. */
   readonly item: AbiItem | undefined
 }
 
@@ -36,7 +36,7 @@ export function selectorOf(input: Uint8Array): string {
   return input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
 }
 
-/** Whose function a message calls. @param world the accounts when it came */
+/** @param world the accounts at the time of the message */
 export function calleeOf(world: World, identity: Identity, message: Message): Callee {
   const isOwn = isOwnFunction(world, identity, message)
   const contract = isOwn ? identity.outer?.contract : identity.contract
@@ -56,12 +56,11 @@ function isOwnFunction(world: World, identity: Identity, message: Message): bool
   if (!has) return isHandedOn === false && !isBehind
   if (isHandedOn !== undefined) return !isHandedOn
   if (!isBehind) return true
-  // a transparent proxy answers its admin alone; what has no data is handed on by most
+  // a transparent proxy handles only its admin's calls; most proxies forward empty data
   const admin = adminOf(world, to)
   return input.length > 0 && (admin === undefined || admin === from)
 }
 
-/** What a contract answers a message with. */
 function answering(contract: Contract, input: Uint8Array): AbiItem | undefined {
   return namedBy(contract, input) ?? contract.abi.find(({ kind }) => kind === 'fallback')
 }
@@ -75,7 +74,7 @@ const membersOf = memoizeByIdentity(
   ({ abi }: Contract) => new Map(abi.map((item) => [`${item.kind} ${item.key}`, item])),
 )
 
-/** A member of a contract's ABI, by its selector or topic; of several the last. */
+/** By selector or topic; the last of several. */
 export function memberOf(
   contract: Contract,
   kind: AbiItem['kind'],

@@ -1,4 +1,4 @@
-// What an account is: the contract whose code it runs, by way of proxies too, and the token that it may be.
+// Identifies an account: the contract it runs, also through proxies, and the token it may be.
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { isPromise } from '../../core/promises.ts'
@@ -12,13 +12,13 @@ import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import { addressIn, type Detour, targetOf } from '../code/proxies.ts'
 
 export interface Identity {
-  /** Undefined where no artifact is of its code. */
+  /** Undefined without an artifact for its code. */
   readonly contract: Contract | undefined
-  /** True where the code is like the contract's, and no more. */
+  /** True if the code only resembles the contract's. */
   readonly isGuess: boolean
-  /** How it comes to run that contract; undefined: it is its own code. */
+  /** How it runs that contract; undefined: as its own code. */
   readonly via: Detour | undefined
-  /** Of its own code, where that is another: the proxy's. */
+  /** The proxy's own contract, if there is a proxy. */
   readonly outer: Match | undefined
   /** The account whose code runs. */
   readonly code: Address
@@ -30,22 +30,22 @@ const ASKING_GAS = 200_000n
 
 const REMEMBERED = 2_000
 
-/** bytes4(keccak256('implementation()')), and so on. */
+/** Selectors: bytes4(keccak256('implementation()')) and so on. */
 const IMPLEMENTATION = Uint8Array.of(0x5c, 0x60, 0xda, 0x1b)
 const SYMBOL = Uint8Array.of(0x95, 0xd8, 0x9b, 0x41)
 const DECIMALS = Uint8Array.of(0x31, 0x3c, 0xe5, 0x67)
 
-/** Most decimals that a token is believed to have. */
+/** Tokens with more decimals are not believed. */
 const MOST_DECIMALS = 36n
 
-/** What an account answered, and how often it was asked in vain or not. */
+/** An account's token, and how often it was asked. */
 interface KnownToken {
   readonly code: Uint8Array
   readonly token: Token | undefined
   readonly asked: number
 }
 
-/** Which of contracts with the same code an account is, as long as neither the code nor the artifacts change. */
+/** Which of several contracts with the same code an account is; valid until code or artifacts change. */
 interface KnownTwin {
   readonly code: Uint8Array
   readonly version: number
@@ -76,7 +76,7 @@ export class Identities {
     return { ...inner, via: target.via, outer: own }
   }
 
-  /** The contract that an account's code is of. Where several contracts have the same, its creation may tell which it is. */
+  /** If several contracts have the same code, the account's creation may decide. */
   matchOf(address: Address, code: Uint8Array): Match | undefined {
     const match = this.#catalogue.runtime(code)
     if (match?.isSame !== true || !match.isGuess) return match
@@ -105,13 +105,13 @@ export class Identities {
     return isOwn ? [code, ...behind] : behind
   }
 
-  /** The symbol and decimals that a contract tells; undefined where it tells none. */
+  /** Undefined if the contract has no symbol. */
   token(world: World, address: Address): Token | undefined {
     const code = codeAt(world, address)
     if (code.length === 0) return undefined
     const known = this.#tokens.get(address)
     const isSame = known?.code === code
-    // one that tells no symbol may tell it once it is initialized
+    // a contract without a symbol may get one when it is initialized
     if (isSame && (known.token !== undefined || known.asked >= MOST_ASKED)) return known.token
     const token = this.#askedToken(world, address)
     this.#tokens.set(address, { code, token, asked: isSame ? known.asked + 1 : 1 })
@@ -130,7 +130,7 @@ export class Identities {
     return word?.length === 32 ? addressIn(word) : undefined
   }
 
-  /** What a contract answers; undefined where it fails, and where the answer would have to be waited for. */
+  /** Calls a contract; undefined if it fails, or the result would have to be waited for. */
   #ask(world: World, to: Address, data: Uint8Array): Uint8Array | undefined {
     try {
       const outcome = call(this.#chain, { to, data, gas: ASKING_GAS }, latest, { world })
@@ -154,7 +154,7 @@ function numberIn(word: Uint8Array | undefined): bigint | undefined {
   return value <= MOST_DECIMALS ? value : undefined
 }
 
-/** A short word, as a string or as 32 bytes. */
+/** A short symbol, as a string or bytes32. */
 function symbolIn(output: Uint8Array | undefined): string | undefined {
   if (output === undefined || output.length < 32) return undefined
   const text =

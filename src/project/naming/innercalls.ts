@@ -1,4 +1,4 @@
-// Calls within the arguments of a call: of `multicall`, which a contract makes to itself, and of Multicall3, which makes them to others.
+// Decodes calls within arguments: `multicall` on the contract itself, and Multicall3 on others.
 import { bytes, ether, number } from '../../core/format.ts'
 import { type Address, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
@@ -7,16 +7,15 @@ import type { AbiItem } from '../reading/summary.ts'
 import { selectorOf } from './callees.ts'
 import { type GivenCall, NamedCall, type Subject, type ToldCall } from './told.ts'
 
-/** Where Multicall3 is on most networks. @see https://www.multicall3.com */
+/** Multicall3's address on most networks. @see https://www.multicall3.com */
 export const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11' as Address
 
-/** Calls of one list that are told: in short, and where nothing is shortened. */
+/** Calls listed per call: in short form, and in full. */
 const LISTED = 8
 const MOST_LISTED = 100
 
 const AGGREGATES = /^(?:aggregate(?:3|3Value)?|tryAggregate|(?:tryB|b)lockAndAggregate)$/
 
-/** True for functions that are given calls to make. */
 export function hasInnerCalls({ name, signature }: AbiItem): boolean {
   return (name === 'multicall' && signature.endsWith('bytes[])')) || AGGREGATES.test(name)
 }
@@ -25,7 +24,7 @@ export interface InnerTeller {
   readonly self: Address
   readonly call: (to: Address, input: Uint8Array) => ToldCall | undefined
   readonly nameOf: (address: Address) => string
-  /** What a call of an account failed with. */
+  /** Decodes the error of a failed call. */
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
@@ -104,7 +103,7 @@ function listText(texts: readonly string[], count: number): string {
   return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
 
-/** The list of an argument that holds calls. */
+/** The list in an argument that holds calls. */
 function listIn({ parameter, value }: Argument): readonly unknown[] | undefined {
   const { type, components = [] } = parameter
   const isCalls = components[0]?.type === 'address' && components.at(-1)?.type === 'bytes'
@@ -112,7 +111,7 @@ function listIn({ parameter, value }: Argument): readonly unknown[] | undefined 
   return type === 'bytes[]' || (type === 'tuple[]' && isCalls) ? value : undefined
 }
 
-/** @param item bytes for the contract itself; or a target, bytes for it, and what is to be sent with them */
+/** @param item bytes for the contract itself; or a target, its bytes and the value sent along */
 function innerCall(item: unknown, self: Address): Omit<GivenCall, 'told'> | undefined {
   if (typeof item === 'string') return { to: self, input: bytesFromHex(item), value: 0n }
   if (!Array.isArray(item)) return undefined

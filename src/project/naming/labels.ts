@@ -1,4 +1,4 @@
-// Names that somebody gave to accounts.
+// Labels that users gave to accounts.
 import { DevchainError } from '../../core/errors.ts'
 import { oneLine } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
@@ -23,8 +23,8 @@ export class Labels {
   }
 
   /**
-   * Calls an account by a name; an empty one takes its name away.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
+   * An empty label removes it.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` for too many labels
    */
   set(address: Address, text: string): void {
     const name = oneLine(text.trim(), LONGEST_LABEL)

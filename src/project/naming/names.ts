@@ -1,4 +1,4 @@
-// What calls, events, errors and creations are called, with their values: all that is told of a project in one line each.
+// Names of calls, events, errors and creations, with their values: one line each.
 import { checksumAddress, keccak256 } from '../../core/crypto/crypto.ts'
 import { short } from '../../core/format.ts'
 import {
@@ -43,7 +43,7 @@ import {
   type ToldCall,
 } from './told.ts'
 
-/** ERC-20's, and what is usual beside it: their uint256 are amounts of the token. */
+/** ERC-20's and common extensions: their uint256 are token amounts. */
 const AMOUNTS: ReadonlySet<string> = new Set(
   `transfer approve transferFrom mint burn burnFrom increaseAllowance decreaseAllowance deposit withdraw permit
   balanceOf allowance totalSupply Transfer Approval Deposit Withdrawal ERC20InsufficientBalance
@@ -60,7 +60,7 @@ interface Memory {
 
 const MOST_REMEMBERED = 1_000
 
-/** What was found out of accounts, nothing (null) among it. */
+/** Cached lookups by account; null for a failed lookup. */
 class Remembered<T extends object | string> {
   readonly #known = new Map<Address, T | null>()
 
@@ -80,20 +80,20 @@ interface When {
   readonly depth: number
 }
 
-/** Calls within calls within calls are told so far. */
+/** Depth to which nested calls in arguments are decoded. */
 const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-/** What is said of whole runs, in lines. */
+/** Describes whole runs, in lines. */
 export interface RunTeller {
-  /** Resolves when artifacts that have just been written are read, or that takes long; undefined where there are none. */
+  /** Resolves when newly written artifacts are read, or after a timeout; undefined if there are none. */
   readonly catchUp: () => Promise<unknown> | undefined
-  /** Why and where in Solidity a mined transaction failed; undefined where nobody knows. */
+  /** The Solidity stack of a failed transaction; undefined if unknown. */
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
-  /** The same of something else that ran. @param usual where the reason has no better words */
+  /** The same for another run. @param usual the reason if there is no better one */
   readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
-  /** A mined transaction as a tree of calls. */
+  /** A mined transaction as a call trace. */
   readonly trace: (hash: Hash) => Promise<readonly string[]>
   readonly traceRun: (again: Again) => Promise<readonly string[]>
 }
@@ -122,7 +122,7 @@ export class Names {
     return this.#labels.get(address)
   }
 
-  /** What people call an account: its label, its token's symbol, or the contract that it is. */
+  /** An account's label, token symbol or contract. */
   nameOf(world: World, address: Address): string | undefined {
     return this.#remembered(world).names.get(address, () => this.#nameOf(world, address))
   }
@@ -135,7 +135,7 @@ export class Names {
     return identity === undefined ? undefined : this.identities.token(world, address)?.symbol
   }
 
-  /** An address within values: a label, or the contract and which one of them. */
+  /** An address within values: a label, or the contract with its number. */
   argumentName(world: World, text: string): string | undefined {
     const address = text.toLowerCase() as Address
     const { inArguments } = this.#remembered(world)
@@ -150,8 +150,8 @@ export class Names {
   }
 
   /**
-   * What a message calls. Undefined where nobody knows the function.
-   * @param before the accounts when it was called, where that is known: what upgrades a proxy still runs the old one
+   * Undefined for an unknown function.
+   * @param before the accounts before the call, if known: a proxy upgrade still runs the old code
    */
   call(world: World, message: Message, before?: World): ToldCall | undefined {
     return this.#call({ world, before, depth: 0 }, message)
@@ -205,7 +205,7 @@ export class Names {
     return new NamedMulticall(item, subject, teller)
   }
 
-  /** What a factory is asked to create that is given a salt and the code of a creation. */
+  /** A deployment through a factory that takes a salt and creation code. */
   #deployment(world: World, { to, input }: Message): ToldCall | undefined {
     const code = input.subarray(SALT_LENGTH)
     const match = code.length === 0 ? undefined : this.#catalogue.creation(code)
@@ -217,7 +217,7 @@ export class Names {
     return new NamedDeployment({ ...subject, full: `new ${subject.full}` }, created)
   }
 
-  /** What stands before a function: whose it is, unless that has none of the kind. */
+  /** The contract's name before a function, unless the contract has no such function. */
   #calleeName(
     world: World,
     to: Address,
@@ -235,8 +235,8 @@ export class Names {
   }
 
   /**
-   * What a creation creates, with the arguments of the constructor.
-   * @param created the account that it made: where no artifact has the code of the creation, what that runs is told
+   * A creation with its constructor arguments.
+   * @param created the new account: it is named by its runtime code if no artifact has the creation code
    */
   creation(world: World, input: Uint8Array, created: Address | null): Told | undefined {
     const match = this.#catalogue.creation(input)
@@ -282,7 +282,7 @@ export class Names {
     return this.call(world, { to, input, from, isHandedOn }, before)
   }
 
-  /** An event with its values; undefined where nobody knows it. @param to whose name is not told */
+  /** Undefined for an unknown event. @param to the account whose name is left out */
   event(world: World, log: Log, to: Address | null): Told | undefined {
     const [topic] = log.topics
     if (topic === undefined) return undefined
@@ -296,7 +296,7 @@ export class Names {
     return this.#namedItem(world, log.address, { contract, item, values })
   }
 
-  /** Whose event it is: what a proxy emits by itself is none of what it runs. */
+  /** The emitter: a proxy's own event does not belong to its implementation. */
   #emitter(
     world: World,
     address: Address,
@@ -310,7 +310,7 @@ export class Names {
     return this.#labels.get(address) ?? own ?? short(checksumAddress(address))
   }
 
-  /** A custom error with its values; undefined where nobody knows it. @param to who was called */
+  /** Undefined for an unknown custom error. @param to the account called */
   error(world: World, to: Address | null, data: Uint8Array): Told | undefined {
     if (!isErrorData(data)) return undefined
     const identity = to === null ? undefined : this.#identity(world, to)
@@ -325,7 +325,7 @@ export class Names {
     return identities.get(address, () => this.identities.of(world, address))
   }
 
-  /** What was found out of accounts, as long as neither they nor the artifacts nor the labels change. */
+  /** A cache that is valid until accounts, artifacts or labels change. */
   #remembered(world: World): Memory {
     const version = this.#catalogue.version + this.#labels.version
     if (this.#memory?.world !== world || this.#memory.version !== version) {
@@ -340,7 +340,7 @@ export class Names {
     return this.#memory
   }
 
-  /** The ABI member of a contract, of the proxy before it, or of whatever contract has one like it. */
+  /** From the contract, the proxy in front of it, or any contract with such a member. */
   #itemOf(identity: Identity | undefined, kind: AbiItem['kind'], key: string): AbiItem | undefined {
     if (key === '') return undefined
     return (
@@ -373,7 +373,7 @@ export class Names {
   }
 }
 
-/** A creation whose arguments nobody knows. */
+/** A creation with unknown arguments. */
 function made(text: string, contract: string): Told {
   return { ...bare(contract, 'constructor'), text, whole: text }
 }

@@ -1,26 +1,26 @@
-// Calls, events, errors and creations in words. Values are decoded when they are asked for: who counts functions needs none.
+// Descriptions of calls, events, errors and creations. Values are decoded on demand: gas reports need none.
 import type { Address } from '../../core/hex.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import { inOneUnit, namedArguments, plainArguments, type Telling } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
 export interface Told {
-  /** `Vault`, `~Vault` where it is a guess; undefined where nobody knows. */
+  /** `Vault`, `~Vault` for a guess; undefined if unknown. */
   readonly contract: string | undefined
   /** `withdraw`, or a selector. */
   readonly name: string
   readonly signature: string | undefined
   readonly text: string
-  /** With the names of all arguments, and nothing shortened. */
+  /** With all argument names, nothing shortened. */
   readonly whole: string
   readonly values: readonly Argument[] | undefined
 }
 
 export interface ToldCall extends Told {
   readonly answer: (output: Uint8Array) => string | undefined
-  /** The first of the calls that it is given to make. */
+  /** The first of the calls in its arguments. */
   readonly calls: readonly GivenCall[]
-  /** Of a call that only has a contract created, as a factory for deterministic addresses does. */
+  /** Set for a call that only deploys a contract, such as through a deterministic factory. */
   readonly created: CreatedBy | undefined
 }
 
@@ -36,24 +36,24 @@ export interface CreatedBy {
   readonly address: Address | undefined
 }
 
-/** What is known before values are looked at. */
+/** Known before values are decoded. */
 export interface Subject {
   readonly contract: string | undefined
   readonly name: string
   readonly signature: string | undefined
-  /** What stands before the arguments; the name, with the contract's before it, when left out. */
+  /** The text before the arguments; by default the contract's name and its own. */
   readonly full?: string
-  /** True: with the names of all arguments in short, too. */
+  /** True: the short form has argument names too. */
   readonly withNames?: boolean
-  /** The values; undefined where the bytes do not fit the ABI. */
+  /** Undefined if the bytes do not fit the ABI. */
   readonly decode: () => readonly Argument[] | undefined
   readonly telling: () => Telling
 }
 
-/** Parameters that are no amounts, though others of the same function are. */
+/** Parameters that are no amounts even in functions that take amounts. */
 const NO_AMOUNT = /deadline|nonce|id$/i
 
-/** Something that the project knows by its ABI. */
+/** Described by its ABI. */
 export class Named implements Told {
   readonly contract: string | undefined
   readonly name: string
@@ -87,7 +87,7 @@ export class Named implements Told {
     const { contract, name } = this
     const { full = contract === undefined ? name : `${contract}.${name}` } = this.subject
     const { values } = this
-    // of what does not fit the ABI, nothing but that there is something
+    // bytes that do not fit the ABI are shown as …
     if (values === undefined) return `${full}(…)`
     const telling = inOneUnit(values, { ...this.subject.telling(), isWhole })
     const texts = values.map((each) => this.argumentText(each, telling, withNames))
@@ -119,7 +119,7 @@ export class NamedCall extends Named implements ToldCall {
   }
 }
 
-/** A call that has a contract created: its values are those of the constructor. */
+/** A deploying call: its values are the constructor's. */
 export class NamedDeployment extends Named implements ToldCall {
   readonly created: CreatedBy
   readonly calls: readonly GivenCall[] = []
@@ -141,8 +141,8 @@ function withoutToken({ parameter }: Argument, telling: Telling): Telling {
 }
 
 /**
- * What is called without values, or with such as nobody knows.
- * @param name a selector, or what takes messages without one; empty for nothing
+ * A call whose values are unknown.
+ * @param name a selector, or the function that takes messages without one; empty for none
  */
 export function bare(contract: string, name: string, signature?: string): ToldCall {
   const text = name === '' ? contract : `${contract}.${name}()`

@@ -1,11 +1,11 @@
-// Build information: what the compiler was given and what it answered, as far as stacks and layouts are told from it.
+// Build information: the compiler's input and output, as far as stacks and layouts need it.
 import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type Loose, member, text } from './formats.ts'
 
 export interface Build {
   readonly texts: ReadonlyMap<string, string>
-  /** Paths of sources by the indexes that source maps have for them. */
+  /** Source paths by source map index. */
   readonly paths: ReadonlyMap<number, string>
   /** By path and name: `src/Vault.sol:Vault`. */
   readonly maps: ReadonlyMap<string, BuiltMaps>
@@ -15,24 +15,24 @@ export interface Build {
 export interface Maps {
   readonly creationMap: string
   readonly runtimeMap: string
-  /** Of storage; undefined where the compiler was not asked for it. */
+  /** Storage layout; undefined if the compiler was not asked for it. */
   readonly layout?: unknown
 }
 
-/** What the compiler said of a contract. */
+/** The compiler's output for one contract. */
 export interface BuiltMaps extends Maps {
-  /** Of its codes: an artifact with others is of another compilation. */
+  /** Hash of its codes: an artifact with another hash is of another compilation. */
   readonly digest: string
 }
 
-/** Files of one compilation: one twice where input and output are in the same. */
+/** Files of one compilation; the same file twice if it has input and output. */
 export type BuildFiles = readonly [input: string, output: string]
 
 export interface BuildOrder {
   readonly build: BuildFiles
 }
 
-/** Bytes of build information that is read. */
+/** Bytes of the largest file that is read. */
 const LARGEST_BUILD = 150_000_000
 
 export function readBuild([inputFile, outputFile]: BuildFiles): Build {
@@ -41,7 +41,7 @@ export function readBuild([inputFile, outputFile]: BuildFiles): Build {
   return buildOf(whole, other)
 }
 
-/** @param whole that has the input @param other that has the output, or is it */
+/** @param whole has the input @param other has the output; may be the same */
 export function buildOf(whole: Loose, other: Loose): Build {
   const { input } = whole
   const output = isObject(other.output) ? other.output : other
@@ -66,13 +66,13 @@ export function buildOf(whole: Loose, other: Loose): Build {
   }
 }
 
-/** @param creation hex, as an artifact or the compiler has it */
+/** @param creation hex, as an artifact or the compiler writes it */
 export function digestOf(creation: unknown, runtime: unknown): string {
   const plain = [creation, runtime].map((code) => text(code).replace(/^0x/, ''))
   return hashOf(Buffer.from(plain.join()))
 }
 
-/** Foundry has a table of them; the compiler tells the index of each source. */
+/** Foundry writes a table of them; the compiler gives each source's index. */
 function pathsIn(whole: Loose, output: Loose): readonly (readonly [number, string])[] {
   const table = entriesOf(whole.source_id_to_path)
   if (table.length > 0) return table.map(([id, name]) => [Number(id), text(name)])

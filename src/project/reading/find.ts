@@ -1,14 +1,14 @@
-// Where tools put their artifacts.
+// Finds artifact folders.
 import type { Dirent } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isFolder, TOOLS, toolsOf } from './tools.ts'
 
-/** Folders that are gone into below one another, and files that are taken: no project has as many. */
+/** Limits of folder depth and files. */
 const DEEPEST = 12
 const MOST_FILES = 20_000
 
-/** Folders of build information: it is read when a source is asked for. */
+/** Build information is read only when a source is needed. */
 const BUILD_INFO = 'build-info'
 
 export interface Artifacts {
@@ -18,8 +18,8 @@ export interface Artifacts {
 }
 
 /**
- * The folders of artifacts in a folder, and those that will be there as it is that of a project.
- * @returns an empty list where it has none and is none
+ * Artifact folders in a folder, and those its project will have.
+ * @returns empty if it has none and is no project
  */
 export async function artifactFolders(folder: string): Promise<readonly string[]> {
   const tools = await toolsOf(folder)
@@ -66,7 +66,7 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true })
   } catch {
-    // gone since: a compiler may be clearing it
+    // removed since, perhaps by a compiler
     return []
   }
 }

@@ -1,4 +1,4 @@
-// The forms of artifacts: what Foundry, Hardhat 2 and 3, Truffle and the compiler itself write for a contract.
+// Artifact formats of Foundry, Hardhat 2 and 3, Truffle and the compiler.
 import type { Hole } from '../code/shape.ts'
 import type { ContractSummary } from './summary.ts'
 
@@ -9,19 +9,18 @@ export interface FoundContract
   readonly runtime: FoundCode
 }
 
-/** Code as hex, and where it is filled in later. */
+/** Code as hex, and its holes. */
 export interface FoundCode {
   readonly object: string
   readonly references: readonly Hole[]
 }
 
-/** JSON whose members are looked at one by one. */
+/** Unchecked JSON; each member is checked where it is used. */
 export type Loose = { readonly [key: string]: unknown }
 
 /**
- * The contracts that a file describes.
- * @param name the file's, without its ending: that of a contract where nothing else says it
- * @returns undefined when it is no artifact
+ * @param name the file name without extension: the contract's name if nothing else gives it
+ * @returns undefined if the file is no artifact
  */
 export function contractsIn(json: unknown, name: string): readonly FoundContract[] | undefined {
   if (Array.isArray(json)) return isAbi(json) ? [bareAbi(json, name)] : undefined
@@ -60,7 +59,7 @@ function isAbi(list: readonly unknown[]): boolean {
 
 type Facts = Pick<FoundContract, 'name' | 'source' | 'format' | 'sourceId'>
 
-/** @param json has codes as text, with what is filled in beside them, or as objects with both */
+/** @param json has codes as hex with references beside them, or as objects with both */
 function contractOf(
   facts: Facts,
   { abi, bytecode, deployedBytecode, immutableReferences }: Loose,
@@ -86,7 +85,7 @@ function bareAbi(abi: readonly unknown[], name: string): FoundContract {
 function foundryFacts(json: Loose, file: string): Facts {
   const target = member(member(json.metadata, 'settings'), 'compilationTarget')
   const [[source, name] = ['', file]] = entriesOf(target)
-  // Foundry adds a version where a contract is compiled twice: Vault.0.8.20.json
+  // Foundry adds the compiler version if a contract is compiled twice: Vault.0.8.20.json
   const plain = String(name).replace(/\.\d+\.\d+\.\d+$/, '')
   return { name: plain, source, format: 'foundry', sourceId: numberOf(json.id) }
 }
@@ -108,7 +107,7 @@ function truffleFacts({ contractName, sourcePath, ast }: Loose): Facts {
   return { name: String(contractName), source: text(sourcePath), format: 'truffle', sourceId }
 }
 
-/** What the compiler answers to standard JSON, and `--combined-json`, which has names with their sources before them. */
+/** Standard JSON output, or `--combined-json`, whose names include the source. */
 function compilerContracts(output: Loose): readonly FoundContract[] {
   return entriesOf(output.contracts).flatMap(([key, value]) => {
     if (!isObject(value)) return []

@@ -1,4 +1,4 @@
-// Reads artifacts one by one, and makes of each what is kept of it.
+// Reads artifacts one by one and summarizes each.
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { keccak256 } from '../../core/crypto/keccak.ts'
@@ -14,15 +14,15 @@ import type {
   SkippedFile,
 } from './summary.ts'
 
-/** Bytes of an artifact that is read; build information is longer, and is not read here. */
+/** Bytes of the largest artifact; longer build information is not read here. */
 const LARGEST_FILE = 64_000_000
 
 const FILES_A_PIECE = 10
 
-/** Members of an ABI that one reader remembers, so that contracts share them. */
+/** ABI members one reader keeps, so that contracts share them. */
 const MOST_ITEMS = 200_000
 
-/** Reads files in their order, and tells of them in pieces. Never throws for what a file holds. */
+/** Reads files in order and yields news in batches; never throws for a file's content. */
 export function* read({ files, known }: ReadOrder): IterableIterator<ReaderNews> {
   const summarizer = new Summarizer()
   let read: ReadFile[] = []
@@ -45,7 +45,7 @@ function readOne(
   summarizer: Summarizer,
 ): ReadFile | SkippedFile | undefined {
   try {
-    // at once: to wait for the system's threads takes longer than most files do
+    // synchronous: waiting for the thread pool takes longer than most files do
     const stats = statSync(file)
     const stamp = stampIn(stats)
     if (stamp === known) return undefined
@@ -67,7 +67,7 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? 'there is no such file' : message
 }
 
-/** Makes summaries; ABI members that contracts have in common are handed on once. */
+/** ABI members shared by contracts are passed on once. */
 export class Summarizer {
   readonly #numbers = new Map<string, number>()
   #items: AbiItem[] = []
@@ -86,7 +86,7 @@ export class Summarizer {
     }
   }
 
-  /** The members that were not handed on yet. Summaries count them from the first that ever was. */
+  /** New members since the last call; summaries count from the very first. */
   takeItems(): readonly AbiItem[] {
     const items = this.#items
     this.#items = []
@@ -137,7 +137,7 @@ function abiItem(item: Loose, json: string): AbiItem | undefined {
   return { kind, name, signature, key, isPayable, json }
 }
 
-/** Types of parameters as a signature has them: tuples with what they hold. */
+/** Parameter types as in a signature, with tuples expanded. */
 function typesOf(parameters: unknown): string {
   if (!Array.isArray(parameters)) return ''
   return (parameters as readonly unknown[]).map(typeOf).join(',')
@@ -149,7 +149,7 @@ function typeOf(parameter: unknown): string {
   return type.startsWith('tuple') ? `(${typesOf(parameter.components)})${type.slice(5)}` : type
 }
 
-/** An ABI member without what decoding does not ask for. */
+/** Drops what decoding does not need. */
 function lean({ type, name, inputs, outputs, stateMutability, anonymous }: Loose): Loose {
   return {
     type,

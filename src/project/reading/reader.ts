@@ -1,4 +1,4 @@
-// The reader as a thread of its own: it is given an order, and tells its news. It is bundled apart.
+// Worker thread of the reader: takes an order, posts news. It is bundled separately.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type BuildOrder, readBuild } from './builds.ts'
 import { read } from './read.ts'

@@ -1,5 +1,6 @@
-// Reads artifacts beside the chain: in a thread of its own in the built program (an accelerator: calls go on while megabytes of JSON
-// are parsed), else on this thread, with turns for others.
+// Reads artifacts beside the chain. The built program uses a thread (an accelerator: calls continue while megabytes of JSON
+// are
+// parsed); otherwise this thread, yielding to other work.
 import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,7 @@ import { END, type ReaderNews, type ReadOrder } from './summary.ts'
 
 const PROGRAM = '../reader/reader.cjs'
 
-/** Memory that the thread may have, in MB: the largest artifacts take a few times their size. */
+/** MB for the thread: the largest artifacts take a few times their size. */
 const MEMORY_MB = 1_024
 
 export function readBeside(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
@@ -18,7 +19,7 @@ export function readBeside(order: ReadOrder): AsyncIterableIterator<ReaderNews> 
   return program === undefined ? readInTurns(order) : readInThread(program, order)
 }
 
-/** Reads build information in the background: megabytes of JSON, most of which nobody asks for. */
+/** In the background, as it is megabytes of JSON, most of them unused. */
 export async function readBuildBeside(build: BuildFiles): Promise<Build> {
   const program = threadProgram()
   if (program === undefined) return readBuild(build)

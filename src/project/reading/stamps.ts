@@ -1,9 +1,9 @@
-// What tells one version of a file or of a source from another.
+// Identifies versions of files and sources.
 import { type Stats, statSync } from 'node:fs'
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 
-/** Changes when a file does. @throws node's error where there is none */
+/** Changes with the file. @throws node's error if there is none */
 export function stampOf(file: string): string {
   return stampIn(statSync(file))
 }
@@ -12,7 +12,7 @@ export function stampIn({ size, mtimeMs }: Stats): string {
   return `${size} ${mtimeMs}`
 }
 
-/** As the compiler's metadata has it for each source. */
+/** As in the compiler's metadata. */
 export function hashOfSource(content: string): string {
   return hexFromBytes(keccak256(Buffer.from(content, 'utf8')))
 }

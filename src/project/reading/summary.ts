@@ -1,32 +1,30 @@
-// What the reader of artifacts hands on: little enough to be kept for thousands of contracts.
+// Summaries of artifacts, small enough to keep thousands.
 import type { CodeShape } from '../code/shape.ts'
 
-/** A member of an ABI that can be looked up. */
 export interface AbiItem {
   readonly kind: 'function' | 'error' | 'event' | 'constructor' | 'fallback' | 'receive'
   readonly name: string
   /** `transfer(address,uint256)` */
   readonly signature: string
-  /** Selector, or of an event its first topic; empty for what is not called by one. */
+  /** Selector, or an event's first topic; empty for members without one. */
   readonly key: string
   readonly isPayable: boolean
-  /** The item as the compiler wrote it, without what nobody asks for. */
+  /** The compiler's item without unused members. */
   readonly json: string
 }
 
-/** Tools whose artifacts are read. */
 export type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
 
 export interface ContractSummary {
   readonly name: string
-  /** Path of its source as the compiler was told it; empty where the artifact does not say. */
+  /** Source path as given to the compiler; empty if unknown. */
   readonly source: string
   readonly format: Format
-  /** Index of its source in source maps, where the artifact says it. */
+  /** Index in source maps, if the artifact has it. */
   readonly sourceId: number | undefined
-  /** The ABI: indexes into the items that the reader handed on. */
+  /** Indexes into the reader's items. */
   readonly abi: readonly number[]
-  /** Undefined for an interface or an abstract contract. */
+  /** Undefined for an interface or abstract contract. */
   readonly creation: CodeShape | undefined
   readonly runtime: CodeShape | undefined
 }
@@ -50,9 +48,9 @@ export interface ReaderNews {
 
 export interface ReadOrder {
   readonly files: readonly string[]
-  /** Stamps of files that are known: they are not read again. */
+  /** Stamps of known files, which are not read again. */
   readonly known: Readonly<Record<string, string>>
 }
 
-/** The last message of a reader that runs in a thread of its own. */
+/** The last message of a reader thread. */
 export const END = 'end'

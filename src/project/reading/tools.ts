@@ -1,11 +1,11 @@
-// The tools that build projects: how a folder tells of one, and where its artifacts come.
+// Build tools: how to recognize their projects and find their artifacts.
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 
 export interface Tool {
   readonly name: string
   readonly config: RegExp
-  /** Its folder of artifacts, unless the config file says something else. */
+  /** Default artifact folder; the config file may name another. */
   readonly artifacts: string
   readonly build: string
 }
@@ -28,19 +28,18 @@ export const TOOLS: readonly Tool[] = [
 
 const HIGHEST = 8
 
-/** The tools whose projects a folder is that of. */
 export async function toolsOf(folder: string): Promise<readonly Tool[]> {
   const names = await namesIn(folder)
   return TOOLS.filter(({ config }) => names.some((name) => config.test(name)))
 }
 
-/** True where a folder has artifacts, or is that of a project that has some later. */
+/** True if a folder has artifacts or belongs to a project. */
 export async function hasSign(folder: string): Promise<boolean> {
   const found = TOOLS.map(({ artifacts }) => isFolder(path.join(folder, artifacts)))
   return (await Promise.all(found)).includes(true) || (await toolsOf(folder)).length > 0
 }
 
-/** The nearest project that a folder lies in; the repository that it is in is not left. */
+/** The nearest project around a folder, within its repository. */
 export async function projectAbove(
   folder: string,
 ): Promise<{ readonly folder: string; readonly tool: Tool } | undefined> {

@@ -1,21 +1,21 @@
-// Tells when something changes in folders: compilers write many files at once, and are waited for.
+// Watches folders and reports changes after a quiet time, because compilers write many files at once.
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
 
-/** Quiet after the last change, until it is told. */
+/** Milliseconds without changes before a report. */
 const QUIET_MS = 250
 
-/** Folders that are watched at most: each takes something of the system. */
+/** Each watched folder takes system resources. */
 export const MOST_WATCHED = 4_000
 
-/** A watched folder. The system watches what a folder is, not what is called so: one that is made anew is another. */
+/** The system watches the folder itself, not its name: a folder made again needs a new watch. */
 interface Watched {
   readonly watcher: FSWatcher
   readonly identity: string
 }
 
 export interface Watching {
-  /** True where a folder was not watched before: what changed in it meanwhile was not told. */
+  /** True if a folder was not watched before, so changes may have been missed. */
   readonly isNew: boolean
   readonly isWhole: boolean
 }
@@ -35,8 +35,8 @@ export class FolderWatch {
   }
 
   /**
-   * Tells a change before there is quiet; it is told again when there is.
-   * @returns false where nothing changed, or it was told so
+   * Reports a change early; it is reported again after the quiet time.
+   * @returns false if there is nothing new to report
    */
   hurry(): boolean {
     if (this.#timer === undefined || this.#isHurried) return false
@@ -45,7 +45,7 @@ export class FolderWatch {
     return true
   }
 
-  /** Watches these folders, and no others any more; in place of one that is gone the nearest that it was in. */
+  /** Watches exactly these folders; for a missing one, the nearest existing parent. */
   follow(folders: readonly string[]): Watching {
     const wanted = new Map<string, string>()
     for (const folder of folders.slice(0, MOST_WATCHED)) {
@@ -67,11 +67,11 @@ export class FolderWatch {
   #add(folder: string, identity: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#changed())
-      // a folder that goes away is one that changed
+      // removal counts as a change
       watcher.on('error', () => this.#drop(folder, watcher))
       this.#watchers.set(folder, { watcher, identity })
     } catch {
-      // it is gone, or the system watches no more: what was read stays
+      // gone, or the system stopped watching: what was read stays
     }
   }
 
@@ -90,7 +90,7 @@ export class FolderWatch {
   }
 }
 
-/** A folder, or the nearest above it that is there, and what tells it from another of its name. */
+/** The folder or its nearest existing parent, and an identity that a new folder of the name does not share. */
 function nearestThere(folder: string): readonly [name: string, identity: string] {
   const found = statSync(folder, { bigint: true, throwIfNoEntry: false })
   if (found?.isDirectory()) return [folder, `${found.dev} ${found.ino} ${found.birthtimeNs}`]

@@ -1,4 +1,4 @@
-// Build information that is kept at hand: read beside the chain where somebody can wait for it.
+// A cache of build information, read beside the chain where the caller can wait.
 import { statSync } from 'node:fs'
 import { LruCache } from '../../core/lrucache.ts'
 import { type Build, type BuildFiles, readBuild } from '../reading/builds.ts'
@@ -10,13 +10,13 @@ export class Builds {
   readonly #known = new LruCache<string, Build>(KEPT)
   readonly #loading = new Map<string, Promise<Build>>()
 
-  /** At once: in this thread where it was not loaded before. */
+  /** Synchronous: reads in this thread if not cached. */
   of(files: BuildFiles): Build {
     const key = keyOf(files)
     return this.#known.get(key) ?? this.#keep(key, readBuild(files))
   }
 
-  /** Reads beside the chain, once for all who ask meanwhile. */
+  /** Reads beside the chain, once for concurrent callers. */
   async load(files: BuildFiles): Promise<Build> {
     const key = keyOf(files)
     const known = this.#known.get(key)

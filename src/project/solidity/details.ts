@@ -1,4 +1,4 @@
-// Source maps and sources of a contract: read from its artifact, and what that refers to, when they are asked for.
+// Source maps and sources of a contract, read on demand from its artifact and related files.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
@@ -22,26 +22,26 @@ import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
 export interface Source {
-  /** As the compiler was told it. */
+  /** As given to the compiler. */
   readonly path: string
-  /** A character a byte. */
+  /** One character per byte (latin1). */
   readonly text: string
   readonly outline: Outline
 }
 
 export interface Details {
-  /** Of a creation, whose arguments follow its code; undefined where there is no source map. */
+  /** Of the creation code, before its arguments; undefined without a source map. */
   readonly creationMap: (input: Uint8Array) => CodeMap | undefined
   readonly runtimeMap: (code: Uint8Array) => CodeMap | undefined
-  /** By the index that source maps have for it. */
+  /** By source map index. */
   readonly source: (id: number) => Source | undefined
-  /** The source that the contract stands in, and then those that it takes code from. */
+  /** The contract's own source, then those it takes code from. */
   readonly sources: () => readonly Source[]
-  /** True where the compiler moved code about: through its intermediate language, or as an optimizer. */
+  /** True if the compiler moved code: through its intermediate language or the optimizer. */
   readonly isOptimized: boolean
-  /** Where variables are in storage, as the compiler tells it; undefined where it was not asked. */
+  /** Storage layout; undefined if the compiler was not asked for it. */
   readonly layout: unknown
-  /** True for the index of code that the compiler made up: it has no source. */
+  /** True for generated code, which has no source. */
   readonly isMadeUp: (id: number) => boolean
 }
 
@@ -54,52 +54,52 @@ export class DetailReader {
   readonly #builds: Builds = new Builds()
   readonly #foundryBuilds: FoundryBuilds = new FoundryBuilds()
 
-  /** @param handedOver gives what was handed over instead of read from a file */
+  /** @param handedOver gives a file's content if it came from an RPC method */
   constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
     this.#catalogue = catalogue
     this.#handedOver = handedOver
   }
 
-  /** Reads what the details of contracts refer to beside the chain, where it is not at hand. */
+  /** Reads missing build information beside the chain. */
   async prepare(contracts: Iterable<Contract>): Promise<void> {
     for (const contract of contracts) {
       if (this.#known.get(contract) !== undefined) continue
       try {
         for (const files of this.#buildsOf(contract)) await this.#builds.load(files)
       } catch {
-        // gone, or half-written: names are told without lines
+        // gone or incomplete: names without lines
       }
     }
   }
 
-  /** Reads all anew from now on: files that artifacts refer to may have changed while these did not. */
+  /** Drops all caches: related files may have changed although the artifacts did not. */
   forget(): void {
     this.#known = noDetails()
   }
 
-  /** As `of`, but nothing is read: undefined also where it would have to be. */
+  /** As `of`, without reading; undefined also if reading is needed. */
   atHand(contract: Contract): Details | undefined {
     const known = this.#known.get(contract)
     return known === 'none' ? undefined : known
   }
 
-  /** Undefined where the artifact has no source map, or what it refers to is gone. */
+  /** Undefined without a source map, or if a related file is gone. */
   of(contract: Contract): Details | undefined {
     const known = this.#known.get(contract)
     if (known !== undefined) return known === 'none' ? undefined : known
     let details: Details | undefined
     try {
-      // what has been written anew since the contract was read goes with other code
+      // a file rewritten since the contract was read belongs to other code
       const found = isCurrent(contract) ? this.#read(contract) : undefined
       if (isCurrent(contract)) details = found
     } catch {
-      // gone, or half-written: names are told without lines
+      // gone or incomplete: names without lines
     }
     this.#known.set(contract, details ?? 'none')
     return details
   }
 
-  /** Paths of the sources that a contract was compiled from; undefined where its artifact does not tell them. */
+  /** Undefined if the artifact does not list them. */
   compiledFrom({ file, format }: Contract): readonly string[] | undefined {
     if (format !== 'foundry') return undefined
     try {
@@ -110,7 +110,7 @@ export class DetailReader {
     }
   }
 
-  /** Files of build information that a contract's details may be in, in the order in which they are looked at. */
+  /** Build information that may have a contract's details, in the order to try. */
   #buildsOf({ file, format }: Contract): readonly BuildFiles[] {
     switch (format) {
       case 'foundry':
@@ -141,7 +141,7 @@ export class DetailReader {
     }
   }
 
-  /** Maps are in the artifact; the paths of sources by their ids are in the build information. */
+  /** Maps are in the artifact; source paths by index are in the build information. */
   #foundry(contract: Contract): Details | undefined {
     const artifact = foundryArtifact(contract.file)
     const { maps, isOptimized, hashes } = artifact
@@ -155,7 +155,7 @@ export class DetailReader {
         const name = id === contract.sourceId ? contract.source : paths?.get(id)
         return name === undefined ? undefined : sourceNear(contract.file, name, hashes?.get(name))
       },
-      // where there is no other source, all else is made up
+      // without another source, everything else is generated
       isMadeUp: (id) =>
         id !== contract.sourceId && (paths === undefined ? hashes?.size === 1 : !paths.has(id)),
     })
@@ -169,7 +169,7 @@ export class DetailReader {
     }
   }
 
-  /** Each artifact has its own source; those of others are in theirs. */
+  /** Each artifact has only its own source. */
   #truffle(contract: Contract): Details | undefined {
     const artifact = jsonIn(contract.file)
     const maps = {
@@ -196,7 +196,7 @@ export class DetailReader {
     })
   }
 
-  /** What the compiler answered: in files, or handed over. */
+  /** Compiler output, in files or from an RPC method. */
   #compiler(contract: Contract): Details | undefined {
     const [files] = this.#buildsOf(contract)
     if (files !== undefined) {
@@ -212,7 +212,7 @@ function noDetails(): LruCache<Contract, Details | 'none'> {
   return new LruCache(KEPT_CONTRACTS)
 }
 
-/** What details are read from, without the rest: syntax trees and code are most of what a compiler answers. */
+/** Drops syntax trees and code, which are most of a compiler's output. */
 export function withoutBulk(value: unknown): unknown {
   if (!isObject(value)) return value
   const output = isObject(value.output) ? value.output : value
@@ -243,7 +243,7 @@ function isCurrent({ file, stamp }: Contract): boolean {
   return stamp === '' || stampOf(file) === stamp
 }
 
-/** Whether build information that an artifact names has its very code: one of them may be written anew, and the other not yet. */
+/** True if the build information has the artifact's code: one may be rewritten before the other. */
 function isOfBuild({ maps }: Build, { file, format, source, name }: Contract): boolean {
   if (format === 'compiler') return true
   const { bytecode, deployedBytecode } = jsonIn(file)
@@ -275,7 +275,7 @@ function details(
   }
 }
 
-/** The map of a contract's code, read once: its instructions are the same wherever it is deployed. */
+/** Parsed once: instructions are the same in every deployment. */
 function once(sourceMap: string): (code: Uint8Array) => CodeMap | undefined {
   let known: CodeMap | undefined
   return (code) => {
@@ -301,13 +301,13 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
   })
 }
 
-/** True where a source is on the disk, and not as it was compiled: its lines are others by now. */
+/** True if the source on disk differs from the compiled one, so that lines may have moved. */
 function isEdited({ file, stamp }: Contract, name: string, content: string): boolean {
   const found = stamp === '' ? undefined : nearest(file, name, (each) => each.isFile())
   return found !== undefined && !isSameText(readFileSync(found, 'utf8'), content)
 }
 
-/** `artifacts/contracts/Vault.sol/Vault.dbg.json` says where the build information is. */
+/** `artifacts/contracts/Vault.sol/Vault.dbg.json` names the build information. */
 export function buildOfSecond(file: string): BuildFiles {
   const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json')).buildInfo)
   const build = path.resolve(path.dirname(file), reference)
@@ -322,7 +322,7 @@ export function buildOfThird(file: string): BuildFiles {
   return [path.join(folder, `${id}.json`), path.join(folder, `${id}.output.json`)]
 }
 
-/** A source as it is on the disk, below a folder that the artifact is in. @param hash of what was compiled */
+/** A source on disk, below a parent folder of the artifact. @param hash of the compiled source */
 function sourceNear(file: string, name: string, hash?: string): Source | undefined {
   const content = textNear(file, name, hash)
   return content === undefined ? undefined : sourceOf(name, content)

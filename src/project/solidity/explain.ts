@@ -1,4 +1,4 @@
-// A failed run, explained: its reason, and the stack of places in Solidity where it failed.
+// Explains a failed run: its reason and Solidity stack trace.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
@@ -21,10 +21,10 @@ import type { CodeMap } from './sourcemap.ts'
 import { type FailedFrame, failedFrame, type StackEntry } from './stack.ts'
 import { trailOf } from './trails.ts'
 
-/** Entries that are told: of a deep recursion the innermost and the outermost. */
+/** Entries shown: of a deep recursion, the innermost and outermost. */
 const MOST_ENTRIES = 40
 
-/** How long the caller of what failed waits for an explanation. */
+/** Milliseconds before the caller gets the error without an explanation. */
 const LONGEST_MS = 3_000
 
 export interface Explainer {
@@ -35,9 +35,9 @@ export interface Explainer {
   readonly foresight: Foresight
 }
 
-/** What the last failure leads to expect of the next: what fails is mostly what failed before. */
+/** What the last failure predicts for the next: the same contracts mostly fail again. */
 export interface Foresight {
-  /** True where its contracts were known and at hand: then the first run follows them, and needs no second. */
+  /** True if its contracts were cached: then the first run records them, and no second is needed. */
   isAtHand: boolean
 }
 
@@ -46,7 +46,7 @@ interface Run {
   readonly world: World
 }
 
-/** Explains a failure; undefined where it does not fail, or in no contract whose source is known. */
+/** Undefined if the run does not fail, or no contract in it has a known source. */
 export async function explain(
   explainer: Explainer,
   again: Again,
@@ -62,7 +62,7 @@ export async function explain(
   await explainer.details.prepare(told)
   const contracts = first.chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
   foresight.isAtHand = contracts.some((known) => known?.map !== undefined)
-  // what runs in none of the user's contracts is not run again
+  // a run without the user's contracts is not repeated
   if (!foresight.isAtHand) return undefined
   const isFollowed = ({ trail }: RunFrame, i: number): boolean =>
     trail !== undefined && trail.map === contracts[i]?.map
@@ -103,7 +103,7 @@ function mapOf({ code, input }: RunFrame, details: Details | undefined): CodeMap
   return code === undefined ? details?.creationMap(input) : details?.runtimeMap(code)
 }
 
-/** Gives up what takes so long that its caller waits in vain. */
+/** Stops work that exceeds the caller's wait. */
 function impatience(now: () => number): () => Promise<void> {
   const endMs = now() + LONGEST_MS
   return async () => {
@@ -129,7 +129,7 @@ function contractOf(
   if (match === undefined) return undefined
   const { contract, isGuess } = match
   const name = `${isGuess ? '~' : ''}${catalogue.nameOf(contract)}`
-  // the source of a guess would be another's
+  // a guessed contract would show the wrong source
   const found = isGuess ? undefined : details.of(contract)
   return { contract, name, details: found, map: mapOf(frame, found) }
 }

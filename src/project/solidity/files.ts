@@ -1,11 +1,11 @@
-// Files that artifacts refer to: near them, in a folder that they are in.
+// Finds files that artifacts refer to, in parent folders.
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 import { hashOfSource } from '../reading/stamps.ts'
 
 const HIGHEST = 6
 
-/** The path of a file or folder of this name in the nearest folder above a file. */
+/** A file or folder of this name in the nearest parent folder. */
 export function nearest(
   file: string,
   name: string,
@@ -22,17 +22,17 @@ export function nearest(
 }
 
 /**
- * The text of a source as it is on the disk.
+ * A source on disk.
  * @param file an artifact
- * @param hash of the text that was compiled; undefined: whatever is there
- * @returns undefined where there is none, or it is not what was compiled
+ * @param hash of the compiled text; undefined: any text
+ * @returns undefined if it is missing or not the compiled text
  */
 export function textNear(file: string, name: string, hash?: string): string | undefined {
   const found = path.isAbsolute(name) ? name : nearest(file, name)
   if (found === undefined) return undefined
   const content = readFileSync(found, 'utf8')
   if (hash === undefined || hashOfSource(content) === hash) return content
-  // Foundry compiles what it reads without carriage returns
+  // Foundry compiles sources without carriage returns
   return hashOfSource(plain(content)) === hash ? plain(content) : undefined
 }
 

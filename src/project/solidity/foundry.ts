@@ -1,5 +1,6 @@
-// Which build information an artifact of Foundry goes with. An artifact names none. The compiler writes artifacts, then build
-// information, then its cache, which names both: what is not written in that order is not of one compilation, or not whole yet.
+// Matches Foundry artifacts with build information, which they do not name. The compiler writes artifacts, then build
+// information,
+// then its cache, which names both; files in another order are of different compilations, or incomplete.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
@@ -20,11 +21,11 @@ import { sourcesIn } from './sourcemap.ts'
 export interface FoundryArtifact {
   readonly maps: Maps
   readonly isOptimized: boolean
-  /** Hashes of all sources that it was compiled from, by their paths; undefined where it has no metadata. */
+  /** Hashes of all compiled sources by path; undefined without metadata. */
   readonly hashes: ReadonlyMap<string, string> | undefined
 }
 
-/** Build information that is looked at where no cache names it: the first that was written after the artifact. */
+/** Candidates if no cache names the build information: the first written after the artifact. */
 const MOST_CANDIDATES = 3
 
 const MOST_CACHES = 4
@@ -40,7 +41,7 @@ export function foundryArtifact(file: string): FoundryArtifact {
   }
 }
 
-/** Hashes of sources by their paths. @param metadata the compiler's */
+/** Source hashes by path. @param metadata the compiler's */
 export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undefined {
   const sources = entriesOf(member(metadata, 'sources'))
   return sources.length === 0
@@ -50,14 +51,14 @@ export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undef
 
 interface CompilerCache {
   readonly folder: string
-  /** Of build information, by the files of artifacts. */
+  /** Ids of build information by artifact file. */
   readonly ids: ReadonlyMap<string, string>
 }
 
 export class FoundryBuilds {
   readonly #caches = new LruCache<string, CompilerCache>(MOST_CACHES)
 
-  /** Files that may be of the compilation of an artifact. */
+  /** Files that may belong to the artifact's compilation. */
   of(file: string): readonly BuildFiles[] {
     const folder = nearest(file, 'build-info')
     if (folder === undefined) return []
@@ -96,7 +97,7 @@ function readCache(file: string): CompilerCache {
   const folder = path.resolve(path.dirname(file), '..', text(member(paths, 'artifacts')))
   const values = (each: unknown): unknown[] => entriesOf(each).map(([, value]) => value)
   const artifacts = values(files)
-    // by contract, by version of the compiler, by profile
+    // by contract, by compiler version, by profile
     .flatMap((source) => values(member(source, 'artifacts')))
     .flatMap(values)
     .flatMap(values)
@@ -108,9 +109,9 @@ function readCache(file: string): CompilerCache {
 }
 
 /**
- * Paths of sources by the indexes that an artifact's source maps have for them.
- * @param builds that may be of its compilation
- * @returns undefined where none fits, or several that differ
+ * Source paths by source map index.
+ * @param builds candidates for its compilation
+ * @returns undefined if none fits, or several differ
  */
 export function pathsFor(
   contract: Contract,
@@ -129,7 +130,7 @@ export function pathsFor(
   return isOne ? first?.paths : undefined
 }
 
-/** The index after all others is that of code that the compiler made up. */
+/** The index after all others is generated code. */
 function isMeant(id: number, paths: Build['paths'], hashes: FoundryArtifact['hashes']): boolean {
   const name = paths.get(id)
   return name === undefined ? id === paths.size : hashes?.has(name) !== false

@@ -1,4 +1,4 @@
-// The frames of a failed run, as another run of it tells: which of them failed, whose code they ran, and how they came to their ends.
+// Records the frames of a failed run in a second run: which failed, their code, and how they ended.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure, FrameStart, Tracer } from '../../evm/executor.ts'
@@ -14,12 +14,12 @@ export interface RunFrame {
   readonly value: bigint
   readonly input: Uint8Array
   readonly isPrecompile: boolean
-  /** The code that runs; undefined for a creation, whose input it is. */
+  /** Undefined for a creation, whose input is its code. */
   readonly code: Uint8Array | undefined
   readonly calls: readonly RunFrame[]
   readonly output: Uint8Array
   readonly failure: Failure | undefined
-  /** How it came to its end; undefined where that was not recorded, and of what succeeded. */
+  /** How it ended; undefined if not recorded or successful. */
   readonly trail: OpenTrail | undefined
 }
 
@@ -27,7 +27,7 @@ export interface FrameContract {
   readonly contract: Contract
   readonly name: string
   readonly details: Details | undefined
-  /** Of the code that the frame runs; undefined without a source map. */
+  /** Of the frame's code; undefined without a source map. */
   readonly map: CodeMap | undefined
 }
 
@@ -39,16 +39,13 @@ export type MapOf = (frame: RunFrame) => CodeMap | undefined
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** Operations whose operand tells whom a call was for. */
+/** Operations whose operand is the callee's address. */
 const READ: ReadonlySet<number> = new Set([OP.EXTCODESIZE])
 
-/**
- * Records the frames of a run.
- * @param mapOf with it the way of each frame is recorded too, by the source map of its code
- */
+/** @param mapOf source maps by code; with it, each frame's path is recorded too */
 export function recordFrames(mapOf?: MapOf): {
   readonly tracer: Tracer
-  /** The outermost frame, once the run is over. */
+  /** The outermost frame, after the run. */
   readonly top: () => RunFrame | undefined
 } {
   const open: Open[] = []
@@ -71,7 +68,7 @@ export function recordFrames(mapOf?: MapOf): {
       current = caller?.trail
       frame.output = output
       frame.failure = failure
-      // of what succeeded nothing is told
+      // successful frames are not reported
       if (failure === undefined) {
         frame.calls = []
         frame.trail = undefined
@@ -82,7 +79,7 @@ export function recordFrames(mapOf?: MapOf): {
         if (caller.calls.length > KEPT_CALLS) caller.calls.shift()
       }
     },
-    // with steps the code of a frame is told too
+    // steps also give the frame's code
     onStep: (step) => {
       if (current !== undefined) follow(current, step)
     },
@@ -112,7 +109,7 @@ function opened({ kind, to, value, input, code, isPrecompile }: FrameStart): Ope
   }
 }
 
-/** The frames that a failure went through, from the outermost to the one that it came from. */
+/** The failing frames, from the outermost to the origin of the failure. */
 export function failureChain(top: RunFrame): readonly RunFrame[] {
   const frames: RunFrame[] = []
   for (let frame: RunFrame | undefined = top; frame !== undefined; frame = causeOf(frame)) {
@@ -121,7 +118,7 @@ export function failureChain(top: RunFrame): readonly RunFrame[] {
   return frames
 }
 
-/** The call whose failure was handed on: the newest, when it failed with the same data. */
+/** The forwarded call: the newest, if it failed with the same data. */
 function causeOf({ calls, failure, output }: RunFrame): RunFrame | undefined {
   const newest = calls.at(-1)
   if (newest?.failure === undefined || failure?.kind !== 'revert' || newest.isPrecompile)

@@ -1,7 +1,7 @@
-// The functions of a source and where they stand, without a compiler: contracts, functions, modifiers, by their braces.
+// Finds a source's contracts, functions and modifiers by their braces, without a compiler.
 import { type Token, TokenReader, tokensOf } from './tokens.ts'
 
-/** A function, a modifier or the like. Places are bytes from the beginning of the source. */
+/** A function, modifier or the like. Positions are byte offsets. */
 export interface SourceFunction {
   /** The contract, library or interface around it; undefined for a free function. */
   readonly contract: string | undefined
@@ -15,9 +15,9 @@ export interface SourceFunction {
 export interface Outline {
   readonly functionAt: (place: number) => SourceFunction | undefined
   readonly functions: readonly SourceFunction[]
-  /** Where contracts, libraries and interfaces begin, by their names. */
+  /** Start of each contract, library and interface, by name. */
   readonly contracts: ReadonlyMap<string, number>
-  /** Line and column of a place, from 1 on. */
+  /** Both count from 1. */
   readonly lineAt: (place: number) => { readonly line: number; readonly column: number }
 }
 
@@ -31,7 +31,7 @@ interface Open {
   readonly end: number
 }
 
-/** Outlines a source. @param text a character a byte (latin1), as the compiler counts bytes */
+/** @param text one character per byte (latin1), as the compiler counts bytes */
 export function outlineOf(text: string): Outline {
   const tokens = tokensOf(text)
   const functions: SourceFunction[] = []
@@ -76,7 +76,7 @@ function lineStarts(text: string): readonly number[] {
   return starts
 }
 
-/** Index of the last number that is at most `value`, of rising numbers that begin with 0. */
+/** Index of the last number that is at most `value`, in rising numbers that begin with 0. */
 function lastAtMost(numbers: readonly number[], value: number): number {
   let [low, high] = [0, numbers.length]
   while (high - low > 1) {

@@ -1,4 +1,4 @@
-// Why a run failed, in words: what Solidity checks by itself leaves no word behind, and is told from where it happened.
+// Derives revert reasons for Solidity's own checks, which revert without data, from where they failed.
 import { number } from '../../core/format.ts'
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
@@ -12,12 +12,12 @@ interface Silent {
   readonly cause?: SourceCause | undefined
 }
 
-/** Operations before a failure among which the check of a callee's code stands. */
+/** The callee's code check is among so many operations before the failure. */
 const CHECK_STEPS = 24
 
 /**
- * The reason of a failure that has no data; undefined for one that says it itself.
- * @param failed the frame that it came from
+ * The reason for a failure without data; undefined if it has its own.
+ * @param failed the frame where the failure began
  */
 export function silentReason(failed: FailedFrame, nameOf: NameOf): Silent | undefined {
   const { frame } = failed
@@ -45,7 +45,7 @@ function haltReason({ frame, text }: FailedFrame): string | undefined {
   return failure?.reason
 }
 
-/** What Solidity finds wrong with whom a function calls: no code, or an answer that is none. */
+/** The callee has no code, or returned invalid data. */
 function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | undefined {
   const noCode = (address: Address): Silent => ({
     reason: `${nameOf(address)} was called, and has no code`,

@@ -1,4 +1,4 @@
-// Why a contract refused a call before it came to the body of a function: what the compiler has it check.
+// Why a contract refused a call before the function's body: the compiler's checks.
 import { ether, number } from '../../core/format.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
@@ -10,7 +10,7 @@ import type { FrameContract, RunFrame } from './frames.ts'
 
 export interface Refusal {
   readonly reason: string
-  /** False where a function may have refused it as well: an optimizer joins checks with what comes after them. */
+  /** False if a function may have refused it too: an optimizer merges checks with later ones. */
   readonly isCertain: boolean
   readonly cause: SourceCause | undefined
 }
@@ -19,12 +19,12 @@ interface Given {
   /** `flag(bool)`, `the constructor of Vault` */
   readonly taker: string
   readonly item: AbiItem
-  /** Without a selector, or the code of a creation. */
+  /** Without the selector or creation code. */
   readonly data: Uint8Array
   readonly isOptimized: boolean
 }
 
-/** The reason of a frame that did not come to the body of a function; undefined where the compiler’s checks have none. */
+/** Undefined if the frame reached a function's body, or the compiler's checks passed. */
 export function refusalOf(frame: RunFrame, known: FrameContract): Refusal | undefined {
   const { contract, name, details } = known
   const { value, input } = frame
@@ -88,14 +88,14 @@ function misfit({ taker, item, data, isOptimized }: Given): Refusal | undefined 
   return { reason: doubtful, isCertain: false, cause: undefined }
 }
 
-/** Bytes before which a library refuses to be called: PUSH20 and its address. */
+/** A library's code begins with PUSH20 of its own address, to refuse direct calls. */
 const PUSH20 = 0x73
 
 function isLibrary({ code, kind }: RunFrame): boolean {
   return code?.[0] === PUSH20 && code[21] === OP.ADDRESS && kind !== 'DELEGATECALL'
 }
 
-/** Functions that change nothing may be called of a library as of any contract. */
+/** View functions of a library may be called directly. */
 function isView(item: AbiItem | undefined): boolean {
   return item !== undefined && /"stateMutability":"(?:view|pure)"/.test(item.json)
 }

@@ -3,27 +3,26 @@
 import { nextOperation } from '../../evm/opcodes.ts'
 
 export interface Origin {
-  /** Bytes from the beginning of the source. */
+  /** Byte offset in the source. */
   readonly start: number
   readonly length: number
-  /** Index of the source; −1 for code that the compiler made up. */
+  /** Index of the source; −1 for generated code. */
   readonly source: number
-  /** `i` goes into a function, `o` comes out of one. */
+  /** `i` enters a function, `o` leaves one. */
   readonly jump: 'i' | 'o' | '-'
 }
 
-/** The origins of instructions, by their places in the code. */
+/** Origins of instructions by code offset. */
 export interface CodeMap {
   readonly at: (pc: number) => Origin | undefined
   readonly sources: ReadonlySet<number>
 }
 
-/** Numbers that an origin takes in an array. */
+/** Array elements per origin. */
 const WIDTH = 4
 
 const JUMPS = ['-', 'i', 'o'] as const
 
-/** Reads a source map for the code that it belongs to. */
 export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
   const origins = originsIn(sourceMap)
   const instructions = instructionsIn(code)
@@ -51,7 +50,7 @@ export function sourcesIn(sourceMap: string): ReadonlySet<number> {
   return new Set(ids.filter((id) => id >= 0))
 }
 
-/** Of each place in the code, the number of its instruction, from 1 on; 0 within the bytes that one pushes. */
+/** For each code offset, its instruction's number from 1; 0 within push data. */
 function instructionsIn(code: Uint8Array): Uint32Array {
   const numbers = new Uint32Array(code.length)
   let count = 0
@@ -62,7 +61,7 @@ function instructionsIn(code: Uint8Array): Uint32Array {
   return numbers
 }
 
-/** `start:length:source:jump:depth;…`: what is left out is as it was before. */
+/** `start:length:source:jump:depth;…`: an empty field repeats the previous one. */
 function originsIn(sourceMap: string): Int32Array {
   const entries = sourceMap === '' ? [] : sourceMap.split(';')
   const origins = new Int32Array(entries.length * WIDTH)

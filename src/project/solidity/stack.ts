@@ -1,4 +1,4 @@
-// Where a run failed, as a stack of places in Solidity, innermost first: a function of what was recorded and of source maps.
+// Builds the Solidity stack trace of a failed run, innermost first, from recorded frames and source maps.
 import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import { memberOf, selectorOf } from '../naming/callees.ts'
@@ -14,31 +14,31 @@ export interface Place {
   readonly path: string
   readonly line: number
   readonly column: number
-  /** True where the compiler moved code about, so that it may be a place nearby. */
+  /** True if the compiler moved code, so that the place is approximate. */
   readonly isAbout: boolean
 }
 
 export interface StackEntry {
-  /** `Vault`; the address of a contract that is not known. */
+  /** `Vault`; the address of an unknown contract. */
   readonly contract: string
   readonly function: string | undefined
   readonly place: Place | undefined
 }
 
-/** A frame of the chain of a failure, with all that is known of it. */
+/** A frame of a failure's chain with everything known about it. */
 export interface ChainFrame {
   readonly frame: RunFrame
   readonly known: FrameContract | undefined
   readonly trail: Trail
-  /** True where the failure came from a call. */
+  /** True if the failure came from a call. */
   readonly isHandedOn: boolean
 }
 
 export interface FailedFrame extends ChainFrame {
   readonly entries: readonly StackEntry[]
-  /** The text that its last operation comes from; empty where that is none of the user's. */
+  /** The text of its last operation; empty if it is not the user's. */
   readonly text: string
-  /** Why it did not come to the body of a function; undefined where it did, or may have. */
+  /** Why it did not reach a function's body; undefined if it did or may have. */
   readonly refusal: Refusal | undefined
 }
 
@@ -71,12 +71,12 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   return { ...chained, entries, text: end === undefined ? '' : textOf(end), refusal }
 }
 
-/** True for a creation that came to its end, and whose code is refused. */
+/** True for a finished creation whose code is refused. */
 function isTooLarge({ failure }: RunFrame): boolean {
   return failure?.reason === 'max code size exceeded'
 }
 
-/** The function that a frame calls, or the constructor, or else the contract, where it is declared. */
+/** Where the called function, the constructor, or else the contract is declared. */
 function declarationOf(
   { code, input }: RunFrame,
   { contract, name }: FrameContract,
@@ -106,7 +106,7 @@ function declarationOf(
   return { contract: name, function: undefined, place: undefined }
 }
 
-/** The operation that called: what comes after it only hands the failure on. */
+/** The operation that called; later ones only forward the failure. */
 function callStep({ last, calledAt }: Trail): LastStep | undefined {
   return calledAt === undefined ? last.at(-1) : last[calledAt]
 }
@@ -117,7 +117,7 @@ function spotOf(details: Details, origin: Origin | undefined): Spot | undefined 
   return { source, origin, around: source.outline.functionAt(origin.start) }
 }
 
-/** Where it ended in the user's text: code that the compiler made up belongs to who called it. */
+/** The end in the user's text: generated code belongs to its caller. */
 function endSpot(
   { last, calls }: Trail,
   map: CodeMap,
@@ -132,21 +132,21 @@ function endSpot(
   const inner = calls.at(-1)
   if (isWithin(own)) {
     if (!isElsewhere(own, spot(inner?.entered))) return own
-    // an end that several functions share has the place of one of them: what came before tells of which
+    // a shared end has the place of one function: the operations before it tell which
     const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
     const before = newest(last.slice(0, Math.max(0, block)))
     return before?.around === own.around ? own : (before ?? own)
   }
   const called = spot(inner?.site)
   if (isWithin(called)) return called
-  // the newest operation of the user's own text, unless nothing of that ran yet
+  // the newest operation of the user's text, if any ran
   return newest(last) ?? own
 }
 
 /** Selector of Error(string). */
 const ERROR = '0x08c379a0'
 
-/** What stands in the source where this is thrown: the name of an error, or the text of a reason. */
+/** The thrown error's name or reason text, as in the source. */
 function wordsOf({ output, failure }: RunFrame, contract: Contract): string | undefined {
   if (failure?.kind !== 'revert' || output.length < 4) return undefined
   const key = selectorOf(output)
@@ -157,8 +157,8 @@ function wordsOf({ output, failure }: RunFrame, contract: Contract): string | un
 }
 
 /**
- * Where an error is thrown whose end the optimizer has joined with that of another: code that says the words, and jumps
- * to what is the end of both.
+ * Finds a throw whose end the optimizer merged with another's: code that builds the error, then jumps
+ * to the shared end.
  */
 function saying(
   words: string,
@@ -175,7 +175,7 @@ function saying(
   const decided = last.findLastIndex(
     ({ opcode }, i) => i < block && opcode === OP.JUMPI && spots[i]?.around !== undefined,
   )
-  // what a jump comes to has the place of what was before it
+  // a jump target has the place of the code before it
   const found = spots.findLast(
     (each, i) => i < block && i > decided && last[i]?.opcode !== OP.JUMPDEST && says(each),
   )
@@ -194,7 +194,7 @@ function wholeTextOf({ source, origin }: Pick<Spot, 'source' | 'origin'>): strin
   return source.text.slice(origin.start, origin.start + origin.length)
 }
 
-/** True for code that is of a whole function or contract, such as its checks of value and arguments. */
+/** True for code of a whole function or contract, such as checks of value and arguments. */
 function isDeclaration({ origin, around }: Spot): boolean {
   return (
     around !== undefined &&
@@ -221,10 +221,10 @@ function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEnt
   let inner = end
   for (const { site, entered } of [...calls].reverse()) {
     const declared = spot(entered)
-    // what was entered is none of the user's functions: it has the place of who called it
+    // not a user's function: it has its caller's place
     if (declared === undefined || !isDeclaration(declared)) continue
     const called = spot(site)
-    // a modifier runs within the function that has it, or is called by that
+    // a modifier runs within its function, or is called by it
     const holder = declared.around === inner?.around ? called : declared
     if (inner?.around?.kind === 'modifier' && holder) entries.push(entryOf(known, holder, false))
     inner = called
@@ -234,14 +234,14 @@ function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEnt
   return entries
 }
 
-/** True where an operation is of another function than the one that was entered: the optimizer joined equal code. */
+/** True if the operation belongs to another function than the entered one: the optimizer merged equal code. */
 function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
   if (entered?.around === undefined || !isDeclaration(entered)) return true
   if (entered.around === end.around) return false
   return end.around?.kind !== 'modifier' || !hasModifier(entered, end.around.name)
 }
 
-/** True where a function is declared with a modifier: code of that runs within it. */
+/** True if a function's declaration has the modifier, whose code runs within it. */
 function hasModifier({ source, origin }: Spot, name: string): boolean {
   const words = tokensOf(wholeTextOf({ source, origin }))
   const body = words.findIndex(({ text }) => text === '{')

@@ -1,27 +1,27 @@
-// Words and signs of a source, without a compiler: what finds functions and statements by their brackets.
+// A tokenizer for sources: finds functions and statements by brackets, without a compiler.
 
-/** A part of a source. Places are bytes from its beginning. */
+/** Positions are byte offsets. */
 export interface Range {
   readonly start: number
   readonly end: number
-  /** Where it begins for a reader, where that is before its start: at the word before a condition. */
+  /** Where it begins for a reader, if before `start`: at the keyword before a condition. */
   readonly head?: number | undefined
 }
 
 export interface Token extends Range {
   readonly text: string
-  /** Of an opening bracket: the index of the one that closes it. */
+  /** For an opening bracket, the index of the closing one. */
   closedBy: number | undefined
 }
 
-/** A comment, or else a token: a string is one, and so is a name with its members. */
+/** A comment or a token; strings and names with members are one token. */
 const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|((?:hex|unicode)?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[\w$.]+|:=|\S)/g
 
 const OPENING = '([{'
 const CLOSING = ')]}'
 
-/** @param text a character a byte (latin1), as the compiler counts bytes */
+/** @param text one character per byte (latin1), as the compiler counts bytes */
 export function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = []
   const open: Token[] = []
@@ -47,7 +47,7 @@ export class TokenReader {
     this.at = at
   }
 
-  /** The token at the cursor; empty at the end. */
+  /** Empty at the end. */
   get word(): string {
     return this.tokens[this.at]?.text ?? ''
   }
@@ -62,25 +62,25 @@ export class TokenReader {
     return true
   }
 
-  /** Goes behind the token at the cursor, or behind all that the bracket there holds. */
+  /** Skips one token, or a whole bracket. */
   skip(): void {
     this.at = (this.tokens[this.at]?.closedBy ?? this.at) + 1
   }
 
-  /** The token behind the bracket at the cursor, and all that it holds; undefined at none. */
+  /** The token after the bracket at the cursor; undefined if there is no bracket. */
   get behind(): string | undefined {
     const closing = this.tokens[this.at]?.closedBy
     return closing === undefined ? undefined : this.tokens[closing + 1]?.text
   }
 
-  /** Goes to the next of some tokens, or to the end of the brackets around. @returns what it passed */
+  /** Moves to the next of some tokens, or to the end of the enclosing brackets. @returns the range passed */
   until(...ends: readonly string[]): Range {
     const first = this.at
     while (!this.isEnd && !ends.includes(this.word) && !CLOSING.includes(this.word)) this.skip()
     return this.from(first)
   }
 
-  /** Goes behind the bracket at the cursor. @returns what it holds */
+  /** Skips the bracket at the cursor. @returns its content */
   bracketed(): Range {
     this.at += 1
     const inner = this.until()
@@ -88,7 +88,7 @@ export class TokenReader {
     return inner
   }
 
-  /** All from a token to the cursor; it ends before it starts where that is nothing. */
+  /** From a token to the cursor; an empty range ends before it starts. */
   from(first: number): Range {
     return { start: this.tokens[first]?.start ?? 0, end: this.tokens[this.at - 1]?.end ?? 0 }
   }

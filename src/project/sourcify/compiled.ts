@@ -1,4 +1,4 @@
-// What a contract was compiled from, and what came of it: metadata, sources, codes, as its artifact or build information has them.
+// A contract's compilation: metadata, sources and codes from its artifact or build information.
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
@@ -14,9 +14,9 @@ export interface Compiled {
   readonly contract: Contract
   /** The compiler's: settings, ABI, and the hash of each source. */
   readonly metadata: Loose
-  /** By path as the compiler was told them, each as it was compiled. */
+  /** By path as given to the compiler, with the compiled content. */
   readonly sources: ReadonlyMap<string, string>
-  /** Paths of sources that are not to be had as they were compiled. */
+  /** Paths of sources whose compiled content is unavailable. */
   readonly missing: readonly string[]
   readonly creation: Loose
   readonly runtime: Loose
@@ -27,13 +27,13 @@ const KEPT = 20
 
 const LARGEST_SOURCE = 10_000_000
 
-/** The members of an artifact that are read, whatever tool wrote it. */
+/** The artifact members that are used, for any tool. */
 interface Output {
   readonly metadata: unknown
   readonly creation: unknown
   readonly runtime: unknown
   readonly storageLayout: unknown
-  /** A source that the artifact, or what it refers to, has; undefined for others. */
+  /** Source content from the artifact or related files; undefined for others. */
   readonly sourceAt: (name: string) => string | undefined
 }
 
@@ -42,13 +42,13 @@ export class CompiledReader {
   readonly #handedOver: (file: string) => unknown
   readonly #known = new LruCache<Contract, Compiled>(KEPT)
 
-  /** @param handedOver gives what was handed over instead of read from a file */
+  /** @param handedOver gives a file's content if it came from an RPC method */
   constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
     this.#catalogue = catalogue
     this.#handedOver = handedOver
   }
 
-  /** Undefined where the artifact has no metadata, or is gone. What has all its sources is remembered. */
+  /** Undefined without metadata or artifact. Cached if all sources are there. */
   of(contract: Contract): Compiled | undefined {
     const known = this.#known.get(contract)
     if (known !== undefined) return known
@@ -82,7 +82,7 @@ export class CompiledReader {
     }
   }
 
-  /** Each artifact has its own source; those of others are in theirs. */
+  /** Each artifact has only its own source. */
   #truffleOutput(contract: Contract): Output {
     const artifact = jsonIn(contract.file)
     const folder = path.dirname(contract.file)
@@ -167,13 +167,13 @@ function compiledFrom(contract: Contract, output: Output): Compiled | undefined 
   }
 }
 
-/** The compiler writes metadata as text in its output; Foundry's artifacts have it read. */
+/** The compiler writes metadata as text; Foundry parses it. */
 export function metadataIn(value: unknown): Loose | undefined {
   const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
   return isObject(read) && isObject(read.sources) ? read : undefined
 }
 
-/** A source as it is on the disk now, in a folder that the artifact is in, or among the packages there. */
+/** A source on disk, in a parent folder of the artifact or its packages. */
 function sourceNear(file: string, name: string): string | undefined {
   const found = path.isAbsolute(name)
     ? name
@@ -183,7 +183,7 @@ function sourceNear(file: string, name: string): string | undefined {
   return readFileSync(found, 'utf8')
 }
 
-/** Path and name of the contract that metadata describes: `src/Vault.sol`, `Vault`. */
+/** Path and name of the contract: `src/Vault.sol`, `Vault`. */
 export function targetOf(metadata: Loose): readonly [source: string, name: string] {
   const target = member(member(metadata, 'settings'), 'compilationTarget')
   const [source = '', name] = entriesOf(target)[0] ?? []

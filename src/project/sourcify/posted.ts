@@ -1,4 +1,4 @@
-// What somebody posts to have a contract verified, held against what the project's artifacts were compiled from.
+// Verifies posted sources against the compilations of the project's artifacts.
 import { createHash } from 'node:crypto'
 import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
@@ -18,19 +18,19 @@ import {
 
 export interface Posted {
   readonly sources: ReadonlyMap<string, string>
-  /** Path and name of the contract; undefined: whichever has the code. */
+  /** Path and name of the contract; undefined: any contract with the code. */
   readonly target: readonly [source: string, name: string] | undefined
-  /** `0.8.30`, with or without its commit; undefined where nobody says it. */
+  /** `0.8.30`, with or without its commit; undefined if not given. */
   readonly compilerVersion: string | undefined
-  /** Of the compiler; undefined where nobody says them. */
+  /** The compiler's; undefined if not given. */
   readonly settings: unknown
-  /** The compiler's, as it wrote it; undefined where it was not posted. */
+  /** As the compiler wrote it; undefined if not posted. */
   readonly metadata: { readonly text: string; readonly value: Loose } | undefined
 }
 
 /**
- * No compiler is on board: what is posted is verified where it is what the artifacts were compiled from.
- * @param add takes over a contract that no artifact describes
+ * There is no compiler: a posted contract is verified if it equals the artifacts' compilation.
+ * @param add registers a contract without an artifact
  */
 export async function verify(
   repository: Repository,
@@ -78,12 +78,12 @@ function held(
 
 function isMeant({ name, source }: Contract, target: Posted['target']): boolean {
   if (target === undefined) return true
-  // tools put a name before paths: project/src/Vault.sol, project:/src/Vault.sol
+  // tools prefix paths: project/src/Vault.sol, project:/src/Vault.sol
   const [path, wanted] = target
   return name === wanted && (source.endsWith(path) || path.endsWith(source))
 }
 
-/** Why what is posted does not give the code that an artifact has; undefined where it does. */
+/** Why the post cannot give the artifact's code; undefined if it can. */
 function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | undefined {
   const hashes = new Set([...posted.sources.values()].map(hashOfSource))
   const changed = entriesOf(metadata.sources).filter(
@@ -101,7 +101,7 @@ function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | unde
   return differentSetting(metadata, posted)
 }
 
-/** Settings that change code, and what the compiler takes where they are left out; undefined: that depends on the compiler. */
+/** Settings that change code, with the compiler's defaults; undefined: the default depends on the compiler. */
 const TELLING_SETTINGS: readonly (readonly [path: readonly string[], usual: unknown])[] = [
   [['evmVersion'], undefined],
   [['viaIR'], false],
@@ -130,7 +130,7 @@ function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce(member, value)
 }
 
-/** What was posted has what is gone from the disk since. */
+/** Posted sources replace those gone from disk. */
 function withSources(compiled: Compiled, { sources }: Posted): Compiled {
   if (compiled.missing.length === 0) return compiled
   const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
@@ -141,8 +141,8 @@ function withSources(compiled: Compiled, { sources }: Posted): Compiled {
 }
 
 /**
- * A contract that no artifact describes, as the compiler's answer would: its code ends with the hash of the metadata that
- * was posted, and that has the hash of each source.
+ * Builds compiler output for a contract without an artifact: its code ends with the posted metadata's hash,
+ * and the metadata has the hash of each source.
  */
 function vouchedFor(
   code: string,
@@ -175,7 +175,7 @@ function vouchedFor(
 /** Bytes of a file that is one block to IPFS. */
 const ONE_BLOCK = 262_144
 
-/** The keys `ipfs` and the head of a hash, as code ends with them. */
+/** The CBOR key `ipfs` and the multihash prefix in code. */
 const IPFS_KEY = '64697066735822'
 
 function hasHashOf(code: string, content: string): boolean {
@@ -186,7 +186,7 @@ function hasHashOf(code: string, content: string): boolean {
 }
 
 /**
- * The multihash of a file as IPFS names it (CIDv0).
+ * A file's IPFS multihash (CIDv0).
  * @see https://docs.soliditylang.org/en/latest/metadata.html
  */
 function ipfsHash(bytes: Buffer): string {
@@ -204,7 +204,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
-/** With members in the order of their names, as the compiler writes metadata. */
+/** Sorts members by name, as the compiler writes metadata. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-// Metadata of a contract whose compiler was not asked for it, as by Hardhat 3: put together from what it was asked and answered.
+// Rebuilds metadata from compiler input and output where it was not requested, as by Hardhat 3.
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 
 export interface Compilation {
@@ -9,9 +9,9 @@ export interface Compilation {
 }
 
 /**
- * What the compiler would write, but for what only it knows: documentation and licenses.
- * @param hashOf of a source's content
- * @returns undefined where the compilation has no ABI of the contract, or no content of a source
+ * Lacks what only the compiler knows: documentation and licenses.
+ * @param hashOf a source's content
+ * @returns undefined if the contract's ABI or a source's content is missing
  */
 export function rebuiltMetadata(
   { input, output, compilerVersion }: Compilation,
@@ -52,7 +52,7 @@ function settingsOf(settings: unknown, compilationTarget: Loose): Loose {
   }
 }
 
-/** A source and all that it imports, by the syntax trees; all sources where there are none. */
+/** A source and its imports, by the syntax trees; all sources without trees. */
 function sourcesOf(input: unknown, output: unknown, source: string): readonly string[] {
   const trees = member(output, 'sources')
   const found = new Set([source])

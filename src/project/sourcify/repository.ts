@@ -1,4 +1,4 @@
-// What is verified on the chain: contracts whose deployed code is that of the project's artifacts, with their sources.
+// Verified contracts: deployed code that matches the project's artifacts, with its sources.
 import { type Address, bytesFromHex, type Hex } from '../../core/hex.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
@@ -6,7 +6,7 @@ import type { Compiled, CompiledReader } from './compiled.ts'
 
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
-/** How a code is that of a contract: with its metadata, or but for it. */
+/** How code matches: with its metadata, or without. */
 export type Quality = 'exact_match' | 'match'
 
 export interface Verified {
@@ -17,10 +17,10 @@ export interface Verified {
 }
 
 export interface Origin {
-  /** Undefined where no transaction made it, or one that called another contract. */
+  /** Undefined if no transaction created it, or one that called another contract. */
   readonly creationMatch: Quality | undefined
   readonly deployment: Deployment | undefined
-  /** Arguments of its constructor, after the code that made it; undefined where that is not known. */
+  /** Constructor arguments after the creation code; undefined if unknown. */
   readonly constructorArguments: Hex | undefined
 }
 
@@ -29,12 +29,12 @@ export interface Deployment {
   readonly blockNumber: number
   readonly transactionIndex: number
   readonly deployer: string
-  /** What it made it with; undefined where it called another contract, which made it. */
+  /** The creation input; undefined if another contract created it. */
   readonly input: Hex | undefined
 }
 
 export interface Unverified {
-  /** Sourcify's word for it. */
+  /** Sourcify's error code. */
   readonly code: 'contract_not_deployed' | 'no_match' | 'missing_source'
   readonly message: string
 }
@@ -54,7 +54,7 @@ export class Repository {
     this.reader = reader
   }
 
-  /** What is verified at an address: the newest artifact with all its sources that has the code. */
+  /** The newest artifact with the code and all its sources. */
   async find(ask: Ask, address: Address): Promise<Verified | Unverified> {
     const candidates = await this.candidates(ask, address)
     if ('message' in candidates) return candidates
@@ -114,7 +114,7 @@ function unknownCode(address: Address): Unverified {
   return { code: 'no_match', message }
 }
 
-/** True where the hash of metadata is part of a code: without it other sources may have the same code. */
+/** True if the code has a metadata hash; without it, other sources may give the same code. */
 function hasMetadataHash(code: Uint8Array): boolean {
   const body = withoutMetadata(code)
   if (body === undefined) return false
@@ -122,7 +122,7 @@ function hasMetadataHash(code: Uint8Array): boolean {
   return maskedMetadata(tail) !== tail
 }
 
-/** Undefined where no transaction made the contract, or where it would take too long to find. */
+/** Undefined if no transaction created the contract, or the search would take too long. */
 async function deploymentOf(ask: Ask, address: Address): Promise<Deployment | undefined> {
   try {
     const created = (await ask('ots_getContractCreator', address)) as {

@@ -1,14 +1,13 @@
-// What clients of Sourcify post, read into one form: standard JSON, metadata with sources, files.
+// Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
 import { printValue } from '../../core/errors.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Posted } from './posted.ts'
 
-/** Why a request is not answered. */
 export class Refusal extends Error {
   readonly status: number
-  /** Sourcify's word for it. */
+  /** Sourcify's error code. */
   readonly code: string
 
   constructor(status: number, code: string, message: string) {
@@ -22,7 +21,7 @@ export function badRequest(message: string): Refusal {
   return new Refusal(400, 'invalid_parameter', message)
 }
 
-/** Whatever the project was compiled from is meant. */
+/** Verifies against the project's own compilations. */
 export const NOTHING_POSTED: Posted = {
   sources: new Map(),
   target: undefined,
@@ -31,7 +30,7 @@ export const NOTHING_POSTED: Posted = {
   metadata: undefined,
 }
 
-/** A JSON object. @throws {Refusal} for anything else */
+/** @throws {Refusal} unless it is a JSON object */
 export function readJson(contentType: string, body: Uint8Array): Loose {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
@@ -74,8 +73,8 @@ export function readMetadata(body: Loose): Posted {
 }
 
 /**
- * `POST /verify` of the first version: files by their names, `metadata.json` among them; with that of several contracts,
- * `chosenContract` says which of them it is.
+ * `POST /verify` of version 1: files by name, among them `metadata.json`; if it has several contracts,
+ * `chosenContract` selects one.
  * @throws {Refusal} naming what is missing
  */
 export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
@@ -93,7 +92,7 @@ export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
   return withMetadata(texts, chosen[1])
 }
 
-/** The members of a posted form, or of a JSON object; `files` by their names. @throws {Refusal} for anything else */
+/** The fields of a form or JSON object; `files` by name. @throws {Refusal} for anything else */
 export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<Loose> {
   if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
   let form: FormData
@@ -107,7 +106,7 @@ export async function readFormOrJson(contentType: string, body: Uint8Array): Pro
   const files: Record<string, string> = {}
   for (const [name, value] of form) {
     if (name !== 'files' && typeof value === 'string') members[name] = value
-    // what is posted as text has no name; several files may have the same
+    // text fields have no file name; several files may share one
     else if (typeof value === 'string') files[`${Object.keys(files).length}.json`] = value
     else files[unusedName(files, value.name)] = await value.text()
   }

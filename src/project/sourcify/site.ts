@@ -1,4 +1,4 @@
-// What is served below /sourcify: a repository of verified contracts, and Sourcify's server in both of its versions.
+// The site below /sourcify: a repository of verified contracts, and both versions of Sourcify's server API.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
@@ -25,22 +25,21 @@ import { FIELDS, filesOf, matchView, sourceAt } from './views.ts'
 export interface SiteOptions {
   readonly chain: Chain
   readonly catalogue: Catalogue
-  /** Gives what was handed over instead of read from a file. */
+  /** A file's content, if it came from an RPC method. */
   readonly handedOver: (file: string) => unknown
-  /** Takes over a contract that no artifact describes. */
+  /** Registers a contract without an artifact. */
   readonly add: (value: unknown, name: string) => void
 }
 
 const MOST_ADDRESSES = 100
 
-/** Verifications that are kept. */
 const MOST_JOBS = 1_000
 
 const LONGEST_TARGET = 10_000
 
 interface Visit {
   readonly ask: Ask
-  /** Parts of the path, as the pattern of the route has them. */
+  /** Path parts matched by the route's pattern. */
   readonly parts: readonly string[]
   readonly query: URLSearchParams
   readonly contentType: string
@@ -55,13 +54,13 @@ interface Route {
   readonly handle: Handler
 }
 
-/** What comes before a path of the server, of the repository, and of forge, which adds `v2` to a URL without its last `/`. */
+/** Prefix of server, repository and forge paths; forge adds `v2` to a URL without its last `/`. */
 const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
 
 export class SourcifySite {
   readonly #options: SiteOptions
   readonly #repository: Repository
-  /** Verifications, for whoever polls them: each is done before its id is answered. */
+  /** For polling clients: each job is done before its id is returned. */
   readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
   #jobCount = 0
   readonly #routes: readonly Route[]
@@ -73,7 +72,7 @@ export class SourcifySite {
     this.#routes = this.#routesOf()
   }
 
-  /** Answers a request. @param ask asks the chain, as a client would */
+  /** @param ask sends RPC requests to the chain */
   async answer({ method, target, contentType, body }: SiteRequest, ask: Ask): Promise<SiteReply> {
     const [path = '', search = ''] = target.split('?', 2)
     const place = decoded(path.replace(BEGINNING, ''))
@@ -126,13 +125,13 @@ export class SourcifySite {
     return this.#options.chain.environment.now()
   }
 
-  /** What is said of a verified contract first. */
+  /** The fields that every view of a verified contract begins with. */
   #view({ address, runtimeMatch }: Verified, { creationMatch }: Origin): Loose {
     const matches = matchView(String(this.#chainId), address, runtimeMatch, creationMatch)
     return { ...matches, verifiedAt: timeOf(this.#now) }
   }
 
-  /** @throws {Refusal} where the address is of another chain, or none */
+  /** @throws {Refusal} for an address of another chain or an invalid one */
   #addressHere(chainId: string, name: string): Address {
     const address = addressIn(name)
     if (chainId === String(this.#chainId)) return address
@@ -165,7 +164,7 @@ export class SourcifySite {
       : { status: 200, contentType: 'text/plain; charset=utf-8', body: content }
   }
 
-  /** All files of a contract at once, or where they are (`tree`); of a full match alone without `any`. */
+  /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
   async #files({ ask, parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
     const found = await this.#find(ask, chainId, addressIn(name))
     const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
@@ -184,7 +183,7 @@ export class SourcifySite {
     return json(200, both === undefined ? files : { status, files })
   }
 
-  /** The first version's answer for several addresses. */
+  /** Version 1: checks several addresses. */
   async #check({ ask, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
     const chainIds = listIn(query, 'chainIds')
@@ -241,7 +240,7 @@ export class SourcifySite {
     return problem(404, 'job_not_found', `No verification job found for id ${id}`)
   }
 
-  /** The second version's verification: an id, to be asked for what it came to. */
+  /** Version 2: returns a job id to poll. */
   async #submit({ ask, parts }: Visit, read: () => Posted): Promise<SiteReply> {
     const [chainId = '', name = ''] = parts
     const address = this.#addressHere(chainId, name)
@@ -267,7 +266,7 @@ export class SourcifySite {
     return json(202, { verificationId })
   }
 
-  /** The first version's: the answer at once. */
+  /** Version 1: replies with the result. */
   async #verifyFirst({ ask, contentType, body }: Visit): Promise<SiteReply> {
     const posted = await readFormOrJson(contentType, body)
     const chainId = String(posted.chain)
@@ -283,7 +282,7 @@ export class SourcifySite {
   }
 }
 
-/** Which fields a query asks for. @throws {Refusal} naming one that there is none of */
+/** The fields a query selects. @throws {Refusal} naming an unknown field */
 function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) => Loose {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
@@ -302,7 +301,7 @@ function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) 
   }
 }
 
-/** The first version's and ours, which every answer has. */
+/** Fields of every reply in version 1 and here. */
 const ALWAYS = ['match', 'creationMatch', 'runtimeMatch', 'chainId', 'address', 'verifiedAt']
 
 function isField(name: string): boolean {
@@ -310,7 +309,7 @@ function isField(name: string): boolean {
   return Object.hasOwn(FIELDS, first) || ALWAYS.includes(first)
 }
 
-/** Of `compilation` only what `compilation.name` and the like ask for, unless all of it is asked for too. */
+/** For `compilation.name` and the like, only these parts of `compilation`, unless all of it is selected too. */
 function onlyParts(view: Loose, named: readonly string[]): Loose {
   const partial: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(view)) {
@@ -346,7 +345,7 @@ function jsonOf({ contentType, body }: Visit): Loose {
   return readJson(contentType, body)
 }
 
-/** Undefined for escapes that are none. */
+/** Undefined for invalid escapes. */
 function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
@@ -359,7 +358,7 @@ function json(status: number, value: unknown): SiteReply {
   return { status, contentType: 'application/json', body: JSON.stringify(value) }
 }
 
-/** The first version's word for how a contract matches. */
+/** Version 1's word for the match. */
 function statusOf({ runtimeMatch }: Verified): 'perfect' | 'partial' {
   return runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
 }
@@ -368,7 +367,7 @@ function timeOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }
 
-/** The repository's and the first version's way to say that something is not there. */
+/** "Not found" in the repository and version 1. */
 function missing(message: string): SiteReply {
   return json(404, { error: message })
 }

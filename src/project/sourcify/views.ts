@@ -1,4 +1,4 @@
-// A verified contract in the forms that Sourcify's clients read: files of a repository, and the fields of the server's second version.
+// Views of a verified contract: repository files, and fields of version 2 of the API.
 import path from 'node:path'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { keccak256 } from '../../core/crypto/keccak.ts'
@@ -34,14 +34,14 @@ export function filesOf({ compiled }: Verified, origin: Origin): readonly Reposi
   return files
 }
 
-/** A source's place below `sources`: nothing leads out of it. */
+/** A path below `sources` that cannot lead out of it. */
 function placeOf(name: string): string {
   return path.posix.normalize(`/${name.replaceAll('\\', '/')}`).slice(1)
 }
 
 /**
- * The source that a path of the repository means: as it is, with `_` for `@` and `:` as Otterscan asks, or by the hash
- * of its path as the second form of the repository has it.
+ * A source by its repository path: verbatim, with `_` for `@` and `:` as Otterscan asks, or by the path's
+ * hash as in the repository's second form.
  */
 export function sourceAt({ compiled }: Verified, name: string): string | undefined {
   for (const [each, content] of compiled.sources) {
@@ -53,7 +53,7 @@ export function sourceAt({ compiled }: Verified, name: string): string | undefin
   return undefined
 }
 
-/** How a contract matches; of one that is not verified that it does not. */
+/** The match, or that there is none. */
 export function matchView(
   chainId: string,
   address: Address,
@@ -66,7 +66,7 @@ export function matchView(
 
 type FieldView = (found: Verified, origin: Origin) => unknown
 
-/** Of the second version's fields those that are known here, each made when it is asked for; null: it is not. */
+/** Version 2's fields that are available here, computed on demand; null: not available. */
 export const FIELDS: Readonly<Record<string, FieldView>> = {
   matchId: () => null,
   abi: ({ compiled }) => member(compiled.metadata.output, 'abi') ?? null,
@@ -146,7 +146,7 @@ function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly 
     })
 }
 
-/** Settings as the compiler is told them: metadata has the target among them, and libraries with their paths before them. */
+/** Metadata adds the target to the compiler's settings, and paths to library names. */
 function inputSettings(settings: unknown): Loose {
   const { compilationTarget, libraries, ...rest } = isObject(settings) ? settings : {}
   const placed: Record<string, Record<string, unknown>> = {}

@@ -1,4 +1,4 @@
-// What ran, run again for its trace.
+// Runs transactions and calls again for their traces.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -11,10 +11,7 @@ import type { Again } from '../../node/chain/failedrun.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { TracedTransaction } from './tree.ts'
 
-/**
- * Runs a transaction again, and keeps its calls.
- * @throws {DevchainError} `NOT_FOUND` where it is in no block of the chain, `LIMIT_EXCEEDED` where there are too many calls
- */
+/** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it, `LIMIT_EXCEEDED` for too many calls */
 export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
   const place = transactionPlace(chain.state.tree, hash)
   if (place === undefined) {
@@ -36,7 +33,7 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
   return { top: whole, touched, before, after: outcome.world }
 }
 
-/** Runs something that is no transaction again, and keeps its calls; of what it changes nothing stays. */
+/** Runs a call again and keeps its call frames; its changes are discarded. */
 export async function tracedAgain(again: Again): Promise<TracedTransaction> {
   const { tracer, top } = recordCalls({ withLogs: true, keep: budget().keep })
   const world = await again(tracer)

@@ -1,4 +1,4 @@
-// The variables that slots of storage hold, by the layout that the compiler gives, and the keys that a run mentions.
+// Names storage slots by the compiler's layout and by the mapping keys in a run.
 // @see https://docs.soliditylang.org/en/latest/internals/layout_in_storage.html
 import { keccak256 } from '../../core/crypto/crypto.ts'
 import {
@@ -20,38 +20,38 @@ export interface SlotChange {
 
 interface Variable {
   readonly name: string
-  /** As ABIs name it: `uint256`, `address`. */
+  /** As in ABIs: `uint256`, `address`. */
   readonly type: string
-  /** Bytes from the low end of the slot, and how many. */
+  /** Bytes from the low end of the slot, and the length. */
   readonly offset: number
   readonly size: number
-  /** Of a string or of bytes the slot that has their length; that may hold them, else those from its hash on do. */
+  /** For a string or bytes, the slot of its length; short values are in it, long ones start at its hash. */
   readonly head?: bigint
 }
 
-/** A slot as it was, and as it is now; undefined where that is not known. */
+/** A slot before and after; undefined if unknown. */
 export type ReadSlot = (slot: bigint) => Omit<SlotChange, 'slot'> | undefined
 
-/** Slots of proxies, which stand in no layout (EIP-1967). */
+/** Proxy slots, which are in no layout (EIP-1967). */
 const PROXY_SLOTS: ReadonlyMap<bigint, string> = new Map([
   [IMPLEMENTATION_SLOT, 'implementation'],
   [ADMIN_SLOT, 'admin'],
   [BEACON_SLOT, 'beacon'],
 ])
 
-/** Variables of a token that are amounts of it. */
+/** Token variables that are amounts. */
 const AMOUNTS = /balance|allowance|supply/i
 
 const MOST_PLACES = 20_000
 
-/** Elements of an array, and mappings within mappings, that are looked into. */
+/** Limits for array elements and nested mappings. */
 const MOST_ELEMENTS = 64
 const DEEPEST = 3
 
-/** Slots of one string or byte string that are read. */
+/** Slots of one string that are read. */
 const MOST_TEXT_SLOTS = 512
 
-/** Tells changes of storage in words: `balanceOf[0xf39F…2266] 1 ether → 0`; slots without a name as numbers. */
+/** Formats storage changes: `balanceOf[0xf39F…2266] 1 ether → 0`; unnamed slots as numbers. */
 export function storageTexts(
   layout: unknown,
   changes: readonly SlotChange[],
@@ -169,7 +169,7 @@ function variablesOf(
   return found
 }
 
-/** A key in words; undefined where a word is none of the type. */
+/** Undefined if the word does not fit the type. */
 function keyText(type: string, key: Uint8Array, telling: Telling): string | undefined {
   const value = bigintFromBytes(key)
   if (/^t_(address|contract)/.test(type)) {
@@ -203,7 +203,7 @@ function text({ name, type, size }: Variable, value: bigint, telling: Telling): 
   return valueText({ parameter: { type }, value }, { ...telling, token })
 }
 
-/** The slot of a string or of bytes, and those that they stand in where they are long. */
+/** The slot of a string, and those of its long content. */
 function slotsOfText(head: bigint, read: ReadSlot): readonly bigint[] {
   const { before, after } = read(head) ?? { before: 0n, after: 0n }
   const length = Math.max(...[before, after].map((value) => (isLong(value) ? lengthOf(value) : 0)))
@@ -211,7 +211,7 @@ function slotsOfText(head: bigint, read: ReadSlot): readonly bigint[] {
   return [head, ...Array.from({ length: count }, (_, i) => startOf(head) + BigInt(i))]
 }
 
-/** Up to 31 bytes stand in the slot itself, with their length; of more the slot has twice the length and one. */
+/** A slot holds up to 31 bytes with their length; for more it holds twice the length plus one. */
 function isLong(value: bigint): boolean {
   return value % 2n === 1n
 }
@@ -224,7 +224,7 @@ function startOf(head: bigint): bigint {
   return bigintFromBytes(keccak256(paddedBytes(head, 32)))
 }
 
-/** Undefined where not all of it is known. */
+/** Undefined if a slot is unknown. */
 function longText(
   { type, head = 0n }: Variable,
   read: (slot: bigint) => bigint | undefined,

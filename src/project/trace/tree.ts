@@ -1,4 +1,4 @@
-// A transaction as a tree of calls, with everything by its name: for the log, for `devchain trace`, and for programs.
+// A transaction as a named call trace, for the log, `devchain trace` and programs.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import {
@@ -22,7 +22,7 @@ export interface TraceNode {
   readonly type: CallFrame['kind']
   readonly from: Address
   readonly to: Address | null
-  /** `Vault.withdraw(5 ether)`; what it is in hex where nobody knows a name. */
+  /** `Vault.withdraw(5 ether)`; hex if no name is known. */
   readonly name: string
   readonly value: string
   readonly gasUsed: string
@@ -30,7 +30,7 @@ export interface TraceNode {
   readonly output: string
   readonly result?: string
   readonly error?: string
-  /** Events and calls in their order. */
+  /** Events and calls in order. */
   readonly steps: readonly (TraceNode | TraceEvent)[]
 }
 
@@ -40,7 +40,6 @@ export interface TraceEvent {
   readonly name: string
 }
 
-/** Changes of an account's storage, in words. */
 export interface TraceStorage {
   readonly address: Address
   readonly name: string
@@ -62,14 +61,14 @@ export interface TracedTransaction {
 
 export interface Tracing {
   readonly names: Names
-  /** The layout of an account's storage, as the compiler gives it. */
+  /** Storage layout of an account, as the compiler gives it. */
   readonly layoutOf: (world: World, address: Address) => unknown
 }
 
 /** Characters of a name in a line. */
 const LINE = 300
 
-/** Words of inputs that may be keys of mappings. */
+/** Input words tried as mapping keys. */
 const MOST_KEYS = 128
 
 export function traceOf(tracing: Tracing, traced: TracedTransaction): Trace {
@@ -108,7 +107,7 @@ function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
   }
 }
 
-/** A function that is known by its selector alone has the account before it. */
+/** A function known only by its selector is prefixed with the account. */
 function fullName(told: Told | ToldCall, { to }: CallFrame): string {
   const { contract, text } = told
   if (to === null) return text
@@ -135,7 +134,7 @@ function errorOf(names: Names, world: World, { to, output, failure }: CallFrame)
   return told?.text ?? failure?.reason.replace(/^revert (?=.)/, '') ?? ''
 }
 
-/** Each event stands after as many calls as came before it. */
+/** Events go after the calls that came before them. */
 function stepsOf(scene: Scene, frame: CallFrame): (TraceNode | TraceEvent)[] {
   const { names, world } = scene
   const steps: (TraceNode | TraceEvent)[] = []
@@ -182,7 +181,7 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
   })
 }
 
-/** Reads slots of an account as they were and as they are; those that a fork has not fetched are not known. */
+/** Slots of an account before and after; those a fork has not fetched are unknown. */
 function readerOf(before: World, after: World, address: Address): ReadSlot {
   const accounts = [before, after].map((world) => accountAt(world, address))
   return (slot) => {
@@ -203,7 +202,7 @@ function changesOf(read: ReadSlot, slots: ReadonlySet<bigint>): SlotChange[] {
   })
 }
 
-/** What mappings may be keyed by: senders, and the words of all inputs and events. */
+/** Possible mapping keys: senders, and words of all inputs and events. */
 function keysIn(top: CallFrame): readonly Uint8Array[] {
   const keys = new Map<string, Uint8Array>()
   const add = (word: Uint8Array): void => {
