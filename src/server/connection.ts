@@ -1,15 +1,15 @@
-// An HTTP connection from its first byte to its last: how it ends when what comes in cannot be understood.
+// An HTTP connection, and how it ends when its input is malformed.
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Caller } from '../rpc/session.ts'
 import { PROBE_MS, type Refusal, rawRefusal, refuse, STILL_WORKING } from './replies.ts'
 
-/** How long a client has to read the last words before its socket is closed, in milliseconds. */
+/** Milliseconds for the client to read the refusal before its socket closes. */
 const LINGER_MS = 1_000
 
-/** One client's connection. Requests that follow each other without waiting are answered in their order. */
+/** Pipelined requests are answered in order. */
 export class Connection {
-  /** Requests that are being answered. */
+  /** Requests being answered. */
   waiting = 0
   readonly caller: Caller = new Caller()
   readonly #socket: Duplex
@@ -22,26 +22,26 @@ export class Connection {
     socket.once('end', () => this.#probe())
   }
 
-  /** True once nothing more is taken from this client. */
+  /** True once no more input is accepted. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
-  /** A request has come, and this will be the response to it. */
+  /** Registers a request by its response. */
   begin(response: ServerResponse): void {
     this.#last = response
   }
 
   /**
-   * Answers what came before, then says why the rest is not taken, and ends the connection. Input is read and
-   * dropped until the client has seen it: closing a socket with unread input resets it, and takes the reply along.
+   * Answers earlier requests, sends the refusal, and ends the connection. Until the client has seen it, input is read and
+   * dropped: closing a socket with unread input resets it and loses the reply.
    */
   end(refusal: Refusal): void {
     if (this.#isEnding) return
     this.#isEnding = true
     const last = this.#last
     const isHalfSent = last !== undefined && !last.req.complete
-    // a half-sent request is refused by its own response, unless that was given before all of the body came
+    // a half-sent request gets the refusal as its own response, unless that was sent before the body was complete
     const words = isHalfSent ? '' : rawRefusal(refusal)
     if (isHalfSent && !last.headersSent) refuse(last, refusal)
     if (last === undefined || last.writableFinished) this.#leave(words)
@@ -49,8 +49,8 @@ export class Connection {
   }
 
   /**
-   * The client sends no more. It may wait for its replies all the same, or be gone: that shows when something is
-   * written to it. Nothing can be written into a reply that has begun, nor to a client of HTTP/1.0.
+   * The client has closed its side. It may still wait for replies or be gone, which shows on the next write. A reply
+   * that has begun, or a client of HTTP/1.0, must not get extra bytes.
    */
   #probe(): void {
     const timer = setInterval(() => {

@@ -1,13 +1,13 @@
-// Bodies that come compressed: `content-encoding` of a request, undone within a bound.
+// Decompresses request bodies (`content-encoding`) within a limit.
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { printValue } from '../core/errors.ts'
 import type { Refusal } from './replies.ts'
 
-/** Undoes one encoding; rejects when more than `maxOutputLength` bytes come out. */
+/** Rejects when the output exceeds `maxOutputLength` bytes. */
 type Decode = (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>
 
-// zlib is looked up when it is used: it takes a millisecond to load
+// zlib is loaded on first use: it takes a millisecond
 const decodeGzip: Decode = (bytes, options) =>
   promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip)(bytes, options)
 
@@ -15,7 +15,7 @@ const decodeBrotli: Decode = (bytes, options) =>
   promisify<Uint8Array, ZlibOptions, Uint8Array>(brotliDecompress)(bytes, options)
 
 const decodeDeflate: Decode = (bytes, options) => {
-  // RFC 9110 means zlib's format, whose first byte ends with 8; some clients send what is inside of it
+  // RFC 9110 means zlib's format, whose first byte ends with 8; some clients send raw deflate
   const decode = (bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw
   return promisify<Uint8Array, ZlibOptions, Uint8Array>(decode)(bytes, options)
 }
@@ -27,15 +27,15 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['br', decodeBrotli],
 ])
 
-/** What a client may send, as the header says it that tells so. */
+/** The `accept-encoding` of a refusal. */
 const READ = 'gzip, deflate, br'
 
-/** Encodings that one body may be wrapped in. */
+/** Nested encodings of one body. */
 const MAX_ENCODINGS = 4
 
 /**
- * The encodings of a body, in the order in which they were applied.
- * @param header `content-encoding`; several headers are one, with commas
+ * In the order of application.
+ * @param header `content-encoding`; several headers are joined with commas
  */
 export function encodingsOf(header: string | undefined): readonly string[] {
   if (header === undefined) return []
@@ -43,7 +43,7 @@ export function encodingsOf(header: string | undefined): readonly string[] {
   return names.filter((name) => name !== '' && name !== 'identity')
 }
 
-/** Why a body in these encodings is not read; undefined when it is. */
+/** Undefined if all are supported. */
 export function refusalOfEncodings(encodings: readonly string[]): Refusal | undefined {
   const unknown = encodings.find((name) => !DECODERS.has(name))
   if (unknown === undefined && encodings.length <= MAX_ENCODINGS) return undefined
@@ -55,8 +55,8 @@ export function refusalOfEncodings(encodings: readonly string[]): Refusal | unde
 }
 
 /**
- * The body without its encodings, which are known.
- * @param limit bytes that it may have, in every step
+ * @param encodings supported ones
+ * @param limit bytes after each step
  */
 export async function decodeBody(
   body: Uint8Array,

@@ -1,12 +1,12 @@
-// Who may talk to the chain: which `Host` a request must name.
+// Checks the `Host` header of requests.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { printValue } from '../core/errors.ts'
 import type { Refusal } from './replies.ts'
 
-/** Tells why a request with this `Host` header is not taken; undefined when it is. */
+/** Returns the refusal; undefined if allowed. */
 export type HostCheck = (header: string | undefined) => Refusal | undefined
 
-/** Makes the check whether a name or address is that of this machine to itself, in any spelling. */
+/** Recognizes loopback names and addresses in any spelling. */
 export function createLoopbackCheck(): (name: string) => boolean {
   let list: BlockList | undefined
   return (name) => {
@@ -26,12 +26,11 @@ function createLoopback(): BlockList {
 }
 
 /**
- * Makes the check of `Host` headers. A page of another site that resolves its own name to this machine (DNS
- * rebinding) sends that name, and is refused.
- * @param host the name or address that the server is bound to. A wildcard may be reached by any address, and an
+ * A page that resolves its own name to this machine (DNS rebinding) sends that name, and is refused.
+ * @param host the name or address the server is bound to. A wildcard is reachable by any address, and an
  * address cannot be rebound.
- * @param allowHosts names that are answered besides `host` and those of loopback; `*` for any
- * @param onForeign told of each header that is refused; it must not throw
+ * @param allowHosts names allowed besides `host` and loopback; `*` for any
+ * @param onForeign called with each refused header; it must not throw
  */
 export function createHostCheck(
   host: string,
@@ -46,7 +45,7 @@ export function createHostCheck(
   // nearly all requests have the same one
   let lastAllowed: string | undefined
   return (header) => {
-    // HTTP/1.0 and hand-written clients leave it out; browsers never do
+    // HTTP/1.0 and hand-written clients omit it; browsers never do
     if (header === lastAllowed || header === undefined || header === '') return undefined
     if (!isAllowed(hostNameOf(header))) {
       onForeign?.(header)
@@ -62,14 +61,14 @@ function wrongHost(header: string): Refusal {
   return { status: 403, word: 'INVALID_REQUEST', message }
 }
 
-/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 takes long to make: only addresses come to it. */
+/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 is slow to make, so only likely addresses reach it. */
 function versionOf(name: string): number {
   const colons = name.indexOf(':') !== name.lastIndexOf(':')
   if (colons) return isIP(name)
   return isIPv4(name) ? 4 : 0
 }
 
-/** The name in a `Host` header, or of the host of an origin, without port, brackets and the dot of a full name. */
+/** The name in a `Host` header or origin, without port, brackets and trailing dot. */
 export function hostNameOf(header: string): string {
   if (versionOf(header) === 6) return header.toLowerCase()
   const name = /^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':', 1)[0] ?? ''

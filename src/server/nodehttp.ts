@@ -1,4 +1,4 @@
-// JSON-RPC over node's own HTTP server, and its WebSockets. It can serve everything.
+// JSON-RPC and WebSockets over node's HTTP server. It can serve everything.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Reply } from '../rpc/dispatch.ts'
@@ -33,7 +33,7 @@ import { acceptWebSockets } from './websocket.ts'
 
 const MAX_HEADER_BYTES = 16_384
 
-/** `httpAllowHalfOpen` is node's own, but not in its types: a client that says "no more requests" gets its replies. */
+/** `httpAllowHalfOpen` is missing in node's types: a client that closes its side still gets its replies. */
 type HalfOpenServer = Server & { httpAllowHalfOpen: boolean }
 
 export function createNodeHttp(options: HttpOptions): HttpServer {
@@ -51,12 +51,12 @@ export function createNodeHttp(options: HttpOptions): HttpServer {
   handleRequests(http, options, connections)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(http, options, end)
-  // node watches the time of requests from this event on
+  // node starts its request timeouts on this event
   http.emit('listening')
   return {
     take: (socket) => void http.emit('connection', socket),
     close: async () => {
-      // it never listened, and says so: what this ends is the watch over the time
+      // it never listened; this only ends the timeouts
       http.close(() => undefined)
       for (const socket of connections.keys()) {
         if (!sockets.has(socket)) socket.destroy()
@@ -79,7 +79,7 @@ function createHttpServer({ headersMs, requestMs, idleMs }: Timeouts): Server {
   return http
 }
 
-/** Why a connection is ended, by what node's parser or its timer says of it. */
+/** Maps errors of node's parser or timers to refusals. */
 function refusalOf({ code, message }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -147,7 +147,6 @@ function handleRequests(
   })
 }
 
-/** Answers a POST: the only thing that most clients do. */
 async function post(
   request: IncomingMessage,
   response: ServerResponse,
@@ -162,7 +161,7 @@ async function post(
   )
 }
 
-/** Has a request answered whose body is read and taken, unless too many wait before it; refuses it else. */
+/** Answers a request once its body is read, unless it is refused or too many wait. */
 async function withBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -216,7 +215,7 @@ function failureOf(error: unknown, onBug: (error: unknown) => void): SiteReply {
   return { status: 500, contentType: 'application/json', body }
 }
 
-/** The body as it was before it was compressed, or why it is not taken. */
+/** The decompressed body, or the refusal. */
 async function readPost(
   request: IncomingMessage,
   limit: number,
@@ -230,7 +229,6 @@ async function readPost(
   return tooLarge(413, `the request's body is over the limit of ${limit} bytes`)
 }
 
-/** What came of reading: the bytes, or why there are none. */
 type Body = Uint8Array | 'too large' | 'gone'
 
 function readBody(request: IncomingMessage, limit: number): Promise<Body> {
@@ -249,13 +247,13 @@ function readBody(request: IncomingMessage, limit: number): Promise<Body> {
     request.once('end', () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
     )
-    // half-sent: the connection broke, or the time was up; nobody is left to reply to
+    // half-sent: the connection broke or timed out, so there is no client to reply to
     request.once('close', () => resolve('gone'))
     request.once('error', () => resolve('gone'))
   })
 }
 
-/** Bytes of the body, as far as the headers tell; 0 where they come in chunks. */
+/** Bytes of the body by its headers; 0 for chunked bodies. */
 function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }

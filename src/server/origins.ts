@@ -1,22 +1,22 @@
-// Which web pages may call the chain: by the `Origin` that browsers send.
+// Checks the `Origin` header, which browsers send for web pages.
 import { oneLine } from '../core/format.ts'
 import { createLoopbackCheck, hostNameOf } from './hosts.ts'
 import type { Refusal } from './replies.ts'
 
-/** Tells why a request with this `Origin` header is not taken; undefined when it is. */
+/** Returns the refusal; undefined if allowed. */
 export type OriginCheck = (header: string | undefined) => Refusal | undefined
 
-/** Foreign origins that are told of; those beyond are not. */
+/** Foreign origins reported; further ones are not. */
 const MOST_TOLD = 100
 
-/** Characters of an origin that are told and compared: it may come from anywhere. */
+/** Characters of an origin that are reported and compared, as anyone may send it. */
 const MOST_SHOWN = 200
 
 /**
- * Makes the check of `Origin` headers. Pages of this computer may always call; foreign ones are told of once each. Programs
- * send no such header, but for extensions of browsers.
+ * Pages of this computer are always allowed; each foreign origin is reported once. Programs send no such
+ * header, except browser extensions.
  * @param allowed origins such as `https://app.example`, host names without scheme and port, or `*` for any
- * @param onNotice told of each foreign origin once, in a sentence; it must not throw
+ * @param onNotice gets one sentence per foreign origin; it must not throw
  */
 export function createOriginCheck(
   allowed: readonly string[],
@@ -53,7 +53,7 @@ export function createOriginCheck(
   }
 }
 
-/** The host of an origin; undefined for `null`, that of files and of frames without rights, and for what is none. */
+/** Undefined for `null` (files and sandboxed frames), and for an invalid origin. */
 function hostOf(origin: string): string | undefined {
   const [, host] = /^[a-z][a-z\d+.-]*:\/\/([^/\s@]+)$/.exec(origin) ?? []
   return host && hostNameOf(host)

@@ -1,4 +1,4 @@
-// What a WebSocket client is told unasked: written as fast as it reads, and made only then.
+// Notifications to a WebSocket client: made and written only as fast as it reads.
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { Json } from '../rpc/schema.ts'
@@ -6,40 +6,40 @@ import type { Notifications } from '../rpc/session.ts'
 import type { HttpOptions } from './answer.ts'
 import type { Relief } from './relief.ts'
 
-/** Bytes that may wait in a socket before no more is made for it. */
+/** Bytes waiting in a socket above which no more are made. */
 const HIGH_WATER_BYTES = 256 * 1024
 
-/** Notifications that are sent in any turn, so that what few a call leads to come before its reply. */
+/** Notifications sent in any turn, so that the few caused by a call come before its reply. */
 const AT_LEAST = 16
 
-/** Milliseconds that all clients together are written to before others have their turn. */
+/** Milliseconds of writing to all clients before other work gets a turn. */
 const TURN_MS = 10
 
-/** Milliseconds that one client is written to before the next one is. */
+/** Milliseconds of writing to one client before the next. */
 const SLICE_MS = 2
 
-/** Notifications that may wait for a client that reads nothing. */
+/** Notifications queued for a client that reads nothing. */
 const MAX_UNREAD = 1_000
 
-/** Changes of chains that may wait to be told to a client, however fast it reads. */
+/** Chain changes queued for a client, however fast it reads. */
 const MAX_CHANGES = 100_000
 
 /** Close code of RFC 6455: the client breaks a rule of this server. */
 const TOO_SLOW = 1008
 
-/** Shares this thread's time among clients that have much to be told. */
+/** Shares this thread's time among clients with many notifications. */
 export class Turns {
   readonly #ready = new Set<Outbox>()
   #isOpen = false
   #endsAt = 0
 
-  /** Lets a client that had nothing waiting begin: at once, as far as the turn allows. */
+  /** Starts a client that had an empty queue: at once, if the turn allows. */
   begin(outbox: Outbox): void {
     this.#open()
     if (outbox.write(this.#endsAt)) this.#ready.add(outbox)
   }
 
-  /** Lets a client go on that has read what was written. */
+  /** Continues a client that has read what was written. */
   goOn(outbox: Outbox): void {
     this.#ready.add(outbox)
     this.#open()
@@ -68,11 +68,11 @@ export class Turns {
 
 type Timed = Duplex & { readonly setTimeout?: (ms: number) => unknown }
 
-/** What is told of one change. */
+/** The notifications of one change. */
 interface Waiting {
   readonly method: string
   readonly rest: Iterator<Json | undefined>
-  /** At most so many are still to come. */
+  /** Upper bound of the rest. */
   most: number
 }
 
@@ -83,10 +83,10 @@ export class Outbox {
   readonly #stallMs: number
   readonly #relief: Relief
   #waiting: Waiting[] = []
-  /** Those of `#waiting` that have been told: they go all at once, as to shift a long list takes long. */
+  /** Sent entries of `#waiting`: they are removed all at once, because shifting a long list is slow. */
   #told = 0
   #most = 0
-  /** True while what was written has not been read. */
+  /** True while written bytes are unread. */
   #isFull = false
 
   constructor(
@@ -100,7 +100,7 @@ export class Outbox {
     this.#turns = turns
     this.#stallMs = stallMs
     this.#relief = relief
-    // comes while nothing of what was written leaves, and nothing is sent by the client
+    // fires while the client neither reads nor sends
     socket.on('timeout', () => {
       if (!this.#isFull) return
       if (this.#most > MAX_UNREAD) this.#cutOff()
@@ -109,7 +109,7 @@ export class Outbox {
     client.once('close', () => this.#clear())
   }
 
-  /** Tells these after all that were to be told before. */
+  /** Queues notifications after earlier ones. */
   add(method: string, { most, params }: Notifications): void {
     if (this.#client.readyState !== WebSocket.OPEN) return
     const isIdle = this.#told === this.#waiting.length
@@ -120,8 +120,8 @@ export class Outbox {
   }
 
   /**
-   * Writes until some moment of `performance.now`, or until the socket is full.
-   * @returns true when there is more to write, and room
+   * Writes until a time of `performance.now`, or until the socket is full.
+   * @returns true if there is more to write, and room
    */
   write(until: number): boolean {
     for (let looked = 1; ; looked++) {
@@ -139,7 +139,7 @@ export class Outbox {
     }
   }
 
-  /** Sends the next notification of a change, or finds that there is none. */
+  /** Sends a change's next notification, or ends the change. */
   #send(waiting: Waiting): void {
     const { value: params, done } = waiting.rest.next()
     if (done === true) {
@@ -168,7 +168,7 @@ export class Outbox {
     })
   }
 
-  /** Ends the session of a client that does not read what it asked to be told. */
+  /** Ends the session of a client that does not read its notifications. */
   #cutOff(): void {
     this.#clear()
     this.#client.close(TOO_SLOW, 'too many notifications wait to be read')

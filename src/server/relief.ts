@@ -1,21 +1,23 @@
-// Has the memory of large replies given back, once nobody asks for more.
+// Frees the memory of large replies once requests stop.
 import { hintAtPressure } from '../core/yield.ts'
 
-/** Bytes of replies after which there is something to give back. */
+/** Bytes of replies after which memory is worth freeing. */
 const LARGE = 16 * 1024 * 1024
 
-/** Milliseconds without a long reply: a server that is busy collects its garbage anyway. */
+/** Milliseconds without a long reply: a busy server collects garbage anyway. */
 const QUIET_MS = 1_000
 
-/** The first hint ends the collection that is under way, which keeps what was alive as it began; the second one the rest. */
+/**
+ * The first hint ends the collection in progress, which keeps what was alive when it began; the second collects the rest.
+ */
 const HINTS = 3
 
-/** Counts what is replied. V8 grows its heap for a large reply, and does not look at it again while nothing happens. */
+/** V8 grows its heap for a large reply, and does not shrink it while nothing happens. */
 export class Relief {
   readonly #hint: () => unknown
   readonly #quietMs: number
   #bytes = 0
-  /** True when something was replied since the timer was set. */
+  /** True if something was replied since the timer was set. */
   #isBusy = false
   #hints = 0
   #timer: NodeJS.Timeout | undefined
@@ -25,7 +27,7 @@ export class Relief {
     this.#quietMs = quietMs
   }
 
-  /** Takes note of a long reply, or of notifications. */
+  /** Counts a long reply or notifications. */
   note(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes < LARGE) return

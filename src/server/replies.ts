@@ -1,14 +1,14 @@
-// What is written to HTTP clients: replies, and refusals with the reason in the form of JSON-RPC.
+// Writes replies to HTTP clients, and refusals as JSON-RPC errors.
 import { once } from 'node:events'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { writeError } from '../rpc/wire.ts'
 
-/** Any page may read a reply; which `Host` it must name is another matter. */
+/** Any page may read a reply; the `Host` check is separate. */
 export const CORS_HEADERS = { 'access-control-allow-origin': '*' } as const
 
-/** What a browser asks before it lets a page ask. */
+/** The reply to a CORS preflight request. */
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   ...CORS_HEADERS,
   'access-control-allow-methods': 'POST, GET, OPTIONS',
@@ -16,9 +16,8 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 }
 
-/** Why a request is not taken. */
 export interface Refusal {
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number
   readonly word: 'INVALID_REQUEST' | 'LIMIT_EXCEEDED'
   /** One line. */
@@ -27,10 +26,10 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How often a client that sends no more is asked whether it still waits for its replies, in milliseconds. */
+/** Milliseconds between probes of a client that has closed its side. */
 export const PROBE_MS = 500
 
-/** Every client of HTTP/1.1 reads on after it. From a machine or process that is gone comes a reset instead. */
+/** Every HTTP/1.1 client ignores it; a machine or process that is gone causes a reset. */
 export const STILL_WORKING = 'HTTP/1.1 102 Processing\r\n\r\n'
 
 /** Requests of one connection that may wait for their replies. */
@@ -48,7 +47,7 @@ export const brokenOff: Refusal = {
   message: 'the request broke off before its end',
 }
 
-/** One write: head and body together. */
+/** One write for head and body. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -66,7 +65,7 @@ export function send(
     .end(body)
 }
 
-/** A reply that is too long for one write: piece by piece, as fast as the client reads. */
+/** In pieces, as fast as the client reads. */
 export async function sendLong(response: ServerResponse, body: JsonText): Promise<void> {
   response.writeHead(200, {
     ...CORS_HEADERS,
@@ -78,23 +77,23 @@ export async function sendLong(response: ServerResponse, body: JsonText): Promis
   for await (const chunk of body.chunks()) {
     if (gone.signal.aborted) return
     if (response.write(chunk)) continue
-    // whoever reads no more is gone, or will be when the server stops
+    // a client that stopped reading is gone, or will be when the server stops
     await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
   }
   response.end()
 }
 
 /**
- * Says why a request is not taken. The connection stays: node reads and drops what is left of the body. To close it
- * while bytes come in would reset it, and the client would never see the reason.
+ * The connection stays open: node reads and drops the rest of the body. Closing it while bytes arrive would reset it,
+ * and the client would never see the reason.
  */
 export function refuse(response: ServerResponse, refusal: Refusal): void {
-  // whoever waited for "100 Continue" and gets this instead may leave the body out: what follows could be anything
+  // after a refusal instead of "100 Continue" the client may omit the body: what follows is ambiguous
   if (response.req.headers.expect !== undefined) response.setHeader('connection', 'close')
   send(response, refusal.status, textOf(refusal), refusal.headers)
 }
 
-/** A refusal as it is written to a socket that node's server has no response for. It ends the connection. */
+/** A refusal for a socket without a node response. It ends the connection. */
 export function rawRefusal(refusal: Refusal): string {
   const body = textOf(refusal)
   return [
@@ -108,7 +107,7 @@ export function rawRefusal(refusal: Refusal): string {
   ].join('\r\n')
 }
 
-/** The body that tells of a refusal. */
+/** The JSON-RPC error as a body. */
 export function textOf({ word, message }: Refusal): string {
   return writeError(null, { code: errorCode(word), message })
 }

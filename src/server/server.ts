@@ -1,4 +1,4 @@
-// The server: JSON-RPC over HTTP and WebSocket on one port, and sites beside it.
+// The server: JSON-RPC over HTTP and WebSocket on one port, and sites.
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
@@ -8,22 +8,21 @@ import { createFastHttp } from './http/fasthttp.ts'
 import { createOriginCheck } from './origins.ts'
 import { Relief } from './relief.ts'
 
-/** Bytes of `bodyLimit`: of a request's body, and of a WebSocket message. */
+/** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
 export interface ServerOptions
   extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'> {
   readonly front: Front
-  /** Told of each request that is refused for its `Host`: the header. */
+  /** Called with each refused `Host` header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
-  /** Told of each foreign origin whose pages call, once, in a sentence. */
+  /** Called with a sentence, once for each foreign origin. */
   readonly onNotice?: ((text: string) => void) | undefined
   readonly timeouts?: Partial<Timeouts>
-  /** Told of whatever targets and sites throw; their callers are told "internal error". */
+  /** Called for exceptions of targets and sites; their clients get "internal error". */
   readonly onBug: (error: unknown) => void
-  /** True: no accelerator stands before node's own HTTP server. Tests hold the two against each other. */
+  /** True: no accelerator in front of node's HTTP server. Tests compare the two. */
   readonly isPlain?: boolean | undefined
 }
 
-/** Where a server listens, and how to end it. */
 export interface RunningServer {
   readonly url: string
   readonly port: number
@@ -40,13 +39,10 @@ const DEFAULT_TIMEOUTS: Timeouts = {
 
 const MAX_CONNECTIONS = 10_000
 
-/** After so much silence the system asks whether the other machine is still there. */
+/** Idle milliseconds before TCP keep-alive probes. */
 const KEEP_ALIVE_PROBE_MS = 30_000
 
-/**
- * Starts to listen.
- * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
- */
+/** @throws the system's error if the port is unavailable; its `code` is `EADDRINUSE` if it is taken */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, allowHost, allowOrigin, onForeignHost, onNotice, isPlain = false } = options
   const checkHost = createHostCheck(host, allowHost, onForeignHost)
@@ -74,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { url: `http://${name}:${port}`, port, close }
 }
 
-/** Node's HTTP server, loaded when a connection needs it: with WebSockets that would be a tenth of a start. */
+/** Loads node's HTTP server on first use: with WebSockets it would take a tenth of the start. */
 function createLateHttp(options: HttpOptions): HttpServer {
   let loaded: Promise<HttpServer> | undefined
   const take = (socket: Socket): void => {
@@ -94,10 +90,10 @@ function createLateHttp(options: HttpOptions): HttpServer {
 function createNetServer(http: HttpServer): Server {
   const server = createServer(
     {
-      // a client that sends no more may wait for its replies
+      // a client that closes its side may still wait for replies
       allowHalfOpen: true,
       noDelay: true,
-      // Finds machines that are gone. WebSocket pings would do, but would cut a client that waits at a breakpoint.
+      // Finds machines that are gone. WebSocket pings would also cut off a client paused at a breakpoint.
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     },

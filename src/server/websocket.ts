@@ -1,4 +1,4 @@
-// JSON-RPC over WebSocket, on the port of the HTTP server: sessions that may be told of things unasked.
+// JSON-RPC over WebSocket on the port of the HTTP server, with sessions that get notifications.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
@@ -18,24 +18,24 @@ import { Outbox, Turns } from './outbox.ts'
 import type { Refusal } from './replies.ts'
 
 export interface WebSockets {
-  /** True for a socket that belongs to a session. */
+  /** True for a session's socket. */
   readonly has: (socket: Duplex) => boolean
-  /** Ends every session: politely, and after 40 ms anyhow. */
+  /** Ends every session with a close frame, and forcibly after 40 ms. */
   readonly close: () => Promise<void>
 }
 
 const MAX_SESSIONS = 1_000
 
-/** Messages of one client that may wait to be answered; beyond it, its socket is not read. */
+/** Queued messages of one client above which its socket is not read. */
 const MAX_WAITING = 1_000
 
-/** Bytes of replies that may wait to be sent; beyond it the client's next message waits. */
+/** Bytes of unsent replies above which the client's next message waits. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
-/** Bytes of one reply; many clients read no larger messages. */
+/** Bytes of one reply; many clients accept no larger messages. */
 const MAX_REPLY = 100_000_000
 
-/** How long clients have to say goodbye when the server stops, in milliseconds. */
+/** Milliseconds for clients to close when the server stops. */
 const GOODBYE_MS = 40
 
 /** Close codes of RFC 6455. */
@@ -49,8 +49,8 @@ const FULL: Refusal = {
 }
 
 /**
- * Takes the server's upgrade requests.
- * @param end says why a socket is not taken, and ends it
+ * Handles the server's upgrade requests.
+ * @param end sends a refusal and ends the socket
  */
 export function acceptWebSockets(
   http: Server,
@@ -61,10 +61,10 @@ export function acceptWebSockets(
   const answer = createAnswer(onBug)
   const server = new WebSocketServer({
     noServer: true,
-    // up to here a message that is too large is answered; beyond, ws cuts the client off
+    // up to here, a message that is too large gets an error; beyond, ws disconnects the client
     maxPayload: 2 * options.bodyLimit,
     perMessageDeflate: false,
-    // the dispatcher checks it, and answers
+    // the dispatcher checks it
     skipUTF8Validation: true,
   })
   const sockets = new Set<Duplex>()
@@ -99,14 +99,14 @@ export function acceptWebSockets(
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
 }
 
-/** @returns why a link is not taken */
+/** @returns the refusal of a link */
 async function takeLink(
   links: LinkDoor,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
 ): Promise<Refusal | undefined> {
-  // a page of whatever site could else talk to this machine's nodes
+  // otherwise any web page could talk to this machine's nodes
   const isPage = request.headers.origin !== undefined
   const message = isPage
     ? 'links are not taken from web pages'
@@ -115,8 +115,8 @@ async function takeLink(
 }
 
 /**
- * Serves a request that offers another protocol (HTTP/2 as Java's client does) as if it did not. Node hands over
- * whatever offers an upgrade, so its head is written anew and given back.
+ * Answers a request that offers another protocol (HTTP/2, as Java's client does) as if it did not. Node emits an upgrade
+ * for any such offer, so the head is rewritten and put back.
  */
 function replay(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
@@ -143,7 +143,7 @@ async function close(server: WebSocketServer): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Has the messages of one client answered by the target that it opened, in their order, one at a time. */
+/** Handles one client's messages in order, one at a time. */
 function serve(
   client: WebSocket,
   session: Session,
@@ -178,7 +178,7 @@ function serve(
     if (isFull()) client.pause()
     if (!isAnswering) void answerAll()
   })
-  // ws reports frames that break the protocol or the limit here, and closes with the fitting code by itself
+  // ws reports protocol and limit violations here, and closes with the right code by itself
   client.on('error', () => client.close())
 }
 
@@ -199,8 +199,8 @@ function sessionOf(client: WebSocket, id: number, outbox: Outbox): Session {
 }
 
 /**
- * Sends a reply, unless the client is gone.
- * @returns resolves when the client may be sent more
+ * Skipped if the client is gone.
+ * @returns resolves when more may be sent
  */
 async function send(client: WebSocket, text: string): Promise<void> {
   if (client.readyState !== WebSocket.OPEN) return
@@ -214,7 +214,7 @@ async function send(client: WebSocket, text: string): Promise<void> {
   })
 }
 
-/** A long reply as the text of one message, or where it is too long for one, an error in its place. */
+/** A long reply as one message, or an error if it is too long. */
 async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<string> {
   if (reply.size <= MAX_REPLY) return reply.text(MAX_REPLY)
   const message = `the reply has ${reply.size} bytes, and a WebSocket message at most ${MAX_REPLY}: ask over HTTP`
@@ -222,7 +222,7 @@ async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<strin
   return writeError(id, { code: errorCode('LIMIT_EXCEEDED'), message })
 }
 
-/** Tells a client whose message is too large. It ends: with no id in the reply, it would wait for one for ever. */
+/** Refuses a message that is too large, and closes: the error has no id, so the client would wait forever. */
 function refuse(client: WebSocket, limit: number): void {
   const message = `the message is over the limit of ${limit} bytes`
   client.send(writeError(null, { code: errorCode('LIMIT_EXCEEDED'), message }))

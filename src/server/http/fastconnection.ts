@@ -1,4 +1,4 @@
-// A connection of which every request is a plain POST, read from its socket and answered there.
+// A connection with only plain POSTs, read from its socket and answered there.
 import type { Socket } from 'node:net'
 import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
@@ -17,18 +17,17 @@ import {
 import type { ReplyHeads } from './replyheads.ts'
 import { isPartOfHead, type KnownHead } from './requesthead.ts'
 
-/** Bytes that may wait to be read by a client; beyond it no more of its requests are read. */
+/** Bytes of unread replies above which no more requests are read. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
-/** What has not come as a whole by then is left to node's server, which knows when it is too late. */
+/** Milliseconds after which an incomplete request goes to node's server, which enforces the timeouts. */
 const INCOMPLETE_MS = 1_000
 
-/** Characters of a reply from which on it is not copied once more behind its head. */
+/** Characters above which a reply is not copied behind its head. */
 const LONG_REPLY = 64 * 1024
 
 const NOTHING = Buffer.alloc(0)
 
-/** What all connections share. */
 export interface ConnectionOptions {
   readonly readHead: (bytes: Buffer) => KnownHead | undefined
   readonly targetOf: Front['targetOf']
@@ -39,13 +38,13 @@ export interface ConnectionOptions {
   readonly forget: (connection: FastConnection) => void
   readonly relief: Relief
   readonly idleMs: number
-  /** How often connections are checked. */
+  /** Milliseconds between checks. */
   readonly idleCheckMs: number
 }
 
-/** A reply in its place: replies leave in the order of their requests. */
+/** Replies leave in the order of their requests. */
 interface Slot {
-  /** Undefined until it is known. */
+  /** Undefined until known. */
   reply: Reply | undefined
   readonly closes: boolean
 }
@@ -55,25 +54,25 @@ interface Reply {
   readonly body: string | JsonText | undefined
 }
 
-/** One connection while all of its requests are plain. */
+/** One connection while all its requests are plain. */
 export class FastConnection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #caller = new Caller()
   /** Requests whose replies have not left. */
   readonly #slots: Slot[] = []
-  /** What has come and belongs to no request that runs; while a body is awaited, in the pieces in which it came. */
+  /** Unparsed input; while a body is incomplete, in the pieces received. */
   #pieces: Buffer[] = []
   #size = 0
-  /** Bytes that there must be before it is worth to look at them again. */
+  /** Bytes required before parsing again. */
   #needed = 1
-  /** How long it has waited for the client, counted by checks: to ask a clock at each request costs more. */
+  /** Idle time, counted by checks: reading a clock for each request costs more. */
   #waitedMs = 0
   #hasServed = false
   #isWriting = false
-  /** While requests are taken from what came, their replies wait: those of all are written together. */
+  /** While input is being parsed, replies are held back and written together. */
   #isReading = false
-  /** True once what comes is not plain: the connection goes over when all before it is answered. */
+  /** True after input that is not plain: the connection moves once earlier requests are answered. */
   #isLeaving = false
   #hasEnded = false
   #probe: NodeJS.Timeout | undefined
@@ -92,7 +91,7 @@ export class FastConnection {
     this.#socket.destroy()
   }
 
-  /** Ends what has been idle for too long, and leaves what is slow to node's server, which knows when it is too slow. */
+  /** Closes idle connections; slow ones move to node's server, which enforces the timeouts. */
   checkIdle(): void {
     if (this.#slots.length > 0 || this.#isWriting || this.#hasEnded) return
     const { idleMs, idleCheckMs } = this.#options
@@ -110,7 +109,7 @@ export class FastConnection {
     this.#read()
   }
 
-  /** Runs all requests that are there as a whole. */
+  /** Runs all complete requests. */
   #read(): void {
     const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
     const began = this.#slots.length
@@ -131,7 +130,7 @@ export class FastConnection {
     if (this.#slots[0]?.reply !== undefined && !this.#isWriting) this.#writeReplies()
   }
 
-  /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
+  /** Runs the first request. @returns the rest of the bytes; undefined if it is incomplete or not plain */
   #take(bytes: Buffer): Buffer | undefined {
     this.#needed = 1
     const known = this.#options.readHead(bytes)
@@ -155,13 +154,13 @@ export class FastConnection {
     return head.closes || bytes.length === size ? NOTHING : bytes.subarray(size)
   }
 
-  /** Requests that came together are answered together, as far as their replies are there at once. */
+  /** Writes the replies of requests that came together in one piece, as far as they are ready. */
   #gather(): void {
     this.#socket.cork()
     setImmediate(() => this.#socket.uncork())
   }
 
-  /** Reads no more while replies are not read, too many requests wait, or what is next is not plain. */
+  /** Stops reading while replies are unread, too many requests wait, or the next is not plain. */
   #balance(): void {
     const isFull =
       this.#slots.length > MAX_PIPELINED ||
@@ -193,7 +192,7 @@ export class FastConnection {
     if (slot === this.#slots[0] && !this.#isWriting && !this.#isReading) this.#writeReplies()
   }
 
-  /** Writes the replies that are known, up to the first that is not. */
+  /** Writes ready replies, up to the first that is not. */
   #writeReplies(): void {
     for (let slot = this.#slots[0]; slot?.reply !== undefined; slot = this.#slots[0]) {
       const long = this.#write(slot.reply, slot.closes)
@@ -214,21 +213,21 @@ export class FastConnection {
     if (!this.#endsWith(slot)) this.#writeReplies()
   }
 
-  /** Forgets what was replied to; true when it was the connection's last. */
+  /** Removes a written reply; true if it was the connection's last. */
   #endsWith(slot: Slot): boolean {
     this.#slots.shift()
     if (slot.closes) this.#socket.destroySoon()
     return slot.closes
   }
 
-  /** Nothing runs: the connection waits for more, ends, or goes over to node's server. */
+  /** Idle: waits for more, ends, or moves to node's server. */
   #rest(): void {
     this.#waitedMs = 0
     if (this.#isLeaving) this.#leave()
     else if (this.#hasEnded) this.#finish()
   }
 
-  /** @returns the body, when it is too long for one write, and has to follow */
+  /** @returns the body, if it is too long for one write */
   #write({ status, body }: Reply, closes: boolean): JsonText | undefined {
     if (!this.#socket.writable) return undefined
     const { heads, relief } = this.#options
@@ -251,12 +250,12 @@ export class FastConnection {
       return this.#writeAll(`${head}${bytes.length}`, [bytes])
     }
     const size = Buffer.byteLength(body)
-    // ASCII, as nearly all replies are, is written as it is
+    // ASCII, as nearly all replies are, needs no encoding
     this.#socket.write(`${head}${size}\r\n\r\n${body}`, size === body.length ? 'latin1' : 'utf8')
     return undefined
   }
 
-  /** In one piece for the system, without copying it together before. */
+  /** One system call, without copying the pieces together. */
   #writeAll(head: string, pieces: readonly Buffer[]): undefined {
     this.#socket.cork()
     this.#socket.write(`${head}\r\n\r\n`, 'latin1')
@@ -264,7 +263,7 @@ export class FastConnection {
     this.#socket.uncork()
   }
 
-  /** Piece by piece, as fast as the client reads. */
+  /** In pieces, as fast as the client reads. */
   async #writeLong(body: JsonText): Promise<void> {
     for await (const chunk of body.chunks()) {
       if (!this.#socket.writable) return
@@ -275,7 +274,7 @@ export class FastConnection {
     }
   }
 
-  /** Ends the wait of a long reply for its client. */
+  /** Ends a long reply's wait for its client. */
   #wake = (): void => undefined
 
   readonly #onDrain = (): void => {
@@ -283,14 +282,14 @@ export class FastConnection {
     this.#balance()
   }
 
-  /** The client sends no more; it may still wait for replies. */
+  /** The client has closed its side; it may still wait for replies. */
   readonly #onEnd = (): void => {
     this.#hasEnded = true
     if (this.#slots.length === 0) this.#finish()
     else this.#probe = setInterval(() => this.#ask(), PROBE_MS).unref()
   }
 
-  /** Whoever is gone answers this with a reset, whoever waits reads on. */
+  /** A client that is gone responds with a reset; one that waits reads on. */
   #ask(): void {
     if (!this.#isWriting && this.#socket.writable) this.#socket.write(STILL_WORKING)
   }
@@ -299,7 +298,7 @@ export class FastConnection {
     this.#socket.end(this.#size > 0 ? rawRefusal(brokenOff) : '')
   }
 
-  /** Goes over to node's server, once all before is answered. @returns true when it did */
+  /** Moves to node's server once all earlier requests are answered. @returns true if it moved */
   #leave(): boolean {
     this.#isLeaving = true
     if (this.#slots.length > 0) return false

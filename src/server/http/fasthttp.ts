@@ -1,25 +1,21 @@
-// Accelerator: reads plain POSTs from the socket and answers them there, without node's HTTP server, which costs more than
+// Accelerator: answers plain POSTs on the socket, without node's HTTP server, which costs more than
 // most calls do.
-//
 // It gains on the rows of small calls: onePerS, widePerS, callPerS, and burstPerS. Its plain twin is ../nodehttp.ts, which
-// any connection goes over to, with all its bytes, when a request on it is not plain. Its door is one line in
-// ../server.ts; without that and this folder the twin serves everything. test/server/http.test.ts holds the two against each
-// other, byte by byte, and test/server/plain.test.ts runs the scripts of all methods over the twin alone.
+// takes over a connection with all its bytes when a request is not plain. Its door is one line in
+// ../server.ts; without that and this folder the twin serves everything. test/server/http.test.ts compares the two
+// byte by byte, and test/server/plain.test.ts runs the scripts of all methods on the twin alone.
 import type { Socket } from 'node:net'
 import { createAnswer, type HttpOptions, type HttpServer, idleCheckMs } from '../answer.ts'
 import { type ConnectionOptions, FastConnection } from './fastconnection.ts'
 import { ReplyHeads } from './replyheads.ts'
 import { createHeadReader } from './requesthead.ts'
 
-/**
- * Makes a server of plain POSTs.
- * @param plain serves every other connection; it ends with this one
- */
+/** @param plain serves every other connection; it closes with this server */
 export function createFastHttp(options: HttpOptions, plain: HttpServer): HttpServer {
   return new FastHttp(options, plain)
 }
 
-/** Serves connections until they end, or ask for something that is not plain. */
+/** Serves connections until they end, or send a request that is not plain. */
 class FastHttp implements HttpServer {
   readonly #connections = new Set<FastConnection>()
   readonly #options: ConnectionOptions

@@ -1,7 +1,7 @@
-// The heads of replies.
+// The heads of HTTP replies.
 import { CORS_HEADERS } from '../replies.ts'
 
-/** The heads of replies, but for the length that ends them. */
+/** Heads without the final length. */
 export class ReplyHeads {
   readonly #idleMs: number
   #second = 0
@@ -12,13 +12,13 @@ export class ReplyHeads {
     this.#idleMs = idleMs
   }
 
-  /** The head of a reply with a body, up to where its length belongs. */
+  /** The head of a reply with a body, up to its length. */
   ok(): string {
     this.#refresh()
     return this.#ok
   }
 
-  /** Any head up to where its length belongs; of a reply without a body it is the whole head. */
+  /** Any head up to its length; without a body, the whole head. */
   of(status: string, options: { readonly closes: boolean; readonly hasBody: boolean }): string {
     this.#refresh()
     const lines = [`HTTP/1.1 ${status}`]

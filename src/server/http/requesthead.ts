@@ -1,29 +1,29 @@
-// The heads of requests that this server answers: a POST in HTTP/1.1 with its length told, and nothing unusual about it.
+// Parses the heads of plain requests: POST in HTTP/1.1 with a content length and no unusual headers.
 import type { Site } from '../../rpc/site.ts'
 import { type CallerCheck, pathOf } from '../answer.ts'
 
 export interface PlainHead {
-  /** By what a front knows who answers. */
+  /** Selects the target. */
   readonly path: string
   readonly length: number
-  /** True when the client wants no more on this connection. */
+  /** True if the client asks to close the connection. */
   readonly closes: boolean
 }
 
-/** Bytes of a head; a longer one is not plain. */
+/** Bytes; a longer head is not plain. */
 const MAX_HEAD = 8_000
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** How every plain request begins: what begins otherwise need not be waited for. */
+/** The start of every plain request; others are handed over at once. */
 const BEGINNING = 'POST /'
 
-/** Heads that are remembered: clients send the same ones, but for the length. */
+/** Cached heads: clients repeat them, except for the length. */
 const REMEMBERED = 256
 
 const FORM = /^POST (\/[!-~]*) HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~]*)*)$/
 
-/** Headers that ask for what only node's server does. */
+/** Headers that only node's server handles. */
 const UNUSUAL = new Set([
   'content-encoding',
   'expect',
@@ -36,19 +36,20 @@ const UNUSUAL = new Set([
   'upgrade',
 ])
 
-/** Headers that may come once only. */
+/** Headers that must be unique. */
 const SINGLE = new Set(['connection', 'content-length', 'host', 'origin'])
 
-/** A head, and all bytes of it up to the body. */
+/** A head, and all its bytes up to the body. */
 export interface KnownHead {
   readonly head: PlainHead
   readonly bytes: Uint8Array
 }
 
 /**
- * Makes the reader of the heads that bytes begin with. It gives undefined for one that is not whole, and for whatever is
- * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's. What is asked of a
- * site is not plain.
+ * The reader returns undefined for an incomplete head and for everything that is not plain: it accepts few forms strictly
+ * and
+ * leaves all others, and errors, to node's server. Requests for a
+ * site are not plain.
  */
 export function createHeadReader(
   bodyLimit: number,
@@ -58,7 +59,7 @@ export function createHeadReader(
   const known = new Map<string, KnownHead>()
   let last: KnownHead | undefined
   return (bytes) => {
-    // most come again: to compare them takes less than to look for the end and make a text of it
+    // most heads repeat: comparing is faster than finding the end and decoding
     if (last !== undefined && beginsWith(bytes, last.bytes)) return last
     const end = bytes.indexOf(HEAD_END)
     if (end < 0 || end > MAX_HEAD) return undefined
@@ -77,7 +78,7 @@ export function createHeadReader(
   }
 }
 
-/** True for what may yet become a plain head. */
+/** True if it may still become a plain head. */
 export function isPartOfHead(bytes: Buffer): boolean {
   const text = bytes.toString('latin1', 0, BEGINNING.length)
   return bytes.length <= MAX_HEAD && BEGINNING.startsWith(text) && !bytes.includes(HEAD_END)
