@@ -1,5 +1,4 @@
-// What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file. The last alone has
-// keys that are not public.
+// The report of a started chain for terminal, JSON log and ready file. Only the ready file has keys that are not public.
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto/crypto.ts'
 import { ether, fee, number, plural } from '../core/format.ts'
@@ -14,10 +13,10 @@ import { balanceAt } from '../state/world.ts'
 import type { Palette } from './log/palette.ts'
 import { wrapped } from './log/wrap.ts'
 
-/** Accounts that the terminal lists; the ready file has all. */
+/** Accounts listed on the terminal; the ready file has all. */
 const LISTED = 20
 
-/** A started chain, in the words of `--log json`. Amounts in wei, as decimal strings. */
+/** The fields of `--log json`. Amounts in wei, as decimal strings. */
 export interface BootEvent {
   readonly version: string
   readonly pid: number
@@ -28,18 +27,18 @@ export interface BootEvent {
   readonly hardfork: string
   readonly gasLimit: string
   readonly gasPrice: string
-  /** Per gas, of transactions that name none. */
+  /** Per gas, for transactions that name none. */
   readonly tip: string
-  /** The node whose defaults and answers are taken. */
+  /** The node named by `--compat`. */
   readonly compat: string | undefined
-  /** Of the newest block, or where it is set already of the next; undefined before london. */
+  /** Of the newest block, or the value set for the next one; undefined before london. */
   readonly baseFee: string | undefined
   readonly isBaseFeePinned: boolean
   readonly mining: string
   readonly clock: string
   /** Of the newest block. */
   readonly blockNumber: number
-  /** The network that the chain is a fork of, and the block that it goes on from. */
+  /** The forked network and block. */
   readonly fork:
     | {
         readonly source: string
@@ -53,19 +52,19 @@ export interface BootEvent {
   readonly derivationPath: string
   readonly accounts: readonly {
     readonly address: string
-    /** Undefined unless the phrase is the public one. */
+    /** Undefined unless the mnemonic is the public one. */
     readonly privateKey: string | undefined
     readonly balance: string
   }[]
 }
 
-/** A started chain, in the words of `--ready-file`: with all keys. */
+/** The fields of `--ready-file`, with all keys. */
 export interface ReadyFacts extends BootEvent {
   readonly mnemonic: string
   readonly accounts: readonly (BootEvent['accounts'][number] & { readonly privateKey: string })[]
 }
 
-/** What logs may have of a chain that listens: keys and phrase only where everybody knows them. */
+/** Drops keys and mnemonic unless they are public. */
 export function bootEvent(ready: ReadyFacts): BootEvent {
   if (isTestMnemonic(ready.mnemonic)) return ready
   const accounts = ready.accounts.map((account) => ({ ...account, privateKey: undefined }))
@@ -121,9 +120,9 @@ function forkOf(upstream: Upstream | undefined): BootEvent['fork'] {
 }
 
 /**
- * The first screen: accounts, keys and settings, and at the end the URL, where people look for it. Keys and addresses
- * stand in full, whatever the room: they are there to be copied.
- * @param columns of the terminal; undefined: as wide as may be
+ * The first screen: accounts, keys and settings, and the URL last, where people look for it. Keys and addresses
+ * are never shortened, so that they can be copied.
+ * @param columns of the terminal; undefined: unlimited
  */
 export function bootText(boot: BootEvent, palette: Palette, columns?: number): string {
   const base = boot.baseFee === undefined ? 'none' : fee(BigInt(boot.baseFee))
@@ -185,8 +184,8 @@ function warning({ accounts, mnemonic }: BootEvent, palette: Palette): string[] 
 }
 
 /**
- * Writes the ready file: first beside its path, then moved there, so that the file is never there in part. Only the
- * user may read it, since it has keys: what is there already, under either name, may belong to somebody else.
+ * Writes a temporary file and renames it, so that readers never see a partial file. Only the user may read it, because it
+ * has keys; an existing file under either name may belong to somebody else.
  */
 export async function writeReadyFile(path: string, ready: ReadyFacts): Promise<void> {
   const beside = `${path}.${process.pid}.tmp`
@@ -195,7 +194,7 @@ export async function writeReadyFile(path: string, ready: ReadyFacts): Promise<v
     await writeFile(beside, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
     await rename(beside, path)
   } catch (error) {
-    // Keys must not lie about. Where even this fails, the first error says why.
+    // Keys must not be left behind. If this fails too, the first error says why.
     await rm(beside, { force: true }).catch(() => undefined)
     throw error
   }

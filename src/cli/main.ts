@@ -1,4 +1,4 @@
-// The command without a word: reads its options, then starts a chain and waits for its end. With one, see shell.ts.
+// The command without a subcommand: reads options, starts a chain and waits for its end. For subcommands see shell.ts.
 import { readFileSync } from 'node:fs'
 import {
   environmentSource,
@@ -14,12 +14,11 @@ import { type CommandLine, type GivenOptions, readArguments } from './parse/comm
 import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
 
-/** Commands that need the code of a chain. */
+/** Commands that need chain code. */
 export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'completions'
 
 /**
- * Starts a chain.
- * @param argv the arguments after the program's name, the first of which is no command
+ * @param argv the arguments without the program's name and without a subcommand
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -31,10 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   })
 }
 
-/**
- * Runs a command that needs the code of a chain.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
   return await withOutput(() => runHeavy(name, line))
 }
@@ -52,7 +48,7 @@ async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
   }
 }
 
-/** The settings, or the exit code when there is something wrong with them, which is told. */
+/** Reports invalid settings and returns the exit code. */
 async function readSettings(values: GivenOptions): Promise<AllSettings | number> {
   try {
     const given: OptionSource = { kind: 'flag', values }
@@ -70,7 +66,7 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` where an option means nothing without another */
+/** @throws {DevchainError} `INVALID_PARAMS` for an option that requires another */
 function withoutGaps(settings: AllSettings): AllSettings {
   if (settings.coverageMin === undefined || settings.coverage !== undefined) return settings
   throw new DevchainError('INVALID_PARAMS', '--coverage-min goes with --coverage FILE')
@@ -79,7 +75,7 @@ function withoutGaps(settings: AllSettings): AllSettings {
 function readConfig(path: string): OptionSource {
   let content: string
   try {
-    // it leaves out a byte order mark, which editors put there
+    // TextDecoder drops a byte order mark, which editors add
     content = new TextDecoder().decode(readFileSync(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -1,16 +1,17 @@
-// Standard output and standard error of a command: whoever reads them may be slow, or go away at any moment.
+// Standard output and standard error of commands, whose readers may be slow or disconnect.
 import { write } from 'node:fs'
 import { Writable } from 'node:stream'
 
-/** Standard output could not be written to, though somebody may still read it. */
+/** Standard output failed although its reader may still be there. */
 class OutputError extends Error {}
 
-/** What writing fails with once nobody reads any more. */
+/** Error codes after the reader is gone. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_DESTROYED'])
 
 /**
- * Writes to standard output. Resolves when all is written, as the process ends after it and a pipe may take only so much at
- * once; or when nobody reads any more, who then has read enough.
+ * Resolves when all is written, because the process ends then and a pipe takes only so much at once; also when the reader
+ * is
+ * gone.
  * @throws {OutputError} for what `withOutput` reports, such as a full disk
  */
 export async function print(text: string): Promise<void> {
@@ -19,12 +20,12 @@ export async function print(text: string): Promise<void> {
   throw new OutputError(`cannot write to standard output: ${error.message}`)
 }
 
-/** Writes to standard error. Where that fails nobody is left to tell. */
+/** Failures are ignored: they cannot be reported. */
 export async function complain(text: string): Promise<void> {
   await written(process.stderr, text)
 }
 
-/** Runs a command to its exit code: 1 where its output could not be written. */
+/** @returns the command's exit code, or 1 if its output could not be written */
 export async function withOutput(run: () => Promise<number>): Promise<number> {
   try {
     return await run()
@@ -35,7 +36,7 @@ export async function withOutput(run: () => Promise<number>): Promise<number> {
   }
 }
 
-/** Keeps the process running when the readers of its output go away. It makes the streams, which takes a while. */
+/** Keeps the process running when readers disconnect. It makes the streams, which takes a while. */
 export function outliveReaders(): void {
   outlive(process.stdout)
   outlive(process.stderr)
@@ -45,17 +46,17 @@ function outlive(stream: Writable): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
 }
 
-/** How long a pipe that is full is left alone, in milliseconds. */
+/** Milliseconds before a full pipe is retried. */
 const FULL_MS = 10
 
 /**
- * Writes to a descriptor that a child shares, in the background. `process.stderr` would set it not to block, for the child
- * as well, whose writes then fail once a pipe is full.
+ * Writes in the background to a descriptor shared with a child. `process.stderr` would make it non-blocking for the child
+ * too, whose writes would fail on a full pipe.
  */
 export function sharedStream(fd: number): Writable {
   const writeAll = (bytes: Buffer, done: (error?: Error | null) => void): void => {
     write(fd, bytes, (error, count) => {
-      // another process that shares it has set it so
+      // another process that shares it made it non-blocking
       if (error?.code === 'EAGAIN') setTimeout(() => writeAll(bytes, done), FULL_MS)
       else if (error !== null || count === bytes.length) done(error)
       else writeAll(bytes.subarray(count), done)
@@ -64,7 +65,7 @@ export function sharedStream(fd: number): Writable {
   return new Writable({ write: (chunk: Buffer, _encoding, done) => writeAll(chunk, done) })
 }
 
-/** @returns why it could not be written */
+/** @returns the write error, if any */
 function written(stream: Writable, text: string): Promise<NodeJS.ErrnoException | undefined> {
   outlive(stream)
   return new Promise((resolve) => {

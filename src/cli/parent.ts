@@ -1,13 +1,13 @@
-// Notices that the process which started this one is gone.
+// Notices the end of the parent process.
 import { fstatSync, readFileSync } from 'node:fs'
 
-/** How often the parent's process id is looked at. */
+/** Milliseconds between checks of the parent's process id. */
 const LOOK_MS = 250
 
 /**
- * Calls `onGone` once when the parent process has ended: its id is no longer ours to see as parent, or (where stdin
- * is a pipe, as for children of most test runners) the pipe was closed. Under npm and npx a shell stands between, which
- * outlives an npm that is killed: its parent counts as well, where the system tells it (Linux).
+ * Calls `onGone` once when the parent has ended: its id changes, or (if stdin is a pipe, as in most test runners) the pipe
+ * closes. Under npm and npx a shell stands between and outlives a killed npm, so its parent is checked
+ * too, where the system shows it (Linux).
  * @returns stops watching
  */
 export function watchParent(onGone: () => void): () => void {
@@ -34,14 +34,14 @@ export function watchParent(onGone: () => void): () => void {
   return stop
 }
 
-/** The parent of a process; undefined where the system does not tell. */
+/** Undefined if the system does not show it. */
 function parentOf(pid: number): number | undefined {
   try {
-    // the name, in brackets, may have anything in it
+    // the name, in brackets, may contain anything
     const [, parent] = /\) \S (\d+) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     return parent === undefined ? undefined : Number(parent)
   } catch {
-    // no such process, or no such system
+    // no such process, or not Linux
     return undefined
   }
 }
@@ -51,7 +51,7 @@ function isPipe(fd: number): boolean {
     const stats = fstatSync(fd)
     return stats.isFIFO() || stats.isSocket()
   } catch {
-    // A closed stdin tells nothing about the parent.
+    // A closed stdin says nothing about the parent.
     return false
   }
 }

@@ -1,4 +1,4 @@
-// What is told at the end of a run: what functions used, and what of the sources was reached.
+// Reports at the end of a run: gas and coverage.
 import type { Devchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
 import type { CoverageRow } from '../project/coverage/lcov.ts'
@@ -8,15 +8,15 @@ import { gasTable } from './commands/gastable.ts'
 type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>
 
 export interface EndReports {
-  /** As the log has them; empty where none was asked for. */
+  /** As logged; empty if none was requested. */
   readonly text: string
-  /** Why the run fails for them; undefined: it does not. */
+  /** Why the run fails because of them; undefined: it does not. */
   readonly refusal: string | undefined
 }
 
 /**
- * The reports that were asked for; the file of the coverage is written.
- * @throws node's error where it cannot be
+ * Makes the requested reports and writes the coverage file.
+ * @throws node's error if the file cannot be written
  */
 export async function endReports(
   devchain: Pick<Devchain, 'gasSummary' | 'writeCoverage'>,
@@ -43,7 +43,7 @@ function ended(told: readonly string[], isJson: boolean): string {
   return told.length === 0 || isJson ? told.join('') : `${told.join('')}\n`
 }
 
-/** What is missing to the least share of lines, in percent; of an empty report all of it. */
+/** Percent of lines below the required minimum; an empty report lacks all of it. */
 function shortfall(rows: readonly CoverageRow[], percent: number): string | undefined {
   const lines = linesOf(rows)
   if (lines.found > 0 && 100 * lines.hit >= percent * lines.found) return undefined

@@ -1,4 +1,4 @@
-// Commands by name, `devchain mine`. A bundle of its own: those to a running chain do not load the code of one.
+// Subcommands such as `devchain mine`. A separate bundle, so that remote commands do not load chain code.
 
 import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
@@ -6,8 +6,7 @@ import { withOutput } from './output.ts'
 import { readArguments } from './parse/commandline.ts'
 
 /**
- * Runs a command.
- * @param argv its name and its arguments
+ * @param argv its name and arguments
  * @returns the exit code
  */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -23,7 +22,7 @@ async function run(argv: readonly string[]): Promise<number> {
     return await heavyCommand(name, line)
   }
   if (name === 'fork-cache') return await forkCacheCommand(line)
-  // without a command there are options alone, which are not for this bundle
+  // without a subcommand there are only options, which this bundle does not handle
   if (name === undefined) throw new Error(`${argv[0]} is no command`)
   return await remoteCommand(name, line)
 }

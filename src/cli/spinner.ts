@@ -1,9 +1,8 @@
-// A sign of life on the terminal while something takes long.
+// A spinner on the terminal for slow work.
 
-/** Nothing that is done by then shows a spinner. */
+/** Milliseconds before the spinner shows. */
 const PATIENCE_MS = 200
 
-/** Runs `work`; on a terminal a spinner stands beside `text` from the time it takes long until it is done. */
 export async function withSpinner<T>(
   text: string,
   isTerminal: boolean,

@@ -1,4 +1,4 @@
-// Starts a chain for the command line, logs what it does, and stops it when it is told to.
+// Starts a chain for the command line, logs its events, and stops it on a signal.
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
@@ -20,23 +20,23 @@ import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
 import { withSpinner } from './spinner.ts'
 
-/** How long the end waits for sockets, and then for the log's reader. */
+/** Milliseconds that the end waits for sockets, and then for the log's reader. */
 const CLOSE_MS = 50
 const FLUSH_MS = 30
 
-/** How long work that is not urgent leaves the processor to the first calls. */
+/** Milliseconds for which the first calls have the processor before less urgent work. */
 const FIRST_CALLS_MS = 20
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A reason to end that is the user's matter: one line, no stack. */
+/** An error that the user can fix: one line, no stack. */
 export interface Refusal {
   readonly message: string
   readonly exitCode: number
 }
 
 /**
- * Boots a chain and runs it until a signal, or the end of the parent process, stops it.
+ * Runs a chain until a signal or the parent's end stops it.
  * @returns the exit code
  */
 export async function start(settings: AllSettings): Promise<number> {
@@ -65,12 +65,12 @@ export async function start(settings: AllSettings): Promise<number> {
 }
 
 /**
- * A misspelt name would leave a log without a line.
- * @throws {DevchainError} `INVALID_PARAMS` for one of `--log-only` or `--log-except` that no method has
+ * A misspelt name would silently empty the log.
+ * @throws {DevchainError} `INVALID_PARAMS` for a name in `--log-only` or `--log-except` that matches no method
  */
 export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): Promise<void> {
   const patterns = [...logOnly, ...logExcept]
-  // what an alias answers to is not known here
+  // targets of aliases are unknown here
   if (patterns.length === 0 || alias.length > 0) return
   const { methods } = await import('../methods/index.ts')
   const names = methods.flatMap((method) => [method.name, ...method.aliases])
@@ -82,7 +82,7 @@ export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): P
   }
 }
 
-/** Brings a chain up, and says so. */
+/** Starts a chain and reports it. */
 export async function bringUp(
   settings: AllSettings,
   { observer, hasSpinner = false, greet }: Greeter,
@@ -97,14 +97,14 @@ export async function bringUp(
   return { devchain, url: endpoints.url }
 }
 
-/** Who is told that a chain is up, and what it does. */
+/** Gets the start report and the chain's events. */
 export interface Greeter {
   readonly observer: Observer
   readonly hasSpinner?: boolean
   readonly greet: (boot: BootEvent) => void
 }
 
-/** Where the log goes, and how it looks. */
+/** The log's destination and format. */
 interface Terminal extends Greeter {
   readonly report: (text: string) => void
   readonly close: () => Promise<void>
@@ -190,13 +190,13 @@ export function rendererOf({ log, verbose }: AllSettings, palette: Palette): Ren
     : createPrettyRenderer(palette, verbose)
 }
 
-/** Asked late: to make the stream takes a while. */
+/** Asked late, because making the stream takes a while. */
 function sizeOfScreen(): { readonly columns: number; readonly rows: number } {
   const { stdout } = process
   return { columns: stdout.columns || 80, rows: stdout.rows || 24 }
 }
 
-/** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */
+/** Standard output; a file is written in the background, unlike with `process.stdout`. */
 function standardOutput(): Sink {
   if (!isFile(1)) return { open: () => process.stdout, fd: undefined }
   return { open: () => fileStream(1), fd: 1 }
@@ -206,12 +206,12 @@ function isFile(fd: number): boolean {
   try {
     return fstatSync(fd).isFile()
   } catch {
-    // Closed: process.stdout then swallows what it is given.
+    // Closed: process.stdout discards what it gets.
     return false
   }
 }
 
-/** A file that a log is appended to; a folder that is not there is made. */
+/** Appends; a missing folder is made. */
 export function logFile(path: string): Sink {
   makeFolderOf(path)
   const fd = openSync(path, 'a')
@@ -222,7 +222,7 @@ function fileStream(fd: number): Writable {
   return createWriteStream('', { fd, autoClose: false })
 }
 
-/** Resolves at the first signal to stop; more signals change nothing. */
+/** Resolves at the first stop signal; further signals are ignored. */
 function stopSignal(exitWithParent: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, () => resolve())
@@ -236,13 +236,13 @@ function delay(milliseconds: number): Promise<void> {
   })
 }
 
-/** What the user can do about an error; undefined when it is a bug. */
+/** The message for an error that the user can fix; undefined for a bug. */
 export function refusalOf(
   error: unknown,
   { host, port, readyFile, logFile, coverage }: AllSettings,
 ): Refusal | undefined {
   if (error instanceof DevchainError) {
-    // not the arguments are wrong, but what they name
+    // the arguments are valid, but what they name is not
     return { message: error.message, exitCode: error.word === 'INVALID_BLOCK' ? 1 : 2 }
   }
   const { code, path, syscall } = error as NodeJS.ErrnoException
@@ -262,7 +262,7 @@ export function refusalOf(
       return { message: `${host} is no address of this computer: see --host`, exitCode: 1 }
   }
   if (path === undefined) return undefined
-  // The system's words end with the call and its paths, among them one that only this program knows.
+  // Drops the end of the system's message: the call and its paths, one of them a temporary file.
   const [reason] = (error as Error).message.split(', ')
   const file =
     path === logFile

@@ -1,4 +1,4 @@
-// Asks a running chain, for the commands that talk to one.
+// The RPC client of commands that talk to a running chain.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { DevchainError, printValue } from '../../core/errors.ts'
@@ -6,7 +6,6 @@ import { OPTIONS } from '../../options/table.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
-/** The chain answered with an error. */
 export class ChainRefusal extends Error {
   readonly code: number
   readonly data: Json | undefined
@@ -18,10 +17,10 @@ export class ChainRefusal extends Error {
   }
 }
 
-/** Nobody answered, or nobody who speaks JSON-RPC. */
+/** Nothing answered, or not in JSON-RPC. */
 export class NoChain extends Error {}
 
-/** The exit code of a command that failed, and what is to be said besides the message. Throws what is a bug. */
+/** The exit code of a failed command, and a hint to print. Rethrows bugs. */
 export function exitOf(error: unknown): readonly [code: number, hint: string] {
   if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
   if (error instanceof NoChain) return [EXIT.noChain, ' (--url names another)']
@@ -34,16 +33,15 @@ export interface Call {
   readonly params?: readonly unknown[]
 }
 
-/** Milliseconds in which a chain answers; some calls take long. */
+/** Milliseconds; some calls take long. */
 const PATIENCE_MS = 10 * 60_000
 
-/** Bytes of an answer. Longer text than this would not fit one string. */
+/** Bytes; longer text would not fit one string. */
 const ANSWER_LIMIT = 500_000_000
 
 /**
- * Where the chain listens.
- * @param given the value of `--url`; `http://` may be left out, and of this computer all but the port
- * @throws {DevchainError} `INVALID_PARAMS` for what is no http URL
+ * @param given the value of `--url`; `http://` is optional, and on this computer the port alone is enough
+ * @throws {DevchainError} `INVALID_PARAMS` unless it is an http URL
  */
 export function chainUrl(given: unknown): string {
   const { DEVCHAIN_URL, DEVCHAIN_PORT } = process.env
@@ -60,10 +58,9 @@ export function chainUrl(given: unknown): string {
 }
 
 /**
- * The result of a call.
- * @param patienceMs how long an answer is waited for
- * @throws {ChainRefusal} what the chain answered instead
- * @throws {NoChain} when there is none
+ * @param patienceMs timeout
+ * @throws {ChainRefusal} the chain's error
+ * @throws {NoChain} if there is no chain
  */
 export async function ask(
   url: string,
@@ -74,13 +71,13 @@ export async function ask(
 }
 
 /**
- * The results of calls that are sent together, and run in their order.
- * @throws {ChainRefusal} the first error that the chain answered
- * @throws {NoChain} when there is none
+ * Sends a batch, which runs in order.
+ * @throws {ChainRefusal} the first error
+ * @throws {NoChain} if there is no chain
  */
 export async function askAll(url: string, calls: readonly Call[]): Promise<readonly Json[]> {
   const replies = await post(url, calls.map(request), PATIENCE_MS)
-  // a batch that is refused as a whole is answered by one error
+  // a batch that is refused as a whole gets one error
   if (!Array.isArray(replies)) return [resultOf(url, replies)]
   const byId = new Map(replies.map((reply: { readonly id?: unknown } | null) => [reply?.id, reply]))
   return calls.map((_, id) => resultOf(url, byId.get(id)))
@@ -119,7 +116,7 @@ async function post(url: string, body: object, patienceMs: number): Promise<unkn
   }
 }
 
-/** Sends with node's own client: loading `fetch` would take longer than the rest of a command. */
+/** Uses node's http client: loading `fetch` would take longer than the rest of a command. */
 function exchange(url: string, body: string, patienceMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest
@@ -146,7 +143,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {
-  // of a name with several addresses each attempt failed, and the error itself says nothing
+  // for a name with several addresses the message is in the errors of the attempts
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : []
   return error.message || first?.message || error.code || 'no answer'
 }

@@ -1,4 +1,4 @@
-// Completions for shells, made of the list of options and that of subcommands.
+// Shell completions, derived from the options and subcommands.
 import { printValue } from '../../core/errors.ts'
 import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
 import { OPTIONS } from '../../options/table.ts'
@@ -7,7 +7,7 @@ import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT, SHELLS, type Shell, SUBCOMMANDS, type Subcommand } from '../parse/subcommands.ts'
 
-/** What can be typed after a flag: words of a closed list, files, what a running chain tells, or anything. */
+/** What may follow a flag: listed words, files, names of snapshots from a running chain, or anything. */
 type Values = readonly string[] | 'file' | 'snapshots' | 'any'
 
 interface Flag {
@@ -19,16 +19,13 @@ interface Flag {
 
 interface Command extends Pick<Subcommand, 'name' | 'sentence'> {
   readonly flags: readonly Flag[]
-  /** Undefined where nothing is known of its arguments. */
+  /** Undefined if its arguments are unknown. */
   readonly argument: Values | undefined
-  /** True: behind `--` comes another program. */
+  /** True: another program's command line follows `--`. */
   readonly startsChain: boolean
 }
 
-/**
- * Prints the script for a shell.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
   const shell = SHELLS.find((each) => each === words[0])
   if (shell === undefined) {
@@ -42,10 +39,7 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
   return EXIT.ok
 }
 
-/**
- * The script that makes a shell complete the words of devchain.
- * @param methods the names that `devchain rpc` may call
- */
+/** @param methods that `devchain rpc` may call */
 export function completionsFor(shell: Shell, methods: readonly string[]): string {
   const commands = SUBCOMMANDS.map((each) => ({
     name: each.name,
@@ -59,7 +53,6 @@ export function completionsFor(shell: Shell, methods: readonly string[]): string
 
 const HELP: Flag = { flag: '--help', sentence: 'Print help', values: undefined }
 
-/** The flags that start a chain. */
 function chainFlags(): readonly Flag[] {
   const own = OPTION_KEYS.map((key) => {
     const { type, sentence } = OPTIONS[key]
@@ -80,7 +73,7 @@ function flagsOf({ flags, startsChain }: Subcommand): readonly Flag[] {
   return [...own, ...others.filter(({ flag }) => !names.has(flag))]
 }
 
-/** What a placeholder says: `pretty|json` are two words, FILE a file, SNAPSHOT one of a running chain. */
+/** From the placeholder: `pretty|json` are two words, FILE a file, SNAPSHOT a name from a running chain. */
 function valuesOf(placeholder: string | undefined): Values | undefined {
   if (placeholder === undefined) return undefined
   if (placeholder === 'FILE') return 'file'
@@ -105,7 +98,7 @@ function argumentOf(
   }
 }
 
-/** In bash: what comes after `--` is another program with its arguments, which are completed as they would be alone. */
+/** Bash: completes the program after `--` as if it stood alone. */
 const AFTER_HYPHENS = `
       for ((at = 2; at < COMP_CWORD; at++)); do
         [[ \${COMP_WORDS[at]} == -- ]] || continue
@@ -113,7 +106,7 @@ const AFTER_HYPHENS = `
         return
       done`
 
-/** In zsh, the same. */
+/** Zsh, the same. */
 const ZSH_AFTER_HYPHENS = `
       local -i at=\${words[(i)--]}
       if (( at < CURRENT )); then
@@ -123,14 +116,14 @@ const ZSH_AFTER_HYPHENS = `
         return
       fi`
 
-/** In fish, the same. */
+/** Fish, the same. */
 const FISH_AFTER_HYPHENS = `function __devchain_command
   complete -C (commandline -cp | string replace -r '.*? -- ' '')
 end`
 
 /**
- * In bash: the names of a running chain's snapshots, nothing where none runs. Bash splits words at colons, so a reply
- * leaves out what the word has up to its last colon.
+ * Bash: snapshot names of a running chain, if any. Bash splits words at colons, so the reply omits the word's part up to
+ * its last colon.
  */
 const BASH_SNAPSHOTS = `_devchain_snapshots() {
   local line=\${COMP_LINE:0:COMP_POINT} name url=()
@@ -144,7 +137,7 @@ const BASH_SNAPSHOTS = `_devchain_snapshots() {
   done < <("\${COMP_WORDS[0]}" snapshots --names "\${url[@]}" 2>/dev/null)
 }`
 
-/** In zsh, the same. */
+/** Zsh, the same. */
 const ZSH_SNAPSHOTS = `_devchain_snapshots() {
   local -a names url=(\${(M)words:#--url=*})
   (( \${words[(I)--url]} )) && url=(--url $words[\${words[(I)--url]}+1])
@@ -152,7 +145,7 @@ const ZSH_SNAPSHOTS = `_devchain_snapshots() {
   compadd -a names
 }`
 
-/** In fish, the same. */
+/** Fish, the same. */
 const FISH_SNAPSHOTS = `function __devchain_snapshots
   set -l words (commandline -opc)
   set -l url (commandline -p | string replace -rf -- '.*--url[= ](\\S+).*' '$1')
@@ -245,7 +238,7 @@ function zshAction(values: Values): string {
   return values === 'any' ? ' ' : `(${values.join(' ')})`
 }
 
-/** Within single quotes of zsh, where brackets and colons of a description mean something. */
+/** Escapes for single quotes in zsh, where brackets and colons of a description have a meaning. */
 function quoted(sentence: string): string {
   return sentence.replaceAll("'", "'\\''").replaceAll(/[[\]:]/g, '\\$&')
 }

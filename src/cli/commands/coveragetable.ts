@@ -1,10 +1,9 @@
-// Coverage as a table: pure, so that the command for a running chain needs no chain.
+// Formats the coverage table; free of chain code, so that the remote command need not load it.
 import type { CoverageRow, Share } from '../../project/coverage/lcov.ts'
 import { aligned } from './columns.ts'
 
 const HEADINGS = ['File', 'Lines', 'Functions', 'Branches']
 
-/** How much of each file was reached, and of all together. */
 export function coverageTable(rows: readonly CoverageRow[]): string {
   if (rows.length === 0) return 'no source of the project is known'
   const all: CoverageRow = {
@@ -20,7 +19,6 @@ export function coverageTable(rows: readonly CoverageRow[]): string {
   return aligned([HEADINGS, ...cells], 1)
 }
 
-/** The lines of all files. */
 export function linesOf(rows: readonly CoverageRow[]): Share {
   return sumOf(rows.map(({ lines }) => lines))
 }
@@ -35,7 +33,7 @@ function sumOf(shares: readonly Share[]): Share {
   )
 }
 
-/** `93.3 % (14/15)`; 100 only for all. */
+/** `93.3 % (14/15)`; 100 only if all are hit. */
 export function shareText({ hit, found }: Share): string {
   if (found === 0) return '–'
   const percent = Math.floor((1_000 * hit) / found) / 10

@@ -1,4 +1,4 @@
-// `devchain exec`: a command that runs beside a chain of its own.
+// `devchain exec`: runs a command beside its own chain.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
@@ -22,29 +22,29 @@ import {
   rendererOf,
 } from '../start.ts'
 
-/** What a shell ends with when there is no such command, and when it cannot be run. */
+/** A shell's exit codes for an unknown command and one that cannot be run. */
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 
-/** Characters of the log that are kept for the end: the newest. */
+/** Characters of the newest log that are kept for the end. */
 const KEPT = 4_000_000
 
-/** How long the reader of the log is waited for at the end. */
+/** Milliseconds to wait for the log's reader at the end. */
 const FLUSH_MS = 1_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-/** When the log is printed, and its forms. */
+/** When the log is printed. */
 const WHEN = ['always', 'failure', 'never'] as const
 const FORMS = ['pretty', 'json'] as const
 
 type LogWhen = (typeof WHEN)[number]
 
 /**
- * Runs the command, beside a chain on a free port unless told.
- * @param line the options of the chain, when to print its log, and the command
- * @param readSettings reads the options of a chain, or gives the exit code when something is wrong with them
- * @returns the exit code of the command, 128 and its number when a signal ended it
+ * Starts the chain on a free port, unless one is given, and runs the command.
+ * @param line the chain's options, when to print its log, and the command
+ * @param readSettings returns the chain's settings, or the exit code if they are invalid
+ * @returns the command's exit code, or 128 plus the number of the signal that ended it
  */
 export async function execCommand(
   { words, flags, options }: Pick<CommandLine, 'words' | 'flags' | 'options'>,
@@ -61,15 +61,15 @@ export async function execCommand(
   )
 }
 
-/** The last of what was asked for that is one of these words. */
+/** The last of the given words that is one of these. */
 function lastOf<W extends string>(words: readonly W[], asked: readonly string[]): W | undefined {
   return words.find((word) => word === asked.findLast((each) => words.some((one) => one === each)))
 }
 
 interface Output extends Greeter {
-  /** Puts the reports of the end into the log; undefined: they are shown though the log is not. */
+  /** Adds the final reports to the log; undefined: they are printed even if the log is not. */
   readonly report: ((text: string) => void) | undefined
-  /** Shows what is to be shown, once the command has ended. */
+  /** Prints the log if wanted, after the command. */
   readonly finish: (exitCode: number) => Promise<void>
 }
 
@@ -93,11 +93,11 @@ async function runBeside(
   }
   try {
     const { exitCode, refusal, isInterrupted } = await run(command, url)
-    // what the command has built names what it did
+    // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
     output.report?.(reports.text)
-    // whoever interrupts a command does not ask why it ended
+    // a user who interrupts a command need not see why it ended
     await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
     const untold = output.report === undefined ? reports.text : ''
     await complain(untold + (refusal ?? reports.refusal))
@@ -149,7 +149,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   }
 }
 
-/** The renderer for a terminal that another program writes to as well: lines break, and none is drawn over. */
+/** The renderer for a terminal shared with the command: lines wrap and are never redrawn. */
 export function fitted(renderer: Renderer, columns: () => number): Renderer {
   return {
     ...renderer,
@@ -159,7 +159,7 @@ export function fitted(renderer: Renderer, columns: () => number): Renderer {
   }
 }
 
-/** A terminal that is written to is opened anew; all else is shared with the command. */
+/** A terminal is opened again for writing; anything else is shared with the command. */
 function standardError(): Sink {
   return { open: () => (isatty(2) ? process.stderr : sharedStream(2)), fd: undefined }
 }
@@ -188,14 +188,14 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
 interface End {
   readonly exitCode: number
   readonly refusal?: string
-  /** True when the user has interrupted it: Ctrl-C, or the signal that this sends. */
+  /** True if the user interrupted it: by Ctrl-C, or by a signal that devchain forwards. */
   readonly isInterrupted?: boolean
 }
 
 async function run([program = '', ...args]: readonly string[], url: string): Promise<End> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   const child = spawn(program, args, { stdio: 'inherit', env })
-  // a terminal sends what its keys mean to the command as well; what comes from elsewhere comes to us alone
+  // the terminal sends typed signals to the command too; signals from elsewhere reach only devchain
   const isTyped = (signal: NodeJS.Signals): boolean =>
     (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
   let isInterrupted = false
@@ -223,14 +223,14 @@ function cannotRun(program: string, error: NodeJS.ErrnoException): End {
   return { exitCode: isMissing ? NOT_FOUND : NOT_EXECUTABLE, refusal }
 }
 
-/** Keeps the end of what is written, in whole lines. */
+/** Keeps the newest whole lines. */
 export class NewestText implements TextWriter {
   readonly #limit: number
   #parts: string[] = []
   #size = 0
   #lost = false
 
-  /** @param limit characters that are kept at least, and twice as many at most */
+  /** @param limit characters kept: at least so many, at most twice */
   constructor(limit: number) {
     this.#limit = limit
   }
@@ -246,7 +246,7 @@ export class NewestText implements TextWriter {
     this.#lost = true
   }
 
-  /** What is kept; a line says so where its beginning is missing. */
+  /** A line says if the beginning is missing. */
   get text(): string {
     return (this.#lost ? '… what came before is not kept\n' : '') + this.#parts.join('')
   }

@@ -1,4 +1,4 @@
-// `devchain export`: writes the blocks of a running chain to a file, from where --import takes them.
+// `devchain export`: writes a running chain's blocks to a file for --import.
 import { open, rename, rm } from 'node:fs/promises'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
@@ -11,13 +11,10 @@ import { ask, askAll, chainUrl, exitOf } from './client.ts'
 
 const BATCH = 50
 
-/** Something that the user can do something about; anything else is a bug. */
+/** An error that the user can fix; any other is a bug. */
 class ExportError extends Error {}
 
-/**
- * Runs the subcommand.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function exportCommand({
   words,
   flags,
@@ -36,7 +33,7 @@ export async function exportCommand({
 }
 
 /**
- * Writes block after block: first beside the file, then moved there, so that the file is never there in part.
+ * Writes a temporary file and renames it, so that readers never see a partial file.
  * @returns the number of the last block
  */
 async function exportChain(file: string, url: string): Promise<bigint> {
@@ -63,7 +60,7 @@ async function exportChain(file: string, url: string): Promise<bigint> {
   }
 }
 
-/** The system's words end with the call and its paths, among them one that only this program knows. */
+/** Drops the end of the system's message: the call and its paths, one of them a temporary file. */
 function cannotWrite(file: string, error: unknown): never {
   const [reason] = (error as Error).message.split(', ')
   throw new ExportError(`cannot write ${file}: ${reason}`)
@@ -80,8 +77,8 @@ async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uin
 }
 
 /**
- * Between two requests the chain may have gone back and another way. And hashes of blocks in long runs are not those of
- * their headers: there is nothing to export that another chain would take.
+ * A reorg may happen between two requests. In bulk-mined runs block hashes are not those of their headers, so no
+ * other chain would accept them.
  */
 async function checkLink(
   url: string,

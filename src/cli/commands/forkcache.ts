@@ -1,4 +1,4 @@
-// devchain fork-cache: how much forks keep in the cache folder, and its end.
+// `devchain fork-cache`: shows or deletes the cache of forks.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { plural } from '../../core/format.ts'
@@ -7,10 +7,7 @@ import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
-/**
- * Tells of the cache, or deletes it.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): Promise<number> {
   const folder = forkFolder()
   const { files, bytes } = folder === undefined ? NOTHING : contentOf(folder)

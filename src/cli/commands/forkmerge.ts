@@ -1,4 +1,4 @@
-// devchain fork-merge: puts recordings of one fork together.
+// `devchain fork-merge`: merges recordings of one fork.
 
 import { mergeRecordings } from '../../app/forking.ts'
 import { DevchainError } from '../../core/errors.ts'
@@ -8,7 +8,7 @@ import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
 /**
- * Merges recordings into the first of them.
+ * Merges into the first recording.
  * @returns the exit code
  */
 export async function forkMergeCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {

@@ -1,19 +1,20 @@
-// The gas report as a table, and beside an earlier one: pure, so that the command for a running chain needs no chain.
+// Formats the gas report and its difference to an earlier one; free of chain code, so that the remote command need not load
+// it.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import { aligned } from './columns.ts'
 
-/** A row whose average is not what it was. */
+/** A row whose average changed. */
 export interface GasDifference extends GasRow {
   readonly before: number
-  /** Of the average. */
+  /** Change of the average. */
   readonly percent: number
 }
 
 const HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', 'Median', 'Max']
 
-/** The report as text; the contract's name stands in the first of its rows. */
+/** Only a contract's first row has its name. */
 export function gasTable(rows: readonly GasRow[]): string {
   if (rows.length === 0) return 'no transaction to a contract of the project yet'
   const cells = rows.map((row, i) => [
@@ -28,7 +29,7 @@ export function gasTable(rows: readonly GasRow[]): string {
   return aligned([HEADINGS, ...cells], 2)
 }
 
-/** What changed, the worst first. */
+/** The largest increases first. */
 export function differenceTable(differences: readonly GasDifference[]): string {
   if (differences.length === 0) return 'no average changed'
   const cells = differences.map((each) => [
@@ -49,7 +50,7 @@ function percentText(percent: number): string {
   return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
 }
 
-/** The functions whose average is another than in an earlier report; those that are in one of them alone are left out. */
+/** Functions whose average changed; those in only one report are left out. */
 export function gasDifferences(
   rows: readonly GasRow[],
   earlier: readonly GasRow[],
@@ -58,21 +59,21 @@ export function gasDifferences(
   return rows
     .flatMap((row) => {
       const was = before.get(keyOf(row))
-      // of calls that all failed there is no average
+      // if all calls failed there is no average
       if (was === undefined || was === row.average || was === 0 || row.average === 0) return []
       return [{ ...row, before: was, percent: (100 * (row.average - was)) / was }]
     })
     .sort((a, b) => b.percent - a.percent)
 }
 
-/** Earlier versions knew no other kind. */
+/** Earlier versions had no other kind. */
 function keyOf({ contract, function: name, kind = 'transaction' }: GasRow): string {
   return `${kind} ${contract} ${name}`
 }
 
 /**
- * Reads an earlier report: what `devchain gas-report --json` printed.
- * @throws {DevchainError} `INVALID_PARAMS` for what is none
+ * Reads the output of `devchain gas-report --json`.
+ * @throws {DevchainError} `INVALID_PARAMS`
  */
 export function parseGasReport(text: string, file: string): readonly GasRow[] {
   let json: unknown
@@ -92,7 +93,7 @@ function isRow(value: unknown): value is GasRow {
   return typeof contract === 'string' && typeof name === 'string' && typeof average === 'number'
 }
 
-/** Reads a percentage: `5`, `0.5`, `5%`. @throws {DevchainError} `INVALID_PARAMS` for what is none */
+/** Reads a percentage: `5`, `0.5`, `5%`. @throws {DevchainError} `INVALID_PARAMS` */
 export function parseThreshold(text: string): number {
   const digits = /^(\d+(?:\.\d+)?) ?%?$/.exec(text)?.[1]
   if (digits !== undefined) return Number(digits)

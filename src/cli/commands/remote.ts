@@ -22,11 +22,11 @@ import {
   parseThreshold,
 } from './gastable.ts'
 
-/** What a command found out, for scripts and for people. */
+/** A command's result, for scripts and people. */
 interface Answer {
   /** Written as JSON. */
   readonly json: unknown
-  /** Undefined: nothing is printed. */
+  /** Undefined: prints nothing. */
   readonly text: string | undefined
   /** Undefined: 0. */
   readonly exitCode?: number
@@ -34,7 +34,7 @@ interface Answer {
 
 interface Question {
   readonly call: (method: string, params?: readonly unknown[]) => Promise<Json>
-  /** Several at once, in their order. */
+  /** Sends a batch, which runs in order. */
   readonly callAll: (calls: readonly Call[]) => Promise<readonly Json[]>
   readonly url: string
   readonly words: readonly string[]
@@ -59,18 +59,18 @@ interface RemoteCoverage {
 
 const DEFAULT_WAIT = '60'
 
-/** Accounts whose balances are asked for at once: a chain takes a thousand calls in a batch. */
+/** Accounts per batch of balance calls; a chain accepts a thousand calls. */
 const BATCH = 500
 
 const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
 const allSnapshots: Call = { method: 'devchain_snapshots' }
 
-/** Milliseconds between two attempts of `wait`, and for which each may take. */
+/** Milliseconds between attempts of `wait`, and the timeout of each. */
 const ATTEMPT_EVERY_MS = 50
 const ATTEMPT_MS = 2_000
 
-/** Milliseconds in which a chain tells its snapshots to a shell that completes. */
+/** Timeout for snapshot names while a shell completes a word. */
 const COMPLETION_MS = 1_000
 
 const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<Answer>>> = {
@@ -194,15 +194,15 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
 }
 
-/** The JSON-RPC number of parameters that make no sense. */
+/** The JSON-RPC error code. */
 const INVALID_PARAMS = -32_602
 
-/** @param block undefined: the newest, as far as reorganizations do not reach it */
+/** @param block undefined: the newest that reorgs do not reach */
 async function forkAnew(call: Question['call'], block: string | undefined): Promise<Answer> {
   if (block !== undefined && !isForkBlock(block)) {
     throw usage(`expected ${FORK_BLOCKS}; got ${printValue(block)}`)
   }
-  // such a reset of a chain that forks nothing would go back to genesis
+  // without a fork, this reset would go back to genesis
   if (block === undefined && (await call('devchain_forkInfo')) === null) {
     const message = 'there is no network to fork: name one with devchain --fork URL'
     throw new ChainRefusal(message, INVALID_PARAMS, undefined)
@@ -213,10 +213,7 @@ async function forkAnew(call: Question['call'], block: string | undefined): Prom
   return { json: { blockNumber }, text: `forked anew at block ${number(BigInt(blockNumber))}` }
 }
 
-/**
- * Runs a subcommand that talks to a chain.
- * @returns the exit code: 0, 1 when the chain refused, 2 for wrong arguments, 3 when no chain answered
- */
+/** @returns the exit code: 0, 1 when the chain refused, 2 for wrong arguments, 3 when no chain answered */
 export async function remoteCommand(
   name: SubcommandName,
   { words, flags }: Pick<CommandLine, 'words' | 'flags'>,
@@ -241,7 +238,7 @@ async function refuse(name: string, error: unknown, isJson: boolean): Promise<nu
   const [exitCode, hint] = exitOf(error)
   const { message, code, data } = error as ChainRefusal
   const text = `devchain: ${name}: ${printable(message).replaceAll('\n', ' ')}${hint}`
-  // members that are undefined are left out
+  // JSON leaves undefined members out
   await complain(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
   return exitCode
 }
@@ -250,7 +247,7 @@ function usage(message: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', message)
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when there is no such file */
+/** @throws {DevchainError} `INVALID_PARAMS` if the file is missing */
 function readReport(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -260,7 +257,7 @@ function readReport(file: string): string {
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` where there cannot be such a file */
+/** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be written */
 function writeReport(file: string, text: string): void {
   try {
     writeFileSync(file, text)
@@ -274,22 +271,22 @@ function readInput(): string {
 }
 
 /**
- * Each word as JSON where it is JSON, else as text; a hyphen alone stands for what standard input has, a list there for
+ * Parses each word as JSON if it is JSON, else as text; `-` stands for standard input, where a list means
  * several parameters.
- * @throws {DevchainError} `INVALID_PARAMS` for what begins as JSON and is none, and for a second hyphen
+ * @throws {DevchainError} `INVALID_PARAMS` for malformed JSON, and for a second hyphen
  */
 export function paramsOf(words: readonly string[], readInput: () => string): readonly unknown[] {
   if (words.filter((word) => word === '-').length > 1) {
     throw usage('expected - at most once: there is one standard input')
   }
   return words.flatMap((word) =>
-    // a list is one parameter on the command line: flatMap takes one layer off
+    // a list on the command line is one parameter: flatMap removes one layer
     word === '-' ? parsedWord(readInput().trim()) : [parsedWord(word)],
   )
 }
 
 function parsedWord(word: string): unknown {
-  // a larger number would lose digits: as text it keeps them, and methods read it
+  // larger numbers would lose digits; as text they keep them, and methods accept it
   if (/^-?\d{16,}$/.test(word)) return word
   try {
     return JSON.parse(word)
@@ -315,35 +312,35 @@ async function withoutName(callAll: Question['callAll']): Promise<RemoteSnapshot
   throw new NoChain(`snapshot ${String(taken)} is gone again: somebody else moved the chain`)
 }
 
-/** @throws {NoChain} when a chain of another kind answered */
+/** @throws {NoChain} if another kind of chain answered */
 function quantityOf(value: Json | undefined, member: string): number {
   const quantity = (value as { readonly [key: string]: Json } | null | undefined)?.[member]
   if (typeof quantity === 'string' && /^0x[0-9a-f]+$/i.test(quantity)) return Number(quantity)
   throw new NoChain(`the chain answered no ${member}, but ${printValue(value)}`)
 }
 
-/** @throws {NoChain} when a chain of another kind answered */
+/** @throws {NoChain} if another kind of chain answered */
 function listOf(value: Json | undefined): readonly Json[] {
   if (Array.isArray(value)) return value as readonly Json[]
   throw new NoChain(`the chain answered no list, but ${printValue(value)}`)
 }
 
-/** @throws {NoChain} when a chain of another kind answered */
+/** @throws {NoChain} if another kind of chain answered */
 function snapshotOf(value: Json): RemoteSnapshot {
   quantityOf(value, 'id')
   return value as unknown as RemoteSnapshot
 }
 
-/** The name of each snapshot, or its id. A shell that completes a word waits for them, and not for long. */
+/** Names of snapshots, or ids, for shell completion; hence the short timeout. */
 async function namesAt(url: string): Promise<Answer> {
   const listed = listOf(await ask(url, allSnapshots, COMPLETION_MS)).map(snapshotOf)
   const names = listed.map(({ id, name }) => name ?? id)
   return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
 }
 
-/** A peer as admin_peers answers it, in short. */
+/** A peer of admin_peers, in short. */
 interface RemotePeer {
-  /** The name that its user gave it, or the beginning of its id. */
+  /** The user's name for it, or the beginning of its id. */
   readonly name: string
   readonly address: string
   readonly blockNumber: number
@@ -351,7 +348,7 @@ interface RemotePeer {
   readonly partitioned: boolean
 }
 
-/** @throws {NoChain} when a chain of another kind answered */
+/** @throws {NoChain} if another kind of chain answered */
 function peerOf(value: Json): RemotePeer {
   const blockNumber = quantityOf(value, 'number')
   const { id, name, network, head, partitioned } = value as unknown as {
@@ -371,7 +368,7 @@ function peerOf(value: Json): RemotePeer {
   }
 }
 
-/** Which peers are cut off. A chain of another version does not say whether those to come will be. */
+/** The partitioned peers. Other versions of devchain do not say whether future peers will be. */
 function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): Answer {
   const { partitioned = false } = (self ?? {}) as { readonly partitioned?: boolean }
   const lines = peers.map(
@@ -387,7 +384,7 @@ function peerLine({ name, address, blockNumber, blockHash, partitioned }: Remote
   return `${name} at ${address}, block ${number(BigInt(blockNumber))} ${blockHash}${state}`
 }
 
-/** The snapshot with numbers as scripts compare them. */
+/** With numbers that scripts can compare. */
 function jsonOf({ blockNumber, timestamp, ...rest }: RemoteSnapshot): object {
   return { ...rest, blockNumber: Number(blockNumber), timestamp: Number(timestamp) }
 }
@@ -397,7 +394,7 @@ function lineOf({ id, name, blockNumber, timestamp }: RemoteSnapshot): string {
   return `${called} at block ${number(BigInt(blockNumber))}, ${time(BigInt(timestamp))} UTC`
 }
 
-/** Asks until somebody answers, at least once. An error is an answer. */
+/** Retries until the chain answers, at least once. An error is an answer. */
 async function awaitChain(url: string, timeout: string): Promise<Json> {
   const end = performance.now() + parseWait(timeout)
   for (;;) {

@@ -1,4 +1,4 @@
-// JSON values of any size as text of a bounded size: no more of them is looked at than is written.
+// Writes JSON values of any size as bounded text, reading no more of them than it writes.
 import type { Json } from '../../rpc/schema.ts'
 
 export interface Bounded {
@@ -6,7 +6,7 @@ export interface Bounded {
   readonly isCut: boolean
 }
 
-/** The value when its JSON has at most about `limit` characters; else the beginning of its JSON, as text. */
+/** The value if its JSON has at most about `limit` characters; else the beginning of its JSON, as text. */
 export function bounded(value: Json, limit: number): Bounded {
   if (roomAfter(value, limit) >= 0) return { value, isCut: false }
   return { value: `${beginning(value, limit)}…`, isCut: true }
@@ -16,7 +16,7 @@ export function beginning(value: Json, limit: number): string {
   return written(value, limit).slice(0, limit)
 }
 
-/** What is left of a room for characters; below 0, by no matter how much, when it is too small. */
+/** Remaining characters; any negative number if the value does not fit. */
 function roomAfter(value: Json, room: number): number {
   if (typeof value === 'string') return room - value.length - 2
   if (typeof value !== 'object' || value === null) return room - 4
@@ -30,7 +30,7 @@ function roomAfter(value: Json, room: number): number {
   return rest
 }
 
-/** At least the first `limit` characters of a value's JSON, and not many more. */
+/** At least the first `limit` characters of the JSON, and few more. */
 function written(value: Json, limit: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, limit + 1))
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

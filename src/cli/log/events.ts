@@ -1,5 +1,5 @@
-// What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
-// written is pretty.ts's and json.ts's matter; both get the same events.
+// Log events as plain values: calls, and differences between two chain states. pretty.ts and json.ts
+// format the same events.
 
 import type { ObservedCall } from '../../app/observer.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
@@ -18,7 +18,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
-/** A call that was answered. No line has `refusal`, `effects`, `meaning` and `again` as they are. */
+/** A call. `refusal`, `effects`, `meaning` and `again` are not written as they are. */
 export interface CallEvent extends ObservedCall {
   readonly event: 'call'
 }
@@ -31,29 +31,29 @@ export interface TransactionEvent {
   readonly to: Address | null
   /** The contract it created, or would have created. */
   readonly created: Address | null
-  /** Hex, its beginning where it is long; empty for a creation. */
+  /** Hex, truncated if long; empty for a creation. */
   readonly input: string
   readonly value: bigint
   readonly gasUsed: bigint
   readonly gasLimit: bigint
-  /** How many; undefined for a transaction of a type that has none. */
+  /** The count; undefined for types without blobs. */
   readonly blobs?: number | undefined
   /** For gas and blobs. */
   readonly fee: bigint
   readonly block: bigint
-  /** Why it came to nothing, in words; undefined when it succeeded. */
+  /** The reason in words; undefined if it succeeded. */
   readonly failure:
     | { readonly kind: 'revert' | 'halt'; readonly reason: string; readonly data: string }
     | undefined
-  /** What contracts printed, oldest first. */
+  /** Console lines of contracts, oldest first. */
   readonly console: readonly string[]
-  /** Remarks, such as that its calldata went to an address without code; left out where there are none. */
+  /** Notes, for example on calldata sent to an address without code; left out if empty. */
   readonly notes?: readonly string[] | undefined
-  /** What ran, for who knows names: no line has it as it is. */
+  /** For looking up names; not written as it is. */
   readonly executed?: ExecutedTransaction | undefined
 }
 
-/** A mined block, or a run of empty ones mined at once: `first` to `number`. */
+/** A block, or a bulk-mined run of empty ones: `first` to `number`. */
 export interface BlockEvent {
   readonly event: 'block'
   readonly first: bigint
@@ -76,22 +76,22 @@ export interface SnapshotEvent {
   readonly block: bigint
 }
 
-/** The chain went back to a snapshot (`id`), to genesis, or lost blocks to another branch. */
+/** The chain went back to a snapshot (`id`) or genesis, or lost blocks in a reorg. */
 export interface BackEvent {
   readonly event: 'revert' | 'reset' | 'reorganization'
   readonly id: string | undefined
   readonly fromBlock: bigint
   readonly toBlock: bigint
   readonly clockSeconds: bigint
-  /** Whose branch it is; undefined: it was made here. */
+  /** The peer with the new branch; undefined: made here. */
   readonly peer?: string
   readonly lostBlocks?: number
-  /** The transactions of lost blocks that wait in the pool again, and those that are neither in a block nor in the pool. */
+  /** Transactions of lost blocks that are in the pool again, and those dropped. */
   readonly requeued?: Hashes
   readonly lost?: Hashes
 }
 
-/** Some hashes, and how many there are in all: of very many only the first are listed. */
+/** Some hashes and their total count; only the first are listed. */
 export interface Hashes {
   readonly count: number
   readonly hashes: readonly Hash[]
@@ -100,11 +100,11 @@ export interface Hashes {
 export interface ClockEvent {
   readonly event: 'clock'
   readonly clockSeconds: bigint
-  /** Of an increase the sum of all increases; else how far the clock is ahead of its source. */
+  /** After increases, their sum; else how far the clock is ahead of its source. */
   readonly offsetSeconds: bigint
 }
 
-/** Blocks are mined on another occasion from now on. */
+/** The mining mode changed. */
 export interface MiningEvent {
   readonly event: 'mining'
   readonly mining: MiningState
@@ -115,12 +115,12 @@ export interface WaitingEvent {
   readonly event: 'waiting'
   readonly added: Hashes
   readonly poolSize: number
-  /** Of a transaction behind a gap: its nonce, and the one that its sender has to use before. */
+  /** For a transaction behind a nonce gap: its nonce, and the missing one. */
   readonly nonce?: bigint
   readonly nextNonce?: bigint
 }
 
-/** A transaction left the pool without being mined, as it had become impossible. */
+/** A transaction left the pool because it became invalid. */
 export interface DroppedEvent {
   readonly event: 'dropped'
   readonly hash: Hash
@@ -129,7 +129,7 @@ export interface DroppedEvent {
   readonly reason: string
 }
 
-/** A run of the chain is over: what it did in all. */
+/** The totals of a run. */
 export interface EndEvent {
   readonly event: 'end'
   readonly calls: number
@@ -140,31 +140,31 @@ export interface EndEvent {
   readonly durationMs: number
 }
 
-/** A request, or a block that comes by itself, that takes long and goes on. */
+/** A request or an interval block that takes long and is still running. */
 export interface RunningEvent {
   readonly event: 'running'
   readonly method: string
   readonly durationMs: number
-  /** By the transaction or call that runs now; undefined where it is not counted. */
+  /** By the current transaction or call; undefined if not counted. */
   readonly gasUsed: bigint | undefined
-  /** How many others run as long, and have no line of their own. */
+  /** Count of other long runs, which get no line. */
   readonly others: number
 }
 
-/** Something that a user should know, in a sentence. */
+/** A sentence that the user should read. */
 export interface NoticeEvent {
   readonly event: 'notice'
   readonly text: string
 }
 
-/** What a user probably wants to know, and the flag that it names. */
+/** A hint, and the flag that it names. */
 export interface HintEvent {
   readonly event: 'hint'
   readonly hint: string
   readonly flag: string
 }
 
-/** A bug of this program; the caller got "internal error". */
+/** A bug; the caller got "internal error". */
 export interface BugEvent {
   readonly event: 'bug'
   readonly stack: string
@@ -181,13 +181,13 @@ export type ChainEvent =
   | DroppedEvent
   | ImportedEvent
 
-/** Lines that are left out, as the log's reader is too slow. */
+/** Lines dropped because the log's reader is too slow. */
 interface OverflowEvent {
   readonly event: 'overflow'
   readonly lines: number
 }
 
-/** What is told in a line of its own. */
+/** Events with their own line. */
 export type LineEvent = (
   | HintEvent
   | RunningEvent
@@ -198,14 +198,13 @@ export type LineEvent = (
   | OverflowEvent
   | EndEvent
 ) & {
-  /** The name of the chain, where it has one. */
+  /** Undefined for the default chain. */
   readonly chain?: string | undefined
 }
 
-/** Bytes of an input, and of what a failure returned, that an event holds. */
+/** Bytes of an input or return data in an event. */
 const INPUT_LIMIT = 4_096
 
-/** A transaction with what came of it. */
 function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): TransactionEvent {
   const { transaction, receipt, failure, consoleLines } = executed
   const { data } = transaction
@@ -258,7 +257,7 @@ function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
   }
 }
 
-/** Events of new blocks: each one's transactions, then the block; empty blocks in a row are one event. */
+/** Each block's transactions, then the block; consecutive empty blocks are one event. */
 function blockEvents(added: BlockRange): ChainEvent[] {
   const events: ChainEvent[] = []
   for (const { first, record } of added.segments()) {
@@ -271,13 +270,13 @@ function blockEvents(added: BlockRange): ChainEvent[] {
   return events
 }
 
-/** The call that made a change, as far as it decides how the change is told. */
+/** The parts of a call that decide how its change is logged. */
 export type Cause = Pick<
   CallEvent,
   'method' | 'params' | 'result' | 'error' | 'effects' | 'failure'
 >
 
-/** Hashes that one event lists. */
+/** Hashes listed in one event. */
 const LISTED = 100
 
 function hashesOf(transactions: readonly Transaction[]): Hashes {
@@ -285,7 +284,7 @@ function hashesOf(transactions: readonly Transaction[]): Hashes {
   return { count: transactions.length, hashes }
 }
 
-/** The transaction that a call sent: its result, or in that, or of a call that failed all the same. */
+/** The hash of the sent transaction: the result, inside it, or in the failure of a call that sent one. */
 export function sentHash({ effects, result, failure }: Cause): Hash | undefined {
   if (effects !== 'transaction') return undefined
   const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
@@ -296,24 +295,24 @@ function firstParam(params: Json): Json | undefined {
   return Array.isArray(params) ? (params[0] as Json | undefined) : undefined
 }
 
-/** An id as a QUANTITY, whether the caller gave hex, a number or decimal text. */
+/** A snapshot id as a QUANTITY; callers give hex, a number or decimal text. */
 function quantityText(value: Json | undefined): string {
   const text = String(value)
   return /^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text
 }
 
-/** The snapshot that was reverted to: devchain_revert answers which it was. */
+/** The snapshot reverted to; devchain_revert returns it. */
 function snapshotText({ params, result }: Cause): string {
   if (typeof result !== 'object' || result === null) return quantityText(firstParam(params))
   const { name, id } = result as { readonly [key: string]: Json | undefined }
   return String(name ?? id)
 }
 
-/** What the method's name says happened: which of the ways back it was. Aliases have other prefixes, hence the ends. */
+/** The kind of revert, by the method's name. Aliases change prefixes, so only the end is compared. */
 function wayBack(cause: Cause | undefined): Pick<BackEvent, 'event' | 'id'> | undefined {
   if (cause === undefined || cause.error !== undefined) return undefined
   if (cause.method.endsWith('_reset')) return { event: 'reset', id: undefined }
-  // evm_revert answers false when there is no such snapshot
+  // evm_revert returns false for an unknown snapshot
   if (!cause.method.endsWith('_revert') || cause.result === false) return undefined
   return { event: 'revert', id: snapshotText(cause) }
 }
@@ -328,15 +327,15 @@ function backEvent(change: StateChange, way: Pick<BackEvent, 'event' | 'id'>): B
 }
 
 /**
- * By how many seconds a change moved the clock: by as many as the caller said, where time was increased; else by as
- * many as it is further ahead of its source.
+ * Seconds by which a change moved the clock: the increases if the caller gave them, else the growth of the
+ * offset to its source.
  */
 function clockJump({ before, after }: StateChange): bigint {
   const increased = after.clock.offset - before.clock.offset
   return increased === 0n ? clockShift(after.clock) - clockShift(before.clock) : increased
 }
 
-/** As `clockJump`, but counts what set the clock besides increases where it exceeds what the lost blocks ran ahead. */
+/** As `clockJump` for a lost branch: also counts other clock changes beyond what the lost blocks ran ahead. */
 function clockJumpBack(change: StateChange): bigint {
   const moved = clockShift(change.after.clock) - clockShift(change.before.clock)
   const told = clockJump(change)
@@ -362,11 +361,11 @@ function droppedEvent({ transaction, error }: DroppedTransaction): DroppedEvent 
   return { event: 'dropped', hash, from, nonce, reason: error.message }
 }
 
-/** What changed besides blocks. */
+/** Changes besides blocks. */
 function settingEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
   const { before, after, head } = change
   const events: ChainEvent[] = []
-  // Under a fixed block interval every block moves the clock; its own line has the time.
+  // with a fixed block interval every block moves the clock; the block's line shows its time
   const clockSeconds = head.added.length === 0 ? clockJump(change) : 0n
   if (clockSeconds !== 0n) {
     const { offset } = after.clock
@@ -385,7 +384,7 @@ function settingEvents(change: StateChange, cause: Cause | undefined): ChainEven
   return events
 }
 
-/** What entered the pool. To find it without a hash, the whole pool is looked through. */
+/** Transactions that entered the pool. Without a hash, it searches the whole pool. */
 function newlyWaiting({ before, after }: StateChange, cause: Cause | undefined): Hashes {
   const hash = cause && sentHash(cause)
   const count = after.pool.size - before.pool.size
@@ -396,7 +395,7 @@ function newlyWaiting({ before, after }: StateChange, cause: Cause | undefined):
   return { ...hashesOf(entered.map(({ transaction }) => transaction)), count }
 }
 
-/** Which nonce is missing before the one transaction that entered; nothing where none is. */
+/** The nonce missing before the single new transaction, if any. */
 function gapBefore(
   { after }: StateChange,
   { count, hashes: [hash] }: Hashes,
@@ -408,7 +407,7 @@ function gapBefore(
   return nonce > expected ? { nonce, nextNonce: expected } : {}
 }
 
-/** True when a transaction waits after a change that did not wait before. */
+/** True if the change added a waiting transaction. */
 export function hasEntered(
   { before, after }: Pick<StateChange, 'before' | 'after'>,
   hash: Hash,
@@ -418,7 +417,7 @@ export function hasEntered(
   )
 }
 
-/** What became of the transactions of blocks that are lost. */
+/** What became of the transactions of lost blocks. */
 function leftovers({
   before,
   after,
@@ -435,7 +434,7 @@ function leftovers({
   return { lostBlocks, requeued: hashesOf(requeued), lost: hashesOf(lost) }
 }
 
-/** What is told of blocks of a peer. Those that were replaced may be told, their transactions not one by one. */
+/** Events for a peer's blocks: replaced blocks are mentioned, their transactions not one by one. */
 function importEvents(change: StateChange, peer: string): ChainEvent[] {
   const imported = importedEvent(change)
   const isGenesis = imported?.number === 0n
@@ -446,7 +445,7 @@ function importEvents(change: StateChange, peer: string): ChainEvent[] {
   return [...lost, ...dropped, ...(imported === undefined ? [] : [imported])]
 }
 
-/** Everything to tell of a change, the cause's headline first. */
+/** All events of a change, the cause's headline first. */
 export function changeEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
   if (change.peer !== undefined) return importEvents(change, change.peer)
   const way = wayBack(cause)

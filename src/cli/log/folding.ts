@@ -1,5 +1,4 @@
-// Entries of the log, and how those that repeat become one line with a counter: also where the calls of a client that
-// polls alternate.
+// Folds repeated log entries into one line with a counter, also when a polling client alternates between calls.
 import { stripVTControlCharacters } from 'node:util'
 import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -9,53 +8,52 @@ import { joinedImports } from './peers.ts'
 import { accountOf, askedBy } from './request.ts'
 import type { Entry } from './scene.ts'
 
-/** Turns events into text: whole lines, each with its line feed. */
+/** Formats events as whole lines with line feeds. */
 export interface Renderer {
-  /** What becomes one line with a counter: nothing, equal calls, or also many calls of one method. */
+  /** What folds into one line with a counter: nothing, equal calls, or also many calls of one method. */
   readonly folds: 'nothing' | 'calls' | 'methods'
-  /** @param columns of the terminal; undefined: as wide as may be */
+  /** @param columns of the terminal; undefined: unlimited */
   readonly boot: (boot: BootEvent, columns?: number) => string
   readonly entry: (entry: Entry, columns?: number) => string
   readonly line: (event: LineEvent, columns?: number) => string
 }
 
-/** What the log needs of `LogWriter`. */
 export interface TextWriter {
   readonly write: (text: string) => void
 }
 
-/** The size of the terminal, asked when a line is drawn; undefined in files and pipes. */
+/** The terminal's size when a line is drawn; undefined for files and pipes. */
 export type Screen = (() => { readonly columns: number; readonly rows: number }) | undefined
 
-/** How long a repetition on a terminal waits before it is drawn again. */
+/** Milliseconds before a repeated line is redrawn. */
 const REDRAW_MS = 50
-/** In a file a stretch is written when it ends, or after this time; each time the wait doubles. */
+/** In a file, a stretch is written at its end or after this time, which doubles each time. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 60_000
-/** Lines of a stretch; on a terminal it is as high as the terminal at most. */
+/** Lines of a stretch, limited also by the terminal's height. */
 const MOST_LINES = 12
-/** Rows of a terminal that a stretch leaves to what is above it. */
+/** Rows of the terminal kept above a stretch. */
 const SPARE_ROWS = 2
-/** A line that was not counted on for so long is left where it is: the call has a new one. */
+/** A line without new calls for so long stays as it is; the next call gets a new line. */
 const STALE_MS = 30_000
-/** Lines of one method in a stretch; what has yet other parameters is counted on the newest. */
+/** Lines per method in a stretch; calls with further parameters count on the newest. */
 const MOST_ALIKE = 3
 
-/** A line of a stretch: `count` calls, of which `written` are in the text already. */
+/** A line of a stretch: `count` calls, `written` of them in the text. */
 interface Run {
   entry: Entry
   count: number
   written: number
   isMixed: boolean
-  /** Rows that the text takes on a terminal, when it was drawn. */
+  /** Terminal rows of the text as drawn. */
   rows: number
-  /** When it was counted on last (performance.now). */
+  /** Time of the latest call (performance.now). */
   atMs: number
 }
 
 /**
- * Writes entries. Reads in a row, with empty blocks among them, are a stretch: one line for each kind of call, drawn over
- * as its counter grows. What changes the chain, and what fails in a new way, ends the stretch: it stands in its place.
+ * Consecutive reads and empty blocks form a stretch: one line per kind of call, redrawn as its counter grows.
+ * A change of the chain or a new kind of failure ends the stretch, and keeps its place.
  */
 export class Folding {
   readonly #renderer: Pick<Renderer, 'folds' | 'entry'>
@@ -65,7 +63,7 @@ export class Folding {
   #runs: Run[] = []
   #newest: Run | undefined
   #waitMs = FIRST_WAIT_MS
-  /** When what is counted is to be written (performance.now); undefined when all of it is. */
+  /** When unwritten counts are due (performance.now); undefined if there are none. */
   #dueMs: number | undefined
   #timer: NodeJS.Timeout | undefined
   #timerMs = 0
@@ -76,7 +74,7 @@ export class Folding {
     this.#screen = screen
   }
 
-  /** Writes an entry, or counts it on a line that is there. */
+  /** Writes an entry, or counts it on an existing line. */
   add(entry: Entry): void {
     if (this.#renderer.folds === 'nothing' || !isFoldable(entry)) {
       this.end()
@@ -88,7 +86,7 @@ export class Folding {
     else this.#count(run, entry)
   }
 
-  /** Ends the stretch: what comes stands below it. */
+  /** Ends the stretch; later lines go below it. */
   end(): void {
     this.#show()
     this.#runs = []
@@ -106,7 +104,7 @@ export class Folding {
     )
   }
 
-  /** The line for calls of one method that tells nothing of their parameters, once there are many. */
+  /** The line for many calls of one method, without their parameters. */
   #alike(entry: Entry, least: number): Run | undefined {
     if (this.#renderer.folds !== 'methods' || !isPlain(entry)) return undefined
     const alike = this.#runs.filter(
@@ -128,7 +126,7 @@ export class Folding {
   }
 
   #count(run: Run, entry: Entry): void {
-    // what a file has of a range of blocks is written for good
+    // a block range written to a file cannot be extended
     const isOpen = run.written < run.count || this.#screen !== undefined
     run.isMixed ||= !isSame(run.entry, entry)
     run.entry = isOpen ? joined(run.entry, entry) : entry
@@ -138,7 +136,7 @@ export class Folding {
     this.#awaitMore()
   }
 
-  /** Leaves lines as they are where there are too many: on a terminal the uppermost, in a file the one least in use. */
+  /** Drops surplus lines from the stretch: on a terminal the topmost, in a file the least used. */
   #shorten(): void {
     const screen = this.#screen?.()
     const room = screen === undefined ? MOST_LINES : Math.min(MOST_LINES, screen.rows - SPARE_ROWS)
@@ -150,7 +148,7 @@ export class Folding {
     }
   }
 
-  /** Waits a while for more. One timer serves all stretches: most end before it fires. */
+  /** One timer serves all stretches, as most end before it fires. */
   #awaitMore(): void {
     const now = performance.now()
     const due = now + (this.#screen === undefined ? this.#waitMs : REDRAW_MS)
@@ -178,7 +176,7 @@ export class Folding {
     for (const run of runs) run.written = run.count
   }
 
-  /** On a terminal: the last lines of the stretch anew, over their former text. */
+  /** On a terminal: redraws the last lines of the stretch. */
   #draw(runs: readonly Run[], columns: number): void {
     const up = runs.reduce((sum, { rows }) => sum + rows, 0)
     const texts = runs.map((run) => {
@@ -189,7 +187,7 @@ export class Folding {
     this.#writer.write(`${up > 0 ? `\u001b[${up}A\r\u001b[0J` : ''}${texts.join('')}`)
   }
 
-  /** In a file: a line for those of each run that are not written yet. */
+  /** In a file: appends a line for each run's unwritten calls. */
   #append(runs: readonly Run[]): void {
     for (const run of runs) {
       const count = run.count - run.written
@@ -207,18 +205,18 @@ function withCount({ entry, isMixed }: Run, count: number): Entry {
   return isMixed ? { ...entry, count, isMixed } : { ...entry, count }
 }
 
-/** Calls that changed nothing, and empty blocks that came by themselves. */
+/** Calls that changed nothing, and interval-mined empty blocks. */
 function isFoldable({ call, events }: Entry): boolean {
   if (call === undefined) return isEmptyBlock(events)
   return events.length === 0 && call.console.length === 0
 }
 
-/** What stands where it happened: what may have changed the chain, and what failed. */
+/** Entries that keep their place: possible changes, and failures. */
 function isMilestone({ call }: Entry): boolean {
   return call !== undefined && (changesChain(call) || call.error !== undefined)
 }
 
-/** A read whose line has nothing of its parameters. */
+/** A read whose line shows no parameters. */
 function isPlain(entry: Entry): boolean {
   const { call, callTrace } = entry
   if (call === undefined || isMilestone(entry) || callTrace !== undefined) return false
@@ -246,7 +244,7 @@ function isSame(a: Entry, b: Entry): boolean {
   )
 }
 
-/** True for blocks of one kind: made here, or of one peer, each of which follows the one before. */
+/** True for consecutive blocks made here, or from one peer. */
 function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolean {
   if (former?.event === 'imported' && latest?.event === 'imported') {
     return joinedImports(former, latest) !== undefined
@@ -255,7 +253,7 @@ function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolea
   return latest.first === former.number + 1n
 }
 
-/** Equality of JSON. Each call is compared with every line: what differs mostly does so in a text of its first item. */
+/** JSON equality. Every call is compared with every line; differing calls mostly differ in a text of their first item. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -273,7 +271,7 @@ function areEqual(a: readonly Json[], b: readonly Json[]): boolean {
 
 type JsonObject = { readonly [name: string]: Json | undefined }
 
-/** The newer of two entries of a run; of empty blocks, the whole range. */
+/** The newer of two entries; for empty blocks, the whole range. */
 function joined(run: Entry, next: Entry): Entry {
   const [former] = run.events
   const [latest] = next.events
@@ -285,7 +283,7 @@ function joined(run: Entry, next: Entry): Entry {
   return { ...next, events: [{ ...latest, first: former.first }] }
 }
 
-/** How many rows text takes on a terminal; escape sequences take no room. */
+/** Terminal rows of a text, without escape sequences. */
 function rowsOf(text: string, columns: number): number {
   const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)

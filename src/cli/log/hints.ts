@@ -1,4 +1,4 @@
-// Hints: what a user probably wants to know when something goes wrong for the first time. Each is given once a run.
+// Hints for the first time something goes wrong; each is given once per run.
 import { number, oneLine } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { AllSettings } from '../../options/derived.ts'
@@ -7,10 +7,9 @@ import type { Json } from '../../rpc/schema.ts'
 import type { CallEvent, ChainEvent, HintEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
-/** The code of failed executions unless `--compat` says otherwise, as the specification wants it. */
+/** The specified error code of failed executions; `--compat` may change it. */
 const EXECUTION_CODE = -32015
 
-/** Gives each hint once. */
 export class Hints {
   readonly #isOn: boolean
   readonly #hasFixedGas: boolean
@@ -32,20 +31,19 @@ export class Hints {
     this.#chain = chain
   }
 
-  /** What a call and what it changed give reason to say. */
   afterCall(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
     if (!this.#isOn) return []
     return [...this.#onCode(call), ...this.#onGas(call, events), ...this.#onChainId(call)]
   }
 
-  /** After a request was refused because of the `Host` that it named. */
+  /** For a refused `Host` header. */
   afterForeignHost(header: string): HintEvent[] {
     const name = oneLine(header.replace(/:\d+$/, ''), 100)
     const flag = `--allow-host ${name}`
     return this.#once('host', flag, `a request for the host ${name} was refused; ${flag} allows it`)
   }
 
-  /** Where there is a project, and none of its artifacts. */
+  /** For a project without artifacts. */
   onProject({ hint, flag }: ProjectHint): HintEvent[] {
     return this.#once('project', flag, hint)
   }
@@ -57,14 +55,14 @@ export class Hints {
     return this.#once('code', flag, text)
   }
 
-  /** A transaction that is signed for another chain, sent or read. */
+  /** For a transaction signed for another chain. */
   #onChainId(call: CallEvent): HintEvent[] {
     const { chainId, upstream } = this.#chain?.state.config ?? {}
     const sent = call.refusal?.word === 'WRONG_CHAIN_ID' ? call.refusal.facts.given : undefined
     const signedFor = sent ?? chainIdOfAnswer(call)
     if (chainId === undefined || signedFor === undefined || signedFor === chainId) return []
     const isOfNetwork = signedFor === upstream?.chainId
-    // one that was made here, before the chain id was changed
+    // made here before the chain id was changed
     if (sent === undefined && !isOfNetwork) return []
     const flag = `--chain-id ${isOfNetwork ? 'remote' : signedFor}`
     const consequence =
@@ -91,7 +89,7 @@ export class Hints {
   }
 }
 
-/** The chain id that a transaction which was looked up is signed for. */
+/** The chain id of a looked-up transaction's signature. */
 function chainIdOfAnswer({ method, result }: CallEvent): bigint | undefined {
   if (!/_getTransactionByHash$/.test(method) || typeof result !== 'object' || result === null) {
     return undefined

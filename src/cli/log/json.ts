@@ -1,4 +1,4 @@
-// The log for programs: one JSON object a line, with the same events as the log for people.
+// The JSON log: one object a line, with the same events as the pretty log.
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
 import type { CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
@@ -16,17 +16,16 @@ import {
   toldTransaction,
 } from './scene.ts'
 
-/** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
+/** Characters of JSON above which parameters, a result or error data are truncated to text. */
 const VALUE_LIMIT = 10_000
 /** The same with `--verbose`. */
 const VERBOSE_LIMIT = 1_000_000
 
 /**
- * Makes the renderer for programs. Each line has `time` (ISO 8601, the wall clock) and `event`; amounts of wei, gas
- * and seconds are decimal strings where they may pass 2^53, block numbers are numbers. A call has an `id`;
- * the lines of its changes name that as `call`.
+ * Each line has `time` (ISO 8601, the wall clock) and `event`. Wei, gas and seconds are decimal strings if they may
+ * exceed 2^53; block numbers are numbers. A call has an `id`, which its changes repeat as `call`.
  * @param now milliseconds since 1970
- * @param isVerbose cuts values only where they are very long
+ * @param isVerbose truncates values only above the verbose limit
  */
 export function createJsonRenderer(now: () => number, isVerbose: boolean): Renderer {
   const line = (event: object): string =>
@@ -81,7 +80,7 @@ function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: num
   }
 }
 
-/** Which function a message calls; nothing where it calls none. */
+/** The called function's fields, if there is one. */
 function functionOf(
   to: string | null,
   input: string,
@@ -91,7 +90,7 @@ function functionOf(
   return { selector, function: builtInName(to, input) }
 }
 
-/** The event with what it has inside brought to its surface. */
+/** Flattens nested members. */
 function plainEvent(event: ChainEvent): object {
   if (event.event === 'mining') {
     const { mode, stopped } = event.mining
@@ -103,7 +102,7 @@ function plainEvent(event: ChainEvent): object {
   return { ...event, added: count, hashes }
 }
 
-/** Fields that are small enough for a JSON number, which programs can compare. */
+/** Bounded fields, written as JSON numbers so that programs can compare them. */
 const SMALL = new Set([
   'first',
   'number',
@@ -117,7 +116,7 @@ const SMALL = new Set([
   'nextNonce',
 ])
 
-/** The event without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
+/** Converts bigints. (A replacer for `JSON.stringify` would run for every field of every line.) */
 function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): object {
   const fields = Object.entries(plainEvent(event)).map(([name, value]) => {
     if (name === 'executed') return [name, undefined]

@@ -1,4 +1,4 @@
-// The log of a running chain: gathers what belongs together, and hands it on as text.
+// The log of a running chain: groups events and writes them as text.
 import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -23,25 +23,24 @@ import { Folding, type Renderer, type Screen, type TextWriter } from './folding.
 import { Hints } from './hints.ts'
 import { type Entry, type Scene, withNames } from './scene.ts'
 
-/** How long changes wait for the call that made them before they are logged alone. */
+/** Milliseconds for which a change waits for its call before it is logged alone. */
 const CLAIM_MS = 10
-/** Entries that wait for their turn at most, where names are looked up. */
+/** Queued entries while names are looked up. */
 const QUEUE_LIMIT = 10_000
-/** How long entries wait for others, and how many are told in a row: to look names up leaves replies their turn. */
+/** Milliseconds to gather entries, and how many to write in a row: looking up names must not delay replies. */
 const GATHER_MS = 20
 const IN_A_ROW = 50
-/** How many changes wait for their calls at most. */
+/** Changes that wait for their calls. */
 const HELD_LIMIT = 1_000
-/** Tells an entry; a promise where it waits for an explanation. With `isNow` it does not. */
+/** Writes an entry; a promise if it waits for an explanation, unless `isNow`. */
 type Teller = (isNow: boolean) => Promise<void> | undefined
 
-/** The options that decide on what a log has. */
 export type LogSettings = Pick<
   AllSettings,
   'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept'
 >
 
-/** What the logs of several chains have in common. */
+/** Shared by the logs of several chains. */
 interface Shared {
   readonly folding: Folding
   readonly hinted: Set<string>
@@ -61,7 +60,7 @@ export class Log {
   readonly #settings: LogSettings | undefined
   readonly #shared: Shared
   readonly #folding: Folding
-  /** Of the chain that is logged here; undefined: it has none. */
+  /** The chain's name; undefined for the default chain. */
   readonly #chain: string | undefined
   readonly #named: Log[] = []
   readonly #hints: Hints | undefined
@@ -71,13 +70,13 @@ export class Log {
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
-  /** What is told after replies: to look names up takes time. */
+  /** Entries written after replies, because looking up names takes time. */
   #queue: Teller[] = []
   #queueTimer: NodeJS.Timeout | undefined
-  /** Tells what waits for an explanation, without it. */
+  /** Writes the waiting entry without its explanation. */
   #tellWaiting: (() => void) | undefined
 
-  /** @param settings which hints and traces are given, and of which methods; without them there are no hints */
+  /** @param settings hints, traces and shown methods; undefined: no hints */
   constructor(
     renderer: Renderer,
     writer: TextWriter,
@@ -102,7 +101,7 @@ export class Log {
     this.#isShown = shownMethods(settings)
   }
 
-  /** The log of a chain that has a name: it goes to the same place, and its lines have the name. */
+  /** The log of a named chain: same destination, each line with the name. */
   ofChain(name: string): Log {
     const log = new Log(
       this.#renderer,
@@ -116,12 +115,12 @@ export class Log {
     return log
   }
 
-  /** What this chain's settings are decides on hints. */
+  /** The chain's settings decide on hints. */
   watch(chain: Pick<Chain, 'state'>): void {
     this.#hints?.watch(chain)
   }
 
-  /** Tells names from now on. */
+  /** Uses these names from now on. */
   use(names: Names): void {
     this.#names = names
   }
@@ -151,9 +150,9 @@ export class Log {
     })
   }
 
-  /** Notes a change, which is logged with the call that made it, or alone a little later. */
+  /** Queues a change, which is logged with its call, or alone a little later. */
   change(change: StateChange): void {
-    // blocks of peers are no call's doing
+    // blocks of peers have no call
     if (change.peer !== undefined) {
       this.#tellAlone(change)
       return
@@ -163,7 +162,7 @@ export class Log {
     this.#claimTimer ??= setTimeout(() => this.#tellHeld(), CLAIM_MS).unref()
   }
 
-  /** Takes note of a request that was refused because of the `Host` that it named. */
+  /** For a refused `Host` header. */
   foreignHost(header: string): void {
     this.#tellQueue()
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
@@ -202,21 +201,21 @@ export class Log {
     this.#folding.end()
   }
 
-  /** Writes what waits, and what there was in all. */
+  /** Writes queued entries and the totals. */
   end(): void {
     this.finish()
     const durationMs = Math.round(performance.now() - this.#beganMs)
     this.#line({ event: 'end', ...this.#totals, durationMs })
   }
 
-  /** Tells what happened in a line of its own, below what came before. */
+  /** Writes an event on its own line. */
   #line(event: LineEvent): void {
     this.#tellQueue()
     this.#folding.end()
     this.#writer.write(this.#renderer.line({ ...event, chain: this.#chain }))
   }
 
-  /** Where there are names, after the reply; else at once. */
+  /** With names, after the reply; else at once. */
   #later(tell: Teller): void {
     if (this.#names === undefined && this.#queue.length === 0) {
       void tell(true)
@@ -227,7 +226,10 @@ export class Log {
     this.#queueTimer ??= setTimeout(() => this.#tellQueue(IN_A_ROW), GATHER_MS).unref()
   }
 
-  /** Tells what waits, up to what has to be explained first: that goes on by itself. @param most told until others have a turn */
+  /**
+   * Writes queued entries up to one that waits for an explanation, which continues by itself. @param most entries before
+   * yielding
+   */
   #tellQueue(most = Number.POSITIVE_INFINITY): void {
     clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
@@ -249,7 +251,7 @@ export class Log {
     for (const tell of this.#queue.splice(0)) void tell(true)
   }
 
-  /** Tells an entry with the places where its transactions failed, once they are known. */
+  /** Adds the failed transactions' Solidity stacks, once known. */
   #withStacks(
     entry: Entry,
     isNow: boolean,
@@ -271,7 +273,7 @@ export class Log {
     return explaining.then(tellOnce, () => tellOnce(entry))
   }
 
-  /** Names are looked up among the accounts as a change left them, or as they are. */
+  /** Names are looked up in the state after the change, or in the current one. */
   #scene(change: StateChange | undefined): Scene | undefined {
     const names = this.#names
     if (names === undefined) return undefined
@@ -281,7 +283,7 @@ export class Log {
 
   #hint(hints: readonly HintEvent[]): void {
     if (hints.length === 0) return
-    // it stands below what gave rise to it, which is drawn over no more
+    // below the entry that caused it, which is not redrawn any more
     this.#folding.end()
     for (const hint of hints) {
       const event = { ...hint, chain: this.#chain }
@@ -290,8 +292,8 @@ export class Log {
   }
 
   /**
-   * The held changes that this call made. Reads made none; a send made the one that has its transaction, also one
-   * that answers its revert as an error; whatever else failed changed nothing.
+   * The queued changes made by this call. Reads made none; a send made the one with its transaction, even if it
+   * returned its revert as an error; other failed calls changed nothing.
    */
   #claim(call: CallEvent): readonly StateChange[] {
     if (this.#held.length === 0 || !changesChain(call)) return []
@@ -342,7 +344,7 @@ export class Log {
   }
 }
 
-/** Which methods are shown (`--log-only`, `--log-except`); `*` stands for any characters. */
+/** Methods shown (`--log-only`, `--log-except`); `*` matches any characters. */
 function shownMethods(settings: LogSettings | undefined): (method: string) => boolean {
   const { logOnly = [], logExcept = [] } = settings ?? {}
   if (logOnly.length + logExcept.length === 0) return () => true
@@ -363,7 +365,7 @@ function hasTransaction(change: StateChange, hash: Hash): boolean {
   return isMined || hasEntered(change, hash)
 }
 
-/** The accounts before a change that is one block with one transaction. */
+/** The state before a change of one block with one transaction. */
 function worldBefore({ before, after }: StateChange): World | undefined {
   const [old, { block }] = [headOf(before.tree), headOf(after.tree)]
   const isOne = block.header.parentHash === old.block.hash && block.transactions.length === 1

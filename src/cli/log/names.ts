@@ -1,10 +1,10 @@
-// Names of functions and custom errors, for those that nearly every project meets.
+// Names of well-known functions and custom errors.
 
 import { bySelector, CONSOLE_ADDRESS, decodeArguments, functionSignature } from '../../core/abi.ts'
 import { short } from '../../core/format.ts'
 import { bytesFromHex } from '../../core/hex.ts'
 
-/** OpenZeppelin Contracts 5, ERC-6093 among them. Only types of one word: their arguments are shown. */
+/** OpenZeppelin Contracts 5 with ERC-6093. Only one-word types, as their arguments are shown. */
 const ERRORS = `
 ERC20InsufficientBalance(address,uint256,uint256) ERC20InvalidSender(address) ERC20InvalidReceiver(address)
 ERC20InsufficientAllowance(address,uint256,uint256) ERC20InvalidApprover(address) ERC20InvalidSpender(address)
@@ -29,7 +29,7 @@ ECDSAInvalidSignature() ECDSAInvalidSignatureLength(uint256) ECDSAInvalidSignatu
 const errors = bySelector(ERRORS)
 
 /**
- * What a call calls, as a signature: `transfer(address,uint256)`; undefined when it is not known.
+ * The signature of a called function: `transfer(address,uint256)`; undefined if unknown.
  * @param to the callee; null for a creation
  * @param input hex, from the selector on
  */
@@ -38,19 +38,18 @@ export function builtInName(to: string | null, input: string): string | undefine
   return functionSignature(selectorOf(input))
 }
 
-/** The first four bytes of an input; empty when it has fewer. */
+/** The first four bytes of an input; empty if it is shorter. */
 export function selectorOf(input: string): string {
   return /^0x[0-9a-f]{8}/i.test(input) ? input.slice(0, 10).toLowerCase() : ''
 }
 
-/** The name of a signature: what stands before its arguments. */
 export function nameIn(signature: string): string {
   return signature.split('(', 1)[0] ?? signature
 }
 
 /**
- * A custom error with its arguments, `ERC20InsufficientBalance(0xf39F…2266, 0, 5)`; undefined when it is not known.
- * @param data hex, what was reverted with
+ * A custom error with its arguments, `ERC20InsufficientBalance(0xf39F…2266, 0, 5)`; undefined if unknown.
+ * @param data revert data as hex
  */
 export function errorText(data: string): string | undefined {
   const signature = errors(selectorOf(data))

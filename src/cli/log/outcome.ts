@@ -1,4 +1,4 @@
-// The outcome of a call, and what changed, in a few words: what a line in the log ends with.
+// Short texts of a call's outcome and of changes, for the end of a log line.
 
 import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
@@ -16,10 +16,10 @@ import { importedLine } from './peers.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
-/** Characters of a reason: what to do about it stands at its end. */
+/** Characters of a reason; it may end with what to do. */
 const REASON = 500
 
-/** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
+/** One line of about 100 characters; for a failed call, the reason. */
 export function outcomeOf({ meaning = {}, result, error, failure, refusal }: CallEvent): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
   if (error !== undefined) return shortageText(refusal) ?? oneLine(error.message, REASON)
@@ -31,7 +31,7 @@ export function outcomeOf({ meaning = {}, result, error, failure, refusal }: Cal
   return String(result ?? null)
 }
 
-/** Why a sender cannot pay, whatever words the caller gets; undefined for other refusals. */
+/** Why a sender cannot pay, independent of the caller's error text; undefined for other refusals. */
 function shortageText(refusal: CallEvent['refusal']): string | undefined {
   if (refusal?.word !== 'INSUFFICIENT_FUNDS') return undefined
   const { from, balance, cost } = refusal.facts
@@ -39,7 +39,7 @@ function shortageText(refusal: CallEvent['refusal']): string | undefined {
   return `insufficient funds: ${short(String(from))} has ${ether(balance)}, needs ${ether(cost)}`
 }
 
-/** Why an execution failed, a custom error by its name where that is known. */
+/** The failure reason, with a custom error by name if known. */
 export function failureText({ reason, data }: { reason: string; data: string }): string {
   const error = reason.startsWith('revert custom error') ? errorText(data) : undefined
   return error === undefined ? reason : `revert ${error}`
@@ -62,13 +62,13 @@ function listOutcome(noun = 'item', items: readonly Json[]): string {
   return plural(items.length, noun)
 }
 
-/** How many calls or transactions were run, and how many of them failed. */
+/** Counts runs, and failures among them. */
 function runsOutcome(runs: readonly Json[], noun: string): string {
   const failed = runs.filter((run) => typeof run === 'object' && run !== null && 'error' in run)
   return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${number(failed.length)} failed`}`
 }
 
-/** Recognizes blocks, receipts, transactions and the like by the fields that only they have. */
+/** Recognizes blocks, receipts, transactions and others by their unique fields. */
 function objectOutcome(value: JsonObject): string {
   if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
   if ('cumulativeGasUsed' in value) return receiptOutcome(value)
@@ -116,7 +116,7 @@ function quantity(value: Json | undefined): string {
   return typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? number(BigInt(value)) : '?'
 }
 
-/** What happened, in one phrase: for every event that is no block and no transaction. */
+/** One phrase for every event except blocks and transactions. */
 export function headline(event: ChainEvent): string {
   switch (event.event) {
     case 'snapshot':

@@ -1,6 +1,6 @@
-// The colors of the terminal: chalk's when colors are wanted, else none.
+// Terminal colors: chalk's, or none.
 
-/** Dresses text; every member gives back the text itself where there are no colors. */
+/** Without colors, every member returns the text unchanged. */
 export interface Palette {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -22,8 +22,8 @@ export const PLAIN: Palette = {
 }
 
 /**
- * True when colors are wanted: on a terminal, unless `--no-color` or NO_COLOR say otherwise; FORCE_COLOR asks for
- * them everywhere (`0` and `false` forbid them).
+ * True on a terminal, unless `--no-color` or NO_COLOR is set; FORCE_COLOR forces colors
+ * (`0` and `false` disable them).
  * @see https://no-color.org
  */
 export function wantsColor(question: {
@@ -37,7 +37,7 @@ export function wantsColor(question: {
   return question.isTerminal && TERM !== 'dumb'
 }
 
-/** The palette for a terminal. chalk is loaded only if it is needed: it would cost a pipe its start time. */
+/** Loads chalk only if needed, because it would slow the start. */
 export async function loadPalette(hasColor: boolean): Promise<Palette> {
   if (!hasColor) return PLAIN
   const { Chalk } = await import('chalk')

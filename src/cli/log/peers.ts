@@ -1,10 +1,10 @@
-// What the log tells of peers: those that come and go, and the blocks that came from them.
+// Log lines for peers and the blocks they send.
 import { duration, number, oneLine, plural, short, time } from '../../core/format.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { PeerEvent } from '../../node/peers.ts'
 
-/** Blocks that a peer sent, in a row: `first` to `number`. Block 0 alone: its genesis was taken over. */
+/** Consecutive blocks from a peer: `first` to `number`. Block 0 alone: its genesis was adopted. */
 export interface ImportedEvent {
   readonly event: 'imported'
   readonly first: bigint
@@ -16,7 +16,7 @@ export interface ImportedEvent {
   readonly peer: string
 }
 
-/** The blocks that a change took over; undefined where there are none. */
+/** Blocks that a change imported; undefined if none. */
 export function importedEvent({ head, peer }: StateChange): ImportedEvent | undefined {
   const { added } = head
   const last = added.at(-1)
@@ -29,7 +29,7 @@ export function importedEvent({ head, peer }: StateChange): ImportedEvent | unde
   return { event: 'imported', first, number, hash, transactions, timestamp, peer }
 }
 
-/** One event in place of two that follow each other; undefined where they do not. */
+/** Merges consecutive events; undefined if they are not consecutive. */
 export function joinedImports(
   former: ImportedEvent,
   latest: ImportedEvent,
@@ -73,7 +73,7 @@ export function peerLine(event: PeerEvent): string {
   }
 }
 
-/** What a user may have done that makes blocks invalid elsewhere. */
+/** What the user may have changed that makes blocks invalid elsewhere. */
 function remedyOf(reason: string): string {
   return /: state root: /.test(reason)
     ? ' (state that is set by hand, as with hardhat_setBalance, is in no block: do the same on both, or send transactions)'

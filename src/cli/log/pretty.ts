@@ -1,4 +1,4 @@
-// The log for people: events as lines of text.
+// The pretty log: formats events as lines for people.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import {
   duration,
@@ -50,20 +50,20 @@ import {
 } from './scene.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
-/** Wide enough for nearly all methods, so that durations stand in a column. */
+/** Fits nearly all methods, so that durations align. */
 const METHOD_WIDTH = 28
 const DURATION_WIDTH = 8
-/** What a call did stands so far to the right of it. */
+/** Indentation of a call's changes. */
 const INDENT = 2
-/** Characters of parameters and of a result that `--verbose` prints. */
+/** Characters of parameters and result under `--verbose`. */
 const VERBOSE_LIMIT = 2_000
 const CONSOLE_LIMIT = 4_000
-/** Characters of what a method says that it did. */
+/** Characters of a method's own phrase. */
 const PHRASE_LIMIT = 400
-/** Texts whose form is kept: that of an address costs a Keccak-256. */
+/** Cached texts: an address costs a Keccak-256. */
 const REMEMBERED = 1_000
 
-/** Events of which the call's own line tells, in place of its result. */
+/** Events shown on the call's own line instead of its result. */
 const HEADLINES: ReadonlySet<ChainEvent['event']> = new Set([
   'snapshot',
   'revert',
@@ -73,7 +73,7 @@ const HEADLINES: ReadonlySet<ChainEvent['event']> = new Set([
   'mining',
 ])
 
-/** Makes the renderer for people. `isVerbose` adds parameters and results. */
+/** `isVerbose` adds parameters and results. */
 export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Renderer {
   const plain: PlainLook = {
     palette,
@@ -103,7 +103,7 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
   }
 }
 
-/** A line of a chain that has a name begins with it. */
+/** Prefixes a line with the name of its chain. */
 function named(palette: Palette, chain: string | undefined, line: string): string {
   return chain === undefined ? line : `${palette.cyan(chain)}  ${line}`
 }
@@ -134,14 +134,14 @@ function lineOf(palette: Palette, event: LineEvent): string {
 interface PlainLook {
   readonly palette: Palette
   readonly isVerbose: boolean
-  /** An address as people know it, in full where there is room. */
+  /** The address by name, in full if there is room. */
   readonly address: (address: Address) => string
   readonly label: (method: string) => string
-  /** Of the terminal; undefined: as wide as may be. */
+  /** Of the terminal; undefined: unlimited. */
   readonly columns: number | undefined
 }
 
-/** How an entry is told: with what is known of it. */
+/** An entry's format, with what is known of it. */
 type Look = PlainLook & Pick<Entry, 'scene' | 'stacks' | 'traces' | 'callTrace'>
 
 function fitted(look: Look, columns: number): Look {
@@ -150,7 +150,7 @@ function fitted(look: Look, columns: number): Look {
   return { ...look, columns, label, address: (address) => short(look.address(address)) }
 }
 
-/** `make` with a memory for its newest results. */
+/** Caches the newest results of `make`. */
 function remembering<T extends string>(make: (text: T) => string): (text: T) => string {
   const known = new Map<T, string>()
   return (text) => {
@@ -165,11 +165,11 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
 
 function entryLines(look: Look, entry: Entry): string[] {
   const { call, events } = entry
-  // What came by itself stands at the margin: indented it would seem the doing of the call above.
+  // changes without a call are not indented, or they would seem the effect of the call above
   if (call === undefined) {
     return events.flatMap((event) => eventLines(look, event).map((line) => line.slice(INDENT)))
   }
-  // Nearly all calls are reads; the rest is not even looked at for them.
+  // nearly all calls are reads, which need no further checks
   const isPlain = events.length === 0 && !look.isVerbose && look.callTrace === undefined
   if (isPlain && call.console.length + call.notes.length === 0) {
     return [callLine(look, call, toldOf(look, call, [], []), entry)]
@@ -192,7 +192,7 @@ function noteLines(look: Look, notes: readonly string[] = []): string[] {
   return notes.map((note) => `    ${look.palette.yellow('note')} ${withNames(look, note)}`)
 }
 
-/** What a call did, where that says more than its result; else nothing. */
+/** The call's phrase, if it says more than its result. */
 function toldOf(
   look: Look,
   { method, told }: CallEvent,
@@ -209,7 +209,7 @@ function toldOf(
   )
 }
 
-/** A phrase with its addresses as people know them, and its hashes shortened. */
+/** Names addresses in a phrase and shortens its hashes. */
 function withNames({ address }: Look, phrase: string): string {
   return oneLine(phrase, PHRASE_LIMIT)
     .replace(/0x[0-9a-f]{40}\b/g, (each) => address(each as Address))
@@ -227,7 +227,7 @@ function callLine(
   const time = milliseconds(call.durationMs)
   const isNarrow = look.columns !== undefined && look.columns < NARROW
   const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
-  // its transaction says whom it called
+  // the transaction's line has the callee
   const isTold = events.some(({ event }) => event === 'transaction')
   const named = isTold ? undefined : toldCall(look.scene, call)
   const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call, named)
@@ -242,7 +242,7 @@ function callLine(
   return `${dress(method)}  ${took}  ${dress(line)}${counter}`
 }
 
-/** What came of a call: in the words of the project where it knows them. */
+/** The outcome, with the project's names if known. */
 function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
   const { failure, error: { solidityStack } = {} } = call
   if (solidityStack !== undefined) return briefly(solidityStack)
@@ -254,7 +254,7 @@ function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
   return answer === undefined ? outcomeOf(call) : `→ ${answer}`
 }
 
-/** Whom a call called, and which function; or the account that it asked about. */
+/** The callee and function, or the account the call is about. */
 function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string | undefined {
   const asked = askedBy(call)
   if (asked === undefined) {
@@ -266,7 +266,7 @@ function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string
     const phrase = phraseOf(named, look.isVerbose)
     if (to === null) return `new ${phrase}`
     if ('created' in named && named.created) return `${phrase} by ${calleeOf(look, to)}`
-    // a function that is known by its selector alone
+    // a function known only by its selector
     return named.contract === undefined ? `${calleeOf(look, to)} ${phrase}` : phrase
   }
   if (to === null) return 'new contract'
@@ -279,7 +279,7 @@ function calleeOf({ address }: Look, to: string): string {
   return isAddress ? short(address(to.toLowerCase() as Address)) : oneLine(to, 42)
 }
 
-/** The name of the function that is called, else its selector; nothing where there is none. */
+/** The function's name, else its selector; empty without either. */
 function functionOf(to: string | null, input: string): string[] {
   const selector = selectorOf(input)
   const name = builtInName(to, input)
@@ -328,7 +328,7 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
   ]
 }
 
-/** Whom a transaction called, and with what; or what it created. */
+/** A transaction's callee and input, or the created contract. */
 function targetOf(look: Look, event: TransactionEvent): string {
   const { scene, address, isVerbose, palette } = look
   const { to, created, executed } = event
@@ -350,7 +350,7 @@ function targetOf(look: Look, event: TransactionEvent): string {
   return `${phrase}${place ?? ''} by ${palette.dim(nameFor(look, to))}`
 }
 
-/** An account: its label, if it has one, before its address. */
+/** An account's label, if any, and address. */
 function nameFor({ scene, address }: Look, account: Address): string {
   const label = scene?.names.label(account)
   return label === undefined ? address(account) : `${label} ${address(account)}`
@@ -376,7 +376,7 @@ function failureOf(
 }
 
 function eventTexts(look: Look, event: TransactionEvent): string[] {
-  // a trace has them where they were emitted
+  // a trace shows events where they were emitted
   if (look.scene === undefined || look.traces?.has(event.hash)) return []
   const { told, others } = toldEvents(look.scene, event)
   const texts = told.map((each) => phraseOf(each, look.isVerbose))
@@ -396,7 +396,7 @@ function isShort({ columns }: Look): boolean {
   return columns !== undefined && columns < WIDE
 }
 
-/** A console line of a contract; lines after a line feed stand under the first. */
+/** A console line; text after its line feeds is indented below. */
 function consoleLines(palette: Palette, text: string): string[] {
   const [first = '', ...rest] = printable(text.slice(0, CONSOLE_LIMIT)).split('\n')
   const label = 'console.log'

@@ -1,20 +1,20 @@
-// What a call is about: an account, or whom it calls, and with what.
+// Finds a call's subject: an account, or its callee and input.
 import type { Json } from '../../rpc/schema.ts'
 import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
 import type { CallEvent } from './events.ts'
 
-/** A message as its sender put it. */
+/** A message as sent. */
 export interface Asked {
   readonly from: string | undefined
   readonly to: string | null
-  /** Hex; empty where there is none. */
+  /** Hex; empty if there is none. */
   readonly input: string
   readonly hasGas: boolean
 }
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
-/** The message in a call's first parameter; undefined when that is something else. */
+/** The message in a call's first parameter; undefined for anything else. */
 export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefined {
   const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
   if (!isObject(request)) return undefined
@@ -29,13 +29,13 @@ export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefine
   }
 }
 
-/** The account that a call is about, where its first parameter is one; in the letter case that it came in. */
+/** The account in a call's first parameter, in its letter case. */
 export function accountOf({ params }: Pick<CallEvent, 'params'>): string | undefined {
   const first = Array.isArray(params) ? (params[0] as Json | undefined) : undefined
   return typeof first === 'string' && /^0x[0-9a-f]{40}$/i.test(first) ? first : undefined
 }
 
-/** True for the factory for deterministic addresses: what it is sent is a salt and the code of a creation. */
+/** True for the deterministic deployment factory, whose input is a salt and creation code. */
 export function isDeployer(to: string): boolean {
   return to.toLowerCase() === CREATE2_DEPLOYER.address
 }

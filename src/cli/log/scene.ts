@@ -1,4 +1,4 @@
-// What a project's names make of calls and transactions: phrases for the log.
+// Phrases for calls and transactions that use a project's names.
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
 import type { Names } from '../../project/naming/names.ts'
@@ -8,49 +8,49 @@ import type { World } from '../../state/world.ts'
 import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
-/** The names of a project, and the accounts that they are looked up among. */
+/** A project's names, and the state to look them up in. */
 export interface Scene {
   readonly names: Names
   readonly world: World
-  /** The accounts before the transaction, where there was one alone. */
+  /** The state before the transaction, if it was the only one. */
   readonly before?: World | undefined
-  /** Of which transactions the calls are told as a tree. */
+  /** Which transactions get call traces. */
   readonly traces: 'failed' | 'all' | undefined
 }
 
-/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
+/** A call with its changes; without a call, a change by itself (interval mining). */
 export interface Entry {
-  /** The name of the chain, where it has one. */
+  /** Undefined for the default chain. */
   readonly chain?: string | undefined
   readonly call: CallEvent | undefined
-  /** Counts the calls of a run, from 1 on. */
+  /** Counts the calls of a run, from 1. */
   readonly id?: number | undefined
-  /** How many times; above 1 only for entries that fold. */
+  /** Repetitions; above 1 only for folded entries. */
   readonly count: number
-  /** True: the calls had different parameters, and this is the newest. */
+  /** True: the calls had different parameters; this is the newest. */
   readonly isMixed?: boolean
   readonly events: readonly ChainEvent[]
-  /** What names are looked up in; undefined where there is no project. */
+  /** Undefined without a project. */
   readonly scene?: Scene | undefined
-  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
+  /** Reasons and Solidity stacks of failed transactions by hash, in lines. */
   readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
-  /** Calls of transactions as trees, by their hashes, in lines. */
+  /** Call traces of transactions by hash, in lines. */
   readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
-  /** The call's own calls as a tree, in lines, where it made no transaction. */
+  /** The call's own trace, in lines, if it made no transaction. */
   readonly callTrace?: readonly string[] | undefined
 }
 
-/** Characters that a call, an event or an error may take in a line. */
+/** Characters of a call, event or error in a line. */
 const PHRASE = 240
 
-/** Events below one transaction; how many more there are is told. */
+/** Events listed below one transaction; the rest are counted. */
 const LISTED = 50
 
 export function phraseOf(told: Told, isVerbose: boolean): string {
   return isVerbose ? oneLine(told.whole, 10 * PHRASE) : oneLine(told.text, PHRASE)
 }
 
-/** What a call of an execution calls or creates; undefined where the project does not know. */
+/** Undefined if the project does not know the callee. */
 export function toldCall(scene: Scene | undefined, call: CallEvent): Told | ToldCall | undefined {
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
@@ -71,19 +71,19 @@ export function toldTransaction(
   return names.call(world, { from, to, input }, before)
 }
 
-/** What a call returned, in words. */
+/** A call's return values, as text. */
 export function answerText(
   told: Told | ToldCall | undefined,
   { meaning, result }: CallEvent,
 ): string | undefined {
-  // what others answer is gas, or a hash
+  // other results are gas or a hash
   if (told === undefined || !('answer' in told) || meaning?.unit !== 'return data') return undefined
   if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
   const answer = told.answer(bytesFromHex(result))
   return answer && oneLine(answer, PHRASE)
 }
 
-/** The custom error that an execution failed with. @param to who was called */
+/** The custom error of a failed execution. @param to the account called */
 export function toldError(
   scene: Scene | undefined,
   to: string | null,
@@ -93,7 +93,7 @@ export function toldError(
   return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
-/** The events of a transaction that the project knows, and how many others there are. */
+/** A transaction's known events, and the count of others. */
 export function toldEvents(
   { names, world }: Scene,
   { executed, to, created }: TransactionEvent,
@@ -103,10 +103,10 @@ export function toldEvents(
   return { told, others: logs.length - told.length }
 }
 
-/** Failed transactions of one entry that are explained: each is run again. */
+/** Failed transactions explained per entry: each runs again. */
 const EXPLAINED = 10
 
-/** The entry once the artifacts that it is told by are read, with what `withStacks` adds; undefined where nothing is waited for. */
+/** Waits for the artifacts being read, then adds `withStacks`; undefined if nothing is pending. */
 export function withNames(entry: Entry): Promise<Entry> | undefined {
   const { call, events, scene } = entry
   const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
@@ -115,7 +115,7 @@ export function withNames(entry: Entry): Promise<Entry> | undefined {
   return reading.then(() => withStacks(entry) ?? entry)
 }
 
-/** The entry with why and where its transactions failed, and with their traces; undefined where nothing is to be added. */
+/** Adds failure explanations and call traces; undefined if there are none. */
 function withStacks(entry: Entry): Promise<Entry> | undefined {
   const { call, events, scene } = entry
   if (scene === undefined) return undefined
@@ -145,7 +145,7 @@ async function explained(
   return { ...entry, stacks, traces: await linesOf(traced, names.runs.trace) }
 }
 
-/** Lines for transactions, by their hashes; none where they cannot be run again. */
+/** Lines by transaction hash; empty if a transaction cannot run again. */
 async function linesOf(
   transactions: readonly TransactionEvent[],
   lines: (hash: Hash) => Promise<readonly string[] | undefined>,
@@ -158,14 +158,14 @@ async function linesOf(
   return found
 }
 
-/** `InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:45` of the lines of an explanation. */
+/** `InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:45` from an explanation's lines. */
 export function briefly([reason = '', ...stack]: readonly string[]): string {
   const places = stack.flatMap((line) => /\((about )?([^()]+:\d+):\d+\)$/.exec(line) ?? [])
   const [, about = '', place] = places
   return oneLine(place === undefined ? reason : `${reason} at ${about}${place}`, PHRASE)
 }
 
-/** The parts of a told call, event or error for programs. */
+/** The parts of a call, event or error for the JSON log. */
 export function plainTold(told: Told | ToldCall): { readonly [key: string]: Json | undefined } {
   const { contract, name, signature, values } = told
   const { calls = [], created = undefined } = 'calls' in told ? told : {}
@@ -189,7 +189,7 @@ export function plainTold(told: Told | ToldCall): { readonly [key: string]: Json
   }
 }
 
-/** A value as JSON: numbers as decimal text, tuples as lists of what they hold. */
+/** Numbers become decimal text, tuples lists. */
 function plainValue(value: unknown): Json {
   if (Array.isArray(value)) return (value as readonly unknown[]).map(plainValue)
   if (typeof value === 'bigint' || typeof value === 'number') return value.toString()

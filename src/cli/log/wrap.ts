@@ -1,18 +1,18 @@
-// Lines as wide as a terminal: broken between words, hashes shortened where they have no room.
+// Wraps lines to the terminal's width: between words, with hashes shortened where they do not fit.
 import { stripVTControlCharacters } from 'node:util'
 import { short } from '../../core/format.ts'
 
-/** Columns from which on addresses stand in full. */
+/** Columns from which addresses are shown in full. */
 export const WIDE = 100
 /** Columns below which names have no column of their own. */
 export const NARROW = 80
 
-/** What a line that goes on is indented by, besides its own indentation. */
+/** Extra indentation of continued lines. */
 const HANG = 4
 
 /**
- * A line as it is, or in several rows where it has not room in one. Escape sequences take none.
- * @param shortened makes a word shorter that is longer than a row; else it stands as it is
+ * Splits a line into rows if it is too long. Escape sequences have no width.
+ * @param shortened shortens a word longer than a row; if it cannot, the word stays
  */
 export function wrapped(
   line: string,

@@ -1,17 +1,17 @@
-// Writes the log without ever making the chain wait: lines are gathered, written together, and dropped (counted) when
+// Writes the log without delaying the chain: lines are batched, and dropped (counted) when
 // the reader is too slow, so that memory stays bounded.
 import { writeSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 
-/** Characters that may wait for a slow reader. */
+/** Characters buffered for a slow reader. */
 const BACKLOG_LIMIT = 4_000_000
 
-/** How long lines are gathered before they are written: each write takes processor time from the chain. */
+/** Milliseconds of batching: each write takes processor time from the chain. */
 const GATHER_MS = 50
 
-/** Where a log goes. `fd` is set for files: what is left at a crash can be written at once there. */
+/** A log's destination. `fd` is set for files, where the rest can be written synchronously on a crash. */
 export interface Sink {
-  /** Called once, when there is something to write: making a stream at the start would delay the first calls. */
+  /** Called once, on the first write: making a stream at the start would delay the first calls. */
   readonly open: () => Writable
   readonly fd: number | undefined
 }
@@ -28,13 +28,13 @@ export class LogWriter {
   #onIdle: (() => void) | undefined
   #stream: Writable | undefined
 
-  /** @param describeDropped the line that tells of dropped lines, with its line feed */
+  /** @param describeDropped returns the line about dropped lines, with its line feed */
   constructor(sink: Sink, describeDropped: (lines: number) => string) {
     this.#sink = sink
     this.#describeDropped = describeDropped
   }
 
-  /** Adds whole lines. Returns at once; they are written a little later, together. */
+  /** Queues whole lines; never waits. */
   write(text: string): void {
     if (this.#isBroken) return
     if (this.#size + text.length > BACKLOG_LIMIT) {
@@ -60,7 +60,7 @@ export class LogWriter {
     })
   }
 
-  /** For the last moment of a process, when nothing can be waited for. */
+  /** Synchronous, for the end of the process. */
   flushNow(): void {
     const text = this.#take()
     if (text === '' || this.#isBroken) return
@@ -68,7 +68,7 @@ export class LogWriter {
       if (this.#sink.fd === undefined) this.#opened().write(text)
       else writeSync(this.#sink.fd, text)
     } catch {
-      // The disk is full or the reader is gone: there is nobody left to tell.
+      // The disk is full or the reader is gone: the error cannot be reported.
       this.#break()
     }
   }
@@ -76,7 +76,7 @@ export class LogWriter {
   #opened(): Writable {
     if (this.#stream !== undefined) return this.#stream
     this.#stream = this.#sink.open()
-    // A broken pipe or a full disk ends the log, never the chain.
+    // A broken pipe or full disk ends the log, never the chain.
     this.#stream.on('error', () => this.#break())
     return this.#stream
   }

@@ -1,4 +1,4 @@
-// The command line, as commander reads it: the options of a chain, the commands with theirs, help and the version.
+// Declares the command line for commander: chain options, subcommands with theirs, help and version.
 import { Command, CommanderError, Option } from 'commander'
 import { DevchainError } from '../../core/errors.ts'
 import {
@@ -25,14 +25,13 @@ import {
   usageOf,
 } from './subcommands.ts'
 
-/** Options of a chain as they were given, by key: text, a list of texts for those that add up, true for flags. */
+/** Given chain options by key: text, a list of texts for repeatable ones, true for flags. */
 export type GivenOptions = { readonly [Key in OptionKey]?: unknown }
 
-/** What the arguments say. */
 export interface CommandLine {
-  /** Undefined: a chain is to be started. */
+  /** Undefined: start a chain. */
   readonly name: SubcommandName | undefined
-  /** The arguments of the command. */
+  /** The command's arguments. */
   readonly words: readonly string[]
   /** The command's own flags, by name without hyphens; true for one without a value. */
   readonly flags: { readonly [name: string]: string | true | undefined }
@@ -52,8 +51,8 @@ over the file.
   devchain --import chain.rlp                  begin with the blocks that devchain export wrote`
 
 /**
- * Reads arguments, and prints help or the version where they ask for it; a mistake goes to standard error.
- * @returns what they say, or the exit code when there is nothing to do
+ * Prints help or the version if asked to, and mistakes to standard error.
+ * @returns the parsed arguments, or the exit code if there is nothing to do
  */
 export async function readArguments(argv: readonly string[]): Promise<CommandLine | number> {
   try {
@@ -72,9 +71,8 @@ export async function readArguments(argv: readonly string[]): Promise<CommandLin
 }
 
 /**
- * Reads arguments.
- * @returns what they say, or the text that is to be printed where they ask for help or the version alone
- * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong, and the nearest valid option where that helps
+ * @returns the parsed arguments, or the text of help or version to print
+ * @throws {DevchainError} `INVALID_PARAMS` naming the mistake, and the nearest valid option where that helps
  */
 export function readCommandLine(argv: readonly string[]): CommandLine | string {
   let said: CommandLine | undefined
@@ -96,7 +94,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine | string {
   return said ?? printed
 }
 
-/** `help`, `help COMMAND` and `-v` are words of other programs for flags. */
+/** Accepts `help`, `help COMMAND` and `-v`, which other programs use for flags. */
 function withoutShortWords(argv: readonly string[]): readonly string[] {
   const [first, second] = argv
   if (argv.length === 1 && first === '-v') return ['--version']
@@ -106,8 +104,8 @@ function withoutShortWords(argv: readonly string[]): readonly string[] {
 }
 
 /**
- * The arguments with the value of each flag that may stand alone: `exec --trace npm test` runs npm. What is no value of the
- * flag begins the command that runs beside the chain.
+ * Inserts the default of each flag with an optional value: `exec --trace npm test` runs npm. A word that is no value of the
+ * flag begins the command.
  */
 function withPlainFlags(argv: readonly string[]): string[] {
   const [name] = argv
@@ -130,15 +128,15 @@ function withPlainFlags(argv: readonly string[]): string[] {
   return plain
 }
 
-/** Takes what arguments say. */
+/** Collects the parsed arguments. */
 interface Tell {
   readonly line: (line: CommandLine) => void
   readonly print: (text: string) => void
 }
 
 /**
- * The command line as commander wants it declared, from the list of options and that of commands. Of the commands that
- * these arguments do not name there is what help tells: to declare all would take longer than to read them.
+ * Declares the options and subcommands. Subcommands that the arguments do not name get only their help
+ * text: declaring all would take longer than parsing.
  */
 function createProgram(argv: readonly string[], tell: Tell): Command {
   const program = configured(new Command('devchain'), '--help lists all', tell)
@@ -170,20 +168,20 @@ function createProgram(argv: readonly string[], tell: Tell): Command {
     })
 }
 
-/** What all commands have: one form of help, and mistakes that are thrown. */
+/** One help format for all commands; mistakes throw. */
 function configured(command: Command, help: string, { print }: Tell): Command {
   return command
     .configureHelp({
       helpWidth: HELP_WIDTH,
       subcommandTerm: (each) => usageOf(subcommandOf(each.name() as SubcommandName)),
-      // a placeholder says what may be chosen
+      // the placeholder lists the choices
       optionDescription: ({ description }) => description,
     })
     .configureOutput({ writeOut: print, writeErr: () => undefined })
     .helpCommand(false)
     .allowExcessArguments(false)
     .exitOverride((error) => {
-      // help and the version have been printed
+      // help or the version was printed
       if (error.exitCode === 0) throw error
       const message = `${mistakeOf(command, error)} (${help})`
       throw new DevchainError('INVALID_PARAMS', message)
@@ -239,7 +237,7 @@ function misplaced(name: SubcommandName): string {
   return `a command comes first, and its options after it: devchain ${usage}`
 }
 
-/** The options of the chain that a command starts; where one has the name of the command's own, that is meant. */
+/** The chain options of a subcommand, except those that its own flags shadow. */
 function chainKeys({ flags }: Subcommand): readonly OptionKey[] {
   return OPTION_KEYS.filter((key) => !flags.some(({ name }) => name === flagOf(key)))
 }
@@ -251,7 +249,7 @@ function createOption(key: OptionKey): Option {
   const isPlain = type.placeholder === undefined || preset === 'none'
   const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
   const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
-  // a flag `--no-…` is an option of its own, and does not turn another one off
+  // a flag `--no-…` is an option of its own, and does not negate another
   option.negate = false
   if (type.alone !== undefined) option.preset(type.alone)
   if (type.repeatable) {
@@ -263,13 +261,12 @@ function createOption(key: OptionKey): Option {
   return option.helpGroup(`${groupOf(key)}:`)
 }
 
-/** What stands after a flag: ` <NUMBER>`, in brackets where it may be left out. */
+/** ` <NUMBER>`, in brackets if optional. */
 function valueTerm({ placeholder, alone }: Type<unknown>): string {
   if (placeholder === undefined) return ''
   return alone === undefined ? ` <${placeholder}>` : ` [${placeholder}]`
 }
 
-/** The options of a chain that were given. */
 function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOptions {
   const values: Partial<Record<OptionKey, unknown>> = {}
   const byFlag = new Map(command.options.map((option) => [option.long, option]))

@@ -1,11 +1,11 @@
-// What is wrong with arguments, in one line for people.
+// One-line messages for wrong arguments.
 import type { Command, CommanderError } from 'commander'
 import { printValue } from '../../core/errors.ts'
 import { hintOf, nearest } from '../../core/nearest.ts'
 import { flagOf, OPTION_KEYS, optionOf } from '../../options/derived.ts'
 import { SUBCOMMANDS } from './subcommands.ts'
 
-/** A mistake that commander found, without where to read more. */
+/** Without the pointer to help. */
 export function mistakeOf(command: Command, { code, message }: CommanderError): string {
   const named = /'([^']*)'/.exec(message)?.[1] ?? ''
   switch (code) {
@@ -25,7 +25,7 @@ export function mistakeOf(command: Command, { code, message }: CommanderError): 
 function unknownOption(command: Command, text: string): string {
   const flags = [...command.options.map(({ long }) => long ?? ''), '--help']
   const [flag = text, value] = text.split('=', 2)
-  // commander knows no flag of this name that takes a value
+  // commander reports a flag with a superfluous value as unknown
   if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
   if (/^-\d/.test(flag)) return `unknown option ${flag}; after -- it is an argument`
   const ours = FOREIGN.get(flag)
@@ -35,7 +35,7 @@ function unknownOption(command: Command, text: string): string {
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
 
-/** Flags of other nodes whose names are too unlike ours to be found by them. */
+/** Flags of other nodes whose names are too different to be suggested. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['-f', '--fork URL'],
   ['--fork-url', '--fork URL'],
@@ -63,7 +63,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 const LIMITS = 'what a forked network allows is learned, and the log tells what is waited for'
 const NETWORKS = 'what a forked network has of its own is known by its chain id and its blocks'
 
-/** Flags of other nodes that nothing here corresponds to, and why. */
+/** Flags of other nodes without a counterpart here, and why. */
 const NEEDLESS: ReadonlyMap<string, string> = new Map([
   ['--compute-units-per-second', LIMITS],
   ['--no-rate-limit', LIMITS],
@@ -76,7 +76,7 @@ const NEEDLESS: ReadonlyMap<string, string> = new Map([
   ['--chain-type', NETWORKS],
 ])
 
-/** @param declared the option as it was declared: `--port <PORT>` */
+/** @param declared the option as declared: `--port <PORT>` */
 function missingValue(declared: string): string {
   const [flag, placeholder = ''] = declared.split(' ')
   const key = OPTION_KEYS.find((candidate) => flagOf(candidate) === flag)
@@ -86,7 +86,7 @@ function missingValue(declared: string): string {
 
 function excess(command: Command): string {
   const { mnemonic } = command.opts<{ readonly mnemonic?: string }>()
-  // the words of a phrase are secrets
+  // a mnemonic is secret
   if (mnemonic !== undefined && !/\s/.test(mnemonic)) {
     return '--mnemonic needs its phrase in quotes'
   }

@@ -1,4 +1,4 @@
-// Times as people write them in a shell: +1d, +1h30m, a date.
+// Parses times as written in a shell: +1d, +1h30m, a date.
 import { DevchainError, printValue } from '../../core/errors.ts'
 
 export type Move =
@@ -17,8 +17,8 @@ const DATE =
   /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * Reads `+90` and `+90s` (seconds), `+5m`, `+2h`, `+1d`, `+1w`, several of them in a row (`+1d12h`), a date
- * (`2030-01-01`, `2030-01-01T12:00`, in UTC unless it names a zone), or seconds since 1970.
+ * Reads `+90` and `+90s` (seconds), `+5m`, `+2h`, `+1d`, `+1w`, several in a row (`+1d12h`), a date
+ * (`2030-01-01`, `2030-01-01T12:00`, UTC unless it names a zone), or seconds since 1970.
  * @throws {DevchainError} `INVALID_PARAMS` for anything else
  */
 export function parseMove(text: string): Move {
@@ -41,7 +41,7 @@ function durationOf(text: string): bigint | undefined {
   )
 }
 
-/** Seconds since 1970 of a date that there is; JavaScript takes one without a zone for local time, no chain does. */
+/** Seconds since 1970 of an existing date. JavaScript reads a date without a zone as local time; here it is UTC. */
 function dateOf(text: string): bigint | undefined {
   const groups = DATE.exec(text)?.groups
   if (groups === undefined) return undefined
@@ -58,7 +58,7 @@ function hintFor(text: string): string {
 }
 
 /**
- * Reads how long to wait: seconds, or with the unit ms, s, m or h.
+ * Reads seconds, or a number with ms, s, m or h.
  * @returns milliseconds
  * @throws {DevchainError} `INVALID_PARAMS` for anything else
  */

@@ -1,4 +1,4 @@
-// The commands, each once: parsing, help, completions and the table of README.md derive from here.
+// The subcommands, each once: parsing, help, completions and the table of README.md derive from here.
 
 export type SubcommandName =
   | 'exec'
@@ -21,39 +21,38 @@ export type SubcommandName =
   | 'fork-merge'
   | 'completions'
 
-/** What a subcommand ends with. */
+/** Exit codes. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
 
 export interface SubcommandFlag {
   readonly name: `--${string}`
-  /** Undefined for a flag without a value. Words with bars between them are all that there are. */
+  /** Undefined for a flag without a value. Words separated by bars are the only choices. */
   readonly placeholder?: string
-  /** Given more than once, or with commas, the values add up. */
+  /** Repeated flags and comma lists accumulate. */
   readonly repeatable?: true
   /** One sentence, without a full stop. */
   readonly sentence: string
 }
 
-/** An argument of a subcommand. Only the last may be `repeated`. */
+/** Only the last may be `repeated`. */
 export interface SubcommandArgument {
   readonly name: string
   readonly sentence: string
   readonly kind: 'required' | 'optional' | 'repeated'
-  /** What it may be, for completions: words, or what a shell or this program can list; anything when left out. */
+  /** Completions: words, or what the shell or this program can list; anything when left out. */
   readonly values?: readonly string[] | 'files' | 'methods' | 'snapshots' | 'commands'
 }
 
-/** A subcommand as help and completions show it. */
 export interface Subcommand {
   readonly name: SubcommandName
   readonly arguments: readonly SubcommandArgument[]
   /** One sentence, without a full stop. */
   readonly sentence: string
   readonly flags: readonly SubcommandFlag[]
-  /** What one has to know besides, and examples. */
+  /** Further help, with examples. */
   readonly notes?: string
   readonly exits: readonly (readonly [code: string, meaning: string])[]
-  /** True: it also takes the options of a chain that is started, and another program's command line. */
+  /** True: it also takes chain options and another program's command line. */
   readonly startsChain?: boolean
 }
 
@@ -99,7 +98,6 @@ const repeated = argumentOf('repeated')
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-/** The shells that there are completions for. */
 export const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
 
 const exec: Subcommand = {
@@ -134,7 +132,7 @@ says otherwise. Signals are handed on to the command. Of a long log the newest 4
   startsChain: true,
 }
 
-/** All subcommands, in the order of help. */
+/** In the order of help. */
 export const SUBCOMMANDS: readonly Subcommand[] = [
   exec,
   remote(
@@ -326,7 +324,7 @@ export function subcommandOf(name: SubcommandName): Subcommand {
   return SUBCOMMANDS.find((each) => each.name === name)!
 }
 
-/** `mine [blocks]`: a subcommand with its arguments. */
+/** `mine [blocks]` */
 export function usageOf({ name, arguments: declared, startsChain }: Subcommand): string {
   if (startsChain === true) return `${name} [options] -- <${declared[0]?.name}…>`
   const words = declared.map(({ name: argument, kind }) => {
