@@ -1,12 +1,12 @@
-// What contracts understand, as far as it is read here: arguments that are words and byte strings, functions of standards.
+// Reads the parts of the contract ABI that devchain needs: words, byte strings, and the functions of common standards.
 // @see https://docs.soliditylang.org/en/latest/abi-spec.html
 import { checksumAddress, keccak256 } from './crypto/crypto.ts'
 import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from './hex.ts'
 
-/** An argument as it was passed; addresses and byte strings are texts. */
+/** Addresses and byte strings are text. */
 export type AbiValue = string | bigint | boolean
 
-/** Where contracts print: `console.log` in ASCII, at the end of an address. */
+/** The address that `console.log` calls: "console.log" in ASCII. */
 export const CONSOLE_ADDRESS: Address = '0x000000000000000000636f6e736f6c652e6c6f67' as Address
 
 /** The selector of a signature: `transfer(address,uint256)` gives `0xa9059cbb`. */
@@ -14,7 +14,7 @@ export function selectorOf(signature: string): string {
   return hexFromBytes(keccak256(new TextEncoder().encode(signature)).subarray(0, 4))
 }
 
-/** The arguments of a call; undefined when the encoding is broken. */
+/** The arguments of a call; undefined if the encoding is broken. */
 export function decodeArguments(
   types: readonly string[],
   data: Uint8Array,
@@ -85,10 +85,10 @@ aggregate3Value((address,bool,uint256,bytes)[]) tryAggregate(bool,(address,bytes
 blockAndAggregate((address,bytes)[]) tryBlockAndAggregate(bool,(address,bytes)[]) getBlockNumber() getChainId()
 getEthBalance(address) getCurrentBlockTimestamp()`
 
-/** The signature of a function by its selector, `transfer(address,uint256)`; undefined for one that is not known. */
+/** Looks up a known function by selector, e.g. `transfer(address,uint256)`. */
 export const functionSignature: (selector: string) => string | undefined = bySelector(FUNCTIONS)
 
-/** Looks signatures up by selector. They are hashed when the first is asked for, as many runs need none. */
+/** Looks up signatures by selector. Hashes the list on first use, as many runs need none. */
 export function bySelector(list: string): (selector: string) => string | undefined {
   let known: ReadonlyMap<string, string> | undefined
   return (selector) => {

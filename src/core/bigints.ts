@@ -1,4 +1,4 @@
-// What the language has for numbers alone: the larger and the smaller of two bigints, and the bounds of the wire's integers.
+// What the language offers for numbers only: minimum and maximum of bigints, and the bounds of the wire's integers.
 
 export const MAX_UINT64: bigint = 2n ** 64n - 1n
 

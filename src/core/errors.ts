@@ -1,23 +1,20 @@
-// The one error class of the product: a word for the kind, a sentence for people, facts for programs.
+// The one error class of devchain: a word for the kind, a message for people, facts for programs.
 
-/**
- * Why something was refused. `rpc/errors.ts` gives each word its JSON-RPC number; a word without a row there
- * does not compile.
- */
+/** Why devchain refused something. `rpc/errors.ts` maps each word to a JSON-RPC code; a missing row does not compile. */
 export type ErrorWord =
-  // the request
+  // requests
   | 'PARSE_ERROR'
   | 'INVALID_REQUEST'
   | 'METHOD_NOT_FOUND'
   | 'METHOD_NOT_SUPPORTED'
   | 'INVALID_PARAMS'
   | 'LIMIT_EXCEEDED'
-  // what the caller names does not exist, or may not be used
+  // a named thing does not exist or may not be used
   | 'NOT_FOUND'
   | 'UNKNOWN_ACCOUNT'
   | 'ACCOUNT_LOCKED'
   | 'WRONG_PASSPHRASE'
-  // a transaction that the pool refuses
+  // the pool refuses a transaction
   | 'NONCE_TOO_LOW'
   | 'NONCE_TOO_HIGH'
   | 'ALREADY_KNOWN'
@@ -40,7 +37,7 @@ export type ErrorWord =
   | 'BLOB_FEE_CAP_TOO_LOW'
   | 'POOL_FULL'
   | 'CONDITIONS_NOT_MET'
-  // a batch of calls (EIP-5792), and who may send for whom (EIP-1193)
+  // batches of calls (EIP-5792) and permissions (EIP-1193)
   | 'UNAUTHORIZED'
   | 'UNSUPPORTED_CAPABILITY'
   | 'UNSUPPORTED_CHAIN'
@@ -48,13 +45,13 @@ export type ErrorWord =
   | 'UNKNOWN_BATCH'
   | 'BATCH_TOO_LARGE'
   | 'ATOMICITY_NOT_SUPPORTED'
-  // a transaction that waits longer than its sender
+  // eth_sendRawTransactionSync timed out
   | 'NOT_MINED_IN_TIME'
-  // a block of an import that breaks a rule
+  // an imported block breaks a rule
   | 'INVALID_BLOCK'
-  // a proof of merged mining that does not hold
+  // an invalid proof of merged mining
   | 'WORK_REJECTED'
-  // a simulation of blocks: its order, its overrides, and calls that no block could hold
+  // eth_simulateV1: order, overrides, calls that exceed a block
   | 'BLOCK_NUMBER_NOT_INCREASING'
   | 'BLOCK_TIMESTAMP_NOT_INCREASING'
   | 'PRECOMPILE_MOVED_TO_ITSELF'
@@ -67,25 +64,25 @@ export type ErrorWord =
   | 'SIMULATED_INSUFFICIENT_FUNDS'
   | 'SIMULATED_BLOCK_GAS_EXCEEDED'
   | 'SIMULATED_INIT_CODE_TOO_LARGE'
-  // what linked peers would undo at once
+  // linked peers would undo the change at once
   | 'LINKED'
-  // another network that this chain was forked from: something of it is not here yet, or cannot be had
+  // a fork lacks upstream state, or cannot get it
   | 'MISSING_STATE'
   | 'UPSTREAM_FAILED'
-  // an execution whose caller hung up, or whose chain was closed
+  // the client disconnected or the chain was closed
   | 'ABANDONED'
-  // an execution that reverted or halted; `data` holds the raw return bytes
+  // execution reverted or halted; `data` holds the raw return bytes
   | 'EXECUTION_REVERTED'
   | 'EXECUTION_HALTED'
 
-/** The numbers and addresses of a message, for who words it anew. They are not sent. */
+/** The numbers and addresses in a message, so that callers can rephrase it. They are not sent. */
 export type ErrorFacts = Readonly<Record<string, bigint | number | string>>
 
-/** An error that the caller is told about. Anything else that is thrown is a bug in devchain. */
+/** An error that the caller gets to see. Any other exception is a bug in devchain. */
 export class DevchainError extends Error {
   override readonly name = 'DevchainError'
   readonly word: ErrorWord
-  /** Facts for programs; what it holds depends on `word`. Hex strings and plain JSON only. */
+  /** Facts for programs: hex strings and plain JSON, depending on `word`. */
   readonly data: unknown
   readonly facts: ErrorFacts
 
@@ -97,7 +94,7 @@ export class DevchainError extends Error {
   }
 }
 
-/** True for what ends work whoever asked for it: nobody waits for it, or the network of a fork cannot be had. */
+/** True for errors that do not depend on the work itself: cancellation, or an upstream RPC that fails. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof DevchainError && INTERRUPTIONS.has(error.word)
 }
@@ -108,9 +105,8 @@ const INTERRUPTIONS: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
   'UPSTREAM_FAILED',
 ])
 
-/** An execution that came to nothing, with what contracts printed before, where no transaction tells of it. */
+/** A failed execution, with its console output if no transaction reports that. */
 export class ExecutionError extends DevchainError {
-  /** Oldest first. */
   readonly printed: readonly string[]
 
   constructor(
@@ -125,7 +121,7 @@ export class ExecutionError extends DevchainError {
   }
 }
 
-/** Shortens a value of the caller's for use in a message: 100 characters at most, always one line, and no key of a URL. */
+/** Shortens a caller's value for a message: at most 100 characters, one line, no API keys of URLs. */
 export function printValue(value: unknown): string {
   const text = typeof value === 'bigint' ? value.toString() : (jsonOf(value) ?? lineOf(value))
   const shown = withoutKeys(text.slice(0, MOST_READ))
@@ -135,7 +131,7 @@ export function printValue(value: unknown): string {
 /** Characters of a value that are read: more than are shown. */
 const MOST_READ = 1_000
 
-/** URLs of nodes have keys in them: as a user, in the path, or as a parameter, of sixteen characters and more. */
+/** RPC URLs contain keys: as user info, in the path, or as a parameter of 16 characters or more. */
 function withoutKeys(text: string): string {
   if (!text.includes('://')) return text
   return text.replace(
@@ -147,14 +143,14 @@ function withoutKeys(text: string): string {
   )
 }
 
-/** JSON of a value; undefined for what has none. Callers within the process may pass bigints and cycles. */
+/** Undefined for what JSON cannot express. Callers in the process may pass bigints and cycles. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, inner: unknown) =>
       typeof inner === 'bigint' ? inner.toString() : inner,
     )
   } catch {
-    // it contains itself: its kind is all that can be said in a line
+    // a cycle: the message gives only the type
     return undefined
   }
 }

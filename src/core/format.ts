@@ -1,15 +1,15 @@
-// Values in the words of the terminal: amounts, durations, shortened hashes.
+// Formats values for the terminal: amounts, durations, shortened hashes.
 
-/** `30000000n` as `30,000,000`, with a real minus sign. */
+/** `30000000n` becomes `30,000,000`; negative numbers get a real minus sign. */
 export function number(value: bigint | number): string {
   const digits = value.toString()
-  // most numbers of a line are short, and the expression takes longer than all the rest of it
+  // most numbers are short, and the regular expression is slow
   if (digits.length <= 3 && value >= 0) return digits
   const grouped = digits.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',')
   return digits.startsWith('-') ? `−${grouped}` : grouped
 }
 
-/** As `number`, with a plus sign when not negative: for differences. */
+/** As `number`, with a plus sign if not negative. */
 export function signed(value: bigint): string {
   return value < 0n ? number(value) : `+${number(value)}`
 }
@@ -18,13 +18,13 @@ export function plural(count: number | bigint, noun: string): string {
   return `${number(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`
 }
 
-/** Up to three of a list; of a longer one the first two, and how many more. */
+/** Up to three items; of a longer list the first two and the number of the rest. */
 export function listed(items: readonly string[]): string {
   if (items.length <= 3) return items.join(', ')
   return `${items.slice(0, 2).join(', ')} and ${number(items.length - 2)} more`
 }
 
-/** Exact decimal of an amount in its smallest unit: `decimal(15n * 10n ** 17n, 18)` is `1.5`. */
+/** An amount in its smallest unit as exact decimal: `decimal(15n * 10n ** 17n, 18)` is `1.5`. */
 export function decimal(value: bigint, power: number): string {
   if (value === 0n) return '0'
   const digits = value.toString().padStart(power + 1, '0')
@@ -33,36 +33,36 @@ export function decimal(value: bigint, power: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** As `decimal`, for people: `10,000.5`. */
+/** As `decimal`, with separators: `10,000.5`. */
 export function amount(value: bigint, power: number): string {
   const [whole = '', fraction] = decimal(value, power).split('.')
   const grouped = number(BigInt(whole))
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-/** Wei in the unit that reads best, exactly: `1.5 ether`, `2 gwei`, `7 wei`, `0 ether`. */
+/** Wei in the best unit, exact: `1.5 ether`, `2 gwei`, `7 wei`, `0 ether`. */
 export function ether(wei: bigint): string {
   if (wei === 0n || wei >= 10n ** 14n) return `${amount(wei, 18)} ether`
   return fee(wei)
 }
 
-/** As `ether`, rounded to seven digits: for amounts that nobody compares, such as `38,427.16 gwei`. */
+/** As `ether`, rounded to seven digits: `38,427.16 gwei`. */
 export function roughEther(wei: bigint): string {
   const unit = 10n ** BigInt(Math.max(0, wei.toString().length - 7))
   return ether(((wei + unit / 2n) / unit) * unit)
 }
 
-/** A price per gas, exactly: `2 gwei`, `7 wei`, `0 wei`. */
+/** A price per gas, exact: `2 gwei`, `7 wei`, `0 wei`. */
 export function fee(wei: bigint): string {
   return wei >= 10n ** 6n ? `${amount(wei, 9)} gwei` : `${number(wei)} wei`
 }
 
-/** `0x1234…abcd` of a hash or address; shorter ones stay as they are. */
+/** `0x1234…abcd` for a hash or address; shorter text stays. */
 export function short(hex: string): string {
   return hex.length <= 18 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
 }
 
-/** Bytes as hex, with their number when they are cut: `0x6080…0033 (1,240 bytes)`. */
+/** Bytes as hex, with the length if cut: `0x6080…0033 (1,240 bytes)`. */
 export function bytes(hex: string): string {
   const length = (hex.length - 2) / 2
   if (length <= 20) return hex
@@ -74,14 +74,14 @@ export function bytes(hex: string): string {
 /** A duration in at most four digits: `0.4 ms`, `12 ms`, `1.25 s`. */
 export function milliseconds(time: number): string {
   if (time < 9.95) {
-    // Not toFixed, which takes longer than all the rest of a line.
+    // toFixed would take longer than the rest of the line
     const tenths = Math.round(time * 10)
     return `${Math.floor(tenths / 10)}.${tenths % 10} ms`
   }
   return time < 999.5 ? `${time.toFixed(0)} ms` : `${(time / 1000).toFixed(2)} s`
 }
 
-/** How long something went on, in its two largest units: `8 s`, `3 m 20 s`, `2 h 5 m`, `4 d 0 h`. */
+/** A duration in its two largest units: `8 s`, `3 m 20 s`, `2 h 5 m`, `4 d 0 h`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000)
   if (seconds < 60) return `${seconds} s`
@@ -92,32 +92,32 @@ export function duration(milliseconds: number): string {
     : `${number(Math.floor(hours / 24))} d ${hours % 24} h`
 }
 
-/** A chain's time: `2026-11-21 02:05:11`, in UTC; beyond year 9999 the bare seconds. */
+/** A block time in UTC: `2026-11-21 02:05:11`; plain seconds beyond year 9999. */
 export function time(seconds: bigint): string {
   if (seconds > 253_402_300_799n) return `${number(seconds)} s`
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** How much of `whole` is used, in percent; small but not nothing is `<1 %`. */
+/** The used part in percent; small but not zero is `<1 %`. */
 export function percent(part: bigint, whole: bigint): string {
   if (whole === 0n || part === 0n) return '0 %'
   const share = (part * 100n) / whole
   return share === 0n ? '<1 %' : `${share} %`
 }
 
-/** Text on one line, cut at `limit` characters. Control characters would let callers write on the terminal. */
+/** One line of at most `limit` characters. Control characters would let callers write to the terminal. */
 export function oneLine(text: string, limit: number): string {
   const clean = printable(text.slice(0, limit + 1)).replaceAll('\n', ' ')
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean
 }
 
-/** Text without control characters other than line feeds: what others wrote must not steer the terminal. */
+/** Removes control characters but line feeds, so that foreign text cannot control the terminal. */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
 }
 
-/** Much gas in few digits: `21,000 gas`, `340 M gas`, `1.2 G gas`. */
+/** `21,000 gas`, `340 M gas`, `1.2 G gas`. */
 export function gas(amount: bigint): string {
   const scale = [
     { unit: 'T', size: 10n ** 12n },

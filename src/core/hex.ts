@@ -1,7 +1,7 @@
-// Hexadecimal text and bytes: the branded types of the domain, and the way between them.
+// Converts between hexadecimal text and bytes, and defines the branded types.
 import { DevchainError, printValue } from './errors.ts'
 
-/** `T` that was checked to be a `Name`. The build publishes plain `T`: programs pass what viem and ethers give them. */
+/** A `T` that was checked to be a `Name`. Published types are plain `T`: programs pass what viem and ethers give them. */
 export type Brand<T, Name extends string> = T & { readonly __brand: Name }
 
 /** 20 bytes as `0x` and 40 lower-case digits. */
@@ -18,8 +18,8 @@ export const ZERO_HASH: Hash = `0x${'00'.repeat(32)}` as Hash
 export const EMPTY_BYTES: Uint8Array = new Uint8Array(0)
 
 /**
- * Reads an address in any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` when `text` has another length or other characters.
+ * Accepts any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` if `text` is not an address.
  */
 export function parseAddress(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) {
@@ -29,8 +29,8 @@ export function parseAddress(text: string): Address {
 }
 
 /**
- * Reads a 32-byte hash in any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` when `text` has another length or other characters.
+ * Accepts any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` if `text` is not a 32-byte hash.
  */
 export function parseHash(text: string): Hash {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
@@ -40,16 +40,16 @@ export function parseHash(text: string): Hash {
 }
 
 /**
- * True of 0x and pairs of digits. It looks for what is no digit: an expression that counts pairs would need a stack as deep as
- * the text is long.
+ * True for 0x and pairs of digits. The expression searches for a non-digit: counting pairs would overflow the stack on long
+ * text.
  */
 export function isBytes(text: string): boolean {
   return text.length % 2 === 0 && text.startsWith('0x') && !/[^0-9a-fA-F]/.test(text.slice(2))
 }
 
 /**
- * Reads bytes of any length, in any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` without `0x`, with an odd number of digits or with other characters.
+ * Accepts any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` without `0x`, or with an odd number of digits or other characters.
  */
 export function parseBytes(text: string): Uint8Array {
   if (!isBytes(text)) {
@@ -62,18 +62,15 @@ export function parseBytes(text: string): Uint8Array {
   return bytesFromHex(text)
 }
 
-/**
- * Bytes up to which text is read and made here. Node's own ways cost more to begin than so few bytes take, and a result of
- * theirs holds on to the 8 KB that it is a part of.
- */
+/** Up to this many bytes, own code is faster than Node's. Node's results also keep their 8 KB pool alive. */
 const SHORT = 64
 
 const DIGITS: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
 
-/** `0x`, and room for the digits of short bytes. */
+/** `0x` and room for the digits of short bytes. */
 const TEXT: Buffer = Buffer.from(`0x${'00'.repeat(SHORT)}`)
 
-/** Bytes of trusted hex text: `0x`, then an even number of digits. */
+/** `text` is trusted: `0x`, then an even number of digits. */
 export function bytesFromHex(text: string): Uint8Array {
   const length = (text.length - 2) >> 1
   if (length === 0) return EMPTY_BYTES
@@ -90,7 +87,6 @@ function digitAt(text: string, index: number): number {
   return (code & 15) + 9 * (code >> 6)
 }
 
-/** Hex text of bytes: `0x` for none. */
 export function hexFromBytes(bytes: Uint8Array): Hex {
   const { length } = bytes
   if (length > SHORT) {
@@ -104,7 +100,7 @@ export function hexFromBytes(bytes: Uint8Array): Hex {
   return TEXT.toString('latin1', 0, 2 * length + 2) as Hex
 }
 
-/** The address that 20 bytes, or the last 20 of more, stand for. */
+/** The address in the last 20 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
   return hexFromBytes(
     bytes.length === 20 ? bytes : bytes.subarray(bytes.length - 20),
@@ -115,33 +111,33 @@ export function hashFromBytes(bytes: Uint8Array): Hash {
   return hexFromBytes(bytes) as string as Hash
 }
 
-/** A QUANTITY: `0x` and digits without leading zeros; zero is `0x0`. */
+/** A QUANTITY of JSON-RPC: no leading zeros; zero is `0x0`. */
 export function quantityFromBigint(value: bigint): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** A 32-byte word, big-endian. `value` is taken modulo 2^256. */
+/** Big-endian, modulo 2^256. */
 export function wordFromBigint(value: bigint): Hash {
   return `0x${BigInt.asUintN(256, value).toString(16).padStart(64, '0')}` as Hash
 }
 
-/** An unsigned big-endian integer; no bytes are zero. */
+/** Big-endian; no bytes are zero. */
 export function bigintFromBytes(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(hexFromBytes(bytes))
 }
 
-/** The shortest big-endian form of an unsigned integer: zero is no bytes. */
+/** The shortest big-endian form; zero is no bytes. */
 export function bytesFromBigint(value: bigint): Uint8Array {
   if (value === 0n) return EMPTY_BYTES
   const digits = value.toString(16)
   return bytesFromHex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`)
 }
 
-/** An unsigned integer as exactly `length` big-endian bytes; higher bits are cut off. */
+/** Big-endian; drops higher bits. */
 export function paddedBytes(value: bigint, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let rest = BigInt.asUintN(8 * length, value)
-  // by four bytes, which the operators of numbers take
+  // four bytes at a time, which fit in a number
   for (let end = length; rest > 0n; end -= 4, rest >>= 32n) {
     let part = Number(BigInt.asUintN(32, rest))
     for (let at = end - 1; part > 0; at--, part >>>= 8) bytes[at] = part

@@ -1,4 +1,4 @@
-// Values that are made when they are first asked for.
+// Values that are computed on first use.
 
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly of: T } | undefined

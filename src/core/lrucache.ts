@@ -1,14 +1,14 @@
-// Maps of bounded size that forget what was used least lately, and results of functions kept in one.
+// Maps of bounded size that drop what was least recently used, and memoized functions.
 
-/** How much the values of one generation may weigh together. */
+/** Limits the total weight of one generation. */
 export interface Weights<Value> {
   readonly most: number
   readonly of: (value: Value) => number
 }
 
 /**
- * Remembers at least the last `size` distinct keys that were read or set, at most twice as many: two generations, of which
- * the older one is forgotten at once. Where values are weighed, a generation is full with its weight too.
+ * Keeps at least the last `size` keys read or set, at most twice as many: two generations, the older of which is dropped as a
+ * whole. A generation is also full when it reaches its weight.
  */
 export class LruCache<Key, Value> {
   readonly #generation: number
@@ -55,7 +55,7 @@ export class LruCache<Key, Value> {
   }
 }
 
-/** The same pure function, with the results of at least the last `size` distinct inputs remembered, at most twice as many. */
+/** Caches the results of a pure function for at least the last `size` inputs, at most twice as many. */
 export function memoize<Input, Output>(
   size: number,
   compute: (input: Input) => Output,
@@ -70,7 +70,7 @@ export function memoize<Input, Output>(
   }
 }
 
-/** The same for objects, each remembered as long as it is there. */
+/** As `memoize`, for as long as each object lives. */
 export function memoizeByIdentity<Input extends object, Output>(
   compute: (input: Input) => Output,
 ): (input: Input) => Output {

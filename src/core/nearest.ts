@@ -1,9 +1,9 @@
-// Finds what somebody probably meant to write.
+// Suggests the word that a typo probably meant.
 
 /**
- * The word that takes the fewest edits of a letter, or swaps of two, to get to, in any letter case; undefined when none is near.
- * Only the first 64 letters of `text` count, since it may come from anywhere.
- * @param limit edits up to which a word counts as near
+ * The word with the fewest edits (Levenshtein with swaps), ignoring case; undefined if none is near. Reads only the first 64
+ * letters of `text`, which may be long.
+ * @param limit most edits that count as near
  */
 export function nearest<W extends string>(
   text: string,
@@ -14,7 +14,7 @@ export function nearest<W extends string>(
   let best: W | undefined
   let fewest = limit + 1
   for (const word of words) {
-    // each letter more or less is an edit: most words are out before they are compared
+    // a difference in length costs as many edits: this skips most words
     if (Math.abs(word.length - wanted.length) >= fewest) continue
     const edits = distance(wanted, word.toLowerCase())
     if (edits < fewest) [best, fewest] = [word, edits]
@@ -22,13 +22,13 @@ export function nearest<W extends string>(
   return best
 }
 
-/** `; did you mean port?` of the nearest word; empty when none is near. */
+/** `; did you mean port?`; empty if no word is near. */
 export function hintOf(text: string, words: readonly string[]): string {
   const word = nearest(text, words)
   return word === undefined ? '' : `; did you mean ${word}?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let before: readonly number[] = []
   let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, i) => i)

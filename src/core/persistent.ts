@@ -1,6 +1,6 @@
-// Persistent collections: a change gives a new value in O(log n) and shares the rest with the old one.
+// Persistent collections: a change returns a new value in O(log n) that shares the rest with the old one.
 
-/** An immutable map with text keys (hashes, addresses). Its order is unspecified, but the same for equal contents. */
+/** An immutable map with text keys. Equal contents have the same, unspecified order. */
 export interface PersistentMap<K extends string, V> {
   readonly size: number
   get(key: K): V | undefined
@@ -14,12 +14,11 @@ export interface PersistentList<V> {
   readonly length: number
   at(index: number): V | undefined
   push(value: V): PersistentList<V>
-  /** The first `length` items; the list itself when it has no more. */
   truncate(length: number): PersistentList<V>
   values(from?: number): IterableIterator<V>
   /**
-   * All items from `from` to before `to`, and some around them, in pieces of at most `PIECE`. A full piece is the same
-   * array in all lists that have these items from a common origin, so that what is known of it can be kept by it.
+   * All items in [from, to), and some around them, in pieces of at most `PIECE`. Lists of common origin share their full pieces
+   * as the same arrays, so callers can cache by piece.
    */
   pieces(from: number, to: number): IterableIterator<Piece<V>>
 }
@@ -37,7 +36,7 @@ export function emptyList<V>(): PersistentList<V> {
   return new RadixList<V>(0, BITS, [])
 }
 
-/** Each level of both structures takes five bits: 32 children a node. */
+/** Five bits a level: 32 children a node. */
 const BITS = 5
 const MASK = 31
 
@@ -54,7 +53,7 @@ interface Collision<K, V> {
   readonly hash: number
   readonly leaves: readonly Leaf<K, V>[]
 }
-/** A bit of `bitmap` is set for each child there is; `children` holds just those, in the order of the bits. */
+/** `children` holds only the children whose bit is set in `bitmap`, in order. */
 interface Branch<K, V> {
   readonly kind: 'branch'
   readonly bitmap: number
@@ -96,7 +95,7 @@ class HashMap<K extends string, V> implements PersistentMap<K, V> {
   }
 }
 
-/** FNV-1a over the characters: 32 bits. */
+/** FNV-1a. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -187,10 +186,10 @@ function* entriesOf<K, V>(node: MapNode<K, V> | undefined): IterableIterator<rea
   else for (const child of node.children) yield* entriesOf(child)
 }
 
-/** Items at the lowest level, lists of 32 above it. */
+/** Items at the lowest level, nodes of 32 above it. */
 type ListNode<V> = readonly (ListNode<V> | V)[]
 
-/** A radix tree of 32-way nodes; `shift` is the number of index bits below the root's own. */
+/** A radix tree; `shift` is the number of index bits below the root's. */
 class RadixList<V> implements PersistentList<V> {
   readonly length: number
   private readonly shift: number

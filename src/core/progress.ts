@@ -1,9 +1,9 @@
-// What takes long: told as it runs, with how far it has come, at growing intervals.
+// Reports long-running work at growing intervals.
 
 export interface Progress {
-  /** True once it really runs; until then it waits for its turn, or for what others do. */
+  /** False while it waits for its turn or for other work. */
   readonly isRunning: boolean
-  /** Of the transaction or call that runs now; undefined where nobody counts. */
+  /** Of the current transaction or call; undefined if not counted. */
   readonly gasUsed: bigint | undefined
 }
 
@@ -11,19 +11,18 @@ export interface ProgressReport {
   readonly name: string
   readonly durationMs: number
   readonly gasUsed: bigint | undefined
-  /** How many more run as long, of which nothing is told now. */
+  /** The number of other long-running works that this report leaves out. */
   readonly others: number
 }
 
-/** How long something runs before it is told of. It is told again after twice as long, and so on. */
+/** The first report comes after this time, the next ones after twice the last. */
 const FIRST_TOLD_MS = 2_000
 
 const LONGEST_GAP_MS = 60_000
 
-/** Time between two looks, while there is work. */
 const LOOK_MS = 500
 
-/** Works told of at one look: the longest ones. */
+/** The longest ones are reported. */
 const MOST_TOLD = 8
 
 interface Work {
@@ -33,7 +32,7 @@ interface Work {
   dueMs: number
 }
 
-/** Keeps all work that goes on in mind. It has one timer, and none while there is no work. */
+/** Tracks all running work with one timer, which stops when there is none. */
 export class Progresses {
   readonly #works = new Set<Work>()
   readonly #tell: (report: ProgressReport) => void
@@ -44,14 +43,13 @@ export class Progresses {
   }
 
   /**
-   * Something begins.
    * @param nowMs on performance.now
-   * @returns to be called when it ends
+   * @returns ends the work
    */
   begin(name: string, progress: Progress, nowMs: number = performance.now()): () => void {
     const work = { name, progress, beganMs: nowMs, dueMs: nowMs + FIRST_TOLD_MS }
     this.#works.add(work)
-    // most is over long before the first look, which is the same for all
+    // all works share one timer: most end before it first fires
     this.#timer ??= setTimeout(() => this.#look(), FIRST_TOLD_MS).unref()
     return () => {
       this.#works.delete(work)

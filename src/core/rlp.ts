@@ -1,20 +1,19 @@
-// Recursive Length Prefix, the encoding of everything that is hashed (Yellow Paper, appendix B). @ethereumjs/rlp writes it. What
-// comes from outside is read here: the library's time grows with the square of lists within lists, and its errors name no place.
+// Recursive Length Prefix (Yellow Paper, appendix B). @ethereumjs/rlp encodes. Decoding is done here: the library takes
+// quadratic time on nested lists, and its errors give no position.
 import { type Input, RLP } from '@ethereumjs/rlp'
 import { DevchainError } from './errors.ts'
 import { type Address, concatBytes, type Hash } from './hex.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
-/** What can be encoded: items, and what stands for byte strings: integers of any size, addresses and hashes. */
 export type RlpValue = Uint8Array | bigint | Address | Hash | readonly RlpValue[]
 
-/** Encodes a value. Integers become their shortest big-endian bytes: zero is none. */
+/** Integers become their shortest big-endian bytes; zero is empty. */
 export function encodeRlp(value: RlpValue): Uint8Array {
   return RLP.encode(value as Input)
 }
 
-/** Encodes a value of a type: the type's byte first, but for type 0 (EIP-2718). */
+/** Puts the type's byte first, except for type 0 (EIP-2718). */
 export function encodeTyped(type: number, value: RlpValue): Uint8Array {
   const encoded = encodeRlp(value)
   return type === 0 ? encoded : concatBytes(Uint8Array.of(type), encoded)
@@ -28,7 +27,7 @@ export function integerSize(value: bigint | number): number {
   return value < 0x80 ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
 }
 
-/** Bytes of the encoding of a list whose items have so many. */
+/** The encoded size of a list whose items take `size` bytes. */
 export function listSize(size: number): number {
   return size < 56 ? 1 + size : 1 + sizeOfNumber(size) + size
 }
@@ -53,15 +52,14 @@ export function joinRlp(encodedItems: readonly Uint8Array[]): Uint8Array {
   return list
 }
 
-/** Lists within lists that are read. A block has five levels, its transactions' access lists included. */
+/** Most nested lists that are decoded. A block has five levels, access lists included. */
 const MAX_DEPTH = 64
 
 /**
- * Decodes exactly one item, and only from its canonical encoding: what is decoded encodes to the same bytes.
- * Each byte is looked at once.
- * @param mostItems items that may be in it, on all levels: a decoded one takes a hundred times the memory of its byte
- * @returns byte strings that are parts of `bytes`, not copies
- * @throws {DevchainError} `INVALID_PARAMS` when the bytes are not one well-formed item, or have more items
+ * Decodes exactly one item in canonical encoding, in linear time.
+ * @param mostItems limit on all levels: a decoded item takes a hundred times the memory of its byte
+ * @returns byte strings are views of `bytes`
+ * @throws {DevchainError} `INVALID_PARAMS` if the bytes are not one well-formed item, or have more items
  */
 export function decodeRlp(
   bytes: Uint8Array,
@@ -71,9 +69,9 @@ export function decodeRlp(
 }
 
 /**
- * The items of an encoded list, each still encoded: what is in them is not looked at.
- * @returns parts of `bytes`
- * @throws {DevchainError} `INVALID_PARAMS` when the bytes are no list, an item is cut off, or there are more items
+ * Splits a list into its encoded items without decoding them.
+ * @returns views of `bytes`
+ * @throws {DevchainError} `INVALID_PARAMS` if the bytes are not a list, an item is cut off, or there are more items
  */
 export function encodedItems(bytes: Uint8Array, mostItems: number): Uint8Array[] {
   const { isList, start, end } = soleHead(bytes)
@@ -95,14 +93,14 @@ function soleHead(bytes: Uint8Array): Head {
 }
 
 /**
- * Where the item that begins at `at` ends, in bytes of which more items may follow.
- * @throws {DevchainError} `INVALID_PARAMS` when no item begins there, or it is cut off
+ * The end of the item that starts at `at`.
+ * @throws {DevchainError} `INVALID_PARAMS` if there is no item or it is cut off
  */
 export function rlpItemEnd(bytes: Uint8Array, at: number): number {
   return headAt(bytes, at, bytes.length).end
 }
 
-/** Where an item is: its payload is from `start` to `end`. */
+/** The payload is in [start, end). */
 interface Head {
   readonly isList: boolean
   readonly start: number
@@ -149,7 +147,7 @@ function headAt(bytes: Uint8Array, at: number, limit: number): Head {
   return { isList, start, end }
 }
 
-/** A length of 56 or more, in as few bytes as it needs. */
+/** Reads a length of 56 or more, which must use as few bytes as possible. */
 function lengthAt(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0) throw malformed(`the length at byte ${from} has leading zeros`)
   let length = 0

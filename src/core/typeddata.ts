@@ -1,15 +1,15 @@
-// Structured data as wallets sign it (EIP-712): checked, encoded, hashed.
+// Checks, encodes and hashes structured data as wallets sign it (EIP-712).
 import { keccak256 } from './crypto/crypto.ts'
 import { DevchainError, printValue } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
 
-/** A member of a struct type: its name, and its type as written (`uint256`, `Person[]`). */
+/** `type` is as written: `uint256`, `Person[]`. */
 export interface TypedMember {
   readonly name: string
   readonly type: string
 }
 
-/** What `eth_signTypedData_v4` is given, its form checked; the values are checked while they are encoded. */
+/** The parameter of `eth_signTypedData_v4`. Its form is checked; encoding checks the values. */
 export interface TypedData {
   readonly types: ReadonlyMap<string, readonly TypedMember[]>
   readonly primaryType: string
@@ -17,7 +17,7 @@ export interface TypedData {
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** Structs within structs or arrays, of one message; deeper is refused, so that no message overflows the stack. */
+/** Most nested structs or arrays in one message, so that none overflows the stack. */
 const MAX_DEPTH = 64
 
 const MAX_TYPE_LENGTH = 256
@@ -31,8 +31,7 @@ const DOMAIN_TYPES: readonly TypedMember[] = [
 ]
 
 /**
- * Checks the form of typed data. Without a type `EIP712Domain` it is made of the domain's own members, as client
- * libraries do.
+ * Checks the form. If `EIP712Domain` is missing, it is derived from the domain's members, as client libraries do.
  * @throws {DevchainError} `INVALID_PARAMS` naming the member that is missing or wrong.
  */
 export function parseTypedData(value: unknown): TypedData {
@@ -55,7 +54,7 @@ export function parseTypedData(value: unknown): TypedData {
   return { types, primaryType, domain, message: messageOf(data.message, types, primaryType) }
 }
 
-/** It may be absent where it says nothing: its type has no members, or is the domain's, which is told elsewhere. */
+/** May be absent if its type has no members, or is the domain's. */
 function messageOf(
   message: unknown,
   types: TypedData['types'],
@@ -67,9 +66,8 @@ function messageOf(
 }
 
 /**
- * The 32 bytes that a wallet signs: keccak256(0x1901 ‖ hashStruct(domain) ‖ hashStruct(message)).
+ * keccak256(0x1901 ‖ hashStruct(domain) ‖ hashStruct(message)), which a wallet signs.
  * @throws {DevchainError} `INVALID_PARAMS` naming the value that does not fit its type.
- * @see https://eips.ethereum.org/EIPS/eip-712
  */
 export function typedDataDigest({ types, primaryType, domain, message }: TypedData): Uint8Array {
   const encoder: Encoding = { types, typeHashes: new Map() }
@@ -104,7 +102,7 @@ function parseMembers(name: string, members: unknown): readonly TypedMember[] {
   })
 }
 
-/** `Mail(Person from,Person to)Person(string name)`: the type, then all types it uses, in order of their names. */
+/** `Mail(Person from,Person to)Person(string name)`: the type, then all types it uses, by name. */
 function encodeType(types: TypedData['types'], name: string): string {
   const found = new Set<string>()
   const waiting = [name]
@@ -148,7 +146,6 @@ function hashStruct(
   return keccak256(concatBytes(typeHash(encoding, name), ...parts))
 }
 
-/** The 32 bytes that stand for a value in its struct. */
 function encodeValue(
   encoding: Encoding,
   type: string,
@@ -161,7 +158,7 @@ function encodeValue(
     return hashArray(encoding, array[1] ?? '', array[2] ?? '', value, path, depth)
   }
   if (encoding.types.has(type)) {
-    // a struct left out is 32 zero bytes: how a type that contains itself comes to an end
+    // a missing struct is 32 zero bytes, which ends recursive types
     if (value === null || value === undefined) return new Uint8Array(32)
     return hashStruct(encoding, type, value, path, depth)
   }
@@ -181,7 +178,7 @@ function hashArray(
   if (length !== '' && value.length !== Number(length)) {
     throw invalid(path, `${length} items`, value)
   }
-  // not by concatBytes: a long list would not fit the stack as arguments
+  // concatBytes would pass a long list as arguments and overflow the stack
   const words = new Uint8Array(32 * value.length)
   value.forEach((item, i) => {
     words.set(encodeValue(encoding, itemType, item, `${path}[${i}]`, depth + 1), 32 * i)
@@ -223,7 +220,6 @@ function encodeInteger(
   value: unknown,
   path: string,
 ): Uint8Array {
-  // `uint` and `int` without a size are 256 bits wide
   const bits = digits === '' ? 256 : Number(digits)
   if (bits === 0 || bits > 256 || bits % 8 !== 0) {
     throw invalid(path, 'an integer type of 8 to 256 bits, in steps of 8', type)
@@ -238,7 +234,7 @@ function encodeInteger(
 function integerAt(value: unknown, path: string, type: string): bigint {
   if (typeof value === 'bigint') return value
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
-  // 80 characters hold every 256-bit integer; a longer text is not worth reading
+  // 80 characters hold every 256-bit integer
   if (typeof value === 'string' && value.length <= 80 && /^(-?\d+|0x[\da-fA-F]+)$/.test(value)) {
     return BigInt(value)
   }

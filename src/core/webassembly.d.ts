@@ -1,11 +1,11 @@
-// What the sources use of WebAssembly's JavaScript interface: TypeScript declares it for browsers only.
+// The part of WebAssembly's JavaScript interface in use: TypeScript declares it for browsers only.
 declare namespace WebAssembly {
   type ExportValue = Memory | Table | Global | ((...values: never[]) => unknown)
 
   class Memory {
     constructor(descriptor: { readonly initial: number; readonly maximum?: number })
     readonly buffer: ArrayBuffer
-    /** By pages of 64 KiB; gives the pages before. The buffer is another one afterwards. */
+    /** In pages of 64 KiB; returns the previous number. Replaces the buffer. */
     grow(pages: number): number
   }
 

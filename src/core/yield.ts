@@ -1,16 +1,16 @@
-// Long work on this thread: it yields to others in between, and has the memory that it leaves given back.
+// Lets long work yield to other work on this thread, and hints to V8 to collect its garbage.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MaybePromise } from './promises.ts'
 
-/** To be awaited between two pieces of work: a promise where it is the turn of others, else nothing. */
+/** Await it between two pieces of work: it returns a promise if it is time to yield. */
 export type YieldIfDue = () => Promise<void> | undefined
 
-/** Milliseconds of work after which others have their turn, where nothing else is said. */
+/** Default milliseconds of work between two yields. */
 const TURN_MS = 10
 
 /**
  * Counts from now on.
- * @param pause gives others their turn; what it throws, the work throws
+ * @param pause yields; if it throws, the work throws
  */
 export function yielder(
   turnMs: number = TURN_MS,
@@ -25,13 +25,10 @@ export function yielder(
   }
 }
 
-/**
- * As `yielder`, for work of several kinds that goes on at the same time: together it has one turn, and of what waits for
- * the next one a single piece goes on.
- */
+/** As `yielder`, for concurrent works: they share one turn, and one waiting work continues in the next. */
 export function sharedYielder(turnMs: number = TURN_MS): YieldIfDue {
   const waiting: (() => void)[] = []
-  /** Undefined: nothing was done in this turn. */
+  /** Undefined if no work ran in this turn. */
   let turnEnds: number | undefined
   const begin = (): number => {
     setImmediate(() => {
@@ -52,10 +49,9 @@ export function sharedYielder(turnMs: number = TURN_MS): YieldIfDue {
   }
 }
 
-/** Items that are looked at before others get a turn. */
 const ITEMS_PER_TURN = 1_000
 
-/** The same items, with a turn for others now and then. */
+/** The same items, yielding now and then. */
 export async function* yielding<T>(items: Iterable<T>): AsyncIterableIterator<T> {
   let count = 0
   for (const item of items) {
@@ -66,10 +62,10 @@ export async function* yielding<T>(items: Iterable<T>): AsyncIterableIterator<T>
 }
 
 /**
- * The items, as a list: at once where that takes no longer than a turn, else with turns for others in between.
- * @param items undefined where one was looked at and is not wanted
- * @param most items that the list may have
- * @returns undefined when there are more
+ * Collects the items, synchronously if that fits in one turn.
+ * @param items undefined items are skipped
+ * @param most most items in the list
+ * @returns undefined if there are more
  */
 export function collect<T>(
   items: Iterable<T | undefined>,
@@ -89,19 +85,19 @@ export function collect<T>(
   return goOn()
 }
 
-/** Bytes that V8 holds for pressure: more than the 64 MiB that it lets memory outside of its heap grow by. */
+/** More than the 64 MiB of external memory growth that V8 tolerates. */
 const PRESSURE = 128 * 1024 * 1024
 
 /**
- * Lets V8 begin to collect beside other work, as it does when memory outside of its heap grows. Nothing is written to this
- * memory, so that the system gives none. `gc()` would hold everything up for as long as all that lives takes.
- * @returns the memory: what nobody takes, a compiler leaves out
+ * Makes V8 start a concurrent collection, as it does when external memory grows. Nothing is written, so the system commits no
+ * pages. `gc()` would stop everything for a full mark.
+ * @returns the memory, as a compiler drops an unused allocation
  */
 export function hintAtPressure(): ArrayBuffer | undefined {
   try {
     return new ArrayBuffer(PRESSURE)
   } catch {
-    // there is no room for it: then V8 knows
+    // no memory left, as V8 already knows
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// Hashes, keys and signatures. Libraries and WebAssembly do the work; nothing above names them.
+// Hashes, keys and signatures. Libraries and WebAssembly do the work; no other module imports them.
 
 import { DevchainError } from '../errors.ts'
 import {
@@ -16,7 +16,7 @@ import * as curve from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'
 
-/** An ECDSA signature over secp256k1; `s` is in the lower half of the order when made here (EIP-2). */
+/** An ECDSA signature over secp256k1. devchain signs with `s` in the lower half of the order (EIP-2). */
 export interface Signature {
   readonly r: bigint
   readonly s: bigint
@@ -27,21 +27,17 @@ export function keccakHash(bytes: Uint8Array): Hash {
   return hashFromBytes(keccak256(bytes))
 }
 
-/** Hash of the empty byte string: the code hash of an account without code. */
 export const EMPTY_CODE_HASH: Hash =
   '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
 
-/** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
+/** Deterministic by RFC 6979. */
 export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
   const { bytes, yParity } = curve.sign(digest, privateKey)
   const r = bigintFromBytes(bytes.subarray(0, 32))
   return { r, s: bigintFromBytes(bytes.subarray(32)), yParity }
 }
 
-/**
- * The address whose key made the signature.
- * @throws {DevchainError} `INVALID_SIGNATURE` when r, s and parity belong to no key.
- */
+/** @throws {DevchainError} `INVALID_SIGNATURE` if no key matches r, s and parity. */
 export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature): Address {
   const bytes = concatBytes(paddedBytes(r, 32), paddedBytes(s, 32))
   const publicKey = curve.recover(digest, { bytes, yParity })
@@ -52,10 +48,7 @@ export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature)
   )
 }
 
-/**
- * The address of a 32-byte private key.
- * @throws {DevchainError} `INVALID_PARAMS` when the key is zero or not below the curve's order.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` if the key is zero or not below the curve's order. */
 export function addressOfKey(privateKey: Uint8Array): Address {
   const publicKey = curve.publicKey(privateKey)
   if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
@@ -65,7 +58,7 @@ export function addressOfKey(privateKey: Uint8Array): Address {
   )
 }
 
-/** The signature as 65 bytes, r ‖ s ‖ v, with v 27 or 28: what wallets exchange. */
+/** The 65 bytes that wallets exchange: r ‖ s ‖ v, with v 27 or 28. */
 export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
   return concatBytes(paddedBytes(r, 32), paddedBytes(s, 32), Uint8Array.of(27 + yParity))
 }
@@ -90,9 +83,8 @@ export function signatureFromBytes(bytes: Uint8Array): Signature {
 }
 
 /**
- * Reads the 64 bytes of a compact signature: r, then s with the parity in its highest bit.
+ * Reads a compact signature: r, then s with the parity in its highest bit (EIP-2098).
  * @throws {DevchainError} `INVALID_PARAMS` for another length.
- * @see https://eips.ethereum.org/EIPS/eip-2098
  */
 export function signatureFromCompact(bytes: Uint8Array): Signature {
   if (bytes.length !== 64) {
@@ -107,15 +99,14 @@ export function signatureFromCompact(bytes: Uint8Array): Signature {
   }
 }
 
-/** `a`, and how much lower `A` is. */
 const LOWER_A = 0x61
 const LOWER_TO_UPPER = 0x20
 
-/** `0x`, and room for the digits of an address. */
+/** `0x` and room for the digits of an address. */
 const ADDRESS_TEXT: Buffer = Buffer.from(`0x${'0'.repeat(40)}`)
 const ADDRESS_DIGITS: Buffer = ADDRESS_TEXT.subarray(2)
 
-/** The address in mixed case, whose letters carry a checksum (EIP-55). */
+/** The address in mixed case, with its EIP-55 checksum. */
 export function checksumAddress(address: Address): string {
   const digits = ADDRESS_DIGITS
   for (let i = 0; i < digits.length; i++) digits[i] = address.charCodeAt(i + 2)

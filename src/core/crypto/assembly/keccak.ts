@@ -1,10 +1,9 @@
-// Keccak-256 over linear memory, in AssemblyScript: the one permutation that every hash of the chain goes through.
-// Compiled by src/build/wasm.mjs, for hashing outside of contracts and as a part of the contract engine.
+// Keccak-256 over linear memory, in AssemblyScript. src/build/wasm.mjs compiles it alone and as a part of the EVM engine.
 
 /** Bytes of the state: 25 lanes of 64 bits. */
 export const STATE_LENGTH: usize = 200
 
-/** Bytes that one permutation takes in (the rate, for 256 bits of output). */
+/** Bytes that one permutation absorbs (the rate, for 256 bits of output). */
 export const RATE: usize = 136
 
 /** One constant for each of the 24 rounds (FIPS 202, §3.2.5). */
@@ -19,7 +18,7 @@ export const ROUND_CONSTANTS: usize = memory.data<u64>([
 
 export const STATE: usize = memory.data(200, 16)
 
-/** Keccak-256 of `length` bytes at `source`, as 32 bytes at `target`; the two may overlap. */
+/** The input and the 32 bytes of output may overlap. */
 export function keccak(source: usize, length: usize, target: usize): void {
   memory.fill(STATE, 0, STATE_LENGTH)
   while (length >= RATE) {
@@ -31,14 +30,14 @@ export function keccak(source: usize, length: usize, target: usize): void {
   finish(source, length, target)
 }
 
-/** Takes in what is left of the input, less than the rate, and writes the hash. */
+/** Absorbs the rest of the input, which is shorter than the rate, and writes the hash. */
 export function finish(source: usize, length: usize, target: usize): void {
   const whole = length & ~7
   absorb(source, whole)
   for (let i: usize = whole; i < length; i++) {
     store<u8>(STATE + i, load<u8>(STATE + i) ^ load<u8>(source + i))
   }
-  // the padding of Keccak before its standard: 1, zeros, 1
+  // the padding of original Keccak, before SHA-3: 1, zeros, 1
   store<u8>(STATE + length, load<u8>(STATE + length) ^ 0x01)
   store<u8>(STATE + RATE - 1, load<u8>(STATE + RATE - 1) ^ 0x80)
   permute()
@@ -81,9 +80,9 @@ function constantAt<T>(round: usize): T {
 }
 
 /**
- * The 24 rounds on one state of lanes (u64), or on two at once in the halves of vectors (v128), which takes two thirds of
- * the time. The lanes are in locals, in a loop: unrolled rounds are slower. `aN` is the lane x + 5y, `cN` the parity of a
- * column, `dN` what θ adds to it, `bN` the lane that ρ and π put there.
+ * The 24 rounds on one state (u64 lanes), or on two at once (v128), which takes two thirds of the time. The lanes are locals in
+ * a loop: unrolled rounds are slower. `aN` is lane x + 5y, `cN` a column's parity, `dN` what θ adds to it, `bN` the lane after
+ * ρ and π.
  */
 export function permuteAs<T>(state: usize): void {
   let a0 = load<T>(state, 0 * sizeof<T>())
