@@ -1,50 +1,45 @@
-// What lies below a trie of which only a part is here: a fork's accounts and slots that another network has.
+// The interface to the upstream part of a fork's tries.
 import type { Address } from '../core/hex.ts'
 import type { SparseTrie } from './sparsetrie.ts'
 import type { Node } from './trienode.ts'
 
-/**
- * The keys that a trie has besides those that were changed here. They are another network's, and never change; which of
- * them are known does.
- */
+/** The upstream keys of a trie, besides those changed here. They never change, but more of them become known. */
 export interface Backing<V> {
   /**
-   * The value of a key; undefined where there is none.
-   * @param name what the key is the hash of: an address or a slot
-   * @throws {MissingState} when it is not known yet
+   * Undefined if the key does not exist.
+   * @param name the preimage of the key: an address or a slot
+   * @throws {MissingState} if it is not known yet
    */
   readonly get: (key: Uint8Array, name: Address | bigint | undefined) => V | undefined
-  /** True when `get` answers at once. */
+  /** True if `get` would not throw. */
   readonly knows: (key: Uint8Array, name: Address | bigint | undefined) => boolean
-  /** Keys and values that are known, in any order. */
+  /** In any order. */
   readonly known: () => Iterable<readonly [Uint8Array, V]>
-  /** The root of the trie with changes over these keys where there are no nodes of it: 32 bytes. */
+  /** The 32-byte root with the changes applied, for a trie without nodes. */
   readonly root: (changes: BackedChanges<V>) => Uint8Array
-  /** Its nodes, as far as they are known; undefined where there are no proofs of them. */
+  /** The known nodes; undefined without proofs. */
   readonly nodes?: BackingNodes<V> | undefined
 }
 
-/** The nodes of a trie of which only a part is here. */
 export interface BackingNodes<V> {
-  /** As the network has it. */
+  /** As upstream has it. */
   readonly untouched: SparseTrie
-  /** With what is otherwise here from the beginning on: it comes in with the first change. */
+  /** With the changes that the fork starts with, which the first change applies. */
   readonly begun: SparseTrie
   /**
-   * Asks for the nodes on the way to a key.
-   * @throws {MissingState} when they are not known yet
+   * Requests the nodes on the path to a key.
+   * @throws {MissingState} if they are not known yet
    */
   readonly require: (name: Address | bigint) => void
-  /** What the key of a value is the hash of. */
+  /** The preimage of a value's key. */
   readonly nameOf: (value: V) => Address | bigint
-  /** Undefined where they are true; else why they are not. */
+  /** The reason why the nodes are unknown; undefined if they are known. */
   readonly whyUnknown: () => string | undefined
 }
 
 export interface BackedChanges<V> {
-  /** The root node of the keys that were set; undefined when there are none. */
+  /** The root node of the changed keys; undefined if there are none. */
   readonly set: Node<V> | undefined
-  /** The root of these keys alone: 32 bytes. */
   readonly setRoot: () => Uint8Array
   readonly gone: Iterable<Uint8Array>
 }

@@ -1,4 +1,4 @@
-// Where a chain begins: the usual genesis JSON, read and checked, and the accounts that devchain starts with.
+// Reads and checks genesis JSON, and creates the initial accounts.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
@@ -18,40 +18,37 @@ import {
 
 export interface GenesisAccount {
   readonly nonce: bigint
-  /** Wei. */
   readonly balance: bigint
   readonly code: Uint8Array
-  /** Values by slot; zero values are as good as none. */
+  /** By slot; zero values count as absent. */
   readonly storage: ReadonlyMap<bigint, bigint>
 }
 
 export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>
 
-/** A genesis JSON file (the form of geth), read. What the file leaves out is undefined. */
+/** A parsed genesis JSON file (geth's format). Missing fields are undefined. */
 export interface Genesis {
-  /** Chain id and hardforks, as the file has them: `protocol/forks.ts` reads them. */
+  /** Chain id and hardforks as the file has them: `protocol/forks.ts` parses them. */
   readonly config: Readonly<Record<string, unknown>> | undefined
   readonly alloc: GenesisAlloc
-  /** Seconds. */
   readonly timestamp: bigint | undefined
   readonly gasLimit: bigint | undefined
   readonly gasUsed: bigint | undefined
   readonly difficulty: bigint | undefined
   readonly coinbase: Address | undefined
   readonly extraData: Uint8Array | undefined
-  /** Below 2^64: in the header it is 8 bytes. */
+  /** Below 2^64, as a header has 8 bytes for it. */
   readonly nonce: bigint | undefined
   readonly mixHash: Hash | undefined
   readonly parentHash: Hash | undefined
   readonly number: bigint | undefined
-  /** Wei per gas. */
   readonly baseFeePerGas: bigint | undefined
   readonly excessBlobGas: bigint | undefined
   readonly blobGasUsed: bigint | undefined
 }
 
 export interface Predeploys {
-  /** Known by name. A fork whose network has code at the address keeps that. */
+  /** A fork keeps upstream code at these addresses. */
   readonly contracts: readonly Predeploy[]
   /** From files. They replace what is there. */
   readonly accounts: GenesisAlloc
@@ -59,22 +56,22 @@ export interface Predeploys {
 
 export const NO_PREDEPLOYS: Predeploys = { contracts: [], accounts: new Map() }
 
-/** Reads a value of JSON or throws an `Unexpected` that says what was expected. */
+/** Parses a JSON value or throws `Unexpected`. */
 type Reader<T> = (value: unknown) => T
 
-/** Thrown by readers alone, and caught where the path is known. */
+/** Readers throw it; the caller that knows the path catches it. */
 class Unexpected extends Error {}
 
-/** More wrong fields than these are counted, not listed. */
+/** Further problems are counted, not listed. */
 const LISTED_PROBLEMS = 10
 
-/** What other tools write next to the fields that matter. */
+/** Other tools write these fields. */
 const IGNORED_ACCOUNT_FIELDS = new Set(['comment', 'privatekey', 'secretkey'])
 
 const integer64 = integer(64)
 const integer256 = integer(256)
 
-/** The fields of the file but for `alloc`. Names are compared without regard to case, as geth does. */
+/** All fields but `alloc`. Names are case-insensitive, as in geth. */
 const HEADER_FIELDS = {
   config: record,
   timestamp: integer64,
@@ -87,7 +84,7 @@ const HEADER_FIELDS = {
   mixHash: fixedHex<Hash>(32),
   parentHash: fixedHex<Hash>(32),
   number: integer64,
-  // other tools write null where the fork has no such field
+  // other tools write null if the fork lacks the field
   baseFeePerGas: orNull(integer256),
   excessBlobGas: orNull(integer64),
   blobGasUsed: orNull(integer64),
@@ -100,13 +97,13 @@ const ACCOUNT_FIELDS = {
   storage: record,
 }
 
-/** Fields of an account to predeploy: the compiler's word for code is known as well. */
+/** Compilers write `deployedBytecode` for code. */
 const PREDEPLOY_FIELDS = { ...ACCOUNT_FIELDS, deployedBytecode: compiledCode }
 
 /**
- * Checks a parsed genesis JSON file. Integers are 0x hex, decimal text or JSON numbers; hex data may lack its 0x, and
- * be of any letter case. Fields whose names begin with `_` or `/` are comments. An empty object is a chain of defaults.
- * @throws {DevchainError} `INVALID_PARAMS` naming each field that is wrong or unknown, its value and what was expected.
+ * Checks a parsed genesis file. Integers are 0x hex, decimal text or JSON numbers; hex data may lack 0x. Fields that start with
+ * `_` or `/` are comments. An empty object means defaults.
+ * @throws {DevchainError} `INVALID_PARAMS` naming each wrong or unknown field, its value and the expected form.
  */
 export function parseGenesis(json: unknown): Genesis {
   const problems = new Problems('genesis')
@@ -118,9 +115,9 @@ export function parseGenesis(json: unknown): Genesis {
 }
 
 /**
- * Checks a parsed JSON file of accounts by address: what a genesis file has as `alloc`. Code may be called
- * `deployedBytecode`, as compilers do; an account with code has nonce 1 unless the file says otherwise.
- * @throws {DevchainError} `INVALID_PARAMS` naming each field that is wrong or unknown, its value and what was expected.
+ * Checks a parsed JSON file of accounts by address, as in `alloc` of a genesis file. Code may be called `deployedBytecode`. An
+ * account with code has nonce 1 by default.
+ * @throws {DevchainError} `INVALID_PARAMS` naming each wrong or unknown field, its value and the expected form.
  */
 export function parsePredeploys(json: unknown): GenesisAlloc {
   const problems = new Problems('accounts')
@@ -175,11 +172,11 @@ export function withAlloc(world: World, alloc: GenesisAlloc): World {
 
 export interface DefaultAllocOptions {
   readonly accounts: readonly Address[]
-  /** Wei of each dev account. */
+  /** In wei, of each dev account. */
   readonly balance: bigint
-  /** True: the deterministic create2 deployer is there. */
+  /** Deploys the deterministic create2 deployer. */
   readonly create2: boolean
-  /** The hardfork of the first blocks: its system contracts are there. */
+  /** Its system contracts are deployed. */
   readonly hardfork: Hardfork
 }
 
@@ -194,7 +191,7 @@ export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
   return alloc
 }
 
-/** Contracts as accounts, with nonce 1 (EIP-161). */
+/** Gives them nonce 1 (EIP-161). */
 export function allocOf(contracts: readonly Predeploy[]): GenesisAlloc {
   return new Map(
     contracts.map(({ address, code }) => [
@@ -204,13 +201,12 @@ export function allocOf(contracts: readonly Predeploy[]): GenesisAlloc {
   )
 }
 
-/** What is wrong with a file, gathered while it is read, so that one error lists all of it. */
+/** Collects the problems of a file, so that one error lists all of them. */
 class Problems {
   readonly #what: string
   readonly #problems: string[] = []
   #count = 0
 
-  /** @param what the file is */
   constructor(what: string) {
     this.#what = what
   }
@@ -221,7 +217,7 @@ class Problems {
     this.#problems.push(`${path}: expected ${expected}, got ${printValue(value)}`)
   }
 
-  /** The value read; undefined, and a problem more, when it is not what the reader expects. */
+  /** Notes a problem and returns undefined if the reader fails. */
   read<T>(path: string, reader: Reader<T>, value: unknown): T | undefined {
     try {
       return reader(value)
@@ -232,7 +228,7 @@ class Problems {
     }
   }
 
-  /** The fields of an object by their readers; a field that is missing or wrong is undefined. */
+  /** Missing and wrong fields are undefined. */
   fields<Readers extends Readonly<Record<string, Reader<unknown>>>>(
     path: string,
     object: Readonly<Record<string, unknown>>,
@@ -273,10 +269,7 @@ function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>
   return alloc
 }
 
-/**
- * The accounts of an object by address, each with its path.
- * @param known those that were read before
- */
+/** @param known accounts read before */
 function* accountsIn(
   problems: Problems,
   prefix: string,
@@ -331,7 +324,7 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>
 }
 
-/** An unsigned integer: 0x hex, decimal text, or a JSON number that lost no digits when it was read. */
+/** 0x hex, decimal text, or a JSON number without lost digits. */
 function integer(bits: number): Reader<bigint> {
   const expected = `an integer of at most ${bits} bits: 0x hex, decimal text or a number`
   return (value) => {
@@ -352,12 +345,12 @@ function unsigned(value: unknown): bigint | undefined {
     }
     return Number.isInteger(value) && value >= 0 ? BigInt(value) : undefined
   }
-  // 160 characters hold any 256-bit integer and leading zeros; longer text is not worth reading
+  // 160 characters hold any 256-bit integer and leading zeros
   if (typeof value !== 'string' || value.length > 160) return undefined
   return /^(0x[\da-f]+|\d+)$/i.test(value) ? BigInt(value.toLowerCase()) : undefined
 }
 
-/** Up to 32 bytes as hex, leading zeros left out or not. */
+/** Up to 32 bytes of hex, with or without leading zeros. */
 function word(value: unknown): bigint {
   const digits = hexDigits(value)
   if (digits === undefined || digits.length === 0 || digits.length > 64) {
@@ -374,7 +367,7 @@ function bytes(value: unknown): Uint8Array {
   return bytesFromHex(`0x${digits}`)
 }
 
-/** Code as compilers write it: text, or an object that has the text as `object`. */
+/** Compilers write text, or an object with the text as `object`. */
 function compiledCode(value: unknown): Uint8Array {
   const isObject = typeof value === 'object' && value !== null && 'object' in value
   return bytes(isObject ? value.object : value)
@@ -388,13 +381,13 @@ function fixedHex<T extends Address | Hash>(size: number): Reader<T> {
   }
 }
 
-/** Lower-case digits without 0x; undefined when the value is no hex text. */
+/** Lower-case digits without 0x; undefined if the value is not hex. */
 function hexDigits(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   return /^(?:0x)?([\da-f]*)$/i.exec(value)?.[1]?.toLowerCase()
 }
 
-/** A key of the caller's within a path: short, on one line. */
+/** Shortens a key for one line. */
 function printKey(key: string): string {
   return /^\w{1,66}$/.test(key) ? key : printValue(key)
 }

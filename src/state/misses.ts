@@ -1,8 +1,7 @@
-// What of another network is not known yet, and who can fetch it.
+// Describes upstream state that a fork lacks, and how to fetch it.
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 
-/** Something of another network that a run, a command or a read needs. */
 export type Miss =
   | { readonly kind: 'account'; readonly address: Address }
   | { readonly kind: 'nonce'; readonly address: Address }
@@ -13,7 +12,7 @@ export type Miss =
   | { readonly kind: 'hash'; readonly number: bigint }
   | { readonly kind: 'block'; readonly hash: Hash }
 
-/** A node of the state trie, or of the storage of an account, by the nibbles above it. */
+/** A trie node, identified by the nibbles above it. */
 export interface NodeMiss {
   readonly kind: 'node'
   readonly owner: Address | undefined
@@ -21,19 +20,19 @@ export interface NodeMiss {
   readonly prefix: string
 }
 
-/** Who can fetch what is missing. Two misses of one source may be fetched together. */
+/** Fetches missing state. Two misses of one source may be fetched together. */
 export interface MissSource {
-  /** @throws {DevchainError} `UPSTREAM_FAILED` when it cannot be had */
+  /** @throws {DevchainError} `UPSTREAM_FAILED` if it cannot be fetched */
   readonly fetch: (misses: readonly Miss[]) => Promise<void>
-  /** True for what it fetches without asking the network. Without it, that is nothing. */
+  /** True if it needs no network request. Default: never. */
   readonly isKept?: (miss: Miss) => boolean
 }
 
-/** What is asked for is another network's, and has not been fetched yet. Whoever can wait fetches it and begins anew. */
+/** Thrown when a run needs upstream state. Asynchronous callers fetch it and retry. */
 export class MissingState extends DevchainError {
   readonly miss: Miss
   readonly source: MissSource
-  /** What is known to be missing besides. */
+  /** Other known misses. */
   readonly others: readonly MissingState[]
 
   constructor(miss: Miss, source: MissSource, others: readonly MissingState[] = []) {
@@ -44,7 +43,7 @@ export class MissingState extends DevchainError {
   }
 }
 
-/** A miss in words, which is also its key among others of its source. */
+/** For messages; also the key among misses of one source. */
 export function printMiss(miss: Miss): string {
   switch (miss.kind) {
     case 'account':

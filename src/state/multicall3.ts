@@ -1,8 +1,8 @@
-// Multicall3, which client libraries send many calls through. Loaded only where an option asks for it.
+// Multicall3, which client libraries use for batched calls. Loaded only if an option asks for it.
 import { type Predeploy, predeploy } from './predeploys.ts'
 
 /**
- * The contract that has this address on every network: one transaction without a chain id deploys it.
+ * One presigned transaction without a chain id deploys it at this address on every network.
  * @see https://www.multicall3.com
  */
 export const MULTICALL3: Predeploy = predeploy('0xca11bde05977b3631167028862be2a173976ca11', [

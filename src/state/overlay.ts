@@ -1,4 +1,4 @@
-// The journal of one run: changes to a world that can be taken back, and applied all at once at the end.
+// The journal of one run: changes to a world that can be reverted, and applied at the end.
 import { keccakHash } from '../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES } from '../core/hex.ts'
 import { addressKey } from './keys.ts'
@@ -19,7 +19,7 @@ type JournalEntry =
   | {
       readonly kind: 'account'
       readonly address: Address
-      /** What the map held: null for nothing. */
+      /** Null if the map had no entry. */
       readonly before: Account | undefined | null
     }
   | {
@@ -35,40 +35,33 @@ type JournalEntry =
     }
 
 /**
- * A mutable view of a world. Reads see the changes made so far; `checkpoint` marks a place to come back to. A revert
- * costs as much as the changes it takes back, a commit nothing. Whether an empty account stays is the evm's to decide.
- *
- * Setters make the account when there is none.
+ * A mutable view of a world. A revert costs as much as the changes it undoes, a commit nothing. The EVM decides if empty
+ * accounts stay. Setters create missing accounts.
  */
 export class Overlay {
   readonly #base: World
-  /** Accounts changed; undefined: deleted. Their storage is without `#slots`. */
+  /** Changed accounts without the writes in `#slots`; undefined if deleted. */
   readonly #accounts = new Map<Address, Account | undefined>()
   /** Slots written since the account's storage was as in `#accounts` or `#base`. */
   readonly #slots = new Map<Address, Map<bigint, bigint>>()
   readonly #journal: JournalEntry[] = []
-  /** Lengths of the journal at the open checkpoints. */
   readonly #checkpoints: number[] = []
 
   constructor(base: World) {
     this.#base = base
   }
 
-  /**
-   * The account as changed so far, but for its storage: `storage` gives that. Undefined when there is none.
-   */
+  /** Without changed storage: use `storage`. Undefined if it does not exist. */
   account(address: Address): Account | undefined {
     const changed = this.#accounts.get(address)
     if (changed !== undefined || this.#accounts.has(address)) return changed
     return accountAt(this.#base, address)
   }
 
-  /** Deployed code; no bytes when there is no such account. */
   code(address: Address): Uint8Array {
     return this.account(address)?.code ?? EMPTY_BYTES
   }
 
-  /** Sets a balance, in wei. */
   setBalance(address: Address, balance: bigint): void {
     const account = this.account(address)
     if (account?.balance === balance) return
@@ -81,20 +74,19 @@ export class Overlay {
     this.#put(address, { ...(account ?? emptyAccount(address)), nonce })
   }
 
-  /** Both at once: what an engine that puts whole accounts needs. */
+  /** Both at once, for an engine that writes whole accounts. */
   setNonceAndBalance(address: Address, nonce: bigint, balance: bigint): void {
     const account = this.account(address)
     if (account?.nonce === nonce && account.balance === balance) return
     this.#put(address, { ...(account ?? emptyAccount(address)), nonce, balance })
   }
 
-  /** Sets code and its hash. The bytes must not be changed later. */
+  /** The bytes must not change later. */
   setCode(address: Address, code: Uint8Array): void {
     const account = this.account(address) ?? emptyAccount(address)
     this.#put(address, { ...account, code, codeHash: keccakHash(code) })
   }
 
-  /** The value of a slot as changed so far. */
   storage(address: Address, slot: bigint): bigint {
     const written = this.#slots.get(address)?.get(slot)
     if (written !== undefined) return written
@@ -102,7 +94,7 @@ export class Overlay {
     return account === undefined ? 0n : slotValue(account.storage, slot)
   }
 
-  /** The value of a slot in the world the run began with: what gas and refunds of SSTORE depend on (EIP-2200). */
+  /** The value before the run, on which gas and refunds of SSTORE depend (EIP-2200). */
   originalStorage(address: Address, slot: bigint): bigint {
     return storageAt(this.#base, address, slot)
   }
@@ -126,34 +118,28 @@ export class Overlay {
     if (!account.storage.isEmpty) this.#put(address, { ...account, storage: emptyStorage })
   }
 
-  /** Takes an account away, with its storage and code. One made anew at its address starts empty. */
+  /** With its storage and code. A new account at this address starts empty. */
   deleteAccount(address: Address): void {
     if (this.#slots.has(address)) this.#putSlots(address, undefined)
     if (this.account(address) !== undefined) this.#put(address, undefined)
   }
 
-  /** Opens a checkpoint; checkpoints nest. */
   checkpoint(): void {
     this.#checkpoints.push(this.#journal.length)
   }
 
-  /** Closes the newest checkpoint and keeps the changes made since. */
   commit(): void {
     this.#closeCheckpoint()
-    // without an open checkpoint nothing can be taken back any more
+    // without an open checkpoint nothing can be reverted
     if (this.#checkpoints.length === 0) this.#journal.length = 0
   }
 
-  /** Closes the newest checkpoint and takes back the changes made since. */
   revert(): void {
     const length = this.#closeCheckpoint()
     while (this.#journal.length > length) this.#undo(this.#journal.pop()!)
   }
 
-  /**
-   * The world with all changes applied; the very world that the run began with when nothing changed. The overlay can
-   * be used further.
-   */
+  /** Applies all changes; returns the original world if there are none. The overlay stays usable. */
   world(): World {
     const changes: TrieChange<Account>[] = []
     const addresses = new Set([...this.#accounts.keys(), ...this.#slots.keys()])

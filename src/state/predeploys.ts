@@ -1,19 +1,18 @@
-// Contracts that are there from genesis: the create2 deployer and the system contracts of each hardfork.
+// Genesis contracts: the create2 deployer and the system contracts of each hardfork.
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 
-/** Who makes system calls: an address whose key nobody has. */
+/** The sender of system calls; it has no key. */
 export const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
-/** A contract with its runtime code, as it is on the main network. */
+/** A contract with its runtime code on mainnet. */
 export interface Predeploy {
   readonly address: Address
   readonly code: Uint8Array
 }
 
 /**
- * The deterministic deployment proxy. Called with 32 bytes of salt and init code, it deploys by CREATE2 and returns
- * the 20 bytes of the address.
+ * The deterministic deployment proxy. Its input is 32 bytes of salt, then init code; it returns the 20-byte address.
  * @see https://github.com/Arachnid/deterministic-deployment-proxy
  */
 export const CREATE2_DEPLOYER: Predeploy = predeploy('0x4e59b44847b379578588920ca78fbf26c0b4956c', [
@@ -21,23 +20,23 @@ export const CREATE2_DEPLOYER: Predeploy = predeploy('0x4e59b44847b379578588920c
   '8015156039578182fd5b8082525050506014600cf3',
 ])
 
-/** Where the main network takes deposits (EIP-6110). It is there from no genesis but the main network's. */
+/** Mainnet's deposit contract (EIP-6110), which other chains lack at genesis. */
 export const DEPOSIT_CONTRACT: Address = '0x00000000219ab540356cbb839cbe05303d7705fa' as Address
 
-/** Keeps the roots of recent beacon blocks by timestamp. From cancun on. @see https://eips.ethereum.org/EIPS/eip-4788 */
+/** Roots of recent beacon blocks by timestamp (EIP-4788), since cancun. */
 export const BEACON_ROOTS: Predeploy = predeploy('0x000f3df6d732807ef1319fb7b8bb8522d0beac02', [
   '3373fffffffffffffffffffffffffffffffffffffffe14604d57602036146024575f5ffd5b5f35801560495762001fff',
   '810690815414603c575f5ffd5b62001fff01545f5260205ff35b5f5ffd5b62001fff42064281555f359062001fff0155',
   '00',
 ])
 
-/** Keeps the hashes of the last 8,191 blocks. From prague on. @see https://eips.ethereum.org/EIPS/eip-2935 */
+/** Hashes of the last 8,191 blocks (EIP-2935), since prague. */
 export const HISTORY_STORAGE: Predeploy = predeploy('0x0000f90827f1c53a10cb7a02335b175320002935', [
   '3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81',
   '430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500',
 ])
 
-/** Queues requests to withdraw a stake. From prague on. @see https://eips.ethereum.org/EIPS/eip-7002 */
+/** The queue of withdrawal requests (EIP-7002), since prague. */
 export const WITHDRAWAL_REQUESTS: Predeploy = predeploy(
   '0x00000961ef480eb55e80d19ad83579a64c007002',
   [
@@ -55,7 +54,7 @@ export const WITHDRAWAL_REQUESTS: Predeploy = predeploy(
   ],
 )
 
-/** Queues requests to merge validators. From prague on. @see https://eips.ethereum.org/EIPS/eip-7251 */
+/** The queue of validator consolidations (EIP-7251), since prague. */
 export const CONSOLIDATION_REQUESTS: Predeploy = predeploy(
   '0x0000bbddc7ce488642fb579f8b00f3a590007251',
   [

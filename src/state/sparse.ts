@@ -1,4 +1,4 @@
-// Sparse tries: of another network's trie those nodes that are known, by their hash, and what was changed over them.
+// Sparse tries: the known nodes of an upstream trie by hash, and changes over them.
 import { equalBytes } from '../core/hex.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
 import {
@@ -17,13 +17,13 @@ import {
   withNibble,
 } from './trienode.ts'
 
-/** Values are in sparse tries as their leaves hold them: RLP. */
+/** Values are RLP, as in leaves. */
 export type SparseNode = Node<Uint8Array>
 
 /**
  * The RLP of the node with a hash.
- * @param key one below it, as far as its first `depth` nibbles go
- * @throws {MissingState} when it is not known yet
+ * @param key any key below the node; its first `depth` nibbles are the path
+ * @throws {MissingState} if it is not known yet
  */
 export type FindNode = (hash: Uint8Array, key: Uint8Array, depth: number) => Uint8Array
 
@@ -31,12 +31,12 @@ export class BrokenProof extends Error {
   override readonly name = 'BrokenProof'
 }
 
-/** The root of a trie of which the hash is known; undefined for that of no keys. */
+/** Undefined for the hash of an empty trie. */
 export function sparseRoot(hash: Uint8Array, find: FindNode): SparseNode | undefined {
   return equalBytes(hash, EMPTY_ROOT_BYTES) ? undefined : blinded(hash, find)
 }
 
-/** How a leaf's value is encoded: it is RLP already. */
+/** Values are RLP already. */
 export function asItIs(value: Uint8Array): Uint8Array {
   return value
 }
@@ -63,10 +63,10 @@ function hashed(node: WholeNode<Uint8Array>, hash: Uint8Array): WholeNode<Uint8A
 const BRANCH_ITEMS = 17
 const HASH_LENGTH = 32
 
-/** Nodes that were read are changed by nobody. */
+/** The token of read nodes, which are immutable. */
 const READ: EditToken = {}
 
-/** @throws {BrokenProof} for what is none */
+/** @throws {BrokenProof} for invalid RLP */
 function readNode(
   item: RlpItem,
   key: Uint8Array,
@@ -100,7 +100,7 @@ function readBranch(
   find: FindNode,
 ): WholeNode<Uint8Array> {
   const children = items.slice(0, 16).map((item, nibble) => {
-    // a node that stands in its parent is read at once, and has the nibble on its path
+    // an embedded node is read at once and has the nibble on its path
     const below = item instanceof Uint8Array ? key : withNibble(key, depth, nibble)
     return readChild(item, below, depth + 1, find)
   })
@@ -108,7 +108,7 @@ function readBranch(
   return makeBranch(children, count, READ)
 }
 
-/** What a parent holds of a node: its hash, or the node where that is shorter. */
+/** A hash, or the node itself if it is short. */
 function readChild(
   item: RlpItem,
   key: Uint8Array,
@@ -121,7 +121,7 @@ function readChild(
   return blinded(item, find)
 }
 
-/** The key with the nibbles of a path in its compact form behind the first `depth`. */
+/** Replaces the nibbles from `depth` by those of a compact path. */
 function withPath(
   key: Uint8Array,
   depth: number,

@@ -1,4 +1,4 @@
-// A sparse trie after changes: its nodes are made when its root or a proof is asked for, not before.
+// A sparse trie with changes: its nodes are created when a root or proof needs them.
 import { type Hex, hexFromBytes } from '../core/hex.ts'
 import { MissingState } from './misses.ts'
 import { asItIs, type SparseNode } from './sparse.ts'
@@ -8,17 +8,17 @@ import { type EditToken, EMPTY_ROOT_BYTES, rootReference } from './trienode.ts'
 export interface SparseChange {
   readonly key: Uint8Array
   /**
-   * The value as its leaf holds it; undefined takes the key away. Called once the root is asked for.
-   * @throws {MissingState} when it, or the way to its key, is not known yet
+   * The value as in its leaf; undefined deletes the key. Called when the root is needed.
+   * @throws {MissingState} if it, or the path to its key, is not known yet
    */
   readonly encode: () => Uint8Array | undefined
 }
 
 export type SparseChanges = () => Iterable<SparseChange>
 
-/** Immutable, but that it remembers its nodes once they were made. */
+/** Immutable, except that it caches its nodes. */
 export class SparseTrie {
-  /** The trie before, and what was changed, until the nodes are made; for the first one the way to read it. */
+  /** The previous trie and the change, until the nodes exist; for the first trie its reader. */
   #origin: Origin | (() => SparseNode | undefined) | undefined
   #root: SparseNode | undefined
 
@@ -26,7 +26,7 @@ export class SparseTrie {
     this.#origin = origin
   }
 
-  /** @param read the root of a trie that is known by its hash; called when it is needed */
+  /** @param read reads the root on first use */
   static of(read: () => SparseNode | undefined): SparseTrie {
     return new SparseTrie(read)
   }
@@ -36,8 +36,8 @@ export class SparseTrie {
   }
 
   /**
-   * The root node, undefined without keys.
-   * @throws {MissingState} naming all that it takes and that is not known yet
+   * Undefined without keys.
+   * @throws {MissingState} naming all missing nodes
    */
   get root(): SparseNode | undefined {
     if (this.#origin === undefined) return this.#root
@@ -46,13 +46,13 @@ export class SparseTrie {
     return this.#root
   }
 
-  /** 32 bytes. @throws {MissingState} as `root` */
+  /** @throws {MissingState} as `root` */
   get rootBytes(): Uint8Array {
     const { root } = this
     return root === undefined ? EMPTY_ROOT_BYTES : rootReference(root, asItIs)
   }
 
-  /** The nodes after all changes since those that were made last: a key that was changed often costs as one. */
+  /** Applies all changes since the last known nodes: a key changed often costs as much as one. */
   #changed(): SparseNode | undefined {
     const batches: SparseChanges[] = []
     let at: SparseTrie = this
@@ -73,7 +73,7 @@ interface Origin {
   readonly changes: SparseChanges
 }
 
-/** What is set comes first: a branch that gets a child need not give way to the one that it would have kept. */
+/** Sets first: a branch that gains a child need not collapse, which would read its last child. */
 function withChanges(
   before: SparseNode | undefined,
   changes: Iterable<SparseChange>,
@@ -87,7 +87,7 @@ function withChanges(
       work()
     } catch (error) {
       if (!(error instanceof MissingState)) throw error
-      // others may be missing too: they are fetched together
+      // fetch all missing nodes together
       missing.push(error, ...error.others)
     }
   }

@@ -1,4 +1,4 @@
-// A persistent Merkle-Patricia trie: immutable, each node remembers its hash, hashed when first asked.
+// A persistent Merkle-Patricia trie with cached hashes.
 
 import { DevchainError } from '../core/errors.ts'
 import {
@@ -33,19 +33,18 @@ import { findLeaf, pathTo, walk } from './triewalk.ts'
 export interface TrieChange<V> {
   readonly key: Uint8Array
   readonly value: V | undefined
-  /** What the key of something that is taken away is the hash of: a trie of which only a part is here asks for it. */
+  /** The preimage of a deleted key, which a partial trie needs to request nodes. */
   readonly name?: Address | bigint
 }
 
 /**
- * An immutable map from 32-byte keys to values, with a root hash. A change costs O(log n) and shares all other nodes,
- * and their hashes, with the trie it was made from; to keep a version is to keep the reference. Keys are expected
- * to be hashes themselves: they are not hashed here, and must not be changed by anyone later.
+ * An immutable map from 32-byte keys to values, with a root hash. A change costs O(log n) and shares other nodes with the old
+ * trie. Keys must be hashes already, and must not change later.
  */
 export class Trie<V> {
   readonly #root: Node<V> | undefined
   readonly #encodeValue: EncodeValue<V>
-  /** Keys that another network has; undefined: the trie has no keys but its own. */
+  /** The upstream keys of a fork; else undefined. */
   readonly #base: Base<V> | undefined
 
   private constructor(
@@ -58,50 +57,48 @@ export class Trie<V> {
     this.#base = base
   }
 
-  /** A trie without keys. `encodeValue` gives the RLP of a value, called when its leaf is hashed. */
+  /** @param encodeValue gives the RLP of a value when its leaf is hashed */
   static empty<V>(encodeValue: EncodeValue<V>): Trie<V> {
     return new Trie<V>(undefined, encodeValue, undefined)
   }
 
-  /** A trie with the keys of a backing, of which only a part is here. */
   static backed<V>(encodeValue: EncodeValue<V>, backing: Backing<V>): Trie<V> {
     return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap(), nodes: undefined })
   }
 
-  /** False also where a backing has the keys: which of them there are is not known. */
+  /** False for any backed trie, whose keys are not all known. */
   get isEmpty(): boolean {
     return this.#root === undefined && this.#base === undefined
   }
 
-  /** True when not all of its keys are here. */
+  /** True if some keys are upstream. */
   get isBacked(): boolean {
     return this.#base !== undefined
   }
 
-  /** The Merkle root. The first call hashes what changed since the versions that were hashed before. */
+  /** Hashes nodes on first use. */
   get rootHash(): Hash {
     return this.isEmpty ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
   }
 
-  /** The Merkle root as 32 bytes, not to be changed. Where there is a backing, it says what that is. */
+  /** Do not modify. */
   get rootBytes(): Uint8Array {
     return this.#base === undefined ? this.#ownRoot() : rootOver(this.#base, this.#root, this)
   }
 
-  /** The root node, to walk the nodes from; undefined without keys. Not to be changed. */
+  /** Undefined without keys. Do not modify. */
   get root(): Node<V> | undefined {
     requireWhole(this.#base)
     return this.#root
   }
 
-  /** What a value is in its leaf: RLP. */
   get encodeValue(): EncodeValue<V> {
     return this.#encodeValue
   }
 
   /**
-   * @param name what the key is the hash of: a backing asks for it by that
-   * @throws {MissingState} where a backing does not know the value yet
+   * @param name the preimage of the key, which a backing needs
+   * @throws {MissingState} if a backing does not know the value yet
    */
   get(key: Uint8Array, name?: Address | bigint): V | undefined {
     const leaf = findLeaf(this.#root, key)
@@ -109,7 +106,7 @@ export class Trie<V> {
     return leaf?.value
   }
 
-  /** True when `get` answers at once. */
+  /** True if `get` would not throw. */
   knows(key: Uint8Array, name?: Address | bigint): boolean {
     if (this.#base === undefined || findLeaf(this.#root, key) !== undefined) return true
     return this.#base.gone.has(hexFromBytes(key)) || this.#base.backing.knows(key, name)
@@ -123,30 +120,25 @@ export class Trie<V> {
     return this.withChanges([{ key, value: undefined }])
   }
 
-  /** All changes at once, later ones over earlier ones: nodes on shared paths are copied only once. */
+  /** Later changes win. Shared paths are copied only once. */
   withChanges(changes: Iterable<TrieChange<V>>): Trie<V> {
     if (this.#base !== undefined) return this.#withBackedChanges([...changes], this.#base)
     const root = withValues(this.#root, changes)
     return root === this.#root ? this : new Trie(root, this.#encodeValue, undefined)
   }
 
-  /**
-   * Keys and values in the order of the keys, beginning at `from` or what follows it. Of a backing those that are known.
-   */
+  /** Starts at `from`, in the order of the keys. Of a backing only known keys. */
   entries(from?: Uint8Array): IterableIterator<readonly [Uint8Array, V]> {
     return walk(this.#base === undefined ? this.#root : withKnown(this.#base, this.#root), from, 0)
   }
 
-  /** Values in the order of their keys. */
   *values(from?: Uint8Array): IterableIterator<V> {
     for (const [, value] of this.entries(from)) yield value
   }
 
   /**
-   * The RLP of the nodes from the root towards `key`, as far as they exist: proof that the key has its value, or
-   * that it has none. A node shorter than 32 bytes is part of its parent and not listed. No nodes for an empty trie.
-   * @param name as in `get`
-   * @see https://eips.ethereum.org/EIPS/eip-1186
+   * The RLP of the nodes from the root towards `key`: a proof of presence or absence (EIP-1186). Nodes below 32 bytes are part
+   * of their parent. Empty for an empty trie.
    */
   proof(key: Uint8Array, name?: Address | bigint): readonly Uint8Array[] {
     if (this.#base === undefined) return proofAlong(pathTo(this.#root, key), this.#encodeValue)
@@ -154,9 +146,8 @@ export class Trie<V> {
   }
 
   /**
-   * Where the search for an absent `key` ends: the nibbles above and of that leaf or extension, as a key and their
-   * count; undefined where it ends at a branch. When the key was taken away, and its branch with it, that is what was
-   * left of the branch.
+   * The leaf or extension at which the search for an absent `key` ends; undefined at a branch. After a deletion that collapsed
+   * a branch, this is what remains of it.
    */
   nodeBeside(key: Uint8Array): NodePlace | undefined {
     const path =
@@ -169,7 +160,7 @@ export class Trie<V> {
     return { key: last.key, end: last.kind === 'leaf' ? KEY_NIBBLES : last.to }
   }
 
-  /** Nodes as `proof` gives them, on the way to what `nodeBeside` found. */
+  /** As `proof`, for the result of `nodeBeside`. */
   proofOf({ key, end }: NodePlace): readonly Uint8Array[] {
     if (this.#base === undefined) {
       return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
@@ -210,19 +201,17 @@ export class Trie<V> {
 
 interface Base<V> {
   readonly backing: Backing<V>
-  /** Keys of the backing that were taken away, as hex. */
+  /** Deleted keys of the backing, as hex. */
   readonly gone: PersistentMap<Hex, true>
-  /** Undefined until something was changed, and where the backing has no nodes. */
+  /** Undefined before the first change, or if the backing has no nodes. */
   readonly nodes: SparseTrie | undefined
 }
 
-/** Where a node is: the nibbles above it, and its own. */
 interface NodePlace {
   readonly key: Uint8Array
   readonly end: number
 }
 
-/** The value of a key that the trie's own nodes do not have. */
 function below<V>(
   { backing, gone }: Base<V>,
   key: Uint8Array,
@@ -231,7 +220,7 @@ function below<V>(
   return gone.size > 0 && gone.has(hexFromBytes(key)) ? undefined : backing.get(key, name)
 }
 
-/** The base with a key taken away, or back as it was set. */
+/** Marks a key of the base as deleted, or as set again. */
 function marked<V>(base: Base<V>, key: Uint8Array, isGone: boolean): Base<V> {
   const hex = hexFromBytes(key)
   if (base.gone.has(hex) === isGone) return base
@@ -263,15 +252,14 @@ function withKnown<V>({ backing, gone }: Base<V>, set: Node<V> | undefined): Nod
   return root
 }
 
-/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` where nodes are wanted that are not here */
+/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if a backing has the nodes */
 function requireWhole<V>(base: Base<V> | undefined): void {
   if (base !== undefined) throw noNodes('only a part of it is here')
 }
 
 /**
- * The root of the nodes over a backing.
- * @param name what is looked for: the way to it is asked for
- * @throws {DevchainError} `METHOD_NOT_SUPPORTED` where there are none
+ * @param name the key's preimage, to request the path to it
+ * @throws {DevchainError} `METHOD_NOT_SUPPORTED` if the backing has no nodes
  */
 function rootFor<V>(
   { backing, nodes: changed }: Base<V>,

@@ -1,4 +1,4 @@
-// Sets keys of a trie and takes them away: nodes on their paths are copied, all others shared.
+// Sets and deletes keys of a trie: copies nodes on their paths, shares all others.
 import {
   type Branch,
   type EditToken,
@@ -17,8 +17,8 @@ import {
 } from './trienode.ts'
 
 /**
- * The node with `key` set below it; `node` itself when nothing changes, or when it was made in this batch and is
- * changed in place. A node of this batch has only ancestors of this batch, and none of them is hashed before it ends.
+ * Returns `node` itself if nothing changes, or if this batch created it and changes it in place. All ancestors of such a node
+ * are of this batch, and not hashed before it ends.
  */
 export function insert<V>(
   node: Node<V> | undefined,
@@ -74,7 +74,7 @@ interface Way<V> {
   readonly node: Node<V>
 }
 
-/** A branch at nibble `fork` with two ways, below an extension when the ways have nibbles in common from `depth` on. */
+/** A branch with two children, below an extension if the keys share nibbles from `depth`. */
 function forkAt<V>(
   fork: number,
   depth: number,
@@ -89,7 +89,7 @@ function forkAt<V>(
   return fork > depth ? makeExtension(one.key, depth, fork, branch, edit) : branch
 }
 
-/** The node without `key` below it, in canonical form; `node` itself as in `insert`. */
+/** Keeps canonical form; returns `node` itself as `insert` does. */
 export function remove<V>(
   node: Node<V> | undefined,
   key: Uint8Array,
@@ -111,7 +111,7 @@ export function remove<V>(
     : lengthen(child, child.key, depth, edit)
 }
 
-/** A branch that keeps one child gives way to that child. */
+/** A branch with one child collapses into it. */
 function removeFromBranch<V>(
   branch: Branch<V>,
   key: Uint8Array,
@@ -129,8 +129,8 @@ function removeFromBranch<V>(
 }
 
 /**
- * The node, its path beginning at `depth` instead of further down: what canonical form asks when a branch goes.
- * @param key one below it, as far as the nibble at `depth`
+ * Moves the start of the node's path up to `depth`, after a branch collapsed.
+ * @param key any key below the node
  */
 function lengthen<V>(
   node: WholeNode<V>,

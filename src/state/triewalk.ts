@@ -1,4 +1,4 @@
-// Finds keys among the nodes of a trie, and walks over them.
+// Searches and iterates over the nodes of a trie.
 import {
   firstDifference,
   KEY_NIBBLES,
@@ -9,7 +9,7 @@ import {
   type WholeNode,
 } from './trienode.ts'
 
-/** The leaf of a key. @throws {MissingState} at a blinded node that is not known yet */
+/** @throws {MissingState} at an unknown blinded node */
 export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | undefined {
   let node = root
   let depth = 0
@@ -18,7 +18,7 @@ export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V>
       node = node.children[nibbleAt(key, depth)]
       depth += 1
     } else if (node.kind === 'leaf') {
-      // keys are remembered (`addressKey`), and nearly always the same object, which is quicker to compare
+      // `addressKey` caches keys, so identity nearly always decides
       if (node.key === key) return node
       return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? node : undefined
     } else if (node.kind === 'blinded') {
@@ -33,9 +33,9 @@ export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V>
 }
 
 /**
- * The nodes that a search for `key` meets, the one where it fails included.
- * @param end nibbles after which it ends at a node that is not known
- * @throws {MissingState} at one before
+ * The nodes on the path to `key`, including the one at which the search fails.
+ * @param end depth in nibbles from which an unknown node ends the path
+ * @throws {MissingState} at an unknown node above that
  */
 export function* pathTo<V>(
   root: Node<V> | undefined,
@@ -61,8 +61,8 @@ export function* pathTo<V>(
 }
 
 /**
- * Keys and values below a node of which all are here, in the order of the keys.
- * @param from the first key that is wanted
+ * In the order of the keys. All nodes must be known.
+ * @param from the first key
  * @param depth nibbles above the node
  */
 export function* walk<V>(
@@ -74,7 +74,7 @@ export function* walk<V>(
   if (node.kind === 'blinded') throw new Error('the keys below a blinded node are not known')
   if (node.kind === 'branch') {
     const first = from === undefined ? 0 : nibbleAt(from, depth)
-    // only the first way is bounded by `from`; all keys of the others are above it
+    // only the first child is bounded by `from`
     for (let i = first; i < 16; i++) {
       yield* walk(node.children[i], i === first ? from : undefined, depth + 1)
     }
