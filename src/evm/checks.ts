@@ -1,4 +1,4 @@
-// The checks before a transaction or a call runs, in the order in which callers are told.
+// The checks before a transaction or call runs, in the order in which callers see their errors.
 import { DevchainError } from '../core/errors.ts'
 import { areBlobsFree, blobBaseFeeIn, isFree } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
@@ -21,15 +21,14 @@ import { accountAt, emptyAccount } from '../state/world.ts'
 import type { BlockEnvironment, CallJob, TransactionJob } from './executor.ts'
 
 /**
- * Refuses what may not be in the block: type, chain id, nonce, sender, fees, blobs, authorization list, funds, gas limit,
- * intrinsic gas, size of init code.
- * @throws {DevchainError} with the word of the first check that fails
+ * Checks type, chain id, nonce, sender, fees, blobs, authorizations, funds, block gas limit, intrinsic gas and init code.
+ * @throws {DevchainError} of the first check that fails
  */
 export function checkTransaction({ world, block, transaction, limits }: TransactionJob): void {
   const { from, r, s, gasLimit } = transaction
   const account = accountAt(world, from)
   const sender = account ?? emptyAccount(from)
-  // an impersonated sender's transaction carries its address in place of a signature (`impersonate`)
+  // an impersonated transaction carries the sender's address in place of a signature (`impersonate`)
   const isImpersonated = r === s && r === BigInt(from)
   requireType(transaction, block.hardfork)
   requireChainId(transaction, block.chainId)
@@ -46,10 +45,7 @@ export function checkTransaction({ world, block, transaction, limits }: Transact
   requireInitCodeSize(transaction, block.hardfork, limits?.codeSize)
 }
 
-/**
- * As `checkMessageAlone`; the facts of an error name the sender and the gas too.
- * @throws {DevchainError} as there
- */
+/** As `checkMessageAlone`; its errors also name sender and gas. */
 export function checkMessage(job: CallJob): void {
   try {
     checkMessageAlone(job)
@@ -62,11 +58,9 @@ export function checkMessage(job: CallJob): void {
 }
 
 /**
- * Refuses what geth's `eth_call` refuses too: a price below the base fee unless the job ignores that (a price of 0 is a
- * free call), blobs that no transaction may have, or for too little (0 is free again), funds that do not cover value and
- * price, gas below the intrinsic gas, init code that is too long. Nonce and code of the sender and the block's gas limit do
- * not matter.
- * @throws {DevchainError} with the word of the first check that fails
+ * Applies the checks of geth's `eth_call`: price (0 is free), blobs and their price (0 is free), funds, intrinsic gas, init
+ * code size. Ignores nonce and code of the sender, and the block's gas limit.
+ * @throws {DevchainError} of the first check that fails
  */
 function checkMessageAlone(job: CallJob): void {
   const { world, block, message, limits } = job
@@ -83,7 +77,7 @@ function checkMessageAlone(job: CallJob): void {
   requireInitCodeSize(message, block.hardfork, limits?.codeSize)
 }
 
-/** Wei that each gas of a transaction's blobs costs in a block; 0 without blobs. */
+/** In wei; 0 without blobs. */
 export function blobPriceOf(
   { blobs }: Pick<Transaction, 'blobs'>,
   block: BlockEnvironment,

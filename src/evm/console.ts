@@ -1,10 +1,10 @@
-// Solidity's console.log: calls of a well-known address that has no code, decoded into the lines they mean.
+// Decodes calls of Solidity's console.log, a known address without code.
 
 import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
 import { hexFromBytes } from '../core/hex.ts'
 import { lazy } from '../core/lazy.ts'
 
-/** Argument types that every overload with up to four arguments combines. */
+/** Overloads with up to four arguments combine these. */
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 
 const MOST_ARGUMENTS = 4
@@ -12,10 +12,9 @@ const MOST_ARGUMENTS = 4
 const overloads = lazy(overloadsBySelector)
 
 /**
- * The line that a call of the console prints; undefined when the call is none of the console's. All overloads of
- * `log` are known, `logInt`, `logBytes32` and their like, and those of old libraries, whose selectors come from `uint`
- * and `int` without a size.
- * @param data the call's input: a selector and ABI-encoded arguments
+ * The printed line; undefined if the call is not a console function. Knows all `log` overloads, `logInt`, `logBytes32` etc.,
+ * and old libraries whose selectors use `uint` and `int`.
+ * @param data a selector and ABI-encoded arguments
  */
 export function formatConsoleCall(data: Uint8Array): string | undefined {
   const types = overloads().get(hexFromBytes(data.subarray(0, 4)))
@@ -25,9 +24,8 @@ export function formatConsoleCall(data: Uint8Array): string | undefined {
 }
 
 /**
- * Joins values as node's `util.format` does: when the first is a text, `%s` takes the next value as text, `%d` and
- * `%i` as number, `%o`, `%O` and `%j` as it would stand in code, `%x` as hex digits, and `%%` is a percent sign. What
- * has no value stays, values that are left over follow with spaces between. Integers are exact, and have no `n`.
+ * Formats as Node's `util.format`, with `%s %d %i %o %O %j %x %%`. Keeps placeholders without a value, and appends the rest
+ * with spaces. Integers are exact, without `n`.
  */
 export function formatValues(values: readonly AbiValue[]): string {
   const [first, ...rest] = values
@@ -56,7 +54,7 @@ function printAs(directive: string, value: AbiValue): string {
     case '%x':
       return typeof value === 'bigint' ? printHex(value) : printText(value)
     case '%c':
-      // a style, which a terminal does not show
+      // `%c` is a style, which a terminal ignores
       return ''
     case '%s':
       return printText(value)
@@ -96,7 +94,7 @@ function overloadsBySelector(): ReadonlyMap<string, readonly string[]> {
   return found
 }
 
-/** Every list of up to four of the combined types; the empty one too. */
+/** All lists of up to four combined types, including the empty one. */
 function combinations(): readonly (readonly string[])[] {
   const all: (readonly string[])[] = [[]]
   let longest: readonly (readonly string[])[] = [[]]

@@ -1,5 +1,5 @@
-// The contract of all that runs transactions and messages: one job in, one outcome out. It has types alone, which is all
-// that the layers above know, so that a faster machine can replace another without their noticing.
+// The executor interface: runs transactions and messages, one job in, one outcome out. Types only, so that machines are
+// interchangeable.
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -17,100 +17,92 @@ import type {
 } from '../protocol/transactions/transaction.ts'
 import type { World } from '../state/world.ts'
 
-/** What contracts can learn about the block they run in. */
 export interface BlockEnvironment extends HeaderEnvironment {
   readonly chainId: bigint
-  /** Wei per blob gas, where an override or a free call has another than the excess makes. */
+  /** Wei per blob gas if it differs from the result of the excess: in overrides and free calls. */
   readonly blobBaseFee?: bigint | undefined
-  /** Undefined: the main network's of the hardfork. */
+  /** Default: mainnet's for the hardfork. */
   readonly blobRules?: BlobRules | undefined
-  /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
+  /** Its logs are deposits (EIP-6110). Default: mainnet's. */
   readonly depositContract?: Address | undefined
-  /** Hash of a past block, for BLOCKHASH; asked only for the 256 blocks before `number`. */
+  /** For BLOCKHASH: called only for the 256 blocks before `number`. */
   readonly blockHash: (number: bigint) => Hash | undefined
-  /** Whose some signatures count as, whoever made them. Undefined: those of nobody but who made them. */
+  /** Overridden results of ecrecover. */
   readonly signers?: Signers | undefined
 }
 
-/**
- * What ecrecover answers for a signature, whatever was signed. The signature as text: 65 bytes r ‖ s ‖ v, with v 27 or 28.
- */
+/** Address that ecrecover returns by signature, for any digest. The key is r ‖ s ‖ v, with v 27 or 28. */
 export type Signers = PersistentMap<Hex, Address>
 
-/** What a chain may have otherwise than its fork. Undefined means as the fork has it. */
+/** Overrides of the hardfork's limits. */
 export interface ExecutionLimits extends ExtraPrecompiles {
   /** Bytes of deployed code (EIP-170); init code may have twice as many (EIP-3860). */
   readonly codeSize?: number | undefined
-  /** `gas`: memory is bounded by what gas buys, as the protocol has it. Undefined: also by the executor's limit. */
+  /** `gas`: only gas limits memory, as in the protocol. Default: the executor's limit applies too. */
   readonly memory?: 'gas' | undefined
 }
 
-/** A call as `eth_call` means it: no signature, nonce and balance of the sender unchecked unless there is a price. */
+/** An unsigned call, as in `eth_call`. The balance is checked only if there is a price. */
 export interface Message {
   readonly from: Address
   readonly to: Address | null
   readonly value: bigint
   readonly data: Uint8Array
   readonly gasLimit: bigint
-  /** Wei per gas, 0n for a free call; when above zero the sender must be able to pay. */
+  /** Wei per gas. If above 0n, the sender must be able to pay. */
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
   readonly accessList: readonly AccessListEntry[]
   readonly authorizationList: readonly Authorization[]
-  /** Undefined: the account's own nonce. */
+  /** Default: the account's nonce. */
   readonly nonce?: bigint | undefined
-  /** What BLOBHASH tells. They are free where they offer nothing. */
+  /** For BLOBHASH. Free if they offer no price. */
   readonly blobs?: BlobFields | undefined
 }
 
 /**
- * Observes a run, step by step and frame by frame. Every member is optional; none may change anything. What one throws
- * ends the run and comes out of it.
- *
- * To use it: any job takes one (`executor.call({ ...job, tracer })`), for a mined transaction `replayOne` of
- * node/calls/replay.ts hands it on, `combineTracers` makes one of several. Each hook costs what it tells: frames little, what was
- * reached or touched nothing until the end, steps most. Who reads steps says what of them (`stepParts`), best of which operations
- * alone. Both machines tell the same, which the fuzzer holds.
+ * Observes a run by steps and frames. All members are optional; an exception ends the run and propagates.
+ * Pass it in a job, e.g. `executor.call({ ...job, tracer })`. For a mined transaction use `replayOne` of node/calls/replay.ts;
+ * `combineTracers` merges several. Frames cost little, steps most: limit them with `stepParts`. Both machines report the same,
+ * which the fuzzer checks.
  */
 export interface Tracer {
-  /** Now and then, with how many operations ran or were tried since: for who counts. */
+  /** Called now and then with the number of operations since the last call. */
   readonly onTick?: ((operations: number) => void) | undefined
-  /** Each operation, in order, also one that cannot run. */
+  /** Each operation in order, including one that fails. */
   readonly onStep?: ((step: Step) => void) | undefined
-  /** Stacks alone when left out. */
+  /** Default: stacks only. */
   readonly stepParts?: StepParts | undefined
   readonly onEnter?: ((frame: FrameStart) => void) | undefined
   readonly onExit?: ((frame: FrameEnd) => void) | undefined
-  /** A log was written; it is void when its frame or one around it fails in the end. */
+  /** The log is void if its frame or an outer one fails later. */
   readonly onLog?: ((log: Log) => void) | undefined
-  /** A contract gave its balance away and ended its frame (SELFDESTRUCT). */
   readonly onDestroy?: ((destruction: Destruction) => void) | undefined
-  /** After the outermost frame: what the run looked at or changed, in frames that failed too. */
+  /** After the outermost frame: everything read or changed, in failed frames too. */
   readonly onTouched?: ((touched: Touched) => void) | undefined
-  /** After the outermost frame: which operations ran, in frames that failed too. */
+  /** After the outermost frame: operations that ran, in failed frames too. */
   readonly onReached?: ((reached: readonly ReachedCode[]) => void) | undefined
-  /** Now and then: the run goes on when it resolves. */
+  /** Called now and then; the run continues when the promise resolves. */
   readonly onPause?: (() => Promise<void>) | undefined
 }
 
 /**
- * Accounts that were called, created or asked for, each with the slots of its storage that were read or written; the sender may
- * be missing. Operations that could not be paid even where nothing is cold touch nothing.
+ * Accounts that were called, created or read, with the storage slots read or written. The sender may be missing. An operation
+ * touches nothing if its gas does not cover even the warm cost.
  */
 export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
 
 /**
- * What a run reached of a code: marks where control came together, where it parted, and where frames ended. What lies between
- * ran as often (tracers/reached.ts). A code may be told of several times.
+ * The parts of a code that ran: counts at jumps, jump targets and frame ends. What lies between ran equally often
+ * (tracers/reached.ts). A code may be reported several times.
  */
 export interface ReachedCode {
-  /** The code that an account has; of a creation the code that made one, with its arguments. */
+  /** An account's code, or init code with its arguments. */
   readonly code: Uint8Array
   readonly isCreation: boolean
   readonly starts: number
   /**
-   * Three numbers for each mark: the place of an operation; how often a JUMPDEST was come to, or a JUMPI jumped; how often a frame
-   * ended there.
+   * Triples: the position of an operation; how often a JUMPDEST was reached or a JUMPI jumped; how often a frame ended there.
    */
   readonly marks: Uint32Array
 }
@@ -121,35 +113,35 @@ export interface Step {
   readonly opName: string
   readonly gas: bigint
   /**
-   * Of the operation, with the gas that a call passes on. Of one that fails what it costs at least; more than there is only where
-   * that depends on what it names alone: an account, a slot, an exponent.
+   * Includes gas passed to a call. For an operation that fails, the minimum; it exceeds the gas left only if it depends on its
+   * operands: an account, a slot, an exponent.
    */
   readonly gasCost: bigint
-  /** To be given back at the end of the transaction, as far as it has come. */
+  /** The refund counter so far. */
   readonly refund: bigint
   readonly depth: number
-  /** Whose storage it works on. */
+  /** The account whose storage it uses. */
   readonly address: Address
-  /** From the bottom to the top. It changes as the run goes on: to be copied by who keeps it. */
+  /** From bottom to top. It is mutable: copy it to keep it. */
   readonly stack: readonly bigint[]
-  /** Words at its bottom that are as they were at the frame's operation before; 0 where that is not known. */
+  /** Words at the bottom that did not change since the frame's last operation; 0 if unknown. */
   readonly unchanged: number
-  /** The tracer's to keep. */
+  /** A copy, which the tracer may keep. */
   readonly memory: Uint8Array
-  /** What SLOAD finds; 0n when it could not be paid even where nothing is cold. */
+  /** The result of SLOAD; 0n if the gas does not cover even a warm read. */
   readonly loaded: bigint | undefined
 }
 
-/** What of each step a tracer reads: what it leaves out may be empty. */
+/** The parts of steps that a tracer needs; others may be empty. */
 export interface StepParts {
   readonly stack: boolean
   readonly memory: boolean
   /**
-   * The operations that it reads, besides those that cannot run: others may be left out. The stack may then have its top
-   * word alone, and a step's cost is that of all until the next one that is told. Undefined: all.
+   * Operations to report, besides those that fail. The stack may then have its top word only, and a step's cost includes all
+   * until the next reported step. Default: all.
    */
   readonly only?: ReadonlySet<number> | undefined
-  /** With `only`: the operations whose stack it reads; at others it may be empty. Undefined: all. */
+  /** With `only`: operations that need their stack. Default: all. */
   readonly stackOf?: ReadonlySet<number> | undefined
   /** False: gas, costs and refunds may be 0. */
   readonly gas?: boolean | undefined
@@ -162,11 +154,10 @@ export interface FrameStart {
   readonly to: Address | null
   readonly value: bigint
   readonly gas: bigint
-  /** May change as the run goes on: to be copied by who keeps it. */
+  /** It is mutable: copy it to keep it. */
   readonly input: Uint8Array
-  /** The code that it is to run, where steps are told too; a delegation is followed. To be asked for at once, and kept as it is. */
+  /** The code to run, with delegation resolved, if steps are traced. Call it at once; the result may be kept. */
   readonly code: () => Uint8Array
-  /** True for a call of a contract that is part of the machine. */
   readonly isPrecompile: boolean
 }
 
@@ -181,30 +172,27 @@ export interface FrameEnd {
 export interface Destruction {
   readonly address: Address
   readonly beneficiary: Address
-  /** Wei. */
   readonly balance: bigint
 }
 
-/**
- * Asked now and then during a run, with the gas that it has used where the machine knows: false gives the run up.
- */
+/** Polled during a run, with the gas used if known; false cancels the run. */
 export type IsAwaited = (gasUsed?: bigint) => boolean
 
 interface JobOptions {
   readonly limits?: ExecutionLimits | undefined
   readonly tracer?: Tracer | undefined
-  /** A run that is given up throws a DevchainError `ABANDONED`. */
+  /** A cancelled run throws a DevchainError `ABANDONED`. */
   readonly isAwaited?: IsAwaited | undefined
 }
 
 export interface TransactionJob extends JobOptions {
   readonly world: World
   readonly block: BlockEnvironment
-  /** Its sender is trusted: signatures are checked above. */
+  /** Its signature must be checked already. */
   readonly transaction: Transaction
 }
 
-/** Precompiles that are not where they belong: from where, to where. Null: gone, as an account's code runs there. */
+/** Moved precompiles, from old to new address. Null: removed, so that the account's own code runs. */
 export type MovedPrecompiles = ReadonlyMap<Address, Address | null>
 
 export interface CallJob extends JobOptions {
@@ -212,29 +200,27 @@ export interface CallJob extends JobOptions {
   readonly block: BlockEnvironment
   readonly message: Message
   readonly movedPrecompiles?: MovedPrecompiles | undefined
-  /** True: a price below the base fee is as good as any. */
   readonly ignoresBaseFee?: boolean | undefined
-  /** True: the outcome lists what was accessed. */
   readonly reportsAccess?: boolean | undefined
 }
 
 export interface Failure {
   readonly kind: 'revert' | 'halt'
   /**
-   * In words, for people: the decoded reason of a revert ("revert too small",
-   * "revert panic 0x11 (arithmetic overflow)", "revert custom error 0x2202f1fa"), or the halt ("out of gas", "invalid opcode 0xfe").
+   * For people: the decoded revert reason ("revert too small", "revert panic 0x11 (arithmetic overflow)", "revert custom error
+   * 0x2202f1fa") or the halt ("out of gas", "invalid opcode 0xfe").
    */
   readonly reason: string
 }
 
-/** How little gas would have been enough for a run that had more. */
+/** The smallest gas limit that would do, learned from a run with more. */
 export interface GasNeed {
   /**
-   * Least gas with which it would have gone the same way. That may be more than it uses: an inner call may have all but a
-   * 64th (EIP-150), and SSTORE wants 2,300 left.
+   * The least gas for the same execution. It may exceed the gas used: inner calls leave a 64th (EIP-150), and SSTORE requires
+   * 2,300.
    */
   readonly gas: bigint
-  /** False: with other gas it might go another way, to an end as good. It asked for its gas, or called what may fail. */
+  /** False if other gas could lead to another successful execution: it read its gas, or made a call that may fail. */
   readonly isCertain: boolean
 }
 
@@ -243,31 +229,28 @@ export interface ConsoleLine {
   readonly text: string
 }
 
-/** What came of a run. Nothing is changed anywhere else: `world` is a new value. */
+/** The result of a run. `world` is a new value. */
 export interface Outcome {
   readonly failure: Failure | undefined
-  /** Gas the sender pays for: after refunds. */
+  /** After refunds. */
   readonly gasUsed: bigint
-  /** Undefined after a failure, and where the machine does not tell. With the transaction's intrinsic gas. */
+  /** Includes the intrinsic gas. Undefined after a failure, and if the machine does not measure it. */
   readonly gasNeed: GasNeed | undefined
-  /** Gas given back at the end, already taken off `gasUsed`. */
+  /** Already subtracted from `gasUsed`. */
   readonly gasRefund: bigint
   readonly output: Uint8Array
   readonly logs: readonly Log[]
   readonly created: Address | undefined
-  /** The world after the run; fees paid, nonce raised. */
+  /** With fees paid and the nonce raised. */
   readonly world: World
   readonly consoleLines: readonly ConsoleLine[]
-  /** When asked for: accounts and slots the run touched, in EIP-2930's form. What `eth_createAccessList` answers. */
+  /** If requested: accessed accounts and slots (EIP-2930), as in `eth_createAccessList`. */
   readonly accessed: readonly AccessListEntry[]
-  /**
-   * True: the outermost frame was the only one; none was tried within it, no precompile called, no contract destroyed. False also
-   * where the machine does not tell.
-   */
+  /** True if there was only one frame, no precompile call and no SELFDESTRUCT. False also if unknown. */
   readonly isAlone: boolean
 }
 
-/** The system calls before the first transaction of a block (EIP-4788, EIP-2935). */
+/** The system calls at the start of a block (EIP-4788, EIP-2935). */
 export interface BlockStartJob {
   readonly world: World
   readonly block: BlockEnvironment
@@ -275,28 +258,28 @@ export interface BlockStartJob {
   readonly parentBeaconBlockRoot: Hash | undefined
 }
 
-/** What a block's end adds: requests of the system contracts (EIP-7002, EIP-7251) and of deposits (EIP-6110). */
+/** The end of a block: requests of system contracts (EIP-7002, EIP-7251) and deposits (EIP-6110). */
 export interface BlockEnd {
   readonly world: World
-  /** What the header says of it. */
+  /** For the header. */
   readonly fields: LaterFields
-  /** Of each type that there are any of: the type's number, and the requests one after another. */
+  /** Per type that occurs: the type byte, then its requests. */
   readonly requests: readonly Uint8Array[]
-  /** Why no other node would take the block: a request that cannot be read, a system contract that fails or is missing. */
+  /** Why the block is invalid: an unreadable request, or a system contract that fails or is missing. */
   readonly failure: string | undefined
 }
 
-/** The jobs that there are. A run is a function of its job: the same job gives the same outcome. */
+/** A run is a pure function of its job. */
 export interface Jobs {
   /**
-   * Applies a signed transaction in full.
-   * @returns a promise only when something has to wait
-   * @throws {DevchainError} at once or as the promise's rejection, when the transaction may not be in this block at all (the words of the pool's rejections).
+   * Applies a signed transaction.
+   * @returns a promise only if it has to wait
+   * @throws {DevchainError} synchronously or by rejection, if the block cannot include the transaction (errors as in the pool)
    */
   readonly transact: (job: TransactionJob) => MaybePromise<Outcome>
   /**
-   * Runs a message without a signature, as `eth_call` and `eth_estimateGas` do.
-   * @throws {DevchainError} as `transact`: too little gas to begin, or a price that the sender cannot pay.
+   * Runs an unsigned message, as `eth_call` and `eth_estimateGas` do.
+   * @throws {DevchainError} as `transact`: too little gas to start, or a price that the sender cannot pay.
    */
   readonly call: (job: CallJob) => MaybePromise<Outcome>
   readonly beginBlock: (job: BlockStartJob) => Promise<World>
@@ -306,27 +289,27 @@ export interface Jobs {
     readonly logs: readonly Log[]
   }) => Promise<BlockEnd>
   /**
-   * The index of the first blob that its commitment and proofs do not prove; undefined where all are proven. Their sizes
-   * and scalars are checked above.
+   * The index of the first blob with a wrong commitment or proof; undefined if there is none. Sizes and scalars must be checked
+   * already.
    */
   readonly findWrongBlob: (sidecar: BlobSidecar) => Promise<number | undefined>
   /**
-   * Lets timers and sockets have their turn between two jobs of a long piece of work.
-   * @throws {DevchainError} `ABANDONED`, as the promise's rejection, when nobody waits for the work any more
+   * Yields to timers and sockets between two jobs of long work.
+   * @throws {DevchainError} `ABANDONED`, by rejection, if the work is cancelled
    */
   readonly rest: (isAwaited?: IsAwaited) => Promise<void>
 }
 
 export interface Executor extends Jobs {
-  /** Gives up what still runs; it throws a DevchainError `ABANDONED`. */
+  /** Cancels running jobs; they throw a DevchainError `ABANDONED`. */
   readonly close: () => void
 }
 
-/** Which machines run jobs: the library's alone, an interpreter in WebAssembly, or that and what compiles hot code. */
+/** The library only, an interpreter in WebAssembly, or that plus a compiler of hot code. */
 export type EvmChoice = ChainSettings['evm']
 
-/** The memory limit bounds what the open frames of one run have together. */
+/** The memory limit covers all open frames of a run together. */
 export interface ExecutorOptions extends Some<Pick<ChainSettings, 'evm' | 'memoryLimit'>> {
-  /** Told of bugs that a caller does not hear of, as the job was run in another way. Standard error when left out. */
+  /** Reports bugs that a fallback hides from the caller. Default: standard error. */
   readonly onBug?: ((error: unknown) => void) | undefined
 }

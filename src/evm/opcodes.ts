@@ -1,4 +1,4 @@
-// The opcodes of all forks, one row each. The constants of the WebAssembly side are made from this table (build/wasm.mjs).
+// The opcodes of all forks. build/wasm.mjs generates the constants of the WebAssembly side from this table.
 
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { FrameStart } from './executor.ts'
@@ -6,18 +6,18 @@ import type { FrameStart } from './executor.ts'
 type Row = readonly [
   opcode: number,
   since: Hardfork,
-  /** Words that it takes from the stack, and words that it leaves there; those that it reaches over count as both. */
+  /** Stack words removed and added; words that it reaches over (DUP, SWAP) count as both. */
   takes: number,
   leaves: number,
-  /** What it costs at least, where it first came; 0 where the rest depends on more than the fork. */
+  /** The minimum cost when introduced; 0 if it depends on more than the fork. */
   baseGas: number,
   more?: RowDetails,
 ]
 
 interface RowDetails {
-  /** What it costs at least from later forks on. */
+  /** The minimum cost since later forks. */
   readonly repriced?: Readonly<Partial<Record<Hardfork, number>>>
-  /** Bytes behind it in the code that belong to it. */
+  /** Bytes of its immediate. */
   readonly immediate?: number
 }
 
@@ -134,7 +134,7 @@ type NumberedName =
   | `SWAP${Size}`
   | `LOG${0 | 1 | 2 | 3 | 4}`
 
-/** Those that differ by a number alone: the bytes behind it, the word that it reaches, its topics. */
+/** Families of opcodes: PUSH by bytes, DUP and SWAP by depth, LOG by topics. */
 const NUMBERED: readonly (readonly [string, Row])[] = [
   ...numbered('PUSH', 1, 32, (n) => [0x5f + n, 'frontier', 0, 1, 3, { immediate: n }]),
   ...numbered('DUP', 1, 16, (n) => [0x7f + n, 'frontier', n, n + 1, 3]),
@@ -152,7 +152,6 @@ function numbered(
   return Array.from({ length: count }, (_, i) => [`${name}${first + i}`, rowOf(first + i)])
 }
 
-/** The name of an opcode, as in the Yellow Paper and the EIPs. */
 type OpcodeName = keyof typeof TABLE | NumberedName
 
 const ROWS: readonly (readonly [string, Row])[] = [...Object.entries<Row>(TABLE), ...NUMBERED].sort(
@@ -163,7 +162,7 @@ export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
   ROWS.map(([name, [opcode]]) => [name, opcode]),
 ) as Record<OpcodeName, number>
 
-/** The opcode that no fork will ever give a meaning, and assertions end with (EIP-141). */
+/** The designated invalid opcode, which assertions end with (EIP-141). */
 export const INVALID = 0xfe
 
 export function namesAt(hardfork: Hardfork): readonly string[] {
@@ -175,7 +174,7 @@ export function namesAt(hardfork: Hardfork): readonly string[] {
 
 export interface Operation {
   readonly gas: number
-  /** Words that it takes from the stack, and words that it leaves there. */
+  /** Stack words removed and added. */
   readonly takes: number
   readonly leaves: number
 }
@@ -192,7 +191,7 @@ export function operationsAt(hardfork: Hardfork): ReadonlyMap<number, Operation>
 }
 
 function gasAt(hardfork: Hardfork, baseGas: number, repriced: RowDetails['repriced'] = {}): number {
-  // the forks of a row stand in their order
+  // Object.keys lists the forks in their order
   const since = Object.keys(repriced) as Hardfork[]
   const last = since.findLast((fork) => isAtLeast(hardfork, fork))
   return last === undefined ? baseGas : (repriced[last] ?? baseGas)
@@ -202,15 +201,14 @@ const IMMEDIATES = new Uint8Array(256)
 for (const [, [opcode, , , , , more]] of ROWS) IMMEDIATES[opcode] = more?.immediate ?? 0
 
 /**
- * Where the operation behind the one at `pc` stands. The map of jumps (`fast/assembly/state/code.ts`) skips immediates of PUSH only,
- * as no other may hold a JUMPDEST or a PUSH: before such a byte an operation is invalid and has no immediate (EIP-8024), so that
- * the map is the same in all forks.
+ * The position of the next operation. The jump map (`fast/assembly/state/code.ts`) skips immediates of PUSH only. Other
+ * immediates (EIP-8024) exclude JUMPDEST and PUSH, so that the map is the same in all forks.
  */
 export function nextOperation(code: Uint8Array, pc: number): number {
   return pc + 1 + IMMEDIATES[code[pc] ?? OP.STOP]!
 }
 
-/** True for PUSH1 to PUSH32, whose immediate is the word that they push. */
+/** True for PUSH1 to PUSH32, not PUSH0. */
 export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
 }

@@ -1,11 +1,11 @@
-// Why an execution came to nothing, in words: reverts, Solidity's panics, halts of the machine.
+// Describes failures for people: reverts, Solidity panics, halts.
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { DevchainError } from '../core/errors.ts'
 import { plural } from '../core/format.ts'
 import { type Address, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
 import { codeAt, type World } from '../state/world.ts'
 
-/** Panic codes of Solidity. @see https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
+/** @see https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
 const PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'generic panic'],
   [0x01n, 'assertion failed'],
@@ -27,13 +27,13 @@ const PANIC_SELECTOR = 0x4e487b71
 
 export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
 
-/** Bytes of a custom error's arguments, or of other data, that are still shown. */
+/** Longer arguments are not shown, in bytes. */
 const SHOWN_ARGUMENTS = 64
 
 const WORD = 32
 const SELECTOR_LENGTH = 4
 
-/** Why a run failed, as far as the source of its contract says so: other nodes have words of their own for each. */
+/** The cause of a failure from the contract's source. Each emulated node words it differently. */
 export type SourceCause =
   /** @property text name and values as JSON: `Insufficient(0, "more")` */
   | { readonly kind: 'customError'; readonly text: string }
@@ -45,35 +45,34 @@ export type SourceCause =
   | { readonly kind: 'badReturnData' }
 
 export interface SourceExplanation {
-  /** The reason, and below it the stack. */
+  /** The reason, then the stack. */
   readonly lines: readonly string[]
   readonly cause: SourceCause | undefined
 }
 
-/** Characters of a reason that are shown; a contract may revert with a book. */
+/** Most characters shown of a reason, which a contract chooses. */
 const REASON_LENGTH = 1_000
 
 /**
- * A revert in words: `revert too small`, `revert panic 0x11 (arithmetic overflow)`, `revert custom error 0x2202f1fa`
- * (and its arguments as hex, when they are short), `revert 32 bytes of data: 0x…`, or `revert` without any data. The word is in all of them: ethers
- * decodes an error's data only when it reads "revert" in the message.
+ * `revert too small`, `revert panic 0x11 (arithmetic overflow)`, `revert custom error 0x2202f1fa` (with short arguments as
+ * hex), `revert 32 bytes of data: 0x…`, or `revert`. All contain "revert", without which ethers does not decode the data.
  */
 export function describeRevert(output: Uint8Array): string {
   if (output.length === 0) return 'revert'
   return describeError(output) ?? describePanic(output) ?? describeCustom(output)
 }
 
-/** A halt in words: `out of gas`, `invalid opcode 0xfe`. `opcode` is the operation that ran last. */
+/** `out of gas`, `invalid opcode 0xfe`. `opcode` is the last operation. */
 export function describeHalt(error: string, opcode: number | undefined): string {
   if (error === 'invalid opcode' && opcode !== undefined) {
     return `invalid opcode 0x${opcode.toString(16).padStart(2, '0')}`
   }
-  // for an invalid jump the EVM adds the place: the hash of the code and a position
+  // the EVM appends code hash and position to an invalid jump
   const [kind = error] = error.split(' at ')
   return HALTS[kind] ?? error
 }
 
-/** Halts that the EVM names in other words than clients know. */
+/** Translates the EVM's words for halts to those that clients know. */
 const HALTS: Readonly<Record<string, string>> = {
   'invalid JUMP': 'invalid jump destination',
   'static state change': 'write protection: a static call may not change state',
@@ -86,12 +85,12 @@ const HALTS: Readonly<Record<string, string>> = {
   'value out of range': 'return data out of bounds',
 }
 
-/** The text that a contract reverted with: `require`'s, or the name of a panic. Undefined for anything else. */
+/** The text of `require`, or the name of a panic; undefined for anything else. */
 export function revertText(output: Uint8Array): string | undefined {
   return errorText(output) ?? describePanic(output)?.replace(/^revert /, '')
 }
 
-/** The text that `require` or `revert` was given; undefined when it was neither. */
+/** The text of `require` or `revert`; undefined for anything else. */
 export function errorText(output: Uint8Array): string | undefined {
   return selectorOf(output) === ERROR_SELECTOR ? stringAt(output.subarray(4)) : undefined
 }
@@ -102,7 +101,7 @@ function describeError(output: Uint8Array): string | undefined {
   return text === '' ? 'revert' : `revert ${shortened(text)}`
 }
 
-/** The code of a panic of Solidity; undefined when the output is none. */
+/** Undefined if the output is not a Solidity panic. */
 export function panicCode(output: Uint8Array): bigint | undefined {
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== 36) return undefined
   return bigintFromBytes(output.subarray(4))
@@ -124,7 +123,7 @@ function describeCustom(output: Uint8Array): string {
   return `${selector} ${hexFromBytes(data)}`
 }
 
-/** True for the length of an encoded error: a selector, and words. What assembly reverts with may have any. */
+/** True if the length is that of a selector and words. Assembly may revert with any length. */
 export function isErrorData(output: Uint8Array): boolean {
   return output.length % WORD === SELECTOR_LENGTH
 }
@@ -139,7 +138,7 @@ function selectorOf(output: Uint8Array): number | undefined {
   return new DataView(output.buffer, output.byteOffset).getUint32(0)
 }
 
-/** The string that the only argument of an ABI-encoded call is; undefined when the encoding is broken. */
+/** Decodes the only string argument; undefined if the encoding is broken. */
 export function stringAt(data: Uint8Array): string | undefined {
   const offset = sizeAt(data, 0)
   const length = offset === undefined ? undefined : sizeAt(data, offset)
@@ -160,7 +159,7 @@ export function abandoned(): DevchainError {
   return new DevchainError('ABANDONED', message)
 }
 
-/** One line, without control characters, that could play with a terminal. */
+/** One line without control characters, which could control the terminal. */
 function shortened(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to go
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
@@ -168,8 +167,8 @@ function shortened(text: string): string {
 }
 
 /**
- * Why a message did nothing although it has calldata and succeeded, in words; undefined where something ran.
- * @param ran what came of it, and the world after it
+ * Why a message with calldata succeeded without running code; undefined if code ran.
+ * @param ran the outcome and the world after it
  */
 export function describeIdle(
   { to, data }: { readonly to: Address | null; readonly data: Uint8Array },

@@ -1,23 +1,22 @@
-// What all runs of an executor share: the machines, of which one is chosen for each job, and their bounds.
+// Machines and limits that all runs of an executor share.
 import type { Hash } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { Machine } from './machine.ts'
 
-/** Machines of which the fastest that can does the work. */
 export interface Machines {
   /**
-   * Does `work` on a machine. It must begin anew each time it is called: when a machine has a bug, the next one is tried.
-   * @param codeHash of the code that begins; asked only when some code has failed on a machine
-   * @returns a promise only when something has to wait
-   * @throws {DevchainError} what the work throws; and whatever the last machine throws
+   * Runs `work` on the fastest machine. After a bug, `work` starts again on the next one.
+   * @param codeHash the hash of the outermost code; called only if some code has failed
+   * @returns a promise only if it has to wait
+   * @throws {DevchainError} errors of the work; and any error of the last machine
    */
   run<T>(codeHash: () => Hash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T>
 }
 
 export interface RunContext {
   readonly machines: Machines
-  /** Bytes of memory that the open frames of one run may have together. */
+  /** Limits the memory of all open frames of a run, in bytes. */
   readonly memoryLimit: number
-  /** True once everything that runs is to be given up. */
+  /** True cancels all runs. */
   readonly isClosed: () => boolean
 }

@@ -1,4 +1,4 @@
-// System calls at the start and the end of a block, and the requests that they bring (EIP-4788, EIP-2935, EIP-7685).
+// System calls at the start and end of a block, and requests (EIP-4788, EIP-2935, EIP-7685).
 import { createHash } from 'node:crypto'
 import { hashBytes } from '../core/crypto/crypto.ts'
 import {
@@ -29,13 +29,13 @@ import type { MachineJob, MachineResult } from './machine.ts'
 import type { RunContext } from './runcontext.ts'
 import { clearEmpty } from './transition.ts'
 
-/** Gas of a system call; it belongs to no transaction and no limit. */
+/** Outside of transactions and the block's gas limit. */
 const SYSTEM_GAS = 30_000_000n
 
 /** DepositEvent(bytes,bytes,bytes,bytes,bytes) */
 const DEPOSIT_TOPIC = '0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5' as Hash
 
-/** Fields of a deposit's log: where its length stands, and what it must be. */
+/** Offsets and values of the lengths of a deposit log's fields. */
 const DEPOSIT_FIELDS = [
   { at: 160, length: 48 },
   { at: 256, length: 32 },
@@ -46,7 +46,7 @@ const DEPOSIT_FIELDS = [
 
 const DEPOSIT_LOG_LENGTH = 576
 
-/** Tells the system contracts the parent's beacon root (cancun) and hash (prague), where they are deployed. */
+/** Stores the parent's beacon root (cancun) and hash (prague), if the contracts are deployed. */
 export async function beginBlock(context: RunContext, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
   let beaconRoot = isAtLeast(block.hardfork, 'cancun') ? parentBeaconBlockRoot : undefined
@@ -60,7 +60,7 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   const told = isOther ? previous : undefined
   if (isOther) previous = undefined
   const { timestamp, number } = block
-  // both at once where both contracts are as deployed, so that a path of the state trie changes once
+  // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, { timestamp, beaconRoot, number, parentHash: previous })
   return told === undefined ? world : tell(context, world, block, HISTORY_STORAGE, told)
 }
@@ -76,8 +76,7 @@ async function tell(
 }
 
 /**
- * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails, makes no
- * requests and is a failure, as no network takes such a block (EIP-7002, EIP-7251).
+ * Collects a block's requests, since prague. A missing or failing system contract makes the block invalid (EIP-7002, EIP-7251).
  */
 export async function endBlock(
   context: RunContext,
@@ -105,12 +104,10 @@ export async function endBlock(
 }
 
 /**
- * Hash over the requests of a block, which stand in the order of their type numbers: 0 deposits, 1 withdrawals,
- * 2 consolidations. Types without requests do not count.
- * @see https://eips.ethereum.org/EIPS/eip-7685
+ * The requests are in order of type: 0 deposits, 1 withdrawals, 2 consolidations. Types without requests do not count
+ * (EIP-7685).
  */
 export function hashRequests(requests: readonly Uint8Array[]): Hash {
-  // almost every block has none
   if (requests.every(({ length }) => length === 0)) return EMPTY_REQUESTS_HASH
   const whole = createHash('sha256')
   requests.forEach((data, type) => {
@@ -120,7 +117,7 @@ export function hashRequests(requests: readonly Uint8Array[]): Hash {
   return hashFromBytes(whole.digest())
 }
 
-/** The deposits that the logs of a block tell of, one after another (EIP-6110). Logs of another layout are none. */
+/** The deposits in a block's logs, concatenated (EIP-6110). Ignores logs of another layout. */
 export function depositsOf(logs: readonly Log[], contract?: Address | undefined): Uint8Array {
   return concatBytes(...depositEvents(logs, contract).map(({ data }) => depositOf(data)))
 }
@@ -149,7 +146,7 @@ function depositOf(data: Uint8Array): Uint8Array {
 interface Collected {
   readonly world: World
   readonly output: Uint8Array
-  /** That nothing was called, or that the call failed, in words. */
+  /** A missing contract or failing call, for people. */
   readonly failure?: string
 }
 
@@ -163,12 +160,12 @@ async function collect(
   if (codeAt(world, address).length === 0) {
     return { world, output: EMPTY_BYTES, failure: `there is no system contract at ${address}` }
   }
-  // a queue that was never used answers nothing and changes nothing
+  // an unused queue returns and changes nothing
   if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
   return systemCall(context, world, block, address, EMPTY_BYTES)
 }
 
-/** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
+/** A missing contract or failing call has no effect. */
 export async function systemCall(
   context: RunContext,
   world: World,
@@ -202,7 +199,6 @@ export async function systemCall(
   })
 }
 
-/** What all system calls have in common. */
 const SYSTEM_MESSAGE = { from: SYSTEM_ADDRESS, value: 0n, accessList: [] }
 const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimit'> = {
   gas: SYSTEM_GAS,

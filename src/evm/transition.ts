@@ -1,6 +1,5 @@
-// What a transaction does around its execution: it buys gas, warms accounts, sets authorizations, runs, refunds unused gas,
-// pays the miner, deletes what died. Transactions and calls share this path, so that an estimate cannot differ, and so do
-// all machines.
+// Applies a message around its execution: gas, warm accounts, authorizations, refunds, the miner, deletions. Transactions and
+// calls share it, so that estimates match, and so do all machines.
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { larger, MAX_UINT256, smaller } from '../core/bigints.ts'
@@ -23,16 +22,15 @@ import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
-/** A checked message or transaction. What it offers for its gas is in the terms by now. */
+/** Its fees are in the terms. */
 export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** What a message costs its sender, in the block that it runs in. */
 export interface SenderTerms {
   readonly nonce: bigint
-  /** Wei per gas that the sender pays, and the part of it that the miner gets. */
+  /** In wei per gas: the sender's price, and the miner's part. */
   readonly price: bigint
   readonly tip: bigint
-  /** Wei for each gas of the blobs; nobody gets it. */
+  /** In wei per blob gas; it is burnt. */
   readonly blobPrice: bigint
 }
 
@@ -44,21 +42,21 @@ export interface RunSetting
   readonly world: World
 }
 
-/** Given back for an authorization whose account existed already (EIP-7702). */
+/** Refunded for an authorization whose account existed (EIP-7702). */
 const AUTHORIZATION_REFUND = 12_500n
 
 const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
 
-/** Gas that machines are given at most, as they count in 64 bits with a sign. A halt uses up what is above, too. */
+/** Machines count gas in signed 64 bits. A halt consumes the rest too. */
 const GAS_CEILING = 2n ** 63n - 1n
 
-/** Lines kept of one run; a loop that prints would fill the memory. */
+/** Console lines kept per run, as loops would fill the memory. */
 const LINE_LIMIT = 10_000
 
 /**
- * Applies a checked message to the setting's world, which stays as it is.
- * @returns a promise only when the machine has to wait
- * @throws what the machine throws
+ * Returns a new world.
+ * @returns a promise only if the machine has to wait
+ * @throws errors of the machine
  */
 export function applyMessage(
   machine: Machine,
@@ -100,7 +98,7 @@ export function applyMessage(
   return result instanceof Promise ? result.then(finish) : finish(result)
 }
 
-/** Written out, as spreading objects into one is slow. */
+/** Written out, as object spread is slow. */
 function jobOf(
   { block, limits, movedPrecompiles, memoryLimit, reportsAccess, tracer, pause }: RunSetting,
   message: CheckedMessage,
@@ -126,7 +124,7 @@ function jobOf(
 
 type MessageRun = Pick<MachineJob, 'overlay' | 'gas' | 'gasPrice' | 'warm' | 'onConsole'>
 
-/** What of an outcome the machine does not tell. */
+/** The part of an outcome that the machine does not know. */
 interface Accounting {
   readonly intrinsic: bigint
   readonly bill: Bill
@@ -134,7 +132,7 @@ interface Accounting {
   readonly overlay: Overlay
 }
 
-/** What came of a message. The world after it, which calls do not look at, is made when it is asked for. */
+/** The world is computed on demand, as calls do not read it. */
 function outcomeOf(
   { reportsAccess, block, limits }: RunSetting,
   message: CheckedMessage,
@@ -163,7 +161,7 @@ function withIntrinsic({ gas, isCertain }: GasNeed, intrinsic: bigint): GasNeed 
   return { gas: intrinsic + gas, isCertain }
 }
 
-/** Accounts that cost less because every node knows them in advance (EIP-2929, EIP-3651, EIP-7702). */
+/** Addresses that start warm (EIP-2929, EIP-3651, EIP-7702). */
 function warmFrom(
   { from, to }: CheckedMessage,
   { hardfork, coinbase }: BlockEnvironment,
@@ -176,8 +174,8 @@ function warmFrom(
 }
 
 /**
- * Moves the value of a message that runs no code, which needs no machine.
- * @returns undefined, with nothing done, where a machine is needed, or a tracer watches it
+ * Transfers value if no code runs, without a machine.
+ * @returns undefined, without changes, if code or a tracer needs a machine
  */
 function transfer(
   { movedPrecompiles, reportsAccess, tracer }: RunSetting,
@@ -190,7 +188,7 @@ function transfer(
   if (target !== undefined && target.code.length > 0) return undefined
   const sender = overlay.account(from)
   const received = (target?.balance ?? 0n) + value
-  // overrides of the state can make more ether than a word holds
+  // state overrides can create more ether than a word holds
   if ((sender?.balance ?? 0n) < value || received > MAX_UINT256) return undefined
   if (from !== to) {
     overlay.setBalance(from, (sender?.balance ?? 0n) - value)
@@ -214,7 +212,7 @@ const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
 
 type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund'>
 
-/** What a run costs: refunds are bounded, and much calldata has a price of its own (EIP-7623). */
+/** Caps refunds and applies the calldata floor price (EIP-7623). */
 function billOf(
   message: CheckedMessage,
   { hardfork }: BlockEnvironment,
@@ -227,8 +225,8 @@ function billOf(
 }
 
 /**
- * Takes the price of all gas and of the blobs, and raises the nonce. The nonce after the last one is 0: no block may have
- * such a transaction (EIP-2681), but no check looks at the nonce of a call.
+ * Charges all gas and blobs, and raises the nonce. The maximum nonce wraps to 0: EIP-2681 forbids such transactions, but calls
+ * ignore nonces.
  */
 function buyGas(
   overlay: Overlay,
@@ -247,11 +245,7 @@ interface Permissions {
 
 const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
 
-/**
- * Sets the code of accounts that allow it; authorizations that do not hold are passed over. What is set stays even
- * when the execution fails.
- * @see https://eips.ethereum.org/EIPS/eip-7702
- */
+/** Sets the code of authorizing accounts and skips invalid authorizations; it stays even if execution fails (EIP-7702). */
 function authorize(
   overlay: Overlay,
   { authorizationList }: CheckedMessage,
@@ -279,7 +273,7 @@ function authorize(
   return { refund, authorities }
 }
 
-/** Gives the sender the price of unused gas and the miner its tips. The base fee goes to nobody. */
+/** Refunds unused gas and pays tips to the miner. The base fee is burnt. */
 function settle(
   overlay: Overlay,
   { from, gasLimit }: CheckedMessage,
@@ -291,7 +285,7 @@ function settle(
     const balance = overlay.account(from)?.balance ?? 0n
     overlay.setBalance(from, balance + (gasLimit - gasUsed) * price)
   }
-  // before EIP-161 the miner's account is made even when it gets nothing
+  // before EIP-161 the miner's account is created even without payment
   if (tip === 0n && isAtLeast(hardfork, 'spuriousDragon')) return
   overlay.setBalance(coinbase, (overlay.account(coinbase)?.balance ?? 0n) + tip * gasUsed)
 }
@@ -303,10 +297,7 @@ export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
   }
 }
 
-/**
- * The access list of a run. Sender, target or created contract, and precompiles, which are warm anyhow, are on it only
- * with slots.
- */
+/** Sender, target or created contract, and precompiles are warm anyway: listed only with slots. */
 function listable(
   { from, to }: CheckedMessage,
   { accessed, created }: MachineResult,

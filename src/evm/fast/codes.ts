@@ -1,10 +1,10 @@
-// Keeps code in the instance's memory, once for each code hash, with its map and the cells where loops are counted. The room
-// has two halves. When one is full the other is cleared, so that code in use stays or soon comes back.
+// Caches code in the instance's memory by hash, with its jump map and loop counters. When one of two halves is full, the other
+// is cleared.
 import type { Hash } from '../../core/hex.ts'
 import type { Instance } from './instance.ts'
 import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'
 
-/** A code in memory. The same code has another value once it was cleared away and came back. */
+/** Code in memory. Code that returns after clearing gets a new object. */
 export interface CodePlace {
   readonly hash: Hash
   readonly bytes: Uint8Array
@@ -17,11 +17,11 @@ export class Codes {
   readonly #instance: Instance
   readonly #byHash = new Map<Hash, CodePlace>()
   readonly #byPlace = new Map<number, CodePlace>()
-  /** 0 or 1: which half is being filled. */
+  /** The half being filled. */
   #half = 0
   #top: number = CODES
   #isFull = false
-  /** Told of each code whose place is given up. */
+  /** Called for each code that is cleared. */
   readonly #onClear: (code: CodePlace) => void
 
   constructor(instance: Instance, onClear: (code: CodePlace) => void) {
@@ -33,7 +33,7 @@ export class Codes {
     return this.#byHash.size
   }
 
-  /** Between jobs: nothing that runs loses its code. */
+  /** Call between jobs: running code must not be cleared. */
   makeRoom(): void {
     if (!this.#isFull) return
     this.#isFull = false
@@ -55,7 +55,7 @@ export class Codes {
     return this.#byPlace.get(code)
   }
 
-  /** Puts code into memory. @returns undefined when there is no room, until the next job */
+  /** Undefined if there is no room until the next job. */
   add(hash: Hash, bytes: Uint8Array): CodePlace | undefined {
     const size = aligned(bytes.length + CODE_PADDING)
     const cellsSize = 4 * size

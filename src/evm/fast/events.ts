@@ -1,4 +1,4 @@
-// Tells a tracer what the instance has written down of frames, logs, destructions and operations, and how many of these ran.
+// Passes the instance's buffered events and operation counts to a tracer.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { FrameStart, Tracer } from '../executor.ts'
@@ -7,12 +7,11 @@ import type { Interpreter } from './interpreter.ts'
 import * as layout from './layout.ts'
 import { failureOf, logAt } from './results.ts'
 
-/** Tells the tracer of all that happened since it was told last, in order, and empties the room for it. */
 export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
   const { instance } = interpreter
   instance.refresh()
   const end = instance.number(layout.EVENTS_TOP)
-  // before the tracer, which may throw
+  // first, as the tracer may throw
   instance.setNumber(layout.EVENTS_TOP, layout.EVENTS)
   const steps = Number(instance.long(layout.STEPS))
   if (steps > 0) {
@@ -92,7 +91,7 @@ function tellExit(
   })
 }
 
-/** The code that runs when an account is called, as it is now. */
+/** With delegation resolved, as it is now. */
 function codeOf(interpreter: Interpreter, account: number): Uint8Array {
   const { instance } = interpreter
   const delegate = instance.number(account + layout.ACCOUNT_DELEGATE)
@@ -105,7 +104,7 @@ function codeOf(interpreter: Interpreter, account: number): Uint8Array {
   return instance.slice(code, instance.number(place + layout.ACCOUNT_CODE_LENGTH))
 }
 
-/** A view, which may be read only until the instance goes on. */
+/** A view, valid until the instance continues. */
 function bytesAt({ instance }: Interpreter, at: number): Uint8Array {
   const place = instance.number(at + layout.EVENT_DATA)
   return instance.bytes.subarray(place, place + instance.number(at + layout.EVENT_LENGTH))

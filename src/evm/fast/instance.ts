@@ -1,4 +1,4 @@
-// One instance of the WebAssembly: its memory and its functions. It reads and writes words and addresses there.
+// One WebAssembly instance: its memory and functions, with access to words and addresses.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -17,10 +17,10 @@ interface InstanceHost {
   readonly tellReached: (record: number) => void
 }
 
-/** Bytes of what a job has looked up, changed, logged: some million slots, which no block of a chain comes near to. */
+/** Limits a job's lookups, changes and logs: millions of slots, far more than a block needs. */
 const HEAP_LIMIT = 2 ** 30
 
-/** The instance's functions that the host calls; assembly/ tells what each does. Compiled code calls others. */
+/** Functions that the host calls; see assembly/. Compiled code calls others. */
 interface InstanceExports {
   readonly table: WebAssembly.Table
   readonly prepare: () => void
@@ -55,15 +55,15 @@ function refuseRoom(): never {
 export class Instance {
   readonly exports: InstanceExports
   readonly memory: WebAssembly.Memory
-  /** Bytes of memory that the open frames of a job may have together, at most. */
+  /** Limits the memory of all open frames together, in bytes. */
   readonly memoryLimit: number
-  /** Views of the memory: `refresh` after any call into the instance, which may have grown it. */
+  /** Call `refresh` after any call into the instance, which may have grown its memory. */
   bytes: Uint8Array
   buffer: Buffer
   words32: Uint32Array
   words64: BigUint64Array
 
-  /** @throws {RangeError} when there is not so much memory */
+  /** @throws {RangeError} if there is not enough memory */
   constructor(host: InstanceHost, memoryLimit: number) {
     const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
     this.memoryLimit = memoryLimit
@@ -112,7 +112,7 @@ export class Instance {
     const at = place >> 3
     const limbs = this.words64
     const low = limbs[at] as bigint
-    // most words are short, and long ones take much longer to put together
+    // most words are short; building long bigints takes much longer
     if (this.#isShort(place >> 2)) return low
     const second = limbs[at + 1] as bigint
     const third = limbs[at + 2] as bigint
@@ -120,7 +120,7 @@ export class Instance {
     return low | (second << 64n) | (third << 128n) | (high << 192n)
   }
 
-  /** Whether a word is less than 2^64; looked at in small numbers, as each bigint is made anew. */
+  /** True below 2^64. Compares small numbers, as bigints allocate. */
   #isShort(at: number): boolean {
     const words = this.words32 as unknown as readonly number[]
     return (

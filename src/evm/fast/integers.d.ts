@@ -1,3 +1,3 @@
-// Types of AssemblyScript in the file that it shares with TypeScript.
+// Declares AssemblyScript types for the file that both languages share.
 declare type i32 = number
 declare type u32 = number

@@ -1,4 +1,4 @@
-// One interpreter: an instance with its host. It runs a job at a time, and answers what the instance asks meanwhile.
+// An instance with its host functions. It runs one job at a time.
 
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
@@ -24,25 +24,25 @@ const UNLIMITED = 0xffff_ffff
 
 interface LoadedAccount {
   readonly address: Address
-  /** As it was before the run; undefined: there was none. */
+  /** The account before the run; undefined if there was none. */
   readonly account: Account | undefined
 }
 
-/** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
+/** The WATCH_… flags that the tracer needs. */
 function watchedBy(tracer: Tracer | undefined): number {
   if (tracer === undefined) return 0
   const { onStep, onEnter, onExit, onLog, onDestroy, onReached, stepParts } = tracer
-  // steps tell of the frames that they are in
+  // steps refer to their frames
   const frames = onStep || onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
   const steps = onStep ? layout.WATCH_STEPS : 0
   const memory = onStep && stepParts?.memory ? layout.WATCH_MEMORY : 0
   return frames | steps | memory | (onReached ? layout.WATCH_REACHED : 0)
 }
 
-/** Which operations take the way of those that cannot run, so that they are watched. */
+/** Operations that are marked invalid, so that they take the slow path and are traced. */
 type Refused = ReadonlySet<number> | 'all' | 'none'
 
-/** By these what is reached is told. */
+/** Reached code is recorded at these. */
 const MARKS: ReadonlySet<number> = new Set([OP.JUMPDEST, OP.JUMPI])
 
 function refusedFor(tracer: Tracer | undefined): Refused {
@@ -57,13 +57,13 @@ export class Interpreter {
   readonly instance: Instance
   readonly codes: Codes
   readonly steps: Steps
-  /** What the current job has asked for, by the number that the instance keeps. */
+  /** Accounts of the current job, by the index that the instance stores. */
   readonly accounts: LoadedAccount[] = []
-  /** What creations of the current job reached, where its tracer wants it. */
+  /** Records of init code of the current job, if traced. */
   readonly reached: ReachedCode[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
-  /** The job's tracer has heard of what happened. */
+  /** True once the job's tracer was called. */
   hasTold = false
   readonly #precompiles: PrecompileTables
   readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
@@ -71,10 +71,10 @@ export class Interpreter {
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
-  /** Which operations OPERATIONS refuses; undefined: it is no table yet. */
+  /** The operations that OPERATIONS refuses; undefined before the first table. */
   #refused: Refused | undefined
   #block: BlockEnvironment | undefined
-  /** The address whose place is asked for, where its text is known. */
+  /** The address being looked up, if its text is known. */
   #asked: Address | undefined
 
   constructor(
@@ -106,7 +106,6 @@ export class Interpreter {
   }
 
   /**
-   * Opens the outermost frame of a job.
    * @param hot counts that make a loop hot, 0 for never
    * @param budget gas until the first yield
    * @returns the instance's exit
@@ -133,8 +132,8 @@ export class Interpreter {
   }
 
   /**
-   * Tells the job's tracer what happened since it was told last.
-   * @throws {Unrepeatable} what the tracer throws
+   * Reports new events.
+   * @throws {Unrepeatable} with the tracer's exception
    */
   tellEvents(): void {
     const { tracer } = this.#running
@@ -183,7 +182,7 @@ export class Interpreter {
     return this.#job
   }
 
-  /** Operations are counted and told by refusing them at first. */
+  /** Refused operations are counted and traced first. */
   #setWatched(tracer: Tracer | undefined, hardfork: Hardfork): void {
     const { instance } = this
     instance.setNumber(layout.WATCHED, watchedBy(tracer))
@@ -205,7 +204,7 @@ export class Interpreter {
     const { hardfork, signers } = block
     if (this.#hardfork !== hardfork) {
       this.#hardfork = hardfork
-      // BLOBBASEFEE and PREVRANDAO are written by fork
+      // BLOBBASEFEE and PREVRANDAO depend on the fork
       this.#block = undefined
       instance.bytes.set(operationTable(hardfork), layout.RULES)
       this.#refused = undefined
@@ -335,7 +334,7 @@ export class Interpreter {
       instance.setNumber(place + layout.ACCOUNT_CELLS, kept.cells)
       return
     }
-    // there is no room before the next job: this one gets a copy of its own without a map, which the instance makes
+    // the cache is full until the next job: this one gets a copy without a jump map
     const room = instance.exports.take(code.length + layout.CODE_PADDING)
     instance.refresh()
     instance.bytes.set(code, room)

@@ -1,5 +1,4 @@
-// The interpreter in WebAssembly as a machine. It lends its instances to jobs, gives them gas to go on with, and lets others
-// have their turn.
+// The WebAssembly interpreter as a machine: lends instances to jobs, refills their gas budget, and yields.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from '../machine.ts'
@@ -28,19 +27,22 @@ import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
 
 export interface HotCode {
-  /** Counts of a loop's head that make it hot. */
+  /** Counts that make a loop head hot. */
   readonly threshold: number
   readonly onJob: (interpreter: Interpreter, hardfork: Hardfork) => void
-  /** A cell became hot. @returns the exit to go on with */
+  /**
+   * A cell is hot.
+   * @returns the exit to continue with
+   */
   readonly onHot: (interpreter: Interpreter) => number
-  /** A code's place in memory is given up, with its cells. */
+  /** A code's place and cells are released. */
   readonly onClear: (interpreter: Interpreter, code: number) => void
 }
 
-/** Gas between two looks at the clock: little time, also for the code that is slowest for its gas. */
+/** Gas between two checks of the clock: short, even for the code that is slowest per gas. */
 const QUANTUM = 300_000n
 
-/** The same where each operation is told of, and where memory is told with it. */
+/** The same if operations are traced, and if memory is, too. */
 const TOLD_QUANTUM = 15_000n
 const TOLD_MEMORY_QUANTUM = 5_000n
 
@@ -48,13 +50,12 @@ const ENDLESS = 2n ** 61n
 
 const TURN_MS = 5
 
-/** Instances kept: as many as ran at the same time, at most. */
 const IDLE_LIMIT = 3
 
-/** An instance whose last job took more of the heap than this, in bytes, is not kept: memory never shrinks. */
+/** Instances with a larger heap, in bytes, are dropped: WebAssembly memory never shrinks. */
 const KEPT_HEAP = 32 * 1024 * 1024
 
-/** Nor one that a block needed to have so much room for the memory of frames, which may all have been written to. */
+/** So are instances with more room for memories. */
 const KEPT_ROOM = 2 ** 29
 
 export function createFastMachine(hotCode?: HotCode): Machine {
@@ -86,7 +87,7 @@ class FastMachine {
     }
   }
 
-  /** Goes on from an exit until the end, or until others should have their turn. */
+  /** Runs until the end or a yield. */
   #goOn(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
     const { instance } = interpreter
     const began = performance.now()
@@ -99,7 +100,7 @@ class FastMachine {
         exit = after
       } else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
       else if (exit === EXIT_YIELD) {
-        // a precompile may use more than there is
+        // a precompile may use more than the budget
         interpreter.gasUsed += quantumOf(job) - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
         instance.setLong(GAS_UNTIL_YIELD, quantumOf(job))
         interpreter.tellEvents()
@@ -157,8 +158,8 @@ class FastMachine {
   }
 
   /**
-   * After an error from outside the instance is as good as before; after its own bugs it is not kept.
-   * @returns what is to be thrown
+   * An instance is reusable after an outer error, but dropped after its own bug.
+   * @returns the error to throw
    */
   #giveUp(interpreter: Interpreter, job: MachineJob, error: unknown): unknown {
     const isOwn = !OUTER.some((kind) => error instanceof kind)
@@ -172,17 +173,19 @@ function quantumOf({ tracer }: MachineJob): bigint {
   return tracer.stepParts?.memory === true ? TOLD_MEMORY_QUANTUM : TOLD_QUANTUM
 }
 
-/** What comes out of a run that is no bug of the instance. */
+/** Errors that are no bugs of the instance. */
 const OUTER = [DevchainError, Unready, Unrepeatable]
 
 interface Waiting {
-  /** The exit to go on from. */
   readonly next: number
-  /** For this; undefined: for others to have their turn. */
+  /** What to wait for; undefined to yield only. */
   readonly ready?: Promise<unknown>
 }
 
-/** Runs a precompile. One whose library is loading is waited for where the run may not begin anew. @returns the next exit */
+/**
+ * Awaits a library that is loading if the run cannot be restarted.
+ * @returns the next exit
+ */
 function precompiled(interpreter: Interpreter, { tracer }: MachineJob): number | Waiting {
   try {
     return runPrecompile(interpreter)
@@ -195,7 +198,7 @@ function precompiled(interpreter: Interpreter, { tracer }: MachineJob): number |
 function runPrecompile(interpreter: Interpreter): number {
   const { instance } = interpreter
   const place = instance.number(PRECOMPILE_INPUT)
-  // a view, which may be read only until the instance goes on
+  // a view, valid until the instance continues
   const input = instance.bytes.subarray(place, place + instance.number(PRECOMPILE_LENGTH))
   const gas = instance.long(PRECOMPILE_GAS)
   const code = interpreter.precompileAt(instance.number(PRECOMPILE_ACCOUNT))

@@ -1,4 +1,4 @@
-// The operations of a hardfork as the instance looks them up.
+// The operation tables of hardforks for the instance.
 import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
@@ -23,16 +23,15 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
   return bytes
 }
 
-/** In the place of the table: every operation takes the way of those that cannot run, where operations are counted. */
+/** Refuses every operation, so that all are counted. */
 export const REFUSING_TABLE: Uint8Array = new Uint8Array(TABLE_SIZE)
 for (let place = 2; place < TABLE_SIZE; place += 8) REFUSING_TABLE.fill(INVALID, place, place + 2)
 
-/** Has some operations take that way. @param at of the table */
+/** @param at address of the table */
 export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<number>): void {
   for (const opcode of opcodes) bytes.fill(INVALID, at + 8 * opcode + 2, at + 8 * opcode + 4)
 }
 
-/** The place of a fork in their order, as the instance compares them. */
 export function forkNumber(hardfork: Hardfork): number {
   return HARDFORKS.indexOf(hardfork)
 }

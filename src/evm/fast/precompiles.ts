@@ -1,4 +1,4 @@
-// Finds the precompile at an address, in a job that may move some or answer in place of one.
+// Finds precompiles by address; a job may move or override them.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { ECRECOVER, type ExtraPrecompiles } from '../../protocol/precompiles.ts'
@@ -9,13 +9,13 @@ import { precompileTable } from '../precompiles/table.ts'
 
 type Table = ReadonlyMap<Address, PrecompileCode>
 
-/** The tables of the forks, made when first needed. */
+/** Tables by fork, created on demand. */
 export class PrecompileTables {
   readonly #tables = new Map<Hardfork, Table>()
-  /** With those of RIP-7212. */
+  /** With RIP-7212. */
   readonly #extended = new Map<Hardfork, Table>()
 
-  /** Where the fork has them: these addresses are warm from the start, wherever a job moves them. */
+  /** Before a job moves any: these addresses start warm. */
   usual(hardfork: Hardfork, extra: ExtraPrecompiles | undefined): Table {
     const tables = extra?.rip7212 ? this.#extended : this.#tables
     let table = tables.get(hardfork)
@@ -26,7 +26,7 @@ export class PrecompileTables {
     return table
   }
 
-  /** What a job has of the usual ones, and where. */
+  /** After moves and overrides. */
   of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
     const usual = signers === undefined ? given : answering(given, signers)
     if (moved === undefined) return usual

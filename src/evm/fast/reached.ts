@@ -1,4 +1,4 @@
-// Reads what a run reached from the instance's memory.
+// Reads records of reached code from the instance's memory.
 import type { ReachedCode } from '../executor.ts'
 import type { Codes } from './codes.ts'
 import type { Instance } from './instance.ts'
@@ -9,7 +9,7 @@ interface ReachingMachine {
   readonly codes: Codes
 }
 
-/** What the job reached of code that accounts have; creations were told of as they ended. */
+/** Without creations, which were reported as they ended. */
 export function reachedBy(machine: ReachingMachine): readonly ReachedCode[] {
   const { instance } = machine
   const reached: ReachedCode[] = []
@@ -26,7 +26,7 @@ export function reachedIn(
   isCreation: boolean,
 ): ReachedCode {
   const place = instance.number(record + layout.REACHED_CODE)
-  // the same value for the same code, where it is kept: who gathers knows it by identity
+  // cached code has a stable identity, which collectors rely on
   const kept = isCreation ? undefined : codes.at(place)?.bytes
   const code = kept ?? instance.slice(place, instance.number(record + layout.REACHED_LENGTH))
   const marks: number[] = []

@@ -1,4 +1,4 @@
-// Reads what came of a run from the instance's memory, and writes it to the overlay when the run succeeded.
+// Reads a run's results from the instance's memory, and writes them to the overlay on success.
 import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
@@ -67,8 +67,8 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
 }
 
 /**
- * Why a frame came to nothing; undefined when it held.
- * @param opcode the operation at its end
+ * Undefined on success.
+ * @param opcode the last operation
  */
 export function failureOf(end: number, output: Uint8Array, opcode: number): Failure | undefined {
   if (end < layout.END_REVERT || end === layout.END_CODE_UNPAID) return undefined
@@ -134,7 +134,7 @@ function isEqualWord({ words64 }: Instance, a: number, b: number): boolean {
   )
 }
 
-/** Touched though all was taken back: the precompile 0x03. */
+/** Touched in spite of the revert: precompile 0x03. */
 function forgiven(interpreter: Interpreter): Address[] {
   const { instance } = interpreter
   return [...accountPlaces(instance)]
@@ -142,7 +142,7 @@ function forgiven(interpreter: Interpreter): Address[] {
     .map((place) => interpreter.loaded(place).address)
 }
 
-/** What the run had to do with, in the order in which it was met for the first time, or nearly so. */
+/** Nearly in the order of first use. */
 export function touchedBy(interpreter: Interpreter): Touched {
   const { instance } = interpreter
   const touched = new Map<Address, ReadonlySet<bigint>>()
@@ -197,7 +197,7 @@ function hashAt({ buffer }: Instance, place: number): Hash {
   return `0x${buffer.toString('hex', place, place + 32)}` as Hash
 }
 
-/** The transaction's access list, then what turned warm, in that order. */
+/** The transaction's access list, then what turned warm. */
 function accessedBy(
   instance: Instance,
   { message: { accessList }, block, reportsAccess }: MachineJob,

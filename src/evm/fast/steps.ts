@@ -1,4 +1,4 @@
-// Makes steps of what the instance writes down of operations: of stack and memory that is what changed since the step before.
+// Builds trace steps from the instance's events, which contain only changes of stack and memory.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import { type Hardfork, NEWEST_HARDFORK } from '../../protocol/forks.ts'
@@ -7,7 +7,7 @@ import { namesAt, OP, operationsAt } from '../opcodes.ts'
 import type { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 
-/** Of the operations that put a word on the stack: 1. DUP and SWAP are known from the stack itself. */
+/** 1 for operations that push a word. DUP and SWAP are derived from the stack. */
 const LEAVES = new Uint8Array(256)
 for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode] = leaves
 
@@ -16,9 +16,9 @@ const NO_WORDS: readonly bigint[] = []
 interface OpenFrame {
   readonly stack: bigint[]
   last: number
-  /** Memory as far as it was written to; zeros follow. */
+  /** The written part of memory; zeros follow. */
   memory: Uint8Array
-  /** Memory as it was told last, while nothing has changed. */
+  /** The last reported memory, while unchanged. */
   told: Uint8Array | undefined
 }
 
@@ -93,7 +93,10 @@ export class Steps {
     frame.told = undefined
   }
 
-  /** Has the stack hold what the operation before has left there. @returns words at its bottom that stay */
+  /**
+   * Applies the last operation's effect to the stack.
+   * @returns unchanged words at the bottom
+   */
   #follow({ stack, last }: OpenFrame, at: number): number {
     if (last >= OP.SWAP1 && last <= OP.SWAP16) {
       const top = stack.length - 1
@@ -129,7 +132,7 @@ export class Steps {
   }
 }
 
-/** The same bytes, with zeros behind them so that there are so many at least. */
+/** Pads with zeros to `size`. */
 function reaching(bytes: Uint8Array, size: number): Uint8Array {
   if (bytes.length >= size) return bytes
   const longer = new Uint8Array(Math.max(size, 2 * bytes.length))

@@ -1,4 +1,4 @@
-// The compression function of BLAKE2b (EIP-152), in WebAssembly, as a call may ask for as many rounds as a block has gas.
+// BLAKE2b's compression function (EIP-152), in WebAssembly, as a call can request millions of rounds.
 import { lazy } from '../../core/lazy.ts'
 import { WASM } from './blake2f.wasm.ts'
 import type { PrecompileCode } from './precompile.ts'
@@ -8,7 +8,7 @@ interface Exports {
   readonly compress: (rounds: number, isLast: boolean) => void
 }
 
-/** Rounds (4 bytes), state (64), message (128), counters (16), whether it is the last block (1). */
+/** Rounds (4 bytes), state (64), message (128), counters (16), last-block flag (1). */
 const LENGTH = 213
 
 const STATE_LENGTH = 64

@@ -1,5 +1,5 @@
-// Whether blobs are what their commitments say, by KZG proofs: one for a blob (EIP-4844), or one for each cell of the
-// extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
+// Verifies blobs against their commitments by KZG proofs, one per blob (EIP-4844) or per cell (EIP-7594). Scalar arithmetic is
+// JavaScript, the curve is mcl.
 import { createHash } from 'node:crypto'
 import { invert, pow } from '@noble/curves/abstract/modular.js'
 import { paddedBytes } from '../../core/hex.ts'
@@ -13,19 +13,19 @@ import { whenLoaded } from './precompile.ts'
 /** All roots of unity are powers of it. */
 const PRIMITIVE_ROOT = 7n
 
-/** Scalars of a blob, which are a polynomial's values at as many roots of unity, in bit-reversed order. */
+/** Scalars of a blob: values of a polynomial at the roots of unity, in bit-reversed order. */
 const SIZE = 4096
 
-/** Scalars of a cell: as many coefficients of its polynomial, of a lower degree, give it back. */
+/** Scalars of a cell, which determine a remainder polynomial of lower degree. */
 const CELL_SIZE = 64
 
-/** The polynomial is found without this factor, which its users add. */
+/** `interpolate` leaves out this factor; its callers apply it. */
 const SHARE = invert(BigInt(SIZE), SCALAR_ORDER)
 
-/** Points read between two turns of the others: the check that a point is of the group takes longest. */
+/** Points read between two yields: the group check is the slowest part. */
 const POINTS_AT_ONCE = 32
 
-/** Hashed first where a challenge is drawn (consensus specs, deneb and fulu). */
+/** Prefix of the challenge's hash (consensus specs, deneb and fulu). */
 const BLOB_DOMAIN = 'FSBLOBVERIFY_V1_'
 const CELLS_DOMAIN = 'RCKZGCBATCH__V1_'
 
@@ -35,24 +35,20 @@ interface ProvenBlob {
   readonly proofs: readonly Uint8Array[]
 }
 
-/**
- * What a proof comes to: the pairing of a sum with the generator of G2, times that of a sum of proofs with a power of the
- * secret on G2, is one. Scalars, not reduced.
- */
+/** e(first sum, G2 generator) * e(sum of proofs, power of the secret on G2) = 1. The fields are scalars, not reduced. */
 interface Equation {
-  /** Of the commitment, of the first powers on G1, of the proofs: the first sum. */
+  /** The first sum: factors of the commitment, the first powers on G1, the proofs. */
   readonly commitment: bigint
   readonly powers: readonly bigint[]
   readonly proofs: readonly bigint[]
-  /** Of the proofs: the second sum. */
+  /** The second sum: factors of the proofs. */
   readonly others: readonly bigint[]
   readonly power: 1 | 64
 }
 
 /**
- * The index of the first blob that is not what its commitment and proofs say; undefined where all are. Sizes and scalars
- * are checked by `checkSidecar` before.
- * @param pause awaited now and then, several times for each blob
+ * The index of the first blob that does not match; undefined if all match. `checkSidecar` must have checked sizes and scalars.
+ * @param pause awaited several times for each blob
  */
 export async function findWrongBlob(
   { version, blobs, commitments, proofs }: BlobSidecar,
@@ -73,8 +69,8 @@ export async function findWrongBlob(
 }
 
 /**
- * The coefficients of the polynomial of a blob, lowest first, times `SIZE`: an inverse Fourier transform, for which the
- * values are in the right order as they are. Not reduced, nor always positive.
+ * The polynomial's coefficients times `SIZE`, lowest first, not reduced. An inverse Fourier transform, whose input is in the
+ * right order.
  */
 async function interpolate(blob: Uint8Array, yieldIfDue: YieldIfDue): Promise<bigint[]> {
   const values = scalarsOf(blob)
@@ -106,10 +102,11 @@ function blobEquation(polynomial: readonly bigint[], { blob, commitment }: Prove
 }
 
 /**
- * All cells at once: e(Σ rᵏ·(C - Iₖ(s)·G1 + hₖ·πₖ), G2) = e(Σ rᵏ·πₖ, s⁶⁴·G2). A cell is the values at the roots of
- * X⁶⁴ = hₖ, and Iₖ, which has these values there and a degree below 64, is what remains of the polynomial when 64
- * exponents more count as a factor hₖ: so the cells themselves are not needed, neither here nor in the challenge.
- * @see https://github.com/ethereum/consensus-specs/blob/dev/specs/fulu/polynomial-commitments-sampling.md#verify_cell_kzg_proof_batch_impl
+ * All cells at once: e(Σ rᵏ·(C - Iₖ(s)·G1 + hₖ·πₖ), G2) = e(Σ rᵏ·πₖ, s⁶⁴·G2). A cell has the values at the roots of X⁶⁴ = hₖ.
+ * Iₖ has these values and a degree below 64: it is the polynomial modulo X⁶⁴ - hₖ. So the cells themselves are not needed, not
+ * even for the challenge.
+ * @see
+ * https://github.com/ethereum/consensus-specs/blob/dev/specs/fulu/polynomial-commitments-sampling.md#verify_cell_kzg_proof_batch_impl
  */
 function cellsEquation(
   polynomial: readonly bigint[],
@@ -136,7 +133,7 @@ function cellsEquation(
   }
 }
 
-/** The bits of a cell's index from the last to the first: which power of the root of unity its hₖ is. */
+/** The bit-reversed cell index: the power of the root of unity for hₖ. */
 function reversed(cell: number): number {
   let [bits, rest] = [0, cell]
   for (let size = CELLS; size > 1; size /= 2) {
@@ -146,7 +143,7 @@ function reversed(cell: number): number {
   return bits
 }
 
-/** False also where a commitment or proof is no point of the group. */
+/** False also if a commitment or proof is not in the group. */
 async function holds(
   equation: Equation,
   { commitment, proofs }: ProvenBlob,
@@ -205,12 +202,11 @@ function sumOf(values: readonly bigint[], term: (value: bigint, index: number) =
   return sum % SCALAR_ORDER
 }
 
-/** A root of unity of so high an order, which is a power of two. */
+/** `order` is a power of two. */
 function rootOfUnity(order: number): bigint {
   return pow(PRIMITIVE_ROOT, (SCALAR_ORDER - 1n) / BigInt(order), SCALAR_ORDER)
 }
 
-/** The powers 0 and up, so many. */
 function powersOf(base: bigint, count: number): bigint[] {
   const powers = [1n]
   while (powers.length < count) powers.push((powers.at(-1)! * base) % SCALAR_ORDER)

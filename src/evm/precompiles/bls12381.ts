@@ -1,9 +1,9 @@
-// The curve BLS12-381 (EIP-2537): addition, sums of multiples, pairing, and maps from its fields.
+// The precompiles of BLS12-381 (EIP-2537): addition, multi-scalar multiplication, pairing, mapping to the curve.
 import { type Curve, G1, G2, type Group, lazyCurve } from './mcl.ts'
 import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import type { PrecompileCode } from './precompile.ts'
 
-/** The curve, which KZG proofs need too. */
+/** KZG proofs use it, too. */
 export const bls12381: () => Curve = lazyCurve({
   number: 5,
   modulus:
@@ -22,7 +22,7 @@ const PAIR = FIRST + SECOND
 export const g1Add: PrecompileCode = adding(G1, 375n)
 export const g2Add: PrecompileCode = adding(G2, 600n)
 
-/** Of a sum of so many multiples, thousandths of what they cost one by one; beyond the list it is the last. */
+/** Discounts of multi-scalar multiplication by number of points, in thousandths; the last one applies beyond. */
 const DISCOUNTS_G1 = parseDiscounts(
   '1000 949 848 797 764 750 738 728 719 712 705 698 692 687 682 677 673 669 665 661 658 654 651 648 645 642 640 637 635 632 630 627 625 623 621 619 617 615 613 611 609 608 606 604 603 601 599 598 596 595 593 592 591 589 588 586 585 584 582 581 580 579 577 576 575 574 573 572 570 569 568 567 566 565 564 563 562 561 560 559 558 557 556 555 554 553 552 551 550 549 548 547 547 546 545 544 543 542 541 540 540 539 538 537 536 536 535 534 533 532 532 531 530 529 528 528 527 526 525 525 524 523 522 522 521 520 520 519',
 )

@@ -1,4 +1,4 @@
-// The curve bn254 (also alt_bn128): addition, multiplication and pairing (EIP-196, EIP-197), at the prices of EIP-1108.
+// The precompiles of bn254 (alt_bn128): addition, multiplication, pairing (EIP-196, EIP-197), at the prices of EIP-1108.
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { G1, lazyCurve } from './mcl.ts'
 import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
@@ -16,7 +16,7 @@ const curve = lazyCurve({
 const POINT = 64
 const PAIR = 192
 
-/** Adds two points; what is missing of the input is zero, what is too much is not looked at. */
+/** Short input is padded with zeros, longer input cut. */
 export function bn254Add(hardfork: Hardfork): PrecompileCode {
   const gas = isAtLeast(hardfork, 'istanbul') ? 150n : 500n
   return {

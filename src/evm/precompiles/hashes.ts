@@ -4,12 +4,12 @@ import { recoverAddress } from '../../core/crypto/crypto.ts'
 import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
 import { leftPadded, loadedLater, type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
 
-/** Half a microsecond where the library took a hundred; not every build of OpenSSL has the old RIPEMD-160. */
+/** OpenSSL takes 0.5 µs where the library takes 100; some builds lack RIPEMD-160. */
 const hasRipemd = getHashes().includes('ripemd160')
 
 const library = loadedLater(() => import('@noble/hashes/legacy.js'))
 
-/** The address whose key made a signature over a hash, as a word; nothing when there is none. */
+/** The signer's address as a word; empty if the signature is invalid. */
 export const ecrecover: PrecompileCode = {
   gas: () => 3_000n,
   run: (input) => {
@@ -29,7 +29,7 @@ function recovered(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Ui
   try {
     return leftPadded(bytesFromHex(recoverAddress(digest, { r, s, yParity })))
   } catch {
-    // whatever is no signature has no signer, which is an answer
+    // an invalid signature is no error
     return EMPTY_BYTES
   }
 }

@@ -1,4 +1,4 @@
-// KZG commitments over BLS12-381 (EIP-4844): the value of a polynomial at one place, and what proofs of blobs share with it.
+// KZG point evaluation over BLS12-381 (EIP-4844), and what blob proofs share with it.
 import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import { bls12381 } from './bls12381.ts'
 import { type Curve, G1, G2, NoPoint, SCALAR_SIZE } from './mcl.ts'
@@ -6,13 +6,12 @@ import { isPairingOne } from './pairing.ts'
 import { loadedLater, whenLoaded } from './precompile.ts'
 import { POWERS_ON_G1, POWERS_ON_G2 } from './trustedsetup.ts'
 
-/** Order of the scalar field; places and values are below it. */
+/** Arguments and values are below it. */
 export const SCALAR_ORDER: bigint =
   0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
 
 const POINT = 48
 
-/** The trusted setup as the curve reads points. */
 interface Setup {
   readonly onG1: readonly Uint8Array[]
   readonly onG2: Readonly<Record<0 | 1 | 64, Uint8Array>>
@@ -23,7 +22,6 @@ export const trustedSetup: () => Setup = loadedLater(async () =>
   readSetup(await whenLoaded(bls12381)),
 )
 
-/** What is to be proven, as the precompile takes it: 32 bytes each for place and value, 48 for the points. */
 interface Evaluation {
   readonly z: Uint8Array
   readonly y: Uint8Array
@@ -32,8 +30,8 @@ interface Evaluation {
 }
 
 /**
- * True when the polynomial behind `commitment` has the value `y` at `z`: e(C - y·G1 + z·π, G2) = e(π, s·G2).
- * @returns undefined when a scalar is not below the order, or a point is none of the group
+ * True if the polynomial of `commitment` is `y` at `z`: e(C - y·G1 + z·π, G2) = e(π, s·G2).
+ * @returns undefined if a scalar is too large, or a point is not in the group
  * @throws {Unready} until the curve is loaded
  */
 export function verifyEvaluation({ z, y, commitment, proof }: Evaluation): boolean | undefined {
@@ -57,7 +55,7 @@ export function verifyEvaluation({ z, y, commitment, proof }: Evaluation): boole
   })
 }
 
-/** True when e(first, G2)·e(second, other) is one. */
+/** True if e(first, G2)·e(second, other) is one. */
 export function areEqual(
   curve: Curve,
   first: Uint8Array,
@@ -71,7 +69,7 @@ export function areEqual(
   })
 }
 
-/** The sum of the points from `at` on, each times its scalar, as bytes. Scalars need not be reduced. */
+/** The sum of scalars times the points from address `at`, as bytes. Scalars need not be reduced. */
 export function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uint8Array {
   return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
     const factors = sum + G1.size

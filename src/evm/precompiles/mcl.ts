@@ -1,12 +1,12 @@
-// Elliptic curves by mcl, compiled to WebAssembly, which multiplies and pairs much faster than JavaScript does.
-// This file uses the functions below its JavaScript interface, which knows one curve at a time and takes hex digits.
+// Elliptic curves by mcl in WebAssembly. Calls mcl's C functions, as its JavaScript interface supports one curve at a time and
+// takes hex.
 import { loadedLater } from './precompile.ts'
 
 type OfGroup =
   | ('clear' | 'deserialize' | 'isValid' | 'isValidOrder' | 'isZero')
   | ('normalize' | 'add' | 'mul' | 'mulVec')
 
-/** What is used here of the library's interface in C (mcl/bn.h). */
+/** mcl's C interface, as far as used (mcl/bn.h). */
 type FunctionName =
   | ('_malloc' | '_free')
   | `_mclBn_${'init' | 'setMapToMode' | 'setETHserialization' | 'millerLoopVec' | 'finalExp'}`
@@ -14,26 +14,26 @@ type FunctionName =
   | ('_mclBnFr_setBigEndianMod' | '_mclBnFp2_mapToG2' | '_mclBnGT_isOne')
   | `_mclBnG${1 | 2}_${OfGroup}`
 
-/** One instance of the library. Arguments are addresses in its memory, the result first, and lengths. */
+/** One instance of the library. Functions take memory addresses, the result first, and lengths. */
 type Library = { readonly HEAP8: Int8Array } & Readonly<
   Record<FunctionName, (...places: number[]) => number>
 >
 
-/** One of the two groups of a pairing; `fields` numbers of the base field make a coordinate. */
+/** A coordinate is `fields` numbers of the base field. */
 export interface Group {
   readonly size: number
   readonly fields: 1 | 2
   readonly prefix: '_mclBnG1' | '_mclBnG2'
 }
 
-/** Bytes that an element of the base field and one of the scalars take in memory, whatever the curve. */
+/** Bytes of a base field element and of a scalar in memory, for all curves. */
 const FIELD = 48
 const SCALAR = 32
 
-/** What the library was compiled with: a check of its own. */
+/** mcl checks this against its own compile-time constant. */
 const COMPILED_TIME = 46
 
-/** Hashing to curves as RFC 9380 has it, which Ethereum's maps are a part of. */
+/** Hash-to-curve mode of RFC 9380, which contains Ethereum's maps. */
 const RFC_9380 = 5
 
 export const G1: Group = { size: 3 * FIELD, fields: 1, prefix: '_mclBnG1' }
@@ -44,24 +44,21 @@ const INPUT_SIZE = 96
 interface CurveTraits {
   readonly number: number
   readonly modulus: bigint
-  /** Bytes of a number of the base field where it is written, and how many of them lead with zeros. */
+  /** Bytes of an encoded base field element, and of its leading zeros. */
   readonly width: number
   readonly padding: number
-  /** In which order the two numbers of a coordinate of G2 are written: the imaginary part first, or last. */
+  /** The order of the two parts of a G2 coordinate. */
   readonly imaginaryFirst: boolean
-  /** True when every point of the curve over the base field is one of G1. */
+  /** True if each point of the curve is in G1. */
   readonly isG1Whole: boolean
 }
 
-/** A point of the input that is none: not on the curve, not in the group, or with a coordinate that is no number of the field. */
+/** An invalid point: not on the curve, not in the group, or with a coordinate beyond the field. */
 export class NoPoint extends Error {
   override readonly name = 'NoPoint'
 }
 
-/**
- * A curve that is loaded when it is first asked for.
- * @returns the curve; throws {Unready} until it is there
- */
+/** @returns the curve; throws {Unready} until it is loaded */
 export function lazyCurve(traits: CurveTraits): () => Curve {
   return loadedLater(async () => new Curve(await load(), traits))
 }
@@ -74,7 +71,7 @@ async function load(): Promise<Library> {
   return createModule({ cryptoGetRandomValues: refuse }) as Promise<Library>
 }
 
-/** Places in the memory of one curve's library, and what can be done with what stands there. */
+/** Operations on points at addresses in one curve's memory. */
 export class Curve {
   readonly #library: Library
   readonly #traits: CurveTraits
@@ -94,7 +91,7 @@ export class Curve {
     this.#input = library._malloc(INPUT_SIZE)
   }
 
-  /** Runs `work` with room for so many bytes, which is given back afterwards. */
+  /** Allocates `size` bytes for `work`. */
   with<T>(size: number, work: (at: number) => T): T {
     const at = this.#library._malloc(size)
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
@@ -105,7 +102,7 @@ export class Curve {
     }
   }
 
-  /** As `with`, for work that takes several turns. */
+  /** As `with`, for asynchronous work. */
   async during<T>(size: number, work: (at: number) => Promise<T>): Promise<T> {
     const at = this.#library._malloc(size)
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
@@ -121,8 +118,8 @@ export class Curve {
   }
 
   /**
-   * Reads a point, of which all zeros are the one at infinity.
-   * @throws {NoPoint} when it is not on the curve; when `inGroup` is set also when it is not of the group's order
+   * All zeros are the point at infinity.
+   * @throws {NoPoint} if it is not on the curve, or with `inGroup` not in the group
    */
   readPoint(group: Group, at: number, bytes: Uint8Array, inGroup: boolean): void {
     const library = this.#library
@@ -144,14 +141,14 @@ export class Curve {
   }
 
   /**
-   * Reads a point of one coordinate and a sign (BLS12-381 only; 48 bytes on G1, 96 on G2).
-   * @throws {NoPoint} when there is none, or it is not of the group's order
+   * Reads a compressed point (BLS12-381 only; 48 bytes on G1, 96 on G2).
+   * @throws {NoPoint} if there is none, or it is not in the group
    */
   readCompressed(group: Group, at: number, bytes: Uint8Array): void {
     const library = this.#library
     const length = library[`${group.prefix}_deserialize`](at, this.#place(bytes), bytes.length)
     if (length !== bytes.length) throw new NoPoint('not a compressed point')
-    // the library looks at no more than the flags of the point at infinity
+    // the library ignores the other bytes of the point at infinity
     if (this.isZero(group, at) && !bytes.every((byte, i) => byte === (i === 0 ? 0xc0 : 0))) {
       throw new NoPoint('not the point at infinity')
     }
@@ -172,7 +169,7 @@ export class Curve {
     return this.#library[`${group.prefix}_isZero`](at) === 1
   }
 
-  /** A scalar of 32 bytes; of one above the order the remainder. */
+  /** 32 bytes, reduced modulo the order. */
   readScalar(at: number, bytes: Uint8Array): void {
     this.#library._mclBnFr_setBigEndianMod(at, this.#place(bytes), bytes.length)
   }
@@ -186,7 +183,7 @@ export class Curve {
     else this.#library[`${group.prefix}_mulVec`](to, points, scalars, count)
   }
 
-  /** True when the product of the pairings of so many points is one. None of them is at infinity. */
+  /** True if the product of the pairings is one. No point may be at infinity. */
   isPairingOne(g1: number, g2: number, count: number): boolean {
     if (count === 0) return true
     return this.with(12 * FIELD, (product) => {
@@ -197,8 +194,8 @@ export class Curve {
   }
 
   /**
-   * Maps a coordinate to a point of the group.
-   * @throws {NoPoint} when the coordinate is no number of the field
+   * Maps a field element to a point of the group.
+   * @throws {NoPoint} if it is beyond the field
    */
   mapTo(group: Group, to: number, bytes: Uint8Array): void {
     this.with(group.fields * FIELD, (coordinate) => {

@@ -1,4 +1,4 @@
-// Powers modulo a number (EIP-198), at the prices of EIP-2565 and EIP-7883, within the bounds of EIP-7823.
+// Modular exponentiation (EIP-198), with prices of EIP-2565 and EIP-7883 and bounds of EIP-7823.
 import { larger } from '../../core/bigints.ts'
 import { bigintFromBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -6,14 +6,14 @@ import { type PrecompileCode, paddedSlice, UNPAYABLE } from './precompile.ts'
 
 const HEADER = 96
 
-/** Bytes of base, exponent and modulus, at most, from osaka on. */
+/** Limits base, exponent and modulus since osaka, in bytes. */
 const OSAKA_LENGTH = 1024n
 
-/** Before that: a longer base or modulus costs some 10^12 gas, and is more than can be reckoned with here. */
+/** Before osaka: longer numbers cost some 10^12 gas and exceed what bigints can do. */
 const LONGEST = 2n ** 24n
 const LONGEST_EXPONENT = 2n ** 31n - 1n
 
-/** Bits of the exponent that one table look-up takes. */
+/** Bits of the exponent per table look-up. */
 const WINDOW = 4
 
 interface Lengths {
@@ -38,7 +38,7 @@ export function modexp(hardfork: Hardfork): PrecompileCode {
   return { gas, run }
 }
 
-/** True for a base or a modulus that is more than can be reckoned with here, whatever gas there is. */
+/** True if the base or modulus is too long to compute with, whatever the gas. */
 export function isBeyondReckoning(input: Uint8Array): boolean {
   return longestOf(lengthsOf(input)) > LONGEST
 }
@@ -60,7 +60,7 @@ function run(input: Uint8Array): Uint8Array {
   return Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex')
 }
 
-/** `base` to the power of the bytes, modulo a number above 1; four bits of the exponent at a time. */
+/** `modulus` is above 1. Uses windows of four bits. */
 function power(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
   const first = exponent.findIndex((byte) => byte !== 0)
   if (first === -1) return 1n
@@ -78,7 +78,7 @@ function power(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
   return result
 }
 
-/** The powers from 0 to 15; of a short exponent only the first, as the others would cost more than they save. */
+/** The powers 0 to 15; for a short exponent only the first, as others cost more than they save. */
 function powersOf(base: bigint, modulus: bigint, exponentLength: number): bigint[] {
   const table = [1n, base]
   if (exponentLength < 4) return table
@@ -98,7 +98,7 @@ function lengthsOf(input: Uint8Array): Lengths {
   return { base: word(0), exponent: word(1), modulus: word(2) }
 }
 
-/** Bits of the exponent: of its first 32 bytes the place of the highest one, and the length of the rest. */
+/** The highest bit of the first 32 bytes, plus the length of the rest. */
 function iterationBits(
   input: Uint8Array,
   { base, exponent }: Lengths,

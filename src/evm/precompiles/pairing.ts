@@ -1,10 +1,9 @@
-// What the precompiles of both curves share: sums, the check that a product of pairings is one, and inputs that are no points.
+// Shared by the precompiles of both curves: sums, the pairing check, invalid points.
 import { type Curve, G1, G2, type Group, NoPoint, SCALAR_SIZE } from './mcl.ts'
 
-/** Bytes of a scalar as it is written. */
 const SCALAR = 32
 
-/** The sum of two points. They are on the curve; EIP-2537 asks none to be in the group. */
+/** The points are on the curve; EIP-2537 does not require them in the group. */
 export function sumOfTwo(curve: Curve, group: Group, input: Uint8Array): Uint8Array {
   const width = curve.widthOf(group)
   return curve.with(2 * group.size, (at) => {
@@ -15,7 +14,7 @@ export function sumOfTwo(curve: Curve, group: Group, input: Uint8Array): Uint8Ar
   })
 }
 
-/** The sum of points of the group, each times the scalar behind it. */
+/** Each point must be in the group; its scalar follows it. */
 export function sumOfMultiples(curve: Curve, group: Group, input: Uint8Array): Uint8Array {
   const width = curve.widthOf(group)
   const count = input.length / (width + SCALAR)
@@ -37,7 +36,7 @@ interface PairPlace {
   readonly g2: number
 }
 
-/** True when the product of the pairings of so many pairs, which `read` puts into place, is one. */
+/** `read` writes each pair to memory. */
 export function isPairingOne(
   curve: Curve,
   count: number,
@@ -49,14 +48,14 @@ export function isPairingOne(
     for (let i = 0; i < count; i += 1) {
       const at = { g1: firsts + used * G1.size, g2: seconds + used * G2.size }
       read(i, at)
-      // with a point at infinity the pairing is one
+      // a pairing with infinity is one
       if (!curve.isZero(G1, at.g1) && !curve.isZero(G2, at.g2)) used += 1
     }
     return curve.isPairingOne(firsts, seconds, used)
   })
 }
 
-/** The answer of a precompile that checks pairs, each a point of G1 and one of G2: a word, 1 or 0. */
+/** The input is pairs of G1 and G2 points; the result a word, 1 or 0. */
 export function pairingAnswer(curve: Curve, input: Uint8Array): Uint8Array {
   const width = curve.widthOf(G1)
   const pair = width + curve.widthOf(G2)
@@ -70,7 +69,7 @@ export function pairingAnswer(curve: Curve, input: Uint8Array): Uint8Array {
   return answer
 }
 
-/** What `work` answers; undefined when it comes to a point that is none, as the precompile then fails. */
+/** Undefined for an invalid point, which makes the precompile fail. */
 export function ofPoints<T>(curve: Curve, work: (curve: Curve) => T): T | undefined {
   try {
     return work(curve)

@@ -1,16 +1,16 @@
-// The contract of a precompile: its gas, its answer, and the library that it loads when it is first called.
+// The precompile interface: gas, result, and libraries loaded on first use.
 
-/** A contract that is part of the machine. Its answer depends on the input alone. */
+/** The result depends on the input alone. */
 export interface PrecompileCode {
   readonly gas: (input: Uint8Array) => bigint
   /**
-   * The answer, a value of its own; undefined when the input is refused, which costs the call all its gas.
+   * Returns a fresh value; undefined rejects the input, which costs all gas of the call.
    * @throws {Unready} while a library is loading
    */
   readonly run: (input: Uint8Array) => Uint8Array | undefined
 }
 
-/** Thrown by a precompile whose library is not loaded yet: run the same job again when it is. */
+/** The library is not loaded yet: run the same job again when it is. */
 export class Unready extends Error {
   override readonly name = 'Unready'
   readonly ready: Promise<unknown>
@@ -21,10 +21,7 @@ export class Unready extends Error {
   }
 }
 
-/**
- * A value that is loaded when it is first asked for.
- * @returns the value; throws {Unready} until it is there
- */
+/** @returns the value; throws {Unready} until it is loaded */
 export function loadedLater<T>(load: () => Promise<T>): () => T {
   let value: { readonly of: T } | undefined
   let loading: Promise<void> | undefined
@@ -37,7 +34,7 @@ export function loadedLater<T>(load: () => Promise<T>): () => T {
   }
 }
 
-/** The value of something that is loaded when it is first asked for, as soon as it is there. */
+/** Awaits a value of `loadedLater`. */
 export async function whenLoaded<T>(ask: () => T): Promise<T> {
   try {
     return ask()
@@ -50,14 +47,14 @@ export async function whenLoaded<T>(ask: () => T): Promise<T> {
 
 export const UNPAYABLE: bigint = 2n ** 256n
 
-/** `length` bytes from an offset, with zeros for what lies beyond the input. */
+/** Padded with zeros beyond the input. */
 export function paddedSlice(input: Uint8Array, offset: number, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   bytes.set(input.subarray(offset, offset + length))
   return bytes
 }
 
-/** At most 32 bytes as a word, with zeros before them. */
+/** At most 32 bytes. */
 export function leftPadded(bytes: Uint8Array): Uint8Array {
   const word = new Uint8Array(32)
   word.set(bytes, 32 - bytes.length)

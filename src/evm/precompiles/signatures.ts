@@ -1,4 +1,4 @@
-// Precompiles that check: signatures over secp256r1 (EIP-7951), and values of polynomials behind KZG commitments (EIP-4844).
+// The precompiles p256verify (EIP-7951) and KZG point evaluation (EIP-4844).
 import { hash } from 'node:crypto'
 import { bytesFromHex, concatBytes, EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -9,7 +9,7 @@ const curves = loadedLater(() => import('@noble/curves/nist.js'))
 
 const TRUE_WORD = bytesFromHex(`0x${'1'.padStart(64, '0')}`)
 
-/** Answers 1 when the signature holds, nothing when it does not. Before osaka at the price of RIP-7212. */
+/** Returns 1 if the signature is valid, else nothing. Before osaka it costs what RIP-7212 says. */
 export function p256verify(hardfork: Hardfork): PrecompileCode {
   const price = isAtLeast(hardfork, 'osaka') ? 6_900n : 3_450n
   return { gas: () => price, run: p256holds }
@@ -26,7 +26,7 @@ function p256holds(input: Uint8Array): Uint8Array {
   return holds ? TRUE_WORD.slice() : EMPTY_BYTES
 }
 
-/** What the check answers: the number of field elements of a blob, and the order of the scalar field. */
+/** The fixed result: field elements per blob, and the order of the scalar field. */
 const EVALUATED = bytesFromHex(
   `0x${(4096).toString(16).padStart(64, '0')}${SCALAR_ORDER.toString(16)}`,
 )

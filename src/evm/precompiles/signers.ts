@@ -1,12 +1,11 @@
-// Answers of ecrecover for signatures that a job declares to be somebody's, whoever made them.
+// Overrides ecrecover for signatures that a job declares.
 import { bigintFromBytes, bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
 import type { Signers } from '../executor.ts'
 import { leftPadded, type PrecompileCode, paddedSlice } from './precompile.ts'
 
 /**
- * Who a call of ecrecover is told to have signed.
- * @param input digest, v, r and s, each a word; what is missing is zero
- * @returns the address as a word, a value of its own; undefined when the signature is nobody's but who made it
+ * @param input digest, v, r and s as words, padded with zeros
+ * @returns the address as a fresh word; undefined if the signature is not overridden
  */
 export function signerAsked(signers: Signers, input: Uint8Array): Uint8Array | undefined {
   const v = bigintFromBytes(paddedSlice(input, 32, 32))

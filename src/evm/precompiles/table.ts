@@ -1,4 +1,4 @@
-// The precompiles of each fork, by address, for the fast machines. The reference runs those of the library.
+// The precompiles by fork and address for the fast machines. The reference uses the library's.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { type ExtraPrecompiles, precompilesOf } from '../../protocol/precompiles.ts'
@@ -18,7 +18,7 @@ import { modexp } from './modexp.ts'
 import type { PrecompileCode } from './precompile.ts'
 import { p256verify, pointEvaluation } from './signatures.ts'
 
-/** By the names of EIP-7910; each as a fork has it. */
+/** Names of EIP-7910. */
 const CODES: Readonly<Record<string, (hardfork: Hardfork) => PrecompileCode>> = {
   ECREC: () => ecrecover,
   SHA256: () => sha256,

@@ -1,7 +1,7 @@
-// The part of Ethereum's KZG ceremony that verification needs: powers of its secret, which nobody knows, on both groups.
+// The part of Ethereum's KZG ceremony that verification needs: powers of its secret on both groups.
 
 /**
- * The secret to the powers 0 to 63, times the generator of G1, as compressed points in hex.
+ * Powers 0 to 63 of the secret times the generator of G1, as compressed hex points.
  * @see https://github.com/ethereum/consensus-specs/blob/dev/presets/mainnet/trusted_setups/trusted_setup_4096.json
  */
 export const POWERS_ON_G1: readonly string[] = `
@@ -73,7 +73,7 @@ export const POWERS_ON_G1: readonly string[] = `
   .trim()
   .split(/\s+/)
 
-/** The secret to the powers 0, 1 and 64, times the generator of G2, as compressed points in hex. */
+/** Powers 0, 1 and 64 of the secret times the generator of G2, as compressed hex points. */
 export const POWERS_ON_G2 = {
   0: '93e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8',
   1: 'b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2',

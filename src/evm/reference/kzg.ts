@@ -1,9 +1,9 @@
-// The KZG check in the form that the library's EVM asks for. Blobs are handled elsewhere.
+// Adapts the KZG check to the library's EVM.
 import type { KZG } from '@ethereumjs/util'
 import { bytesFromHex } from '../../core/hex.ts'
 import { verifyEvaluation } from '../precompiles/kzg.ts'
 
-/** The curve must be loaded before (`trustedSetup`). */
+/** The curve must be loaded (`trustedSetup`). */
 export const kzg: KZG = {
   verifyProof: (commitment, z, y, proof) => {
     const holds = verifyEvaluation({
@@ -12,7 +12,7 @@ export const kzg: KZG = {
       commitment: bytesFromHex(commitment),
       proof: bytesFromHex(proof),
     })
-    // the library knows bad input by this word
+    // the library recognizes bad input by this text
     if (holds === undefined) throw new Error('C_KZG_BADARGS: not a scalar, or not a point of G1')
     return holds
   },

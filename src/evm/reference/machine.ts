@@ -1,4 +1,4 @@
-// The reference machine runs messages on @ethereumjs/evm. It is slow and complete, and the other machines are held against it.
+// The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
 import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
 import {
   type Address,
@@ -66,7 +66,7 @@ function callOf(
     gasLimit: gas,
     gasPrice,
     blobVersionedHashes: (blobs?.versionedHashes ?? []).map((hash) => hash as string as Hex),
-    // the transition raised the nonce already, so that authorizations see it
+    // the transition has raised the nonce, so that authorizations see it
     skipNonceIncrement: true,
   }
 }
@@ -87,14 +87,14 @@ function failureOf(
 ): Failure | undefined {
   const error = execResult.exceptionError?.error
   const isPrecompile = to !== null && precompiles.has(to.slice(2))
-  // the library has a word for each of them, and reverts for some
+  // the library has an error for each, and reverts for some
   if (isPrecompile && error !== undefined && error !== 'out of gas') {
     return { kind: 'halt', reason: PRECOMPILE_REASON }
   }
   return frameFailure(execResult, block.hardfork)
 }
 
-/** The library does not tell, but operations that cost nothing do not look at the gas either. */
+/** The library does not measure it, but operations without cost do not read the gas either. */
 function needOf({ execResult }: EVMResult): GasNeed | undefined {
   const isFree = execResult.executionGasUsed === 0n && execResult.exceptionError === undefined
   return isFree ? { gas: 0n, isCertain: true } : undefined

@@ -1,4 +1,4 @@
-// A bound on the memory of the library's EVM, as gas alone would allow a call with much gas gigabytes.
+// Limits memory of the library's EVM, as much gas would allow gigabytes.
 
 import type { EVM } from '@ethereumjs/evm'
 import { EVMError, type Message } from '@ethereumjs/evm'
@@ -10,7 +10,7 @@ interface MemoryBound {
   limit: number
 }
 
-/** Makes frames halt that want more memory than the limit leaves them. Want of gas is told first. */
+/** Halts frames that exceed the limit. Missing gas takes precedence. */
 export function boundMemory(evm: EVM): MemoryBound {
   const bound: MemoryBound = { limit: Number.POSITIVE_INFINITY }
   const words: number[] = []
@@ -41,7 +41,7 @@ export function boundMemory(evm: EVM): MemoryBound {
   return bound
 }
 
-/** The library knows no such error; it hands every error's word through. */
+/** The library lacks this error, but passes on any text. */
 function memoryLimitError(): EVMError {
   const error: { error: string } = new EVMError(EVMError.errorMessages.OUT_OF_GAS)
   error.error = MEMORY_LIMIT_REASON

@@ -1,4 +1,4 @@
-// What a run of the library's EVM reaches, as marks, gathered from its steps and frames: the twin of fast/assembly/reached.ts.
+// Records reached code of the library's EVM from steps and frames, as fast/assembly/reached.ts does.
 import type { InterpreterStep } from '@ethereumjs/evm'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { FrameStart, ReachedCode } from '../executor.ts'
@@ -7,11 +7,11 @@ import { OP, type Operation, operationsAt } from '../opcodes.ts'
 interface Place {
   readonly code: Uint8Array
   readonly isCreation: boolean
-  /** By the places of operations: how often they were come to, or jumped; and how often a frame ended there. */
+  /** By position: how often reached or jumped; how often a frame ended there. */
   readonly marks: Map<number, [count: number, ends: number]>
-  /** Its last operation; undefined: none yet. */
+  /** The last operation; undefined before the first. */
   last: number | undefined
-  /** That is a JUMPI, and jumps. */
+  /** The last operation is a JUMPI that jumps. */
   jumps: boolean
 }
 
@@ -35,7 +35,7 @@ export class Reaches {
     })
   }
 
-  /** @param code the operation's number, also of one that the fork does not have */
+  /** @param code the opcode, even if the fork lacks it */
   step({ pc, stack, gasLeft }: InterpreterStep, code: number): void {
     const place = this.#open.at(-1)
     if (place === undefined) return
@@ -51,7 +51,7 @@ export class Reaches {
     const place = this.#open.pop()
     if (place?.last === undefined) return
     const { code, isCreation, marks, last, jumps } = place
-    // of one that jumps nowhere it is counted that it jumps
+    // an invalid jump counts as a jump
     if (!jumps) markAt(place, last)[1] += 1
     const flat = [...marks].flatMap(([pc, [count, ends]]) => [pc, count, ends])
     this.reached.push({ code, isCreation, starts: 1, marks: Uint32Array.from(flat) })

@@ -1,13 +1,12 @@
-// Keeps the revert data of creations that begins with 0xef. The library's EVM refuses it as code that may not be deployed,
-// but EIP-3541 speaks of code alone, and a custom error may begin so.
+// Keeps revert data of creations that starts with 0xef. The library rejects it as code, but EIP-3541 concerns only deployed
+// code, and custom errors may start so.
 import type { EVM } from '@ethereumjs/evm'
 
-/** What EIP-3541 keeps from being deployed begins with it. */
+/** EIP-3541 rejects code that starts with it. */
 const FORMAT = 0xef
 
-/** Makes creations revert with their data, whatever it begins with. */
 export function keepRevertData(evm: EVM): void {
-  /** The data, by what the library is shown in its place. */
+  /** The real data by the substitute that the library sees. */
   const kept = new WeakMap<Uint8Array, Uint8Array>()
   // biome-ignore-start lint/complexity/useLiteralKeys: they are protected, and the library has no other door for this
   const runInterpreter = evm['runInterpreter'].bind(evm)

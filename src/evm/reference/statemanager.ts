@@ -1,4 +1,4 @@
-// A state manager of @ethereumjs/evm over the overlay of one run.
+// Serves the library's EVM from the overlay of one run.
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address as LibraryAddress } from '@ethereumjs/util'
 import { hashBytes } from '../../core/crypto/crypto.ts'
@@ -12,30 +12,27 @@ import {
 import type { Overlay } from '../../state/overlay.ts'
 import { emptyStorage } from '../../state/world.ts'
 
-/** Root of an empty storage trie, shared by all accounts handed out. */
+/** Shared by all accounts. */
 const NO_STORAGE = hashBytes(emptyStorage.rootHash)
 
 /**
- * Stands for the root of any storage that has slots. The EVM asks of a root only whether it is the empty one
- * (EIP-7610), and the true one would have to be hashed.
+ * Stands for any non-empty storage root. The EVM only compares it with the empty root (EIP-7610); hashing the true root would
+ * be slow.
  */
 const SOME_STORAGE = new Uint8Array(32).fill(1)
 
-/**
- * Serves the EVM from an overlay, which is exchanged for each run. State roots, dumps and copies belong to other
- * uses of the library and are refused.
- */
+/** The overlay changes with each run. Other uses of the library (state roots, dumps, copies) throw. */
 export class OverlayStateManager implements StateManagerInterface {
   #overlay: Overlay | undefined
 
   readonly originalStorageCache: StateManagerInterface['originalStorageCache'] = {
     get: async (address, key) =>
       bytesFromBigint(this.#run.originalStorage(textOf(address), bigintFromBytes(key))),
-    // the overlay of the next run knows its own original values
+    // the next run's overlay has its own original values
     clear: () => {},
   }
 
-  /** The overlay of the next run; undefined lets go of the last one. */
+  /** Undefined releases the last overlay. */
   use(overlay: Overlay | undefined): void {
     this.#overlay = overlay
   }
@@ -49,11 +46,11 @@ export class OverlayStateManager implements StateManagerInterface {
     const account = this.#run.account(textOf(address))
     if (account === undefined) return undefined
     const storageRoot = account.storage.isEmpty ? NO_STORAGE : SOME_STORAGE
-    // a new object each time: the EVM changes what it gets
+    // a new object each time, as the EVM modifies it
     return new Account(account.nonce, account.balance, storageRoot, hashBytes(account.codeHash))
   }
 
-  /** Code and storage have their own setters; of the account only nonce and balance are taken. */
+  /** Takes only nonce and balance: code and storage have setters. */
   async putAccount(address: LibraryAddress, account?: Account): Promise<void> {
     if (account === undefined) this.#run.deleteAccount(textOf(address))
     else this.#run.setNonceAndBalance(textOf(address), account.nonce, account.balance)

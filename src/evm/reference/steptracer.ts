@@ -1,4 +1,4 @@
-// A step tracer over the library's EVM: its events become steps, frames, logs and destructions, each told once it is sure.
+// Traces the library's EVM: turns its events into steps, frames, logs and destructions, and reports each once it is final.
 import type { EVM, EVMResult, ExecResult, InterpreterStep, Message } from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
@@ -23,14 +23,14 @@ const TURN_MS = 5
 
 const LOOK_EVERY = 64
 
-/** Their cost depends on what they name, and on nothing that may be too large to be paid. */
+/** Their cost depends only on the account or slot they name. */
 const NAMING: ReadonlySet<number> = new Set([
   ...[OP.EXP, OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODEHASH, OP.SLOAD, OP.SSTORE],
 ])
 
 /**
- * Attaches listeners to an EVM: one to each message for the console, and what the tracer asks for.
- * @returns takes the listeners off
+ * Listens for console messages and for what the tracer needs.
+ * @returns removes the listeners
  */
 export function attach(evm: EVM, job: MachineJob): () => void {
   const detach = attachTracer(evm, job)
@@ -46,9 +46,8 @@ export function attach(evm: EVM, job: MachineJob): () => void {
 }
 
 /**
- * Attaches listeners for what the tracer asks for. A step listener slows every operation down, so that a tracer that asks
- * for nothing has none.
- * @returns takes the listeners off
+ * A step listener slows down every operation: attached only if needed.
+ * @returns removes the listeners
  */
 function attachTracer(
   evm: EVM,
@@ -83,12 +82,12 @@ class StepTracer {
   readonly #touches: Touches | undefined
   readonly #reaches: Reaches | undefined
   readonly #codes: FrameStart['code'][] = []
-  /** The last operation, while it is not known whether it did what it is there for. */
+  /** The last operation, until its effect is known. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
-  /** A frame's end does not know its depth: frames are counted. */
+  /** Counts frames, as their end events lack the depth. */
   #depth = 0
-  /** Wei of the contract that destroys itself, before it does. */
+  /** Wei of a contract before it destroys itself. */
   #balance = 0n
   #ticks = 0
   #pauseError: unknown
@@ -134,7 +133,7 @@ class StepTracer {
   }
 
   enter(message: Message): void {
-    // the call that was pending has opened this frame
+    // the pending call opened this frame
     this.#open = undefined
     this.#depth += 1
     const start = this.#frameOf(message)
@@ -162,7 +161,7 @@ class StepTracer {
     this.#tracer.onExit?.(end)
   }
 
-  /** The library says nothing of a REVERT whose stack is too short, as it looks for what that would give back. */
+  /** The library sends no event for a REVERT with stack underflow. */
   #tellUntold({ exceptionError, runState }: ExecResult): void {
     if (exceptionError?.error !== 'stack underflow' || runState?.opCode !== OP.REVERT) return
     const { programCounter, gasLeft, gasRefund, memory, memoryWordCount, env } = runState
@@ -183,12 +182,12 @@ class StepTracer {
     if (this.#reaches !== undefined) this.#tracer.onReached?.(this.#reaches.reached)
   }
 
-  /** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */
+  /** DELEGATECALL is from the running contract to the one with the code. */
   #frameOf(message: Message): FrameStart {
     const kind = kindOf(message, this.#lastOpcode)
     const from = kind === 'DELEGATECALL' && message.to !== undefined ? message.to : message.caller
     const to = targetOf(message)
-    // the library takes it away from the message of a creation
+    // the library removes it from the message of a creation
     const input = message.data
     return {
       kind,
@@ -210,7 +209,7 @@ class StepTracer {
     return delegate === undefined ? code : this.#state.code(delegate)
   }
 
-  /** For the library all that the fork does not have is 0xfe. */
+  /** The library reports 0xfe for all unknown opcodes. */
   #opcodeAt({ opcode: { code }, pc }: InterpreterStep): number {
     return code === INVALID ? (this.#codes.at(-1)?.()[pc] ?? INVALID) : code
   }
@@ -222,7 +221,7 @@ class StepTracer {
     return this.#state.storage(addressFromBytes(address.bytes), slot)
   }
 
-  /** What an operation costs at least; 0 for one that the fork does not have. */
+  /** The minimum cost; 0 for an unknown opcode. */
   #baseOf(opcode: number): bigint {
     if (opcode === OP.SELFDESTRUCT && isAtLeast(this.#hardfork, 'tangerineWhistle')) return 5_000n
     return BigInt(this.#operations.get(opcode)?.gas ?? 0)
@@ -271,7 +270,7 @@ class StepTracer {
     })
   }
 
-  /** A call for which no frame opened: nested too deeply, or of more than the caller has. */
+  /** A call beyond the depth limit or the caller's balance. */
   #tellUnopened(step: InterpreterStep): void {
     const { onEnter, onExit } = this.#tracer
     if (!(onEnter || onExit || this.#touches)) return
@@ -335,14 +334,13 @@ class StepTracer {
     return balance < value ? 'insufficient balance for transfer' : 'nonce uint64 overflow'
   }
 
-  /** Gas that a call hands to the frame it opens (EIP-150), without the stipend. */
+  /** Gas that a call passes on (EIP-150), without the stipend. */
   #passedOn(step: InterpreterStep): bigint {
     const { code } = step.opcode
     if (code === OP.CREATE || code === OP.CREATE2 || !FRAME_KINDS.has(code)) return 0n
     const asked = step.stack.at(-1) ?? 0n
     const granted = this.#grant(step.gasLeft - this.#feeOf(step))
     if (asked <= granted) return asked
-    // before EIP-150 it fails
     return this.#evm.common.gteHardfork('tangerineWhistle') ? granted : 0n
   }
 
@@ -352,7 +350,7 @@ class StepTracer {
     return this.#evm.common.gteHardfork('tangerineWhistle') ? left - left / 64n : left
   }
 
-  /** Has the next step wait, now and then, until timers and sockets had their turn and the tracer is ready. */
+  /** Now and then makes the next step wait for other work and the tracer. */
   #yieldIfDue(): void {
     if (this.#pauseError !== undefined) throw this.#pauseError
     this.#ticks += 1
@@ -362,7 +360,7 @@ class StepTracer {
       // nobody awaits this promise: a later step throws the error
       this.#pauseError = error
     })
-    // the library awaits a listener of two parameters, which slows every step: this one is attached for a single step
+    // the library awaits listeners with two parameters, which slows every step: attach it for one step only
     const wait = (_step: InterpreterStep, resolve?: () => void): void => {
       this.#evm.events.off('step', wait)
       void paused.then(resolve)
@@ -372,11 +370,11 @@ class StepTracer {
 }
 
 function targetOf(message: Message): Address | null {
-  // a creation has no code address: asking for it throws
+  // reading codeAddress of a creation throws
   return message.to === undefined ? null : addressFromBytes(message.codeAddress.bytes)
 }
 
-/** The operation before the message tells, but for the outermost frame: within a static call every call is static. */
+/** The last operation decides, except for the outermost frame: the library marks every call within a static call as static. */
 function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): FrameStart['kind'] {
   if (to === undefined) return salt === undefined ? 'CREATE' : 'CREATE2'
   if (depth === 0) return 'CALL'
@@ -391,7 +389,7 @@ function topOf(stack: readonly bigint[], count: number): bigint[] {
   return stack.slice(-count).reverse()
 }
 
-/** Memory that the operation reads, which is zero beyond what there is. */
+/** Padded with zeros. */
 function memoryAt(memory: Uint8Array, offset: bigint, length: bigint): Uint8Array {
   if (length === 0n) return EMPTY_BYTES
   const read = new Uint8Array(Number(length))

@@ -1,4 +1,4 @@
-// What a run of the library's EVM looks at: accounts and slots, gathered from its steps and frames.
+// Collects accounts and slots that the library's EVM reads, from steps and frames.
 import type { InterpreterStep } from '@ethereumjs/evm'
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -7,12 +7,12 @@ import type { Overlay } from '../../state/overlay.ts'
 import type { FrameEnd, FrameStart, Touched } from '../executor.ts'
 import { OP, type Operation, operationsAt } from '../opcodes.ts'
 
-/** These find the address of an account on top of the stack. */
+/** Operations with an address on top of the stack. */
 const LOOKING_AT: ReadonlySet<number> = new Set([
   ...[OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODECOPY, OP.EXTCODEHASH, OP.SELFDESTRUCT],
 ])
 
-/** Gas that SSTORE wants to be left (EIP-2200). */
+/** SSTORE requires more than this (EIP-2200). */
 const SENTRY_GAS = 2300n
 
 export class Touches {
@@ -55,7 +55,7 @@ export class Touches {
     if (created !== undefined) this.#touch(created)
   }
 
-  /** Whether an operation gets as far as to look. */
+  /** True if gas and stack suffice for the access. */
   #isTried({ opcode: { code }, gasLeft, stack }: InterpreterStep): boolean {
     const operation = this.#operations.get(code)
     if (operation === undefined || stack.length < operation.takes || gasLeft < operation.gas) {

@@ -1,4 +1,4 @@
-// VMs of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
+// A pool of @ethereumjs/vm instances by hardfork, chain id and limits.
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
   type CustomPrecompile,
@@ -41,23 +41,22 @@ interface VmTraits {
   readonly limits: ExecutionLimits | undefined
 }
 
-/** One VM. It runs one job at a time. */
+/** It runs one job at a time. */
 export interface PooledVm {
   readonly evm: EVM
-  /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
+  /** As the fork has them, before a run moves any, as hex digits. */
   readonly precompiles: ReadonlySet<string>
   readonly begin: (job: MachineJob) => LibraryBlock
   readonly end: () => void
 }
 
-/** Engines kept for one set of traits: as many as ran at the same time, at most. */
+/** Most idle VMs of one set of traits. */
 const IDLE_LIMIT = 4
 
 const TRAITS_LIMIT = 16
 
 /**
- * Lends VMs, as making one takes longer than a transfer does. It takes no VM back whose run threw: its journal may be in
- * the middle of anything.
+ * Reuses VMs, as creating one takes longer than a transfer. Drops those whose run threw, as their journal may be inconsistent.
  */
 export class VmPool {
   readonly #idle = new Map<string, PooledVm[]>()
@@ -74,7 +73,7 @@ export class VmPool {
   #keep(key: string, vm: PooledVm): void {
     const vms = this.#idle.get(key) ?? []
     if (vms.length < IDLE_LIMIT) vms.push(vm)
-    // the map's order is that of use: the first has not been used for longest
+    // the map is in order of use: the first entry is the least recent
     this.#idle.delete(key)
     this.#idle.set(key, vms)
     const [oldest] = this.#idle.keys()
@@ -127,9 +126,9 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
   }
 }
 
-/** A VM's precompiles, by place: the EVM looks them up in this very map. */
+/** The EVM looks up precompiles in this map. */
 class Precompiles {
-  /** The places that they have when nothing is moved. */
+  /** Without moves. */
   readonly usual: ReadonlySet<string>
   readonly #map: Map<string, PrecompileFunc>
   readonly #original: ReadonlyMap<string, PrecompileFunc>
@@ -143,7 +142,7 @@ class Precompiles {
     this.usual = new Set(map.keys())
   }
 
-  /** Lets ecrecover answer for the signers, until `restore`. To be called before `move`. */
+  /** Overrides ecrecover until `restore`. Call it before `move`. */
   answer(signers: Signers): void {
     this.#isChanged = true
     const place = ECRECOVER.address.slice(2)
@@ -179,7 +178,7 @@ function replace(
   if (code !== undefined) map.set(place, by(code))
 }
 
-/** The library's point evaluation, which asks at once what has to be loaded. */
+/** Throws early if the curve is not loaded yet. */
 function afterLoading(pointEvaluation: PrecompileFunc): PrecompileFunc {
   return async (input) => {
     await whenLoaded(trustedSetup)
@@ -187,7 +186,7 @@ function afterLoading(pointEvaluation: PrecompileFunc): PrecompileFunc {
   }
 }
 
-/** The library's modexp, which the process does not outlive where numbers are too long. */
+/** Rejects numbers on which the library's modexp would crash the process. */
 function bounded(modexp: PrecompileFunc): PrecompileFunc {
   return (input) => {
     if (!isBeyondReckoning(input.data)) return modexp(input)
@@ -203,7 +202,7 @@ function outOfGas({ gasLimit }: PrecompileInput): ExecResult {
   }
 }
 
-/** The library's ecrecover, with the answers of `signers` before its own. */
+/** Checks `signers` first. */
 function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc {
   return (input) => {
     const returnValue = signerAsked(signers, input.data)
@@ -213,7 +212,7 @@ function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc 
   }
 }
 
-/** What the library has from osaka on, at the price of RIP-7212. */
+/** The library's osaka precompile, at the price of RIP-7212. */
 const RIP_7212: CustomPrecompile = {
   address: libraryAddress(P256VERIFY.address),
   function: async (input) => {
@@ -225,7 +224,7 @@ const RIP_7212: CustomPrecompile = {
   },
 }
 
-/** The library's table of costs and limits, with the limits of code size (EIP-170, EIP-3860) replaced. */
+/** The library's table, with the code size limits replaced (EIP-170, EIP-3860). */
 function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
   if (limits?.codeSize === undefined) return paramsEVM
   return {

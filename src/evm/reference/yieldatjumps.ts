@@ -1,5 +1,4 @@
-// Lets timers and sockets have their turn during a long run of the library's EVM: its steps are all microtasks, and a
-// loop with much gas would keep everything else waiting until its end.
+// Lets long runs of the library's EVM yield: its steps are microtasks and would block timers and sockets until the end.
 import type { EVM } from '@ethereumjs/evm'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { MachineJob } from '../machine.ts'
@@ -7,24 +6,21 @@ import { OP } from '../opcodes.ts'
 
 const TURN_MS = 10
 
-/** Jumps and calls between two looks at the clock. */
+/** Jumps and calls between two checks of the clock. */
 const LOOK_EVERY = 1_000
 
-/** No run is endless without one of them. */
+/** Every endless run contains one of these. */
 const PLACES = [
   ...[OP.JUMP, OP.JUMPI, OP.CREATE, OP.CREATE2],
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
 ]
 
 interface Yielding {
-  /** What the runs from now on await now and then; undefined: they do not yield. */
+  /** Awaited by later runs now and then; undefined: they do not yield. */
   pause: MachineJob['pause']
 }
 
-/**
- * Makes a VM's runs yield now and then, at jumps and calls. What a run comes to does not depend on it, as a VM has one run
- * at a time, over an overlay of its own.
- */
+/** Yields at jumps and calls. Safe, as a VM runs one job at a time over its own overlay. */
 export function yieldAtJumps(evm: EVM): Yielding {
   const yielding = new JumpYielding()
   // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this

@@ -1,4 +1,4 @@
-// Does jobs: checks them, then runs them on the machine that suits them.
+// Checks jobs and runs them on the machine that suits them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
@@ -20,10 +20,7 @@ import {
 import { Tiers, tiersOf } from './tiers.ts'
 import { YieldQueue } from './yieldqueue.ts'
 
-/**
- * The jobs of an executor with the machines of the options.
- * @param isClosed true once everything that runs is to be given up
- */
+/** @param isClosed true cancels all running jobs */
 export function createJobs(
   {
     evm = OPTIONS.evm.default,
@@ -47,7 +44,7 @@ export function createJobsOn(shared: RunContext): Jobs {
     beginBlock: (job) => beginBlock(context, job),
     endBlock: (job) => endBlock(context, job),
     findWrongBlob: async (sidecar) => {
-      // loaded late, as few chains see a blob
+      // loaded on demand, as few chains use blobs
       const { findWrongBlob } = await import('../precompiles/blobproofs.ts')
       return findWrongBlob(sidecar, pauseOf(context, {}))
     },
@@ -66,15 +63,15 @@ function transact(context: YieldingContext, job: TransactionJob): MaybePromise<O
 }
 
 /**
- * A free call pays nothing to anybody, whatever the block's base fee is; BASEFEE still tells that. A given nonce replaces the
- * sender's own, from which the address of a created contract comes.
+ * A free call ignores the base fee, but BASEFEE still returns it. A given nonce replaces the sender's for the address of a
+ * creation.
  */
 function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
   const { world, block, message } = job
   const free = isFree(message)
   const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
-  // below the base fee nothing is left for the miner
+  // below the base fee the miner gets nothing
   const tip = price < block.baseFee ? 0n : price - block.baseFee
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
   const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)
@@ -119,7 +116,7 @@ function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => H
   return () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data)
 }
 
-/** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */
+/** Yields during long runs and throws on cancellation. */
 function pauseOf(
   { isClosed, yields }: YieldingContext,
   { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,

@@ -1,10 +1,7 @@
-// The executor that chains are given: what runs their jobs is loaded when there is one.
+// The executor of chains, which loads its machines on the first job.
 import type { Executor, ExecutorOptions, Jobs } from '../executor.ts'
 
-/**
- * An executor whose machines are loaded when the first job comes: loading takes a while, and a chain that nobody has used
- * yet should be up at once.
- */
+/** Loading takes long, and an unused chain should start at once. */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   let jobs: Jobs | undefined
   let loading: Promise<Jobs> | undefined

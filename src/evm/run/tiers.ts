@@ -1,4 +1,4 @@
-// Which machine runs a job: the fastest that can, and the one below it when the fastest has a bug.
+// Selects the fastest machine for a job, and falls back to the next one on a bug.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
@@ -12,16 +12,16 @@ export interface Tier {
   readonly load: () => Promise<Machine>
 }
 
-/** Codes that each tier keeps in mind as failing on it; a program that fails everywhere has few. */
+/** Codes remembered as failing, per tier. */
 const FAILING_LIMIT = 1_000
 
 type OnBug = (error: unknown) => void
 
 type CodeHash = () => Hash
 
-/** From the fastest to the reference, which every other falls back on. */
+/** From the fastest to the reference, the last fallback. */
 const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }[] = [
-  // the door of fast/compiler: without this entry and the folder the program is whole, and slower
+  // the only entry to fast/compiler: without it everything works, but slower
   {
     name: 'compiler',
     load: async (onBug) => {
@@ -40,10 +40,7 @@ const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }
   },
 ]
 
-/**
- * The tiers of a choice.
- * @param onBug told when a compiler has failed on some code, which then is interpreted
- */
+/** @param onBug reports compiler failures; the code is then interpreted */
 export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
   const first = choice === 'auto' ? 0 : TIERS.findIndex(({ name }) => name === choice)
   return TIERS.slice(first).map(({ name, load }) => ({ name, load: () => load(onBug) }))
@@ -52,11 +49,11 @@ export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
 export class Tiers implements Machines {
   readonly #tiers: readonly Tier[]
   readonly #machines: (Machine | undefined)[]
-  /** For each tier the codes that failed on it: jobs that begin with them run on the tier below. */
+  /** By tier, the codes that failed on it: their jobs run on the next tier. */
   readonly #failing: readonly Set<Hash>[]
   readonly #onBug: (error: unknown) => void
 
-  /** @param onBug told of the bugs of tiers, once for each code */
+  /** @param onBug reports each failing code of a tier once */
   constructor(tiers: readonly Tier[], onBug: (error: unknown) => void) {
     this.#tiers = tiers
     this.#machines = tiers.map(() => undefined)
@@ -64,7 +61,7 @@ export class Tiers implements Machines {
     this.#onBug = onBug
   }
 
-  /** Nobody hears of a tier that fails but `onBug`. */
+  /** A tier's failure is reported to `onBug` only. */
   run<T>(codeHash: CodeHash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
     return this.#runOn(this.#firstFor(codeHash), codeHash, work)
   }
@@ -101,7 +98,7 @@ export class Tiers implements Machines {
     return this.#runOn(index, codeHash, work)
   }
 
-  /** Goes on after an error: with the same tier, with the one below, or not at all. */
+  /** After an error: retry the tier, fall back, or throw. */
   #recover<T>(
     error: unknown,
     index: number,

@@ -1,10 +1,10 @@
-// Where long runs wait when they yield: however many there are, timers and sockets have their turn after each single one.
+// Queues long runs that yield, so that timers and sockets get a turn after each.
 
-/** Lets those who wait go on one by one, each in a turn of the event loop of its own, in the order in which they came. */
+/** Continues the waiting runs in order, each in its own turn of the event loop. */
 export class YieldQueue {
   readonly #waiting: (() => void)[] = []
 
-  /** Resolves when timers and sockets have had their turn, and all who waited before have gone on. */
+  /** Resolves after one turn of the event loop and all earlier callers. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)

@@ -1,22 +1,22 @@
-// How far back a run looks for hashes of blocks.
+// Records the oldest block hash that runs read.
 import type { Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
 
-/** Blocks whose hashes contracts can ask for (Yellow Paper, appendix H). */
+/** Blocks that BLOCKHASH can read (Yellow Paper, appendix H). */
 const REACH = 256n
 
 interface BlockHashRecorder {
   readonly tracer: Tracer
-  /** Number of the oldest block whose hash was asked for and could be told, if any was. */
+  /** The oldest block whose hash was read successfully, if any. */
   readonly oldest: () => bigint | undefined
 }
 
-/** A tracer of runs in the block of a number; it may be used for one after the other. */
+/** `number` is the block of the runs; the tracer may be reused for several. */
 export function recordBlockHashes(number: bigint): BlockHashRecorder {
   let oldest: bigint | undefined
   const tracer: Tracer = {
     onStep: ({ opcode, stack }) => {
-      // those that cannot run are told too
+      // includes operations that fail
       if (opcode !== OP.BLOCKHASH) return
       const asked = stack.at(-1)
       if (asked === undefined || asked >= number || asked + REACH < number) return

@@ -1,4 +1,4 @@
-// The tree of frames of a run, each with what went in and what came out.
+// Collects the call tree of a run, with inputs and outputs.
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Failure, FrameStart, Tracer } from '../executor.ts'
@@ -6,17 +6,17 @@ import { revertText } from '../reasons.ts'
 
 export interface FrameLog {
   readonly log: Log
-  /** Calls of its frame that came before it. */
+  /** The number of earlier calls in its frame. */
   readonly position: number
-  /** Logs that came before it: those of the run that were not taken back, after `logsBefore`. */
+  /** The number of earlier logs that were not reverted, including `logsBefore`. */
   readonly index: number
 }
 
-/** A frame that has ended, with the frames it opened. A destruction is a frame too. */
+/** A finished frame with its inner frames. A SELFDESTRUCT is a frame too. */
 export interface CallFrame {
   readonly kind: FrameStart['kind'] | 'SELFDESTRUCT'
   readonly from: Address
-  /** The contract that a creation made; null when it made none. */
+  /** The created contract; null if the creation failed. */
   readonly to: Address | null
   /** Wei. */
   readonly value: bigint
@@ -25,20 +25,19 @@ export interface CallFrame {
   readonly input: Uint8Array
   readonly output: Uint8Array
   readonly failure: Failure | undefined
-  /** What a contract said as it reverted. */
   readonly revertText: string | undefined
   readonly isPrecompile: boolean
   readonly calls: readonly CallFrame[]
-  /** None in a frame that failed, or within one. */
+  /** Empty in a failed frame, and within one. */
   readonly logs: readonly FrameLog[]
 }
 
 interface CallOptions {
   readonly withLogs?: boolean | undefined
-  /** Logs of the block before those of the run; 0 when left out. */
+  /** Logs of earlier transactions in the block; default 0. */
   readonly logsBefore?: number | undefined
   readonly onlyTop?: boolean | undefined
-  /** Told of bytes that are kept until the end; it throws when they are too many. */
+  /** Called with the bytes to be kept; throws if there are too many. */
   readonly keep?: ((bytes: number) => void) | undefined
 }
 
@@ -52,7 +51,7 @@ type Open = { -readonly [K in Exclude<keyof CallFrame, 'calls' | 'logs'>]: CallF
   logs: FrameLog[]
 }
 
-/** What a frame takes besides its bytes, roughly. */
+/** The approximate size of a frame besides its data. */
 const FRAME_BYTES = 1_000
 
 export function recordCalls({
@@ -62,7 +61,7 @@ export function recordCalls({
   keep,
 }: CallOptions = {}): CallRecorder {
   const open: Open[] = []
-  // of each open frame, the logs before its own
+  // for each open frame, the number of logs before it
   const firstLogs: number[] = []
   let top: Open | undefined
   let logCount = logsBefore
@@ -144,7 +143,7 @@ function destruction(from: Address, to: Address, value: bigint): Open {
   }
 }
 
-/** What a frame that failed wrote never happened. */
+/** Logs of a failed frame are void. */
 function withoutLogs(frame: Open): void {
   frame.logs = []
   for (const inner of frame.calls) withoutLogs(inner)

@@ -1,7 +1,7 @@
-// Several tracers over one run.
+// Combines several tracers into one.
 import type { StepParts, Tracer } from '../executor.ts'
 
-/** A tracer that tells each of `tracers`, in their order. What none of them asks for it does not ask for either. */
+/** Calls `tracers` in order. Requests only what at least one needs. */
 export function combineTracers(tracers: readonly Tracer[]): Tracer {
   const [only] = tracers
   if (tracers.length === 1 && only !== undefined) return only
@@ -28,7 +28,7 @@ function partsOf(tracers: readonly Tracer[]): StepParts {
   }
 }
 
-/** The operations that any of them reads; nothing where one reads all. */
+/** The operations that any tracer reads; empty if one reads all. */
 function onlyOf(tracers: readonly Tracer[]): Pick<StepParts, 'only'> {
   const sets = tracers.flatMap(({ stepParts }) => stepParts?.only ?? [])
   if (sets.length === 0 || sets.length < tracers.length) return {}

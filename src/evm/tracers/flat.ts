@@ -1,16 +1,16 @@
-// The tree of frames as a list: each frame before those it opened, with its place in the tree.
+// Flattens the call tree: each frame before its inner frames, with its position.
 import type { CallFrame } from './calls.ts'
 
 export interface FlatFrame {
   readonly frame: CallFrame
-  /** Which call of the outermost frame, which of that one's, and so on: empty for the outermost. */
+  /** The path of call indices from the outermost frame, which has an empty one. */
   readonly traceAddress: readonly number[]
-  /** Frames that it opened, without those left out. */
+  /** The number of inner frames that are included. */
   readonly subtraces: number
 }
 
 export interface FlatOptions {
-  /** Also calls of contracts that are part of the machine and that move no money. */
+  /** Includes precompile calls without value. */
   readonly includePrecompiles?: boolean | undefined
 }
 
@@ -28,6 +28,6 @@ export function* flatten(
 
 function isShown({ isPrecompile, kind, value }: CallFrame, options: FlatOptions): boolean {
   if (!isPrecompile || options.includePrecompiles === true) return true
-  // a delegated call names its caller's value, and moves nothing
+  // a DELEGATECALL has its caller's value but transfers nothing
   return kind === 'CALL' && value > 0n
 }

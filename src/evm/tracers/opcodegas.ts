@@ -1,4 +1,4 @@
-// How often each operation ran, and the gas that went into it.
+// Counts runs and gas of each operation.
 import type { Step, Tracer } from '../executor.ts'
 
 export interface OpcodeGas {
@@ -6,13 +6,12 @@ export interface OpcodeGas {
   gasUsed: bigint
 }
 
-/** By name, in the order in which they first ran. */
+/** In order of first use. */
 type GasByOpcode = ReadonlyMap<string, OpcodeGas>
 
 /**
- * A tracer that counts. The gas that a call hands to its frame counts for the operations in the frame; the gas that a
- * precompile uses counts for the call. The sum is the gas that the run used, but for intrinsic gas, refunds, and what failing
- * frames lose.
+ * Gas passed to a frame counts for the operations in it; gas of a precompile counts for the call. The sum is the gas used,
+ * without intrinsic gas, refunds, and what failing frames lose.
  */
 export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode: GasByOpcode } {
   const byOpcode = new Map<string, OpcodeGas>()
@@ -24,7 +23,7 @@ export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode:
     const entry = byOpcode.get(opName) ?? { count: 0, gasUsed: 0n }
     byOpcode.set(opName, entry)
     entry.count += 1
-    // an operation cannot use more than there is
+    // an operation cannot use more gas than is left
     entry.gasUsed += gasCost < gas ? gasCost : gas
     latest = entry
   }
@@ -35,7 +34,7 @@ export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode:
       const opener = openers.length === 0 ? undefined : latest
       openers.push(opener)
       isPrecompile.push(frame.isPrecompile)
-      // with the stipend of a call with ether, which comes back as far as the frame leaves it
+      // includes the stipend, of which the unused part comes back
       if (opener !== undefined) opener.gasUsed -= frame.gas
     },
     onExit: ({ gasUsed }) => {

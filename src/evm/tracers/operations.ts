@@ -1,31 +1,31 @@
-// Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
+// OpenEthereum's vmTrace: every operation with its effect on stack, memory and storage, by frame.
 import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { FrameEnd, FrameStart, Step, Tracer } from '../executor.ts'
 import { OP, operationsAt } from '../opcodes.ts'
 
 export interface Effect {
   readonly gas: bigint
-  /** Words that it put on the stack, or moved there, the lowest first. */
+  /** Words pushed or moved, lowest first. */
   readonly push: readonly bigint[]
   readonly memory: { readonly offset: number; readonly data: Uint8Array } | undefined
   readonly store: { readonly slot: bigint; readonly value: bigint } | undefined
 }
 
-/** Takes frames and operations as they come; none is kept. Within an operation at most one frame opens. */
+/** Receives frames and operations in order, and keeps none. An operation opens at most one frame. */
 export interface OperationSink {
   readonly openFrame: (code: Uint8Array) => void
   readonly closeFrame: () => void
   readonly openOperation: (pc: number, cost: bigint) => void
-  /** Undefined: it did nothing, as it failed. */
+  /** Undefined if the operation failed. */
   readonly closeOperation: (effect: Effect | undefined) => void
 }
 
-/** What an operation takes and leaves is the same in all forks that have it. */
+/** Stack effects are the same in all forks. */
 const OPERATIONS = operationsAt(NEWEST_HARDFORK)
 
-/** Describes every operation and its effect to `sink`. Calls of precompiles open no frame. */
+/** Reports every operation and its effect. Precompile calls open no frame. */
 export function traceOperations(sink: OperationSink): Tracer {
-  /** Of each open frame: the operation that is open; of a precompile's frame nothing is told. */
+  /** For each open frame, its open operation; precompile frames are not reported. */
   const open: (Begun | undefined)[] = []
   const precompiles: boolean[] = []
   const onEnter = (start: FrameStart): void => {
@@ -50,7 +50,7 @@ export function traceOperations(sink: OperationSink): Tracer {
   return { onEnter, onStep, stepParts: { stack: true, memory: true }, onExit }
 }
 
-/** An operation about to run, with the words that it may take: the topmost last. */
+/** `stack` has the words that it may take, the topmost last. */
 type Begun = Pick<Step, 'opcode' | 'gas' | 'gasCost' | 'stack'>
 
 const MOST_WORDS = 7
@@ -60,9 +60,9 @@ function begun({ opcode, gas, gasCost, stack }: Step): Begun {
   return { opcode, gas, gasCost, stack: isTelling ? stack.slice(-MOST_WORDS) : [] }
 }
 
-/** What `step` did, as the next operation of its frame finds it. */
+/** The effect of `step`, as seen by its frame's next operation. */
 function effectOf(step: Begun, next: Step): Effect {
-  // DUP and SWAP count the words that they reach over too
+  // for DUP and SWAP this includes the words that they reach over
   const count = OPERATIONS.get(step.opcode)?.leaves ?? 0
   return {
     gas: next.gas,
@@ -81,7 +81,7 @@ function storeOf({ opcode, stack }: Begun): Effect['store'] {
   return { slot: stack.at(-1) ?? 0n, value: stack.at(-2) ?? 0n }
 }
 
-/** The window of memory that an operation wrote or, MLOAD, read. */
+/** The memory range written, or read by MLOAD. */
 function memoryOf({ opcode, stack }: Begun, memory: Uint8Array): Effect['memory'] {
   const window = WINDOWS.get(opcode)
   if (window === undefined) return undefined
@@ -95,7 +95,7 @@ function memoryOf({ opcode, stack }: Begun, memory: Uint8Array): Effect['memory'
 }
 
 interface Window {
-  /** Place of the offset on the stack, from the top. */
+  /** The stack position of the offset, from the top. */
   readonly offset: number
   readonly length: number | { readonly at: number }
 }
@@ -103,7 +103,7 @@ interface Window {
 const WORD: Window = { offset: 0, length: 32 }
 const COPIED: Window = { offset: 0, length: { at: 2 } }
 const RETURNED: Window = { offset: 5, length: { at: 6 } }
-/** Of calls that take no value. */
+/** For calls without value. */
 const RETURNED_FREE: Window = { offset: 4, length: { at: 5 } }
 
 const WINDOWS: ReadonlyMap<number, Window> = new Map([

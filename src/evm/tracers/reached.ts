@@ -1,22 +1,21 @@
-// How often each operation of a code ran, out of the marks that machines make of their runs.
+// Computes how often each operation of a code ran from the machines' marks.
 import type { ReachedCode } from '../executor.ts'
 import { nextOperation, OP } from '../opcodes.ts'
 
-/** Marks of many runs of one code, added up. */
+/** The sum of many runs of one code. */
 export interface ReachCounts {
   starts: number
-  /** By the places of operations. */
+  /** By position. */
   readonly marks: Map<number, ReachMark>
 }
 
 interface ReachMark {
-  /** Of a JUMPDEST how often it was come to, of a JUMPI how often it jumped. */
+  /** How often a JUMPDEST was reached, or a JUMPI jumped. */
   count: number
-  /** How often a frame ended there. */
   ends: number
 }
 
-/** Of each place in the code: how often the operation there was tried, and of a JUMPI how often it jumped. */
+/** By position: how often the operation was tried, and how often a JUMPI jumped. */
 export interface Hits {
   readonly hits: Float64Array
   readonly jumped: Float64Array
@@ -39,7 +38,6 @@ export function addReached(sum: ReachCounts, { starts, marks }: Omit<ReachedCode
   }
 }
 
-/** Follows the control from mark to mark. */
 export function hitsOf(code: Uint8Array, { starts, marks }: ReachCounts): Hits {
   const hits = new Float64Array(code.length)
   const jumped = new Float64Array(code.length)
@@ -47,7 +45,7 @@ export function hitsOf(code: Uint8Array, { starts, marks }: ReachCounts): Hits {
   for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
     const opcode = code[pc]!
     const mark = marks.get(pc)
-    // counted also where it is the first operation, or one behind a JUMPI
+    // counted even as the first operation, or behind a JUMPI
     if (opcode === OP.JUMPDEST) passing = mark?.count ?? 0
     hits[pc] = passing
     passing -= mark?.ends ?? 0

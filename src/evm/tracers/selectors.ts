@@ -1,14 +1,14 @@
-// Which functions a run called: the first four bytes of calldata, and how many followed.
+// Counts called functions by selector and calldata size (geth's 4byteTracer).
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../executor.ts'
 
 interface SelectorRecorder {
   readonly tracer: Tracer
-  /** How often each was called: `0xa9059cbb-64`, with the number of bytes after the selector. */
+  /** By key, e.g. `0xa9059cbb-64`: selector and the number of bytes after it. */
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** Counts selectors of calls; creations and calls of precompiles have none. */
+/** Ignores creations and precompile calls. */
 export function recordSelectors(): SelectorRecorder {
   const counts = new Map<string, number>()
   const tracer: Tracer = {

@@ -1,4 +1,4 @@
-// Every operation of a run with gas, stack, memory and storage: what geth calls struct logs.
+// geth's struct logs: every operation with gas, stack, memory and storage.
 import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, Step, Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
@@ -8,27 +8,27 @@ export interface StructLogOptions {
   readonly withMemory: boolean
   readonly withStorage: boolean
   readonly withReturnData: boolean
-  /** Operations that are told; 0 for all. */
+  /** Most operations to report; 0 for all. */
   readonly limit: number
 }
 
-/** What is told of an operation besides the step and its stack. What was not asked for, or does not apply, is undefined. */
+/** Details besides step and stack; undefined if not requested or not applicable. */
 export interface StepDetails {
   readonly memory: Uint8Array | undefined
-  /** Of an operation on storage: the slots of that account that the run has met so far. */
+  /** For storage operations: the account's slots accessed so far. */
   readonly storage: ReadonlyMap<bigint, bigint> | undefined
-  /** What the last call of the frame returned. */
+  /** Of the frame's last call. */
   readonly returnData: Uint8Array | undefined
 }
 
-/** Takes the operations of a run as they come. None is kept: there may be millions. */
+/** Receives operations in order. Keeps none, as there may be millions. */
 export interface StructLogSink {
   readonly write: (step: Step, details: StepDetails | undefined) => void
-  /** The last operation that was written failed, by want of gas or a stack that does not fit. */
+  /** The last operation failed: gas or stack. */
   readonly fail: (reason: string) => void
 }
 
-/** Failures of an operation's own costs and stack; others show in what the operation is. */
+/** Failures by gas or stack; the operation itself shows the others. */
 const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 'stack overflow'])
 
 export function traceStructLogs(options: StructLogOptions, sink: StructLogSink): Tracer {
@@ -76,7 +76,7 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
   return { onStep, stepParts: { stack: withStack || withStorage, memory: withMemory }, onExit }
 }
 
-/** True unless the frame failed after its last operation, as a creation that cannot pay for its code does. */
+/** False if the frame failed after its last operation, as a creation without gas for its code does. */
 function isFault({ opcode, gas, gasCost }: Step, reason: string): boolean {
   return FAULTS.has(reason) && (opcode !== OP.RETURN || gasCost > gas)
 }

@@ -1,4 +1,4 @@
-// Records which accounts and slots a run read or changed: the prestate that is needed to run it again elsewhere.
+// Records accounts and slots that a run reads or changes: the prestate for running it elsewhere.
 import type { Address } from '../../core/hex.ts'
 import type { Touched, Tracer } from '../executor.ts'
 
@@ -7,10 +7,7 @@ export interface TouchRecorder {
   readonly touched: Touched
 }
 
-/**
- * Records what a run touches.
- * @param known accounts that are touched whatever the run does: sender, recipient, miner, authorities
- */
+/** @param known accounts that each run touches: sender, recipient, miner, authorities */
 export function recordTouched(known: Iterable<Address>): TouchRecorder {
   const touched = new Map<Address, ReadonlySet<bigint>>()
   for (const address of known) touched.set(address, new Set())

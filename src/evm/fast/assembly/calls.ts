@@ -1,4 +1,4 @@
-// CALL and its kin, CREATE, SELFDESTRUCT: their gas, the value that they move, and the frames that they open.
+// Calls, creations and SELFDESTRUCT: gas, value transfer and new frames.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import {
@@ -24,13 +24,13 @@ const HASH_WORD_GAS: u64 = 6
 const DESTRUCTION_GAS: i64 = 5000
 const DESTRUCTION_REFUND: i64 = 24_000
 
-/** All but one 64th, from tangerine whistle on (EIP-150). */
+/** All but one 64th since tangerine whistle (EIP-150). */
 @inline
 function largestGrant(gas: i64): i64 {
   return load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE ? gas - ((gas as u64) >> 6) as i64 : gas
 }
 
-/** Writes the result in the place of the operation's arguments, the first of which is at `top - 32 * count`. */
+/** Replaces the operation's arguments, the first of which is at `top - 32 * count`, by the result. */
 @inline
 function answer(frame: usize, place: usize, result: u64, gas: i64): i32 {
   setShort(place, result)
@@ -41,8 +41,8 @@ function answer(frame: usize, place: usize, result: u64, gas: i64): i32 {
 }
 
 /**
- * CALL, CALLCODE, DELEGATECALL, STATICCALL with arguments below `top`. The frame's pc is behind the operation already,
- * its base gas paid.
+ * CALL, CALLCODE, DELEGATECALL, STATICCALL with arguments below `top`. The frame's pc is past the operation, and its base gas
+ * is paid.
  * @returns EXIT_NEXT, EXIT_FRAME, EXIT_PRECOMPILE or how the frame ends
  */
 export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
@@ -61,7 +61,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   let granted = largestGrant(gas)
   if (isWithin(asked, granted)) granted = load<i64>(asked)
   else if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) return layout.END_OUT_OF_GAS
-  // before EIP-150 the frame must have all the gas that it asks for
+  // before EIP-150 the requested gas must be there in full
   if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) {
     raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + granted)
   }
@@ -124,7 +124,7 @@ function isDeepest(frame: usize): bool {
   return frame >= layout.FRAMES + layout.MAX_DEPTH * layout.FRAME
 }
 
-/** What a call costs besides its base and memory. Accounts turn warm even if the gas is too little. */
+/** The cost besides base and memory. Accounts turn warm even if the gas is too little. */
 @inline
 function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
   const fork = load<u32>(layout.FORK)
@@ -134,7 +134,6 @@ function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
     const isNew = fork >= layout.SPURIOUS_DRAGON ? hasValue && isDead(target) : !has(target, layout.ACCOUNT_EXISTS)
     if (isNew) gas -= NEW_ACCOUNT_GAS
   }
-  // an account may be its own delegate
   if (has(target, layout.ACCOUNT_DELEGATED)) gas -= warm(delegateOf(target))
   return gas
 }
@@ -154,7 +153,6 @@ export function transfer(sender: usize, receiver: usize, value: usize, hasValue:
   if (sender != receiver) touch(receiver)
 }
 
-/** Gives a frame its gas, and room behind its opener's: stack, memory. */
 @inline
 function openChild(frame: usize, kind: u32, place: usize, memoryBase: u32, gas: i64, granted: i64): usize {
   const child = frame + layout.FRAME
@@ -174,7 +172,7 @@ function openChild(frame: usize, kind: u32, place: usize, memoryBase: u32, gas: 
 function openCall(
   frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
 ): void {
-  // the precompile may fail while its opener goes on
+  // the precompile may fail while its caller continues
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   const inputLength = load<u32>(place, 64)
   const outputLength = load<u32>(place)
@@ -193,7 +191,6 @@ function openCall(
   begin(child)
 }
 
-/** Has a frame run the code of an account. */
 export function takeCode(frame: usize, account: usize): void {
   if (load<u32>(account, layout.ACCOUNT_CODE_LENGTH)) readyCode(account)
   store<u32>(frame, account as u32, layout.FRAME_CODE_ACCOUNT)
@@ -204,7 +201,7 @@ export function takeCode(frame: usize, account: usize): void {
   if (isReachWatched()) reachCode(frame, account)
 }
 
-/** CALLER and CALLVALUE of the new frame; DELEGATECALL hands its own on. */
+/** DELEGATECALL inherits CALLER and CALLVALUE. */
 @inline
 function setCallValue(frame: usize, child: usize, kind: u32, value: usize, hasValue: bool): void {
   if (kind == DELEGATECALL) {
@@ -287,7 +284,7 @@ function whyUncreated(frame: usize, creator: usize, value: usize): i32 {
   return isBelow(creator + layout.ACCOUNT_BALANCE, value) ? layout.END_BALANCE : layout.END_NONCE
 }
 
-/** There is a contract already, or once was (EIP-684, EIP-7610). */
+/** Address collision (EIP-684, EIP-7610). */
 export function isTaken(account: usize): bool {
   return (
     load<u64>(account, layout.ACCOUNT_NONCE) != 0 ||
@@ -296,14 +293,13 @@ export function isTaken(account: usize): bool {
   )
 }
 
-/** Makes the account of a new contract, and pays it. */
 export function beginContract(creator: usize, created: usize, value: usize): void {
   raise(created, layout.ACCOUNT_CREATED | layout.ACCOUNT_EXISTS)
   setNonce(created, load<u32>(layout.FORK) >= layout.SPURIOUS_DRAGON ? 1 : 0)
   transfer(creator, created, value, !isZero(value))
 }
 
-/** Puts init code behind the opener's memory, its map behind it, and the new memory behind that. */
+/** Places init code, its jump map and the new memory behind the caller's memory. */
 function openCreator(
   frame: usize, kind: u32, place: usize, source: usize, size: u32, gas: i64, granted: i64,
 ): void {
@@ -312,7 +308,7 @@ function openCreator(
   const memoryBase = map + ((size + layout.CODE_PADDING + 31) & ~31)
   const room = memoryBase - code
   const end = load<u32>(layout.MEMORY_END) + room
-  // no block has the gas for code as long as this
+  // no block has the gas for code of this length
   if (end > load<u32>(layout.ROOM_END)) unreachable()
   store<u32>(layout.MEMORY_END, end)
   memory.copy(code, source, size)
@@ -331,7 +327,7 @@ function openCreator(
   begin(child)
 }
 
-/** Hash of the list of creator and nonce (RLP), as a word at ADDRESS_SCRATCH. */
+/** Writes the hash of RLP([creator, nonce]) to ADDRESS_SCRATCH, as a word. */
 export function createdAddress(creator: usize, nonce: u64): void {
   const text: usize = layout.ADDRESS_SCRATCH + 32
   store<u8>(text, 0x94, 1)
@@ -360,7 +356,7 @@ function saltedAddress(creator: usize, salt: usize, code: usize, size: u32): voi
   turnWord(layout.ADDRESS_SCRATCH, text)
 }
 
-/** SELFDESTRUCT to the address at `word`. @returns how the frame ends; its gas is set */
+/** @returns how the frame ends; its gas is set */
 export function destroy(frame: usize, word: usize, gas: i64): i32 {
   if (isStatic(frame)) return layout.END_STATIC
   const fork = load<u32>(layout.FORK)
@@ -388,7 +384,7 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
     if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)
     touch(heir)
   }
-  // from cancun on a contract that is not new keeps what it leaves to itself (EIP-6780)
+  // since cancun an old contract that is its own heir keeps its balance (EIP-6780)
   if (heir != self || fork < layout.CANCUN || has(self, layout.ACCOUNT_CREATED)) zeroBalance(self)
   return layout.END_STOP
 }

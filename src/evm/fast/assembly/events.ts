@@ -1,4 +1,4 @@
-// What a tracer is told of frames: written as it happens, one event after another, and read by the host in pieces.
+// Writes trace events of frames to a buffer that the host reads in pieces.
 import * as layout from '../layout'
 import { tellEvents } from './state/host'
 import { copyWord, setShort } from './arithmetic/words'
@@ -18,13 +18,13 @@ export function areStepsTold(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_STEPS) != 0
 }
 
-/** Has code to run operation by operation, as a tracer hears of them? Then none is compiled. */
+/** If a tracer watches each operation, no code is compiled. */
 @inline
 export function isEachWatched(): bool {
   return (load<u32>(layout.WATCHED) & (layout.WATCH_STEPS | layout.WATCH_REACHED)) != 0
 }
 
-/** An event with a copy of its bytes. Those too many for a copy stay where they are: then `tell` has to follow at once. */
+/** Copies the event's bytes. Those too long for the buffer are referenced: `tell` must follow at once. */
 function event(kind: u32, account: usize, target: usize, data: usize, length: u32): usize {
   const copied = length > layout.EVENT_BYTES ? 0 : (length + 7) & ~7
   const size = layout.EVENT + copied
@@ -46,7 +46,7 @@ function tell(length: u32): void {
   if (length > layout.EVENT_BYTES) tellEvents()
 }
 
-/** A frame opens; `value` is a word, or 0 for none. */
+/** `value` is a word, or 0 for none. */
 export function tellEnter(
   kind: u32, depth: u32, from: usize, to: usize, value: usize, gas: i64, input: usize, length: u32,
 ): void {
@@ -56,12 +56,12 @@ export function tellEnter(
   store<i64>(place, gas, layout.EVENT_GAS)
   if (value) copyWord(place + layout.EVENT_VALUE, value)
   else setShort(place + layout.EVENT_VALUE, 0)
-  // with steps the code of the frame is told too, as it is now
+  // with steps, the host also reads the frame's code as it is now
   if (areStepsTold()) tellEvents()
   else tell(length)
 }
 
-/** A frame has ended, which made `created` or 0. */
+/** `created` is 0 if the frame is not a creation. */
 export function tellExit(
   end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, output: usize, length: u32,
 ): void {
@@ -73,12 +73,11 @@ export function tellExit(
   tell(length)
 }
 
-/** The frame of a call or creation ends in which no code runs. */
+/** A call or creation that ends without running code. */
 export function tellUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
   tellExit(end, depth, created, 0, gasUsed, 0, 0)
 }
 
-/** A log was written, which stands in LOGS. */
 export function tellLog(log: usize): void {
   const length = load<u32>(log, layout.LOG_SIZE)
   event(layout.EVENT_LOG, 0, 0, log, length)

@@ -1,4 +1,4 @@
-// The exports: what the host and compiled code call.
+// Functions that the host and compiled code call.
 import { keccak as hash } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { close } from './frames'
@@ -22,11 +22,11 @@ export function prepare(): void {
   prepareMemo()
 }
 
-/** Clears what the job before left: a handful of stores, and a new tag for the hash tables. */
+/** Clears the state of the last job in a few stores: a new tag empties the hash tables. */
 export function beginJob(): void {
   let generation = load<u32>(layout.GENERATION) + 1
   if (generation == 0) {
-    // after 4 billion jobs the tags repeat
+    // tags repeat after 4 billion jobs
     memory.fill(layout.FIRST_SLOTS, 0, (layout.FIRST_SLOTS_MASK + 1) << 3)
     memory.fill(layout.FIRST_ACCOUNTS, 0, (layout.FIRST_ACCOUNTS_MASK + 1) << 3)
     generation = 1
@@ -68,7 +68,10 @@ function table(globals: usize, place: u32, mask: u32): void {
   store<u32>(globals, 0, 8)
 }
 
-/** Runs from where the job stands. @returns the exit */
+/**
+ * Continues the job.
+ * @returns the exit
+ */
 export function run(): i32 {
   let frame = load<u32>(layout.CURRENT_FRAME) as usize
   while (true) {
@@ -84,7 +87,10 @@ export function run(): i32 {
   }
 }
 
-/** Ends the frame of a precompile, whose output of `length` bytes stands where `returnRoom` said. @returns the exit */
+/**
+ * The `length` bytes of output are at the result of `returnRoom`.
+ * @returns the exit
+ */
 export function endPrecompile(end: i32, gasLeft: i64, length: u32): i32 {
   const frame = load<u32>(layout.CURRENT_FRAME) as usize
   store<i64>(frame, gasLeft, layout.FRAME_GAS)

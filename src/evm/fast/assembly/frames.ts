@@ -1,4 +1,4 @@
-// Opens and closes frames: checkpoints of the journal, return data, the code of a created contract.
+// Opens and closes frames: journal checkpoints, return data, deployment of code.
 import * as layout from '../layout'
 import { depthOf, isTold, tellExit } from './events'
 import { take } from './state/heap'
@@ -17,7 +17,6 @@ export function isCreation(kind: u32): bool {
 
 export const STIPEND: i64 = 2300
 
-/** Marks where a frame begins, for when it fails. */
 export function begin(frame: usize): void {
   store<u32>(frame, load<u32>(layout.JOURNAL_USED), layout.FRAME_JOURNAL)
   store<u32>(frame, load<u32>(layout.LOGS_USED), layout.FRAME_LOGS)
@@ -30,7 +29,6 @@ export function begin(frame: usize): void {
   store<u32>(layout.RETURN_LENGTH, 0)
 }
 
-/** Room for so much return data. @returns its place */
 export function returnRoom(length: u32): usize {
   if (length > load<u32>(layout.RETURN_CAPACITY)) {
     const capacity = max(length, 2 * load<u32>(layout.RETURN_CAPACITY))
@@ -40,7 +38,7 @@ export function returnRoom(length: u32): usize {
   return load<u32>(layout.RETURN_DATA) as usize
 }
 
-/** Copies bytes that do not overlap: short runs here, long ones by the general copy, which takes longer to begin. */
+/** The bytes must not overlap. Short runs are copied inline, as memory.copy is slow to start. */
 @inline
 function copyBytes(target: usize, source: usize, length: usize): void {
   if (length > 256) {
@@ -52,10 +50,7 @@ function copyBytes(target: usize, source: usize, length: usize): void {
   for (; i < length; i++) store<u8>(target + i, load<u8>(source + i))
 }
 
-/**
- * Ends a frame.
- * @returns the frame that goes on: the opener, with the result on its stack; 0 when the outermost has ended
- */
+/** @returns the frame to continue, with the result on its stack; 0 if the outermost has ended */
 export function close(frame: usize, end: i32): usize {
   const kind = load<u32>(frame, layout.FRAME_KIND)
   if (isCreation(kind) && end < layout.END_REVERT) end = deploy(frame)
@@ -107,7 +102,7 @@ function finish(frame: usize, end: i32): usize {
   return 0
 }
 
-/** What an inner frame needs its opener needs too, and the 64th that it has to keep back (EIP-150). */
+/** A caller needs its callee's gas and the 64th that it keeps back (EIP-150). */
 @inline
 function countNeed(frame: usize, opener: usize, kind: u32): void {
   const isPaid = (kind == CALL || kind == CALLCODE) && !isZero(frame + layout.FRAME_VALUE)
@@ -143,13 +138,13 @@ function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   }
 }
 
-/** Gives the contract that a creation made its code, which the frame returned. @returns how the frame ends */
+/** @returns how the frame ends */
 function deploy(frame: usize): i32 {
   const fork = load<u32>(layout.FORK)
   const length = load<u32>(frame, layout.FRAME_OUTPUT_LENGTH)
   const limit = load<u32>(layout.CODE_LIMIT)
   if (fork >= layout.SPURIOUS_DRAGON && length > limit) return layout.END_CODE_SIZE
-  // in frontier a contract may do without its code
+  // frontier deploys no code if gas is short
   if (fork < layout.HOMESTEAD) store<u32>(layout.DEPENDS_ON_GAS, 1)
   const left = load<i64>(frame, layout.FRAME_GAS) - DEPOSIT_GAS * (length as i64)
   if (left < 0) return fork >= layout.HOMESTEAD ? layout.END_OUT_OF_GAS : layout.END_CODE_UNPAID
@@ -169,7 +164,7 @@ function setCode(account: usize, source: usize, length: usize): void {
   store<u32>(account, length as u32, layout.ACCOUNT_CODE_LENGTH)
   store<u32>(account, 0, layout.ACCOUNT_JUMPS)
   store<u32>(account, 0, layout.ACCOUNT_CELLS)
-  // hashed when asked for, as a large contract's takes long
+  // hashed on demand: large contracts take long
   setShort(account + layout.ACCOUNT_CODE_HASH, 0)
   const flags = load<u32>(account, layout.ACCOUNT_FLAGS) & ~layout.ACCOUNT_CODE_READY
   store<u32>(account, flags | layout.ACCOUNT_WRITTEN | layout.ACCOUNT_CODE_WRITTEN, layout.ACCOUNT_FLAGS)

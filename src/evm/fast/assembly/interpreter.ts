@@ -1,5 +1,4 @@
-// The interpreter runs the code of one frame, operation by operation, each with its exact gas, until the frame ends, opens
-// another, or has to leave to the host.
+// Runs the code of one frame until it ends, opens another, or exits to the host.
 import * as layout from '../layout'
 import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
@@ -16,7 +15,6 @@ import {
   shiftRightSigned, signExtend, sub, turnWord,
 } from './arithmetic/words'
 
-/** Writes back what the interpreter keeps in locals. */
 @inline
 function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<i64>(frame, gas, layout.FRAME_GAS)
@@ -24,7 +22,10 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<u32>(frame, sp as u32, layout.FRAME_STACK_TOP)
 }
 
-/** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */
+/**
+ * Runs a cell's trace and those that it links to.
+ * @returns the last one's exit
+ */
 @inline
 function runTraces(cell: u32, frame: usize): i32 {
   let exit = cell as i32
@@ -33,9 +34,8 @@ function runTraces(cell: u32, frame: usize): i32 {
 }
 
 /**
- * Runs a frame.
- * @returns an exit, or how the frame ended. The frame's pc is then at the operation that did not happen, or ended it;
- *   when another frame was opened it is behind.
+ * @returns an exit, or how the frame ended. The frame's pc is at the operation that did not run, or ended it; past it if
+ * another frame opened.
  */
 export function execute(frame: usize): i32 {
   let gas = load<i64>(frame, layout.FRAME_GAS)
@@ -78,7 +78,7 @@ export function execute(frame: usize): i32 {
     const before = gas
     gas -= (info & 0xffff) as i64
     if (((((sp - stack) >> 5) as u32) - (((info >> 16) & 0xffff) as u32)) > ((info >> 32) as u32) || gas < 0) {
-      // here come operations that cannot run, and all while they are counted
+      // invalid operations get here, and all operations while they are counted
       const rule = load<u64>(layout.RULES + (opcode << 3))
       gas = before - ((rule & 0xffff) as i64)
       if (((((sp - stack) >> 5) as u32) - (((rule >> 16) & 0xffff) as u32)) > ((rule >> 32) as u32) || gas < 0) {
@@ -308,7 +308,6 @@ export function execute(frame: usize): i32 {
           const cell = cells + ((pc - code) << 2)
           const rounds = load<u32>(cell)
           if (rounds & layout.TRACE) {
-            // the trace counts it as well
             count(-1)
             save(frame, pc, sp, before)
             const exit = runTraces(rounds, frame)
@@ -451,14 +450,13 @@ export function execute(frame: usize): i32 {
   return end
 }
 
-/** May a jump go to the place that a word tells? */
 @inline
 function isDestination(frame: usize, jumps: usize, word: usize): bool {
   const target = load<u32>(word)
   return isIndex(word) && target < load<u32>(frame, layout.FRAME_CODE_LENGTH) && load<u8>(jumps + target) != 0
 }
 
-/** For MLOAD and its kin: memory up to an offset on the stack. */
+/** Expands memory for MLOAD, MSTORE and MSTORE8. */
 function expandWord(frame: usize, offset: usize, length: u64, gas: i64): i64 {
   if (!isIndex(offset) && !isShortOffset(offset)) return -1
   return expand(frame, load<u64>(offset), length, gas)

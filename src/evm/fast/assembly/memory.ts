@@ -1,5 +1,5 @@
-// The memory of a frame: expansion and what it costs, copies, hashes, logs. Functions that cost gas take what is left and
-// give what is left afterwards, below 0 for a reason to halt: too little gas, or too much memory.
+// A frame's memory: expansion and its cost, copies, hashes, logs. Functions take the gas left and return what remains, or below
+// 0 if gas or memory is exceeded.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { isTold, tellLog } from './events'
@@ -8,7 +8,7 @@ import { reserve } from './state/heap'
 import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './arithmetic/words'
 
 export const OUT_OF_GAS: i64 = -1
-/** Less the gas that there would have been. */
+/** The result is this minus the gas that would be left. */
 const MEMORY_LIMIT: i64 = -2
 
 const COPY_GAS: u64 = 3
@@ -16,33 +16,30 @@ const HASH_WORD_GAS: u64 = 6
 const LOG_TOPIC_GAS: i64 = 375
 const LOG_BYTE_GAS: u64 = 8
 
-/** From 2^41 bytes on memory costs 2^63 gas and more, which nobody has. */
+/** From 2^41 bytes on, memory costs more than 2^63 gas. */
 const BEYOND: u64 = 1 << 41
 
-/** Why a function that gave less than 0 did so. */
+/** Converts a negative result to the reason of the halt. */
 @inline
 export function endOf(gas: i64): i32 {
   return gas < OUT_OF_GAS ? layout.END_MEMORY_LIMIT : layout.END_OUT_OF_GAS
 }
 
-/** The same for what an operation wants besides: want of gas is told first. */
+/** As `endOf`, for an operation with a further demand: missing gas takes precedence. */
 export function endWanting(gas: i64, wanted: usize): i32 {
   return gas < OUT_OF_GAS && isWithin(wanted, MEMORY_LIMIT - gas) ? layout.END_MEMORY_LIMIT : layout.END_OUT_OF_GAS
 }
 
-/** Is so much gas asked for by a word on the stack as there is, or less? */
 @inline
 export function isWithin(asked: usize, gas: i64): bool {
   return isShort(asked) && load<u64>(asked) <= (gas as u64)
 }
 
-/** What so many bytes of memory cost from the first on. */
 @inline
 function memoryCost(words: u64): u64 {
   return 3 * words + ((mulHigh(words, words) << 55) | ((words * words) >> 9))
 }
 
-/** Makes the frame's memory reach `offset + length`, if `length` is not 0. */
 @inline
 export function expand(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   if (length == 0) return gas
@@ -70,22 +67,21 @@ function grow(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   return gas
 }
 
-/** Expands for an offset and a length that stand on the stack. */
 export function expandFor(frame: usize, offset: usize, length: usize, gas: i64): i64 {
   if (isZero(length)) return gas
   if (!isShort(offset) || !isShort(length)) return OUT_OF_GAS
   return expand(frame, load<u64>(offset), load<u64>(length), gas)
 }
 
-/** Gas for each 32 bytes of a length on the stack, begun ones too. */
+/** Per 32 bytes, rounded up. */
 export function payWords(length: usize, wordGas: u64, gas: i64): i64 {
   if (!isShort(length) || load<u64>(length) >= BEYOND) return OUT_OF_GAS
   return gas - ((((load<u64>(length) + 31) >> 5) * wordGas) as i64)
 }
 
 /**
- * CALLDATACOPY, CODECOPY, EXTCODECOPY, RETURNDATACOPY: `from` and its length are the data, zeros follow it.
- * `target`, `offset` and `length` point to words.
+ * CALLDATACOPY, CODECOPY, EXTCODECOPY, RETURNDATACOPY: `size` bytes at `from`, padded with zeros. `target`, `offset` and
+ * `length` point to words.
  */
 export function copyIn(frame: usize, target: usize, offset: usize, length: usize, from: usize, size: u32, gas: i64): i64 {
   if (isZero(length)) return gas
@@ -115,7 +111,7 @@ export function copyWithin(frame: usize, target: usize, source: usize, length: u
   return gas
 }
 
-/** CALLDATALOAD: replaces the offset at `word`. */
+/** Replaces the offset at `word`. */
 export function loadInput(frame: usize, word: usize): void {
   const length = load<u32>(frame, layout.FRAME_INPUT_LENGTH)
   if (!isShort(word) || load<u64>(word) >= (length as u64)) return setShort(word, 0)
@@ -128,7 +124,7 @@ export function loadInput(frame: usize, word: usize): void {
   turnWord(word, layout.SCRATCH)
 }
 
-/** KECCAK256: offset and length are words, the hash goes to `target`. */
+/** Offset and length are words; the hash goes to `target`. */
 export function hashMemory(frame: usize, offset: usize, length: usize, target: usize, gas: i64): i64 {
   gas = payWords(length, HASH_WORD_GAS, gas)
   if (gas < 0) return OUT_OF_GAS
@@ -142,9 +138,7 @@ export function hashMemory(frame: usize, offset: usize, length: usize, target: u
   return gas
 }
 
-/**
- * Hashes 64 bytes, which mostly make a slot of a mapping and come again: the last hashes are remembered.
- */
+/** Hashes 64 bytes, mostly slots of mappings, through a cache. */
 function hashPair(place: usize): void {
   const key = load<u64>(place, 16) ^ rotl<u64>(load<u64>(place, 24), 29) ^ rotl<u64>(load<u64>(place, 8), 43)
   const slot = rotl<u64>(load<u64>(place, 56), 11) ^ load<u64>(place, 48) ^ rotl<u64>(load<u64>(place, 32), 7)
@@ -158,12 +152,12 @@ function hashPair(place: usize): void {
   copyWord(layout.SCRATCH + 448, entry + 64)
 }
 
-/** An empty entry of the memo would be taken for the hash of 64 zeros. */
+/** Otherwise an empty cache entry would match 64 zeros. */
 export function prepareMemo(): void {
   keccak(layout.MEMO, 64, layout.MEMO + 64)
 }
 
-/** LOG0 to LOG4. `topics` points to the first one, the others stand below. The base gas is paid. */
+/** `topics` points to the first one; the others are below. The base gas is paid. */
 export function log(frame: usize, count: u32, offset: usize, length: usize, topics: usize, gas: i64): i64 {
   gas = payLog(frame, count, offset, length, gas)
   if (gas < 0) return gas
@@ -185,7 +179,7 @@ export function log(frame: usize, count: u32, offset: usize, length: usize, topi
   return gas
 }
 
-/** All that a log costs but its base, memory included. */
+/** Without the base cost, with memory. */
 function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64): i64 {
   if (!isShort(length) || load<u64>(length) >= BEYOND) return OUT_OF_GAS
   gas -= LOG_TOPIC_GAS * (count as i64) + ((LOG_BYTE_GAS * load<u64>(length)) as i64)

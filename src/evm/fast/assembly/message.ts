@@ -1,5 +1,5 @@
-// The outermost frame: a message from outside, or the creation of a contract by a transaction. The host has set its gas,
-// CALLER, CALLVALUE, and input or init code.
+// Opens the outermost frame: a message, or a creation by a transaction. The host has set gas, CALLER, CALLVALUE and input or
+// init code.
 import * as layout from '../layout'
 import { accountAt, delegateOf, has, meet, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
@@ -41,7 +41,7 @@ function endWith(end: i32): i32 {
   return layout.EXIT_DONE
 }
 
-/** Opens the frame of a call. @returns EXIT_FRAME: it may run; EXIT_DONE, EXIT_PRECOMPILE */
+/** @returns EXIT_FRAME if it may run, EXIT_DONE or EXIT_PRECOMPILE */
 export function openMessage(sender: usize, target: usize): i32 {
   const frame: usize = layout.FRAMES
   const value = frame + layout.FRAME_VALUE
@@ -50,7 +50,7 @@ export function openMessage(sender: usize, target: usize): i32 {
   store<u32>(frame, 0, layout.FRAME_CODE)
   store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
   if (isTold()) {
-    // of the code that runs is told too
+    // tracers also see the delegate's code
     delegateOf(target)
     tellOpened(CALL, sender, target, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
@@ -74,7 +74,10 @@ export function openMessage(sender: usize, target: usize): i32 {
   return layout.EXIT_FRAME
 }
 
-/** Opens the frame of a creation, whose address comes from the sender's nonce. @returns EXIT_FRAME or EXIT_DONE */
+/**
+ * The address is derived from the sender's nonce.
+ * @returns EXIT_FRAME or EXIT_DONE
+ */
 export function openCreation(sender: usize, nonce: u64): i32 {
   const frame: usize = layout.FRAMES
   const value = frame + layout.FRAME_VALUE

@@ -1,4 +1,4 @@
-// Operations that need more than a line, and the reason why the interpreter refuses one.
+// Longer operations, and why the interpreter refuses one.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { has, isDead } from './state/accounts'
@@ -7,7 +7,7 @@ import { bitLength, copyWord, isShort, isZero, setEmptyHash, setShort, turnWord 
 
 const ANCESTORS: u64 = 256
 
-/** Why an operation cannot run that has too little gas or the wrong number of words: the words are looked at first. */
+/** Stack errors take precedence over missing gas. */
 export function refuse(opcode: u32, height: u32): i32 {
   const info = load<u64>(layout.RULES + (opcode << 3))
   const needed = ((info >> 16) & 0xffff) as u32
@@ -16,13 +16,13 @@ export function refuse(opcode: u32, height: u32): i32 {
   return height - needed > ((info >> 32) as u32) ? layout.END_STACK_OVERFLOW : layout.END_OUT_OF_GAS
 }
 
-/** EXP: by the bytes of the exponent. */
+/** Per byte of the exponent. */
 export function payExponent(exponent: usize, gas: i64): i64 {
   const byteGas: i64 = load<u32>(layout.FORK) >= layout.SPURIOUS_DRAGON ? 50 : 10
   return gas - byteGas * (((bitLength(exponent) + 7) >> 3) as i64)
 }
 
-/** PUSH9 to PUSH31: of `count` bytes that end at `end`. */
+/** PUSH9 to PUSH31: `count` bytes that end at `end`. */
 export function pushLong(target: usize, end: usize, count: u32): void {
   store<u64>(target, bswap<u64>(load<u64>(end - 8)))
   if (count <= 16) {
@@ -40,14 +40,13 @@ export function pushLong(target: usize, end: usize, count: u32): void {
   store<u64>(target, lastBytes(end - 32, 32 - count), 24)
 }
 
-/** Of eight bytes all but the first few. */
 @inline
 function lastBytes(place: usize, without: u32): u64 {
   const shift = (without << 3) as u64
   return (bswap<u64>(load<u64>(place)) << shift) >> shift
 }
 
-/** EXTCODEHASH: 0 for an account that is not there, or empty (EIP-1052, EIP-161). */
+/** 0 for a missing or empty account (EIP-1052, EIP-161). */
 export function codeHash(account: usize, target: usize): void {
   if (isDead(account)) return setShort(target, 0)
   const hash = account + layout.ACCOUNT_CODE_HASH
@@ -59,12 +58,12 @@ export function codeHash(account: usize, target: usize): void {
 
 function setHash(account: usize, target: usize, length: u32): void {
   if (!has(account, layout.ACCOUNT_CODE_WRITTEN)) return loadCodeHash(account)
-  // deployed by this very transaction
+  // deployed by this transaction
   keccak(load<u32>(account, layout.ACCOUNT_CODE), length, layout.SCRATCH + 448)
   turnWord(target, layout.SCRATCH + 448)
 }
 
-/** BLOCKHASH: replaces the number at `word`; 0 for blocks that are not among the 256 before this one. */
+/** Replaces the number at `word`; 0 outside of the last 256 blocks. */
 export function blockHash(word: usize): void {
   const current = load<u64>(layout.ENV_NUMBER)
   const number = load<u64>(word)
@@ -72,7 +71,6 @@ export function blockHash(word: usize): void {
   loadBlockHash(number, word)
 }
 
-/** BLOBHASH: replaces the index at `word`. */
 export function blobHash(word: usize): void {
   if (!isShort(word) || load<u64>(word) >= (load<u32>(layout.BLOBS_COUNT) as u64)) return setShort(word, 0)
   copyWord(word, (load<u32>(layout.BLOBS) as usize) + ((load<u32>(word) as usize) << 5))

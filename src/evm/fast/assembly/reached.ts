@@ -1,6 +1,5 @@
-// Which operations of which code ran, and how often: counted where control comes together or parts, and where frames end; what
-// lies between ran as often. A code has one record in a run. Of a creation, whose code is gone with its frame, the host is told
-// when the frame ends.
+// Counts which operations ran: at jumps, jump targets and frame ends, as all between ran equally often. Each code has one
+// record per run. Init code is reported when its frame ends.
 import * as layout from '../layout'
 import { JUMPDEST, JUMPI } from '../opcodes.generated'
 import { isZero } from './arithmetic/words'
@@ -18,7 +17,7 @@ export function reachCode(frame: usize, account: usize): void {
   if (length == 0) return
   const code = load<u32>(account, layout.ACCOUNT_CODE)
   let record = load<u32>(account, layout.ACCOUNT_REACHED) as usize
-  // an account whose creation was taken back may have got another code since
+  // an account may have new code after its creation was reverted
   if (record == 0 || load<u32>(record, layout.REACHED_CODE) != code) {
     record = newRecord(length)
     store<u32>(record, code, layout.REACHED_CODE)
@@ -42,7 +41,7 @@ function start(frame: usize, record: usize): void {
   store<u32>(frame, record as u32, layout.FRAME_REACHED)
 }
 
-/** Counts an operation to which control comes, or at which it may part: of JUMPI only that it jumps. */
+/** Counts jumps and jump targets; of JUMPI only jumps taken. */
 export function reach(frame: usize, pc: usize, opcode: u32, sp: usize, canRun: bool): void {
   const counts = opcode == JUMPDEST || (opcode == JUMPI && canRun && !isZero(sp - 64))
   if (counts) raise(load<u32>(frame, layout.FRAME_REACHED), pc, layout.MARK_COUNT)
@@ -52,7 +51,7 @@ export function leaveReached(frame: usize, end: i32, isCreation: bool): void {
   const record = load<u32>(frame, layout.FRAME_REACHED) as usize
   if (record == 0) return
   const pc = load<u32>(frame, layout.FRAME_PC) as usize
-  // behind the code there is no operation; of one that jumps nowhere it is counted that it jumps
+  // no operation is behind the code; a JUMPI with an invalid target counts as a jump
   const isCounted = end == layout.END_INVALID_JUMP && load<u8>((load<u32>(frame, layout.FRAME_CODE) as usize) + pc) == JUMPI
   if (!isCounted && pc < (load<u32>(record, layout.REACHED_LENGTH) as usize)) raise(record, pc, layout.MARK_ENDS)
   store<u32>(frame, 0, layout.FRAME_REACHED)
@@ -87,7 +86,7 @@ function newRecord(length: u32): usize {
   return record
 }
 
-/** One that a creation has left, if any is large enough: many creations in one run need no more room than a few. */
+/** Reuses the record of a finished creation, so that many creations need little room. */
 function freeRecord(length: u32): usize {
   let link: usize = layout.REACHED_FREE
   for (let record = load<u32>(link) as usize; record != 0; record = load<u32>(link) as usize) {

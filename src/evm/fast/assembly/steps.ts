@@ -1,5 +1,5 @@
-// What a tracer is told of operations. A step is written before its operation runs, and told when it is known what that costs:
-// at the next operation of the frame, at a frame or a log that it opens or writes, or at the frame's end.
+// Traces operations. A step is written before its operation runs, and reported when its cost is known: at the next operation, a
+// new frame, a log, or the frame's end.
 import * as layout from '../layout'
 import {
   BALANCE, CALL, CALLCODE, CALLDATACOPY, CODECOPY, DELEGATECALL, EXP, EXTCODECOPY, EXTCODEHASH, EXTCODESIZE, MCOPY, MSTORE, MSTORE8,
@@ -15,7 +15,7 @@ export function count(steps: i64): void {
   store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
 }
 
-/** Counts an operation that is watched, and tells of it where that is wanted; the STOP behind all code is none. */
+/** Counts and reports an operation, but not the STOP behind the code. */
 export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64, canRun: bool): void {
   if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
   count(1)
@@ -23,10 +23,10 @@ export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64,
   if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
 }
 
-/** What SELFDESTRUCT costs at least; its row in the table has none of it. */
+/** The minimum cost of SELFDESTRUCT, which its table row lacks. */
 const DESTRUCTION_GAS: i64 = 5000
 
-/** Writes down an operation about to run, which may not be able to. */
+/** The operation may still fail. */
 function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
   closeStep(gas, sp)
   const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
@@ -44,24 +44,24 @@ function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): vo
   store<u32>(place, load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.STEP_MEMORY_SIZE)
   store<i64>(place, gas, layout.EVENT_GAS)
   store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
-  // below an empty stack there are other bytes, which nobody reads
+  // an empty stack yields other bytes, which nobody reads
   copyWord(place + layout.STEP_TOP, sp - 32)
   store<u32>(layout.OPEN_STEP, place as u32)
   if (watchesMemory) noteWritten(frame, opcode, sp)
 }
 
-/** The operation has cost all but `gas`; the stack ends at `sp`. */
+/** `gas` is what the operation left; the stack ends at `sp`. */
 export function closeStep(gas: i64, sp: usize): void {
   const place = load<u32>(layout.OPEN_STEP) as usize
   if (place == 0) return
   const opcode = load<u32>(place, layout.EVENT_OPCODE)
   if (opcode == SLOAD) copyWord(place + layout.STEP_LOADED, sp - 32)
-  // what it gives back counts from the operation itself on
+  // its refund counts from the operation itself on
   else if (opcode == SSTORE) store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
   tellStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
 }
 
-/** The operation has ended its frame, or could not run. */
+/** The operation ended its frame, or failed. */
 export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const place = load<u32>(layout.OPEN_STEP) as usize
   if (place == 0) return
@@ -70,7 +70,7 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const before = load<i64>(place, layout.EVENT_GAS)
   const isKnown = opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
   if (end == layout.END_OUT_OF_GAS && gas < 0 && (opcode == SLOAD || (isKnown && gas > i64.MIN_VALUE))) return closeStep(gas, sp)
-  // it is told what it costs at least
+  // report the minimum cost
   const isDestruction = opcode == SELFDESTRUCT && load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE
   const base: i64 = isDestruction ? DESTRUCTION_GAS : (load<u16>(layout.RULES + (opcode << 3)) as i64)
   setShort(place + layout.STEP_LOADED, 0)
@@ -78,7 +78,7 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   tellStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
 }
 
-/** Gas that a call which failed would have passed on of so much. */
+/** Gas that a failed call would have passed on. */
 function passedOn(asked: usize, left: i64): i64 {
   if (left <= 0) return 0
   const isOld = load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE
@@ -104,7 +104,7 @@ function tellWritten(frame: usize): void {
   tellMemory(depthOf(frame), offset, load<u32>(frame, layout.FRAME_MEMORY) + offset, length)
 }
 
-/** Notes where an operation about to run will write. Words that the stack does not have do no harm: it fails. */
+/** Notes where the operation will write. Missing stack words are harmless, as it fails. */
 function noteWritten(frame: usize, opcode: u32, sp: usize): void {
   if (opcode == MSTORE) note(frame, sp - 32, 32)
   else if (opcode == MSTORE8) note(frame, sp - 32, 1)

@@ -1,4 +1,4 @@
-// The compiler of traces: from a recording to a module of WebAssembly.
+// The trace compiler: from a recording to a WebAssembly module.
 import { type Hardfork, isAtLeast } from '../../../protocol/forks.ts'
 import { type Operation, operationsAt } from '../../opcodes.ts'
 import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './operations/chain.ts'
@@ -19,7 +19,7 @@ const COMPILERS: ReadonlyMap<number, Compile> = new Map([
   ...ACCESS_OPERATIONS,
 ])
 
-/** The costs of these depend on what was read before, from this fork on. */
+/** Their costs depend on earlier accesses, since this fork. */
 const ACCESSES: ReadonlySet<number> = new Set(ACCESS_OPERATIONS.map(([opcode]) => opcode))
 
 export function compiledOperations(hardfork: Hardfork): ReadonlyMap<number, Operation> {
@@ -32,7 +32,7 @@ export function compiledOperations(hardfork: Hardfork): ReadonlyMap<number, Oper
 export interface CompiledTrace {
   readonly module: Uint8Array
   readonly isLoop: boolean
-  /** It goes through a jump whose target depends on where the code came from. */
+  /** It contains a jump whose target depends on runtime values. */
   readonly hasUnknownJump: boolean
   readonly steps: number
 }
@@ -41,7 +41,7 @@ export class Compiler {
   readonly #body = new Emitter()
   readonly #outer = new Emitter()
 
-  /** @returns undefined when there is nothing to compile at the recording's start */
+  /** @returns undefined if nothing at the start can be compiled */
   compile(
     code: TraceCode,
     operations: ReadonlyMap<number, Operation>,

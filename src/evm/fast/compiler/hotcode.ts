@@ -1,4 +1,4 @@
-// Compiles what became hot: it records one round, compiles the recording, and puts the trace where the instance finds it.
+// Records one round of hot code, compiles it, and links the trace.
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { Hardfork } from '../../../protocol/forks.ts'
@@ -11,12 +11,12 @@ import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
 
-/** Rounds of a loop, or openings of a code, that are worth a compilation. */
+/** Loop rounds or code entries before compilation. */
 const USUAL_THRESHOLD = 300
 
 /**
- * Runs of a trace's exit before what comes behind it is compiled too. With every 16 traces of a code it takes twice as
- * many, up to 64 times: a loop with many branches by chance would take longer compiled than interpreted.
+ * Exits of a trace before the code behind them is compiled. Doubles with every 16 traces of a code, up to 64 times: loops with
+ * many random branches would take longer to compile than to interpret.
  */
 const EXIT_THRESHOLD = 20
 const TRACES_PER_DOUBLING = 16
@@ -24,16 +24,16 @@ const MOST_DOUBLINGS = 6
 
 const MOST_JUMPS = 400
 
-/** A trace that leads nowhere back is worth its entry from so many operations on. */
+/** A shorter trace that is not a loop does not pay for its entry. */
 const FEWEST_STEPS = 8
 
 const FAILED_LIMIT = 1_000
 
-/** In a code's map: a place that may be jumped to, and one that a loop comes back to. */
+/** Values of the jump map: a jump target, and a loop head. */
 const DESTINATION = 1
 const LOOP_HEAD = 2
 
-/** @param onBug told when the compiler has failed; the code then stays with the interpreter */
+/** @param onBug reports compiler failures; the code then stays interpreted */
 export function createHotCode(
   onBug: (error: unknown) => void,
   threshold: number = USUAL_THRESHOLD,
@@ -55,7 +55,7 @@ export function createHotCode(
       storeOf(interpreter).setFork(hardfork)
     },
     onHot: (interpreter) => compiler.onHot(interpreter, storeOf(interpreter)),
-    // it happens seldom, when the code of thousands of contracts has to make room
+    // rare: thousands of contracts compete for room
     onClear: (interpreter) => stores.get(interpreter)?.clear(),
   }
 }
@@ -89,14 +89,14 @@ class TraceCompiler {
     const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
     const root = place.cells + 4 * start
     if (!isRoot && isHead(interpreter, place, start) && instance.number(root) >= layout.TRACE) {
-      // a trace was compiled there since: the exit only has to lead to it
+      // another trace exists there: link the exit to it
       instance.setNumber(cell, instance.number(root))
       return layout.EXIT_FRAME
     }
     if (store.isEnough(place.code)) return layout.EXIT_FRAME
     if (store.isFull) {
       store.clear()
-      // the cell of an exit is gone with its trace
+      // the exit's cell was dropped with its trace
       if (!isRoot) return layout.EXIT_FRAME
     }
     const { recording, exit } = record(interpreter, place, frame)
@@ -134,7 +134,7 @@ class TraceCompiler {
     })
     if (trace !== undefined && isWorthIt(trace, isLoopHead))
       store.add(cell, place.code, trace.module)
-    // the loops within it have traces, and their exits lead to traces of what comes between
+    // inner loops have traces, whose exits link to traces of the code between
     else if (isLoopHead) instance.bytes[place.jumps + start] = DESTINATION
   }
 
@@ -154,7 +154,7 @@ function isWorthIt({ isLoop, hasUnknownJump, steps }: CompiledTrace, isLoopHead:
   return isLoopHead ? isLoop && !hasUnknownJump : isLoop || steps >= FEWEST_STEPS
 }
 
-/** Interprets, jump by jump, until the code comes back, leaves its frame, or comes to another trace. */
+/** Interprets until the code loops, leaves its frame, or meets another trace. */
 function record(
   interpreter: Interpreter,
   place: CodePlace,

@@ -1,18 +1,16 @@
-// The compiled traces of one instance, bounded in number and in bytes. When the store is full it drops all of them; what is
-// still hot soon comes back.
+// The compiled traces of an instance, bounded in number and bytes. A full store drops all; hot code is soon compiled again.
 import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Instance } from '../instance.ts'
 import { EXIT_CELLS, EXIT_CELLS_END, TRACE } from '../layout.ts'
 import { importsOf, TRACE_NAME } from './wasm/helpers.ts'
 
-/** Traces, and bytes of their modules; the machine code takes some ten times as much. */
+/** Limits on traces and bytes of modules; machine code takes about ten times as much. */
 const MOST_TRACES = 1_000
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Traces of one code: a loop with many branches has more ways through it than are worth a trace each. */
+/** Loops with many branches have more paths than are worth compiling. */
 const MOST_OF_CODE = 160
 
-/** One trace has fewer exits. */
 const EXITS_OF_ONE = 1_024
 
 export class TraceStore {
@@ -53,7 +51,7 @@ export class TraceStore {
     this.#hardfork = hardfork
   }
 
-  /** A cell for an exit to count in, or to lead to a trace that is there. */
+  /** The cell counts, or links to an existing trace. */
   newExitCell(value: number): number {
     const cell = this.#nextExitCell
     this.#nextExitCell += 4
@@ -61,7 +59,6 @@ export class TraceStore {
     return cell
   }
 
-  /** Leads a cell to a trace of the code at a place. */
   add(cell: number, code: number, bytes: Uint8Array): void {
     const { table } = this.#instance.exports
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), this.#imports)
@@ -74,7 +71,7 @@ export class TraceStore {
     this.#bytes += bytes.length
   }
 
-  /** Gives all up. No trace runs, and none of the cells has another use yet. */
+  /** Call it when no trace runs and no cell is reused yet. */
   clear(): void {
     for (const [index, cell] of this.#cells.entries()) {
       this.#instance.setNumber(cell, 0)

@@ -1,12 +1,12 @@
-// The compression function of BLAKE2b (RFC 7693), with any number of rounds. Little-endian, as the memory is.
+// BLAKE2b's compression function (RFC 7693) with any number of rounds.
 
-/** Where things stand in memory: state, message, offset counters as the precompile's input has them; then the work. */
+/** Addresses: state, message and counters as in the precompile's input, then working memory. */
 const STATE: usize = 0
 const MESSAGE: usize = 64
 const COUNTERS: usize = 192
 const WORK: usize = 208
 
-/** Which word of the message each step of a round takes: ten rounds of sixteen bytes. */
+/** The message word of each step: ten rounds of sixteen bytes. */
 const SIGMA: usize = memory.data<u8>([
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
   14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3,

@@ -1,18 +1,18 @@
-// Division of long words, by Knuth's algorithm D over limbs of 64 bits, with a reciprocal in place of divisions:
-// WebAssembly divides 64 by 64 bits at most. @see Möller, Granlund: Improved division by invariant integers (2011)
+// Long division by Knuth's algorithm D over 64-bit limbs, with a reciprocal, as WebAssembly divides only 64 by 64 bits.
+// @see Möller, Granlund: Improved division by invariant integers (2011)
 import { SCRATCH } from '../../layout'
 import { copyWord, isBelow, isNegative, isShort, isZero, mulHigh, negate, WORD } from './words'
 
-/** The dividend, up to nine limbs, in which the remainder is left. */
+/** Up to nine limbs; division leaves the remainder here. */
 export const DIVIDEND: usize = SCRATCH
-/** The divisor, moved to the left until its highest bit is set. */
+/** Shifted left until its highest bit is set. */
 const DIVISOR: usize = SCRATCH + 96
 export const QUOTIENT: usize = SCRATCH + 160
-/** The highest limb of the last divisor, and its reciprocal. */
+/** The reciprocal of the last divisor's highest limb is cached. */
 const LAST_TOP: usize = SCRATCH + 400
 const LAST_RECIPROCAL: usize = SCRATCH + 408
 
-/** b = a / b, and 0 when b is 0. */
+/** b = a / b; 0 if b is 0. */
 export function div(a: usize, b: usize): void {
   if (isShort(b)) {
     const divisor = load<u64>(b)
@@ -28,7 +28,7 @@ export function div(a: usize, b: usize): void {
   copyWord(b, QUOTIENT)
 }
 
-/** b = a % b, and 0 when b is 0. */
+/** b = a % b; 0 if b is 0. */
 export function mod(a: usize, b: usize): void {
   if (isShort(b)) {
     const divisor = load<u64>(b)
@@ -60,7 +60,7 @@ export function signedMod(a: usize, b: usize): void {
   if (isBelowZero) negate(b)
 }
 
-/** c = (a + b) % c, and 0 when c is 0. */
+/** c = (a + b) % c; 0 if c is 0. */
 export function addMod(a: usize, b: usize, c: usize): void {
   if (isBelow(a, c) && isBelow(b, c)) return addReduced(a, b, c)
   if (isZero(c)) return
@@ -78,7 +78,7 @@ export function addMod(a: usize, b: usize, c: usize): void {
   copyWord(c, DIVIDEND)
 }
 
-/** The same for two that are less than c: their sum is less than twice as much. */
+/** For a, b < c: their sum is below 2c. */
 function addReduced(a: usize, b: usize, c: usize): void {
   const a0 = load<u64>(a)
   const a1 = load<u64>(a, 8)
@@ -116,7 +116,7 @@ function addReduced(a: usize, b: usize, c: usize): void {
   store<u64>(c, isLess ? s3 : d3, 24)
 }
 
-/** Puts the whole product into DIVIDEND, and a limb of 0 behind it: row by row, the upper four limbs so far in locals. */
+/** Writes the full product and a zero limb to DIVIDEND, row by row, with the upper four limbs in locals. */
 export function multiply(a: usize, b: usize): void {
   const y0 = load<u64>(b)
   const y1 = load<u64>(b, 8)
@@ -158,7 +158,7 @@ function takeDividend(a: usize): void {
   store<u64>(DIVIDEND, 0, 32)
 }
 
-/** Divides DIVIDEND, of `length` limbs and room for one more, by the word at `divisor`, which is not 0. */
+/** Divides DIVIDEND, of `length` limbs and room for one more, by the non-zero word at `divisor`. */
 export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
   let size: i32 = 4
   while (load<u64>(divisor + ((size - 1) << 3)) == 0) size--
@@ -184,7 +184,7 @@ export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
   }
 }
 
-/** The same where the divisor has four limbs: they and the remainder stay in locals. */
+/** For a divisor of four limbs: it and the remainder stay in locals. */
 function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
   const shift = clz<u64>(load<u64>(divisor, 24))
   const d0 = load<u64>(divisor) << shift
@@ -199,7 +199,6 @@ function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
   let r3 = joined(0, load<u64>(end - 8), shift)
   let at = end - 32
   if (r3 == 0 && r2 < d3) {
-    // the highest digit is 0
     r3 = r2
     r2 = r1
     r1 = r0
@@ -226,7 +225,7 @@ function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
     r1 = t1
     r2 = t2
     r3 = t3
-    // guessed by the highest limb only: up to two too large
+    // the guess from the highest limb is up to two too large
     while (missing != 0) {
       digit--
       r0 += d0
@@ -258,19 +257,20 @@ function limbAt(at: usize, shift: u64): u64 {
   return joined(load<u64>(at), at == DIVIDEND ? 0 : load<u64>(at - 8), shift)
 }
 
-/** A limb moved to the left, with what comes out of the one below. */
 @inline
 function joined(limb: u64, below: u64, shift: u64): u64 {
   return (limb << shift) | ((below >> 1) >> (63 - shift))
 }
 
-/** A limb moved to the right, with what comes out of the one above. */
 @inline
 function parted(limb: u64, above: u64, shift: u64): u64 {
   return (limb >> shift) | ((above << 1) << (63 - shift))
 }
 
-/** Moves limbs to the left by less than a limb. @returns the bits that went out */
+/**
+ * Shifts left by less than a limb.
+ * @returns the bits shifted out
+ */
 function normalize(target: usize, source: usize, length: i32, shift: u64): u64 {
   let out: u64 = 0
   for (let i: i32 = 0; i < length; i++) {
@@ -281,7 +281,7 @@ function normalize(target: usize, source: usize, length: i32, shift: u64): u64 {
   return out
 }
 
-/** One digit of the quotient; the dividend at `u`, of size + 1 limbs, becomes the remainder. */
+/** Returns one quotient digit; leaves the remainder in the size + 1 limbs at `u`. */
 function quotientDigit(u: usize, size: i32, top: u64, reciprocal: u64): u64 {
   const end = u + (size << 3)
   const high = load<u64>(end)
@@ -297,7 +297,7 @@ function quotientDigit(u: usize, size: i32, top: u64, reciprocal: u64): u64 {
   }
   let above = high - carry
   let isTooLarge = high < carry
-  // the digit was guessed by the divisor's highest limb only: up to two too large
+  // the guess from the highest limb is up to two too large
   while (isTooLarge) {
     digit--
     let c: u64 = 0
@@ -315,7 +315,7 @@ function quotientDigit(u: usize, size: i32, top: u64, reciprocal: u64): u64 {
   return digit
 }
 
-/** Loops mostly divide by the same again. */
+/** Loops mostly repeat the divisor. */
 @inline
 function knownReciprocal(d: u64): u64 {
   if (load<u64>(LAST_TOP) != d) {
@@ -329,7 +329,7 @@ function knownReciprocal(d: u64): u64 {
 function reciprocalOf(d: u64): u64 {
   const d1 = d >> 32
   const d0 = d & 0xffffffff
-  // the quotient of ~d and all ones by d, in two digits of 32 bits
+  // divides ~d and all ones by d, in two digits of 32 bits
   let high = ~d
   let q1 = high / d1
   let r = high - q1 * d1
@@ -349,7 +349,6 @@ function reciprocalOf(d: u64): u64 {
   return (q1 << 32) + q0
 }
 
-/** Two limbs by one, the higher below it. */
 function divideTwo(high: u64, low: u64, d: u64, reciprocal: u64): u64 {
   let q0 = reciprocal * high
   let q1 = mulHigh(reciprocal, high)

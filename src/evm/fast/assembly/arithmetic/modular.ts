@@ -1,6 +1,5 @@
-// Products modulo a long number that comes again, as the moduli of elliptic curves do: by a reciprocal that is kept
-// (Barrett), over limbs of 29 bits, whose products add up in 64 bits without carries. It is faster than a division. The reduction
-// itself is written out by build/reduce.mjs.
+// Barrett multiplication for repeated long moduli, as of elliptic curves, faster than division. Limbs of 29 bits make products
+// add up in 64 bits without carries. build/reduce.mjs generates the reduction.
 import { MODULI, MODULUS, MODULUS_LIMBS, MODULUS_RECIPROCAL, MODULUS_SHIFT, MODULUS_STATE } from '../../layout'
 import { DIVIDEND, divide, multiply, QUOTIENT } from './division'
 import { reduce } from './reduce.generated'
@@ -9,7 +8,7 @@ import { copyWord, isEqual, isZero } from './words'
 const BITS: u64 = 29
 const ALL: u64 = 0x1fffffff
 
-/** Seen once: a reciprocal takes as long as two divisions. */
+/** Seen once: a reciprocal costs as much as two divisions. */
 const SEEN: u64 = 0
 const READY: u64 = 1
 /** A power of two. */
@@ -18,7 +17,7 @@ const REFUSED: u64 = 2
 /** Moduli have 251 to 256 bits. */
 const LOWEST: u64 = 1 << 58
 
-/** c = (a * b) % c, and 0 when c is 0. */
+/** c = (a * b) % c; 0 if c is 0. */
 export function mulMod(a: usize, b: usize, c: usize): void {
   if (mulModKept(a, b, c) || isZero(c)) return
   multiply(a, b)
@@ -26,7 +25,7 @@ export function mulMod(a: usize, b: usize, c: usize): void {
   copyWord(c, DIVIDEND)
 }
 
-/** c = (a * b) % c if that can be done in this way. */
+/** Returns false if the modulus has no cached reciprocal. */
 function mulModKept(a: usize, b: usize, c: usize): bool {
   if (load<u64>(c, 24) < LOWEST) return false
   const low = load<u64>(c)
@@ -45,7 +44,6 @@ function mulModKept(a: usize, b: usize, c: usize): bool {
 
 function makeReady(entry: usize): bool {
   const length = 256 - clz<u64>(load<u64>(entry, 24))
-  // 2^(290 + length) / modulus, of 291 bits
   memory.fill(DIVIDEND, 0, 96)
   const bit = 290 + length
   store<u64>(DIVIDEND + (((bit >> 6) << 3) as usize), (1 as u64) << (bit & 63))
@@ -56,7 +54,7 @@ function makeReady(entry: usize): bool {
     return false
   }
   for (let i: u64 = 0; i < 10; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(QUOTIENT, i * BITS), MODULUS_RECIPROCAL)
-  // what the quotient is computed from begins 28 bits below the modulus' highest
+  // the quotient estimate starts 28 bits below the highest bit of the modulus
   store<u64>(entry, length - 231, MODULUS_SHIFT)
   copyWord(DIVIDEND, entry)
   store<u64>(DIVIDEND, 0, 32)

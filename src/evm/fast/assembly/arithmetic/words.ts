@@ -1,5 +1,4 @@
-// Words of 256 bits: four little-endian limbs of 64 bits in memory. Each operation has its first operand at `a` and its
-// second at `b`, where its result goes too; `a` may be changed.
+// 256-bit words as four little-endian 64-bit limbs. Operands are at `a` and `b`; the result replaces `b`, and `a` may change.
 import { SCRATCH } from '../../layout'
 
 export const WORD: usize = 32
@@ -44,7 +43,7 @@ export function copyWord(target: usize, source: usize): void {
   v128.store(target, high, 16)
 }
 
-/** From big-endian bytes to limbs, and as well back. */
+/** Converts between big-endian bytes and limbs, both ways. */
 @inline
 export function turnWord(target: usize, source: usize): void {
   const high = v128.load(source)
@@ -118,7 +117,7 @@ export function mul(a: usize, b: usize): void {
   const a2 = load<u64>(a, 16)
   const b1 = load<u64>(b, 8)
   const b2 = load<u64>(b, 16)
-  // by columns; what would go beyond the fourth limb is left out
+  // by columns, without those beyond the fourth limb
   let r1 = mulHigh(a0, b0)
   let r2: u64 = 0
   let r3: u64 = 0
@@ -196,7 +195,7 @@ export function exp(a: usize, b: usize): void {
   copyWord(b, result)
 }
 
-/** Bits without leading zeros: 0 for zero. */
+/** Without leading zeros. */
 export function bitLength(a: usize): u32 {
   for (let i: i32 = 3; i >= 0; i--) {
     const limb = load<u64>(a + (i << 3))
@@ -205,7 +204,7 @@ export function bitLength(a: usize): u32 {
   return 0
 }
 
-/** CLZ (EIP-7939): replaces the word. */
+/** CLZ (EIP-7939), in place. */
 export function leadingZeros(a: usize): void {
   setShort(a, (256 - bitLength(a)) as u64)
 }
@@ -266,7 +265,7 @@ export function shiftRightSigned(a: usize, b: usize): void {
   shiftDown(a, b, (load<i64>(b, 24) >> 63) as u64)
 }
 
-/** Shifts to the right; what comes in from the left are bits of `fill`. */
+/** Shifts right and fills with bits of `fill`. */
 @inline
 function shiftDown(a: usize, b: usize, fill: u64): void {
   const isFar = !isShort(a) || load<u64>(a) > 255
@@ -301,7 +300,6 @@ function shiftDown(a: usize, b: usize, fill: u64): void {
   store<u64>(b, isFar ? fill : r3, 24)
 }
 
-/** Keccak-256 of no bytes, as a word. */
 export function setEmptyHash(target: usize): void {
   store<u64>(target, 0x7bfad8045d85a470)
   store<u64>(target, 0xe500b653ca82273b, 8)

@@ -1,5 +1,4 @@
-// Accounts as the job has seen them: loaded from the host when first asked for, changed here, written back by the host
-// when the run has held.
+// The job's accounts: loaded from the host on first use, changed here, written back by the host on success.
 import * as layout from '../../layout'
 import { analyze } from './code'
 import { enter, reserve, take } from './heap'
@@ -7,11 +6,10 @@ import { loadAccount, loadCode } from './host'
 import { raise, saveBalance, saveNonce } from './journal'
 import { add, copyWord, isBelow, isShort, isZero, setShort, sub, turnWord } from '../arithmetic/words'
 
-/** EIP-2929. */
 export const WARM_GAS: i64 = 100
 export const COLD_ACCOUNT_GAS: i64 = 2600
 
-/** The account whose address is the lower 20 bytes of the word at `word`. */
+/** The address is the lower 20 bytes of the word. */
 export function accountAt(word: usize): usize {
   const low = load<u64>(word)
   const middle = load<u64>(word, 8)
@@ -63,19 +61,18 @@ export function has(account: usize, flags: u32): bool {
   return (load<u32>(account, layout.ACCOUNT_FLAGS) & flags) != 0
 }
 
-/** Marks without a way back. */
+/** Not journaled. */
 @inline
 function mark(account: usize, flags: u32): void {
   store<u32>(account, load<u32>(account, layout.ACCOUNT_FLAGS) | flags, layout.ACCOUNT_FLAGS)
 }
 
-/** Marks an account as one that the run has to do with. */
 @inline
 export function meet(account: usize): void {
   mark(account, layout.ACCOUNT_MET)
 }
 
-/** Neither nonce nor balance nor code (EIP-161); or not there at all. */
+/** Empty (EIP-161) or missing. */
 export function isDead(account: usize): bool {
   return (
     load<u64>(account, layout.ACCOUNT_NONCE) == 0 &&
@@ -84,7 +81,7 @@ export function isDead(account: usize): bool {
   )
 }
 
-/** Warms an account (EIP-2929). @returns what that costs */
+/** @returns the cost (EIP-2929) */
 export function warm(account: usize): i64 {
   if (has(account, layout.ACCOUNT_WARM)) return WARM_GAS
   raise(account, layout.ACCOUNT_WARM)
@@ -92,23 +89,22 @@ export function warm(account: usize): i64 {
   return COLD_ACCOUNT_GAS
 }
 
-/** Lists an account as accessed, once; it stays listed when the frame fails. */
+/** Lists an accessed account once; a failing frame does not unlist it. */
 function list(account: usize): void {
   if (has(account, layout.ACCOUNT_LISTED) || load<u32>(layout.REPORTS_ACCESS) == 0) return
   mark(account, layout.ACCOUNT_LISTED)
   listPlace(account as u32)
 }
 
-/** Adds to the list of accesses: an account's place, or a slot's and 1. */
+/** An account's address in memory, or a slot's plus 1. */
 export function listPlace(place: u32): void {
   store<u32>(reserve(layout.ACCESSES, 4), place)
   store<u32>(layout.ACCESSES_USED, load<u32>(layout.ACCESSES_USED) + 4)
 }
 
 /**
- * After a call or a payment: from spurious dragon on an empty account that is touched will go, and one that is not
- * there need not come; before, every account touched is there from now on. The precompile 0x03 was once forgiven a touch
- * in a frame that failed, and still is.
+ * After a call or payment. Since spurious dragon, touching deletes empty accounts; before, it creates missing ones. Touches of
+ * precompile 0x03 survive a failing frame, as in a historic mainnet block.
  */
 export function touch(account: usize): void {
   if (load<u32>(layout.FORK) < layout.SPURIOUS_DRAGON) {
@@ -130,7 +126,6 @@ export function addBalance(account: usize, value: usize): void {
   mark(account, layout.ACCOUNT_WRITTEN)
 }
 
-/** The balance must be enough. */
 export function takeBalance(account: usize, value: usize): void {
   saveBalance(account)
   copyWord(layout.ADDRESS_SCRATCH + 128, value)
@@ -145,7 +140,6 @@ export function zeroBalance(account: usize): void {
   mark(account, layout.ACCOUNT_WRITTEN)
 }
 
-/** The value added would go beyond 2^256 - 1. */
 export function wouldOverflow(account: usize, value: usize): bool {
   copyWord(layout.ADDRESS_SCRATCH + 128, value)
   add(account + layout.ACCOUNT_BALANCE, layout.ADDRESS_SCRATCH + 128)
@@ -159,7 +153,7 @@ export function setNonce(account: usize, nonce: u64): void {
   mark(account, layout.ACCOUNT_WRITTEN)
 }
 
-/** Code in memory, with its map, for reading or running. */
+/** Loads the code and its jump map. */
 export function readyCode(account: usize): void {
   if (has(account, layout.ACCOUNT_CODE_READY)) return
   if (load<u32>(account, layout.ACCOUNT_CODE) == 0) loadCode(account)
@@ -167,7 +161,7 @@ export function readyCode(account: usize): void {
   mark(account, layout.ACCOUNT_CODE_READY)
 }
 
-/** For code that the host keeps nowhere: a map on the heap. */
+/** For code that the host does not cache. */
 function mapCode(account: usize): void {
   const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH) as usize
   const map = take(length + layout.CODE_PADDING)
@@ -175,20 +169,20 @@ function mapCode(account: usize): void {
   store<u32>(account, map as u32, layout.ACCOUNT_JUMPS)
 }
 
-/** The account whose code runs when this one is called (EIP-7702): mostly itself. */
+/** The account whose code a call runs (EIP-7702): mostly itself. */
 export function delegateOf(account: usize): usize {
   if (!has(account, layout.ACCOUNT_DELEGATED)) return account
   const known = load<u32>(account, layout.ACCOUNT_DELEGATE)
   if (known) return known
   readyCode(account)
-  // the address stands behind three bytes of prefix
+  // the address follows a prefix of three bytes
   turnWord(layout.ADDRESS_SCRATCH + 160, (load<u32>(account, layout.ACCOUNT_CODE) as usize) - 9)
   const delegate = accountAt(layout.ADDRESS_SCRATCH + 160)
   store<u32>(account, delegate as u32, layout.ACCOUNT_DELEGATE)
   return delegate
 }
 
-/** Pays for reading an account and warms it: gas left, below 0 when there is too little. */
+/** Warms the account; returns the gas left, or below 0. */
 @inline
 export function payAccess(account: usize, gas: i64): i64 {
   meet(account)

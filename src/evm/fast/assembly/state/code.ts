@@ -1,15 +1,14 @@
-// The map of a contract's code marks where a jump may go, and which of these places are loop heads.
+// Creates the jump map of a code: valid jump targets, and which of them are loop heads.
 import { JUMP, JUMPDEST, JUMPI, PUSH1, PUSH3, PUSH32 } from '../../opcodes.generated'
 
 const DESTINATION: u8 = 1
 const LOOP_HEAD: u8 = 2
-/** Only while the map is made: a place that was pushed before something else than a jump, as return addresses are. */
+/** Used while building the map: marks places that are pushed but not jumped to next, as return addresses are. */
 const RETURN_MARK: u8 = 4
 
 /**
- * Fills the map of code, one byte for each of its bytes. A loop head is the target of a jump back whose target was pushed
- * right before it. A call of an internal function looks like such a jump, when the function stands before it: then the
- * place behind the jump was pushed earlier, to come back to.
+ * Fills the map, one byte per byte of code. A loop head is the target of a backward jump that was pushed right before. A call
+ * of an earlier internal function looks the same, but has pushed the place behind the jump as return address.
  */
 export function analyze(code: usize, length: usize, map: usize): void {
   memory.fill(map, 0, length + 1)

@@ -1,11 +1,10 @@
-// Room that a job takes: a heap that only grows, lists that move when they grow, and hash tables. The next job begins with
-// all of it empty.
+// The job's memory: a growing heap, lists that move when they grow, and hash tables. The next job starts empty.
 import { FIRST_HEAP_END, GENERATION, HEAP_TOP, ROOM_END } from '../../layout'
 import { refuseRoom } from './host'
 
 const PAGE: usize = 65_536
 
-/** Bytes of a job, zeroed or not as they come; aligned to 16. */
+/** Aligned to 16; may contain old bytes. */
 export function take(size: usize): usize {
   let place = load<u32>(HEAP_TOP) as usize
   size = (size + 15) & ~15
@@ -17,14 +16,14 @@ export function take(size: usize): usize {
   return place
 }
 
-/** By half of the heap, as each growth has V8 look for garbage: a million slots took 2 s in steps of 4 pages. */
+/** Grows by half of the heap: each growth triggers V8's garbage collection (a million slots took 2 s in steps of 4 pages). */
 function growBy(pages: i32): void {
   const heap = memory.size() - ((load<u32>(ROOM_END) >> 16) as i32)
   const step = max(pages, max(4, heap >> 1))
   if (memory.grow(step) < 0 && memory.grow(pages) < 0) refuseRoom()
 }
 
-/** Makes room for `size` more bytes in a list whose globals are at `list`: place, bytes used, bytes there are. */
+/** Ensures room in a list whose globals are at `list`: address, bytes used, capacity. */
 export function reserve(list: usize, size: usize): usize {
   const used = load<u32>(list, 4) as usize
   const end = used + size
@@ -39,7 +38,7 @@ export function reserve(list: usize, size: usize): usize {
   return (load<u32>(list) as usize) + used
 }
 
-/** Adds an entry to a hash table whose globals are at `table`: place, mask, count. The hash stands `at` in it. */
+/** `table` points to the globals: address, mask, count. The entry's hash is `at` bytes in. */
 export function enter(table: usize, entry: usize, at: usize): void {
   const count = load<u32>(table, 8) + 1
   store<u32>(table, count, 8)

@@ -1,36 +1,36 @@
-// What the instance asks of its host while an operation runs.
+// Functions of the host that the instance calls during an operation.
 
-/** Fills in an account of which the address is set: balance, nonce, hash and length of code, flags. */
+/** Fills in balance, nonce, code hash and length, and flags of an account by its address. */
 @external('host', 'loadAccount')
 export declare function loadAccount(account: usize): void
 
-/** Puts the code of an account into memory, padded, and its map if there is one. */
+/** Writes an account's code, padded, and its jump map if cached. */
 @external('host', 'loadCode')
 export declare function loadCode(account: usize): void
 
 @external('host', 'loadCodeHash')
 export declare function loadCodeHash(account: usize): void
 
-/** Writes the word of a slot at the start of the transaction to `value`. The account has storage. */
+/** Writes a slot's value at the start of the transaction. The account has storage. */
 @external('host', 'loadSlot')
 export declare function loadSlot(account: usize, key: usize, value: usize): void
 
-/** Writes the hash of a block, one of the 256 before this one, as a word. */
+/** One of the 256 before this one. */
 @external('host', 'loadBlockHash')
 export declare function loadBlockHash(number: u64, target: usize): void
 
-/** Tells of a call of the console, before it happens. */
+/** Called before the console call runs. */
 @external('host', 'tellConsole')
 export declare function tellConsole(caller: usize, input: usize, length: usize): void
 
-/** Hands over all events, and empties their room. */
+/** Reports all events and empties their buffer. */
 @external('host', 'tellEvents')
 export declare function tellEvents(): void
 
-/** Hands over what was reached of the code of a creation, which goes with its frame. */
+/** Reports the record of init code, whose frame ends. */
 @external('host', 'tellReached')
 export declare function tellReached(record: usize): void
 
-/** The heap may not grow any more: throws. */
+/** Throws as the heap is full. */
 @external('host', 'refuseRoom')
 export declare function refuseRoom(): void

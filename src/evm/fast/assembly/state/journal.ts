@@ -1,10 +1,9 @@
-// The journal keeps values as they were when a frame began, for when it fails. A value is saved once a checkpoint, so that a
-// loop of stores does not fill the journal.
+// Keeps old values for reverts. Each value is saved once per checkpoint, so that loops of stores do not fill the journal.
 import * as layout from '../../layout'
 import { reserve } from './heap'
 import { copyWord, setEmptyHash } from '../arithmetic/words'
 
-/** Flags of an account that a failure leaves as they are: they tell what was done at some time. */
+/** Account flags that survive a revert. */
 const LASTING: u32 =
   layout.ACCOUNT_WRITTEN | layout.ACCOUNT_LISTED | layout.ACCOUNT_TOUCHED_EVER |
   layout.ACCOUNT_CODE_WRITTEN | layout.ACCOUNT_CODE_READY | layout.ACCOUNT_MET
@@ -47,12 +46,12 @@ export function saveNonce(account: usize): void {
   store<u64>(note(account, layout.ENTRY_NONCE), load<u64>(account, layout.ACCOUNT_NONCE), layout.ENTRY_VALUE)
 }
 
-/** Before code is given to an account, which had none. */
+/** Call it before setting the code of an account without code. */
 export function saveNoCode(account: usize): void {
   note(account, layout.ENTRY_CODE)
 }
 
-/** Sets flags of an account, until the frame fails. */
+/** Journaled. */
 export function raise(account: usize, flags: u32): void {
   const before = load<u32>(account, layout.ACCOUNT_FLAGS)
   if ((before & flags) == flags) return
@@ -68,7 +67,7 @@ export function checkpoint(): u32 {
   return id
 }
 
-/** Takes everything back that was noted since the journal was `used` bytes long. */
+/** Reverts all entries since the journal was `used` bytes long. */
 export function takeBack(used: u32): void {
   const base = load<u32>(layout.JOURNAL) as usize
   let top = load<u32>(layout.JOURNAL_USED)

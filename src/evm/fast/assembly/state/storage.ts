@@ -1,4 +1,4 @@
-// Storage and transient storage: slots by account and key, read from the host at most once a job.
+// Storage and transient storage by account and key; the host reads each slot at most once per job.
 import * as layout from '../../layout'
 import { has, listPlace, WARM_GAS } from './accounts'
 import { raiseNeed } from './gasneed'
@@ -7,19 +7,18 @@ import { loadSlot } from './host'
 import { saveCold, saveSlot } from './journal'
 import { copyWord, isEqual, isZero } from '../arithmetic/words'
 
-/** EIP-2929. */
 const COLD_SLOT_GAS: i64 = 2100
-/** An SSTORE must leave a called contract enough for a log (EIP-2200). */
+/** SSTORE requires more than this, so that a callee can log (EIP-2200). */
 const SENTRY_GAS: i64 = 2300
 const SET_GAS: i64 = 20_000
 const RESET_GAS: i64 = 5000
 
 const TRANSIENT: u32 = 1
 
-/** Too little gas; of the variants for compiled code also: leave it to the interpreter. */
+/** Too little gas. For compiled code also: the interpreter must run it. */
 const NONE: i64 = -1
 
-/** The slot of a key; `owner` is the account, for transient storage marked. */
+/** `owner` is the account; for transient storage it is marked. */
 function slotAt(owner: u32, key: usize): usize {
   const k0 = load<u64>(key)
   const k1 = load<u64>(key, 8)
@@ -70,7 +69,7 @@ function slotOf(frame: usize, key: usize): usize {
   return slotAt(load<u32>(frame, layout.FRAME_ACCOUNT), key)
 }
 
-/** Has it not been accessed (EIP-2929)? One of the access list is warm from the first time on. */
+/** EIP-2929. Slots of the access list start warm. */
 @inline
 function isCold(slot: usize): bool {
   const flags = load<u32>(slot, layout.SLOT_FLAGS)
@@ -87,15 +86,15 @@ function warmSlot(slot: usize): void {
   if (load<u32>(layout.REPORTS_ACCESS) && !(flags & layout.SLOT_LISTED)) listPlace((slot as u32) | 1)
 }
 
-/** For the transaction's access list (EIP-2930): warm from the start. */
+/** For the transaction's access list (EIP-2930). */
 export function preWarmSlot(account: usize, key: usize): void {
   const slot = slotAt(account as u32, key)
   store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_PREWARMED, layout.SLOT_FLAGS)
 }
 
 /**
- * Reads a slot: the word at `key` may be the target.
- * @returns gas left, below 0 when there is too little. The operation's base is paid already.
+ * `key` and `target` may be the same word. The base gas is paid.
+ * @returns gas left, below 0 if too little
  */
 export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
@@ -111,7 +110,7 @@ export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
   return gas
 }
 
-/** The same for compiled code: when the gas does not cover it nothing has happened. From berlin on. */
+/** For compiled code, since berlin: changes nothing if gas is short. */
 export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
   const isFirst = isCold(slot)
@@ -122,7 +121,7 @@ export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64):
   return gas
 }
 
-/** Writes a slot. @returns gas left, below 0 when there is too little: as much as is missing, or the least of all numbers */
+/** @returns gas left; below 0 the missing gas, or the minimum number */
 export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
   const fork = load<u32>(layout.FORK)
   if (fork >= layout.ISTANBUL) {
@@ -150,8 +149,8 @@ function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64
 }
 
 /**
- * The same for compiled code, which has paid for `ahead` more gas than it has used: near the end of the gas, and in
- * static frames, nothing happens and the interpreter decides. From berlin on.
+ * For compiled code since berlin, which has prepaid `ahead` gas. Near the end of the gas and in static frames it changes
+ * nothing and the interpreter takes over.
  */
 export function sstoreOrLeave(frame: usize, key: usize, value: usize, gas: i64, ahead: i64): i64 {
   if (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC) return NONE
@@ -165,7 +164,7 @@ function refund(gas: i64): void {
   store<i64>(layout.REFUND, load<i64>(layout.REFUND) + gas)
 }
 
-/** In constantinople (EIP-1283), and from istanbul on (EIP-2200, EIP-2929, EIP-3529): costs of a warm slot. */
+/** Warm slots in constantinople (EIP-1283) and since istanbul (EIP-2200, EIP-2929, EIP-3529). */
 function netCost(slot: usize, value: usize, fork: u32): i64 {
   const current = slot + layout.SLOT_VALUE
   const original = slot + layout.SLOT_ORIGINAL
@@ -191,7 +190,7 @@ function refundDirty(current: usize, original: usize, value: usize, clear: i64, 
   if (isEqual(original, value)) refund(isZero(original) ? unset : restore)
 }
 
-/** Before, and in petersburg. */
+/** Before constantinople, and in petersburg. */
 function grossCost(slot: usize, value: usize): i64 {
   const current = slot + layout.SLOT_VALUE
   if (isZero(current)) return isZero(value) ? RESET_GAS : SET_GAS

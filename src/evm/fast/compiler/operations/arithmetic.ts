@@ -1,4 +1,4 @@
-// Compiles operations on words to instructions on limbs, where that is faster than calling the instance.
+// Compiles word operations inline where that is faster than a call of the instance.
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
 import { I64_EQZ } from '../wasm/instructions.ts'
 import {
@@ -59,10 +59,10 @@ export function subWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
   return result as unknown as Limbs
 }
 
-/** Limbs of which products are formed in place; a helper is faster for more. */
+/** With more partial products a helper is faster. */
 const MOST_PRODUCTS = 4
 
-/** Undefined: too long to be done in place. */
+/** Undefined if too long for inline code. */
 export function mulWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs | undefined {
   let products = 0
   forPairs((i, j) => {
@@ -93,7 +93,6 @@ function forPairs(use: (i: number, j: number) => void): void {
   for (let i = 0; i < 4; i++) for (let j = 0; i + j < 4; j++) use(i, j)
 }
 
-/** 1 or 0. */
 export function isWordBelow(emitter: Emitter, a: Limbs, b: Limbs): Limb {
   let below: Limb = 0n
   for (let i = 0; i < 4; i++) {
@@ -120,7 +119,7 @@ export function isWordZero(emitter: Emitter, a: Limbs): Limb {
   return isZero(emitter, orAll(emitter, a))
 }
 
-/** By a known number of bits below 256. */
+/** `bits` is below 256. */
 export function shiftWordLeft(emitter: Emitter, a: Limbs, bits: number): Limbs {
   const limb = (i: number): Limb => {
     const from = i - (bits >> 6)
@@ -150,7 +149,7 @@ function shiftDown(emitter: Emitter, a: Limbs, bits: number, fill: Limb): Limbs 
 }
 
 /**
- * Compiles two ways to a word. The code takes the first when `decider` is 0.
+ * Compiles a branch: the code takes the first way if `decider` is 0.
  * @returns locals that both ways fill
  */
 export function either(

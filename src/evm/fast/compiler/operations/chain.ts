@@ -1,4 +1,4 @@
-// Compiles operations that read the message, the block and accounts, and those that read and write storage.
+// Compiles reads of message, block and accounts, and storage access.
 
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
@@ -14,7 +14,7 @@ function environment(place: number, limbs = 4): Compile {
   return ({ emitter, stack }) => stack.push(emitter.takeWord(place, limbs))
 }
 
-/** A word within the frame, or within what a number of the frame points to. */
+/** At an offset in the frame, or from the address that the frame has at `pointer`. */
 function wordOf(offset: number, limbs: number, pointer?: number): Compile {
   return ({ emitter, stack }) => {
     const limb = (i: number): Limb => {
@@ -42,7 +42,7 @@ const compileReturnSize: Compile = ({ emitter, stack }) => {
   stack.pushLimb(emitter.keep())
 }
 
-/** GAS: what is left when the whole trace is paid, and what of it lies ahead. */
+/** GAS is what the whole trace leaves, plus the prepaid rest. */
 const compileGas: Compile = (trace, step) => {
   const { emitter } = trace
   emitter.i32(layout.DEPENDS_ON_GAS)
@@ -85,7 +85,7 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.TSTORE, called('tstore', { changes: true })],
 ]
 
-/** Those whose gas the helpers know from this fork on; before, they are the interpreter's. */
+/** Helpers know their gas since this fork; before, the interpreter runs them. */
 export const ACCESS_OPERATIONS: readonly Row[] = [
   [OP.BALANCE, called('balanceOrLeave')],
   [OP.EXTCODESIZE, called('codeSizeOrLeave')],

@@ -1,5 +1,4 @@
-// Compiles PUSH, POP, DUP, SWAP and jumps. A trace goes where its recording went: a jump to a known place needs no code, any
-// other is compared with where it went then.
+// Compiles PUSH, POP, DUP, SWAP and jumps. A trace follows its recording: known jumps need no code, others compare the target.
 import { OP } from '../../../opcodes.ts'
 import type { Word } from '../trace/stack.ts'
 import type { Step, Trace } from '../trace/trace.ts'
@@ -37,7 +36,7 @@ function known(word: Word): bigint | undefined {
   return knownWord([a, b, c, d])
 }
 
-/** 0 when a word is this place in the code. */
+/** 0 if the word equals `pc`. */
 function differenceTo(trace: Trace, word: Word, pc: number): Limb {
   trace.hasUnknownJump = true
   const [low, ...upper] = trace.stack.limbs(word)
@@ -56,7 +55,7 @@ const compileJump: Compile = (trace, step) => {
   }
 }
 
-/** JUMPI: it was recorded with the way that it took. */
+/** The recording decides which way continues the trace. */
 const compileBranch: Compile = (trace, step) => {
   const target = known(trace.stack.peek())
   if (step.next === step.pc + 1) compileStay(trace, step, target)

@@ -1,4 +1,4 @@
-// Compiles memory, hashes, copies and logs.
+// Compiles memory access, hashes, copies and logs.
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
@@ -17,10 +17,10 @@ import {
   type Row,
 } from './operation.ts'
 
-/** Known offsets from here on are the interpreter's: they do not fit where instructions have them. */
+/** Larger known offsets exceed the immediates of instructions; the interpreter runs them. */
 const FAR = 0x4000_0000n
 
-/** The bytes of a vector backwards: memory is big-endian, limbs are not. */
+/** Reverses a vector: memory is big-endian, limbs are little-endian. */
 const BACKWARDS = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 function access(length: number, use: (trace: Trace, offset: Word, at: number) => void): Compile {
@@ -40,7 +40,7 @@ function isFar({ limbs }: Word): boolean {
   return limbs.slice(1).some((limb) => typeof limb === 'bigint' && limb !== 0n)
 }
 
-/** Expands the memory when it is too small for a word at the offset, or for one byte. */
+/** Expands the memory for `length` bytes at the offset. */
 function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
   const { emitter } = trace
   const offset = trace.stack.limb(word, 0)
@@ -59,7 +59,7 @@ function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
   emitter.end()
 }
 
-/** The last 31 bytes hold no word, but single bytes. */
+/** A word does not fit in the last 31 bytes. */
 function ifBeyond(emitter: Emitter, offset: Limb, then: () => void): void {
   emitter.limb(offset)
   emitter.frame32(layout.FRAME_MEMORY_SIZE)
@@ -78,7 +78,7 @@ function expand(trace: Trace, offset: Limb, length: number, exit: Exit): void {
   trace.readLimit()
 }
 
-/** Leaves the place in locals.ADDRESS; what is to be added to it comes back. */
+/** Sets locals.ADDRESS; returns the constant to add. */
 function place(trace: Trace, word: Word): number {
   const { emitter } = trace
   const offset = trace.stack.limb(word, 0)
@@ -162,7 +162,7 @@ const compileStoreByte: Compile = access(1, (trace, _, at) => {
   emitter.out.unsigned(at)
 })
 
-/** Copies into memory; what is copied stands at a place, and has a length, that numbers in memory tell. */
+/** The source's address and length are numbers in memory. */
 function copyFrom(place: PushNumber, length: PushNumber): Compile {
   return called('copyIn', { isLong: true, numbers: [place, length] })
 }
@@ -177,7 +177,7 @@ function globalNumber(place: number): PushNumber {
   return ({ emitter }) => emitter.global32(place)
 }
 
-/** RETURNDATACOPY may not read over the end; then it is the interpreter's. */
+/** Reading past the end is left to the interpreter. */
 const compileReturnCopy: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
   needGasUntilYield(trace, exit)
@@ -206,7 +206,7 @@ const compileReturnCopy: Compile = (trace, step) => {
   trace.readLimit()
 }
 
-/** LOG0 to LOG4. Topics stand one below the other. */
+/** Topics are below each other. */
 function compileLog(count: number): Compile {
   return (trace: Trace, step: Step) => {
     const exit = trace.exit(step.pc)

@@ -1,4 +1,4 @@
-// The type of an operation's compiler, and how operations call the instance.
+// The type of an operation's compiler, and calls of the instance.
 import { FLAG_STATIC, FRAME_FLAGS, OPERANDS } from '../../layout.ts'
 import type { Exit, Step, Trace } from '../trace/trace.ts'
 import type { Limbs } from '../wasm/emitter.ts'
@@ -15,10 +15,10 @@ export function operand(n: number): number {
 }
 
 interface Call {
-  /** Where the trace leaves when the gas does not suffice. */
+  /** Taken if gas runs short. */
   readonly exit?: Exit | undefined
   readonly words?: readonly Limbs[]
-  /** Put its other arguments on WebAssembly's stack, in their order. */
+  /** Further arguments, pushed in order. */
   readonly numbers?: readonly ((trace: Trace) => void)[]
 }
 
@@ -42,13 +42,13 @@ export function callHelper(trace: Trace, helper: Helper, call: Call = {}): void 
   if (call.exit !== undefined) trace.payOrLeave(call.exit)
 }
 
-/** What a helper has left in the place of a word, or in a room; undefined where it leaves none. */
+/** The word that the helper wrote; undefined if it has no result. */
 function resultOf({ emitter }: Trace, helper: Helper): Limbs | undefined {
   const place = SIGNATURES[helper].replace(/[^wWr]/g, '').search(/[Wr]/)
   return place === -1 ? undefined : emitter.takeWord(operand(place))
 }
 
-/** What a helper makes of words, free of further gas. */
+/** For helpers that cost no further gas. */
 export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[]): Limbs {
   callHelper(trace, helper, { words })
   const result = resultOf(trace, helper)
@@ -57,9 +57,9 @@ export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[
 }
 
 interface CalledTraits extends Pick<Call, 'numbers'> {
-  /** It changes the state: it is not for static frames. */
+  /** Not allowed in static frames. */
   readonly changes?: boolean
-  /** It may take long, and expand the memory. */
+  /** May be slow or expand memory. */
   readonly isLong?: boolean
 }
 
@@ -76,7 +76,7 @@ export function called(helper: Helper, { changes, isLong, ...call }: CalledTrait
   }
 }
 
-/** Leaves when what was paid on the way has used up the gas until its yield: long operations in a row would keep others waiting. */
+/** Exits if prepaid gas exceeds the gas until the yield: long operations in a row would block other work. */
 export function needGasUntilYield(trace: Trace, exit: Exit): void {
   trace.emitter.get(locals.GAS)
   trace.emitter.get(locals.YIELD)

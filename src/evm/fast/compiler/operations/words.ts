@@ -1,4 +1,4 @@
-// Compiles arithmetic, comparisons and bits.
+// Compiles arithmetic, comparisons and bit operations.
 import { OP } from '../../../opcodes.ts'
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
 import type { Helper } from '../wasm/helpers.ts'
@@ -35,7 +35,7 @@ function test(compute: Test): Compile {
   return pure((emitter, a, b) => [compute(emitter, a, b), 0n, 0n, 0n])
 }
 
-/** AND, OR, XOR: limb by limb, and limbs that do not matter are not asked for. */
+/** AND, OR, XOR by limb; limbs that cannot matter are not read. */
 function bitwise(compute: (emitter: Emitter, x: Limb, y: Limb) => Limb, absorbs: Limb): Compile {
   return ({ emitter, stack }) => {
     const a = stack.popWord()
@@ -80,7 +80,7 @@ function division(helper: 'div' | 'mod', opcode: number): Compile {
   }
 }
 
-/** Division of limbs; by 0 it gives 0. */
+/** Single limbs; 0 if divided by 0. */
 function divideShort(emitter: Emitter, opcode: number, a: Limb, b: Limb): Limb {
   if (b === 0n) return 0n
   const result = emitter.newLocal()
@@ -115,7 +115,7 @@ const compileIsZero: Compile = ({ emitter, stack }) => {
   stack.pushLimb(isWordZero(emitter, stack.pop()))
 }
 
-/** SHL, SHR, SAR: in place when the count is known, as it mostly is. */
+/** Inline for a known count, as it mostly is. */
 function shift(
   byKnown: (emitter: Emitter, a: Limbs, bits: number) => Limbs,
   helper: Helper,
@@ -132,10 +132,9 @@ function shift(
   }
 }
 
-/** SAR by more than 255 bits: only the sign is left, as after 255. */
+/** SAR by 255 bits or more leaves only the sign. */
 const SIGN_ONLY = 255
 
-/** EXP: its cost depends on the exponent. */
 const compileExp: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
   const { stack } = trace

@@ -1,4 +1,4 @@
-// Puts a trace's function together: the prologue, the loop around the operations, and the exits.
+// Assembles a trace's function: the prologue, the loop around the operations, the exits.
 
 import { STACK_LIMIT } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
@@ -10,13 +10,13 @@ import { Writer } from '../wasm/writer.ts'
 import { type Exit, readLimit, type Trace } from './trace.ts'
 
 export interface Links {
-  /** Gives an exit the cell it counts in, for the place where the code goes on. */
+  /** Allocates the counter cell of an exit that continues at `pc`. */
   readonly newCell: (pc: number) => number
-  /** Runs of an exit before what comes behind it is compiled too. */
+  /** Counts of an exit before the code behind it is compiled. */
   readonly threshold: number
 }
 
-/** The head of the trace: pays for all of it, or leaves. */
+/** The head charges the gas of the whole trace, or exits. */
 export function openTrace(trace: Trace, start: number): void {
   const { emitter } = trace
   const exit = trace.exitAtHead(start, trace.total)
@@ -32,8 +32,7 @@ export function openTrace(trace: Trace, start: number): void {
 }
 
 /**
- * Writes the end of a loop: the content of a slot goes to the locals where the next round expects it, or into memory where
- * no operation reads it.
+ * Closes a loop: moves slots to the locals of the next round, or to memory if no operation reads them.
  * @returns the slots that differ between rounds
  */
 export function closeLoop(trace: Trace): ReadonlySet<number> {
@@ -51,7 +50,7 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
         emitter.limb(limb)
         emitter.store64(placeOf(trace, slot) + 8 * i)
       } else if (typeof local === 'number' && local !== limb) {
-        // all values are read before the first local is written
+        // read all values before writing a local
         emitter.limb(limb)
         targets.push(local)
       }
@@ -79,9 +78,9 @@ function placeOf({ stack }: Trace, slot: number): number {
 }
 
 /**
- * The module of a trace whose operations are written.
+ * The module of a finished trace.
  * @param changing slots that differ between rounds
- * @param outer an emitter for what stands around them
+ * @param outer an emitter for the code around the operations
  */
 export function assemble(
   trace: Trace,
@@ -112,7 +111,7 @@ function openBlock(emitter: Emitter, opcode: number): void {
   emitter.op(wasm.TYPE_EMPTY)
 }
 
-/** The parameter is not among them. */
+/** Without the parameter. */
 function declareLocals(count: number): Uint8Array {
   const out = new Writer()
   const groups = [
@@ -155,7 +154,7 @@ function writePrologue(emitter: Emitter, trace: Trace): void {
   }
 }
 
-/** Leaves at once, with nothing changed, when the stack's height in bytes compares so. */
+/** Exits unchanged if the stack height compares so. */
 function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): void {
   emitter.get(locals.ADDRESS)
   emitter.frame32(layout.FRAME_STACK)
@@ -167,7 +166,7 @@ function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): vo
   emitter.end()
 }
 
-/** No trace goes on below 0, nor when others should have their turn. */
+/** The gas below which the trace must yield, at least 0. */
 function readFloor(emitter: Emitter): void {
   emitter.i32(0)
   emitter.load64(layout.YIELD_BELOW)
@@ -210,7 +209,7 @@ function writeExit(
   emitter.store32(layout.FRAME_STACK_TOP)
 }
 
-/** Limbs that no operation asked for stand in memory as they are. */
+/** Limbs that no operation read are in memory already. */
 function writeSlot(
   emitter: Emitter,
   trace: Trace,
@@ -225,7 +224,7 @@ function writeSlot(
   }
 }
 
-/** Gives the trace behind the exit, once there is one, to go on with; counts how often it is asked for. */
+/** Returns the trace behind the exit if linked, and counts otherwise. */
 function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): void {
   if (isLinked) {
     const cell = links.newCell(pc)

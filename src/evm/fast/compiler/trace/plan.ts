@@ -1,17 +1,17 @@
-// Turns a recording into the row of operations that a trace compiles.
+// Turns a recording into the operations that a trace compiles.
 import { nextOperation, OP, type Operation } from '../../../opcodes.ts'
 import type { Step } from './trace.ts'
 
-/** Operations of a trace, at most: the longest modules are then some 60 KB. */
+/** Limits modules to about 60 KB. */
 const MOST_STEPS = 600
 
-/** Where code went from a place on: the target of each jump, or what is behind a JUMPI that stayed. */
+/** The target of each jump, or the place behind a JUMPI not taken. */
 export interface Recording {
   readonly start: number
   readonly path: readonly number[]
-  /** The last jump led to the start, with as many words on the stack. */
+  /** The last jump led to the start with the same stack height. */
   readonly isLoop: boolean
-  /** The last jump led to where another trace begins. */
+  /** The last jump led to the start of another trace. */
   readonly isMet: boolean
 }
 
@@ -22,9 +22,9 @@ export interface Plan {
 }
 
 /**
- * Between jumps there is one way only, so that the targets tell everything. The row ends before an operation that is not
- * compiled, and before a jump of which it is not known where it goes.
- * @param operations those that are compiled
+ * Between jumps there is only one way, so the targets suffice. Ends before an operation that is not compiled, and before a jump
+ * with unknown target.
+ * @param operations those that can be compiled
  */
 export function planTrace(
   code: Uint8Array,

@@ -1,16 +1,16 @@
-// The symbolic stack: what each slot holds while compiling, relative to the stack's height where the trace begins. Slots
-// below that are the trace's entry. The trace reads those of their limbs that it uses once, before it runs.
+// The symbolic stack: compile-time content of each slot, relative to the height at the trace's start. Slots below are entry
+// words, whose used limbs the prologue loads once.
 import type { Emitter, Limb, Limbs } from '../wasm/emitter.ts'
 import { limbsOf } from '../wasm/limbs.ts'
 
-/** A word on the stack. Limbs of an entry word that nobody asked for yet are undefined. */
+/** Unread limbs of an entry word are undefined. */
 export interface Word {
   readonly limbs: (Limb | undefined)[]
-  /** The slot, below 0, where it stood on entry; undefined: it was computed. */
+  /** The slot, below 0, that it had on entry; undefined if computed. */
   readonly entry: number | undefined
 }
 
-/** What an exit writes back: the slots that differ from what the entry had, and how high the stack is. */
+/** What an exit writes back: slots that differ from entry, and the stack height. */
 export interface Snapshot {
   readonly slots: readonly number[]
   readonly words: readonly Word[]
@@ -21,7 +21,7 @@ export class SymbolicStack {
   readonly #emitter: Emitter
   readonly #current = new Map<number, Word>()
   readonly #entries = new Map<number, Word>()
-  /** The lowest slot that was looked at, at most 0, and the highest top there was, at least 0. */
+  /** The lowest slot read, at most 0, and the highest top, at least 0. */
   lowest = 0
   highest = 0
   height = 0
@@ -52,7 +52,7 @@ export class SymbolicStack {
     this.push(limbsOf(value))
   }
 
-  /** Takes the top without asking for its limbs. */
+  /** Does not read its limbs. */
   popWord(): Word {
     this.height--
     return this.at(this.height)
@@ -102,7 +102,7 @@ export class SymbolicStack {
     return [this.limb(word, 0), this.limb(word, 1), this.limb(word, 2), this.limb(word, 3)]
   }
 
-  /** A limb; of an entry word it gets a local, which the prologue fills. */
+  /** Allocates a local for a limb of an entry word, which the prologue loads. */
   limb(word: Word, i: number): Limb {
     const known = word.limbs[i]
     if (known !== undefined) return known

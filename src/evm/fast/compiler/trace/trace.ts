@@ -1,6 +1,5 @@
-// A trace while it is compiled: a row of operations that ran once, with its exits. The head charges the gas of the whole
-// row, and an exit gives back what was not used. The trace leaves before an operation that takes an unusual way, and the
-// interpreter runs that one: gas and errors are decided in one place.
+// A trace under compilation: a straight row of operations with exits. The head charges the gas of all, and exits refund the
+// unused part. It exits before unusual cases, so that only the interpreter decides on gas and errors.
 
 import { FRAME_MEMORY_SIZE } from '../../layout.ts'
 import type { Emitter, Limb } from '../wasm/emitter.ts'
@@ -13,7 +12,7 @@ import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
 export interface Step {
   readonly pc: number
   readonly opcode: number
-  /** What it costs at least, as the fork has it. */
+  /** The minimum cost in this fork. */
   readonly gas: number
   readonly next: number
 }
@@ -23,13 +22,12 @@ export interface Exit {
   readonly snapshot: Snapshot
   readonly used: number
   readonly passed: number
-  /** What comes behind it may be compiled as well. */
+  /** The code behind it may be compiled too. */
   readonly isLinked: boolean
-  /** Its place among those that are branched to; undefined until the first one does. */
+  /** The index among used exits; undefined until the first branch. */
   label: number | undefined
 }
 
-/** Nothing was changed since the head. */
 const UNCHANGED: Snapshot = { slots: [], words: [], height: 0 }
 
 export interface TraceCode {
@@ -41,14 +39,14 @@ export class Trace {
   readonly code: TraceCode
   readonly emitter: Emitter
   readonly stack: SymbolicStack
-  /** Exits that are branched to, by label. */
+  /** Exits in use, by label. */
   readonly exits: Exit[] = []
-  /** Gas of all its operations, and of those already passed. */
+  /** Gas of all operations, and of those passed. */
   readonly total: number
   used = 0
   passed = 0
   hasEnded = false
-  /** It goes through a jump whose target is not known here: elsewhere it may lead to other places. */
+  /** It contains a jump with unknown target, which may lead elsewhere at another place. */
   hasUnknownJump = false
   knownMemory = 0
 
@@ -60,17 +58,17 @@ export class Trace {
   }
 
   exit(pc: number, used: number = this.used, isLinked = false): Exit {
-    // one that is paid for has run
+    // an operation that is paid for has run
     const passed = used > this.used ? this.passed + 1 : this.passed
     return { pc, snapshot: this.stack.snapshot(), used, passed, isLinked, label: undefined }
   }
 
-  /** The exit for a head that nothing was changed behind. */
+  /** The exit of a head that changed nothing. */
   exitAtHead(pc: number, used: number): Exit {
     return { pc, snapshot: UNCHANGED, used, passed: 0, isLinked: false, label: undefined }
   }
 
-  /** Leaves when the i32 on the stack is not 0. */
+  /** Exits if the i32 on the stack is not 0. */
   leaveIf(exit: Exit): void {
     this.emitter.op(wasm.BR_IF)
     this.#target(exit)
@@ -86,11 +84,11 @@ export class Trace {
       exit.label = this.exits.length
       this.exits.push(exit)
     }
-    // past the blocks that are open, and the loop
+    // skip the open blocks and the loop
     this.emitter.out.unsigned(this.emitter.depth + 1 + exit.label)
   }
 
-  /** The rest of the trace is never run. */
+  /** The code behind it is unreachable. */
   end(exit: Exit): void {
     this.leave(exit)
     this.hasEnded = true
@@ -111,7 +109,7 @@ export class Trace {
     this.leaveIf(exit)
   }
 
-  /** The i64 on the stack is the gas left; below 0 it leaves. */
+  /** The i64 on the stack is the gas left; exits if below 0. */
   payOrLeave(exit: Exit): void {
     this.emitter.tee(locals.LEFT)
     this.emitter.i64(0n)
@@ -121,7 +119,7 @@ export class Trace {
     this.emitter.set(locals.GAS)
   }
 
-  /** Gas of the operations behind this one, which is paid and not used. */
+  /** Prepaid gas of the operations behind this one. */
   ahead(step: Step): bigint {
     return BigInt(this.total - this.used - step.gas)
   }

@@ -1,23 +1,20 @@
-// Writes the body of a trace's function: instructions, locals, and 256-bit words as four limbs. A limb is a known number or
-// a local.
+// Writes the body of a trace's function: instructions, locals, and words as four limbs, each a constant or a local.
 import * as wasm from './instructions.ts'
 import * as locals from './locals.ts'
 import { Writer } from './writer.ts'
 
-/** 64 bits: a constant, or the number of the local that holds them. */
+/** 64 bits: a constant, or the index of a local. */
 export type Limb = bigint | number
 
-/** 256 bits, the lowest first. */
+/** 256 bits, lowest limb first. */
 export type Limbs = readonly [Limb, Limb, Limb, Limb]
 
 export const MAX_LIMB: bigint = 2n ** 64n - 1n
 
-/** Writes instructions. */
 export class Emitter {
   readonly out: Writer = new Writer()
-  /** Number of the next free local. */
   nextLocal: number = locals.FIRST_LIMB
-  /** Blocks that are open within the trace's loop. */
+  /** Open blocks within the trace's loop. */
   depth = 0
 
   clear(): void {
@@ -26,7 +23,6 @@ export class Emitter {
     this.depth = 0
   }
 
-  /** Instructions without operands. */
   op(opcode: number): void {
     this.out.byte(opcode)
   }
@@ -46,7 +42,7 @@ export class Emitter {
     this.out.unsigned(local)
   }
 
-  /** Puts the value on the stack into a local of its own. */
+  /** Pops the value into a new local. */
   keep(): number {
     const local = this.nextLocal++
     this.set(local)
@@ -93,19 +89,17 @@ export class Emitter {
     this.#access(wasm.I32_STORE, 2, offset)
   }
 
-  /** Loads a number of 32 bits from the frame. */
   frame32(offset: number): void {
     this.get(locals.FRAME)
     this.load32(offset)
   }
 
-  /** Loads a number of 32 bits that stands at a fixed place. */
   global32(place: number): void {
     this.i32(0)
     this.load32(place)
   }
 
-  /** Sets a local to the number on the stack, and to 0 where that is less. */
+  /** Pops a number into a local; negative becomes 0. */
   setAtLeastZero(local: number): void {
     this.tee(local)
     this.i64(0n)
@@ -127,14 +121,14 @@ export class Emitter {
     this.out.unsigned(opcode)
   }
 
-  /** Loads or stores a vector wherever it stands. */
+  /** Needs no alignment. */
   vectorAccess(opcode: number, offset: number): void {
     this.vector(opcode)
     this.out.byte(0)
     this.out.unsigned(offset)
   }
 
-  /** Begins a block that is run when the i32 on the stack is not 0. */
+  /** Opens a block that runs if the i32 on the stack is not 0. */
   if(): void {
     this.out.byte(wasm.IF)
     this.out.byte(wasm.TYPE_EMPTY)
@@ -150,7 +144,6 @@ export class Emitter {
     this.depth--
   }
 
-  /** Stores a word at a fixed place. */
   putWord(limbs: Limbs, address: number): void {
     for (let i = 0; i < 4; i++) {
       this.i32(0)
@@ -159,7 +152,6 @@ export class Emitter {
     }
   }
 
-  /** Loads a word from a fixed place; limbs from `count` on are known to be 0. */
   takeWord(address: number, count = 4): Limbs {
     const limb = (i: number): Limb => {
       if (i >= count) return 0n

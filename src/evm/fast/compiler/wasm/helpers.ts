@@ -1,11 +1,10 @@
-// The functions of the instance that compiled code calls, and the parts that all modules of compiled code share.
+// The instance functions that compiled code calls, and the common parts of its modules.
 import { TYPE_FUNCTION, TYPE_I32, TYPE_I64 } from './instructions.ts'
 import { Writer } from './writer.ts'
 
 /**
- * The functions that compiled code may call, each with its arguments: f the frame, w a word of the stack, W one that the result
- * replaces, r room for the result, g the gas (what is left of it comes back, below 0 where that does not suffice), i and l other
- * numbers, of 32 and 64 bits.
+ * Signatures of the callable functions: f frame, w a stack word, W one that the result replaces, r room for the result, g gas
+ * (returns what is left, below 0 if short), i and l other numbers of 32 and 64 bits.
  */
 const TABLE = {
   mul: 'wW',
@@ -40,7 +39,6 @@ const TABLE = {
   codeHashOrLeave: 'Wg',
 } as const
 
-/** A function of the instance that compiled code may call. */
 export type Helper = keyof typeof TABLE
 
 export const SIGNATURES: Readonly<Record<Helper, string>> = TABLE
@@ -49,15 +47,14 @@ const HELPERS: readonly Helper[] = Object.keys(SIGNATURES) as Helper[]
 
 const INDEXES: ReadonlyMap<Helper, number> = new Map(HELPERS.map((name, index) => [name, index]))
 
-/** The function's number in modules of compiled code. */
 export function indexOf(helper: Helper): number {
   return INDEXES.get(helper) as number
 }
 
-/** The name under which a module gives its only function. */
+/** The export of a trace module. */
 export const TRACE_NAME = 't'
 
-/** The type of a trace: the frame goes in, an exit comes out. It stands behind those of the helpers. */
+/** Frame to exit. Its type index follows those of the helpers. */
 const TRACE_TYPE: number = HELPERS.length
 
 const IMPORTS = 'e'
@@ -67,7 +64,6 @@ const SECTION_FUNCTION = 3
 const SECTION_EXPORT = 7
 const SECTION_CODE = 10
 
-/** The imports of each module. */
 export function importsOf(
   memory: WebAssembly.Memory,
   functions: Readonly<Record<string, unknown>>,
@@ -76,7 +72,7 @@ export function importsOf(
   return { [IMPORTS]: { memory, ...helpers } }
 }
 
-/** Everything of a module before its code: it differs in nothing. */
+/** The constant part of a module before its code. */
 const HEAD: Uint8Array = makeHead()
 
 function makeHead(): Uint8Array {
@@ -85,14 +81,12 @@ function makeHead(): Uint8Array {
   section(out, SECTION_TYPE, (body) => {
     body.unsigned(HELPERS.length + 1)
     for (const name of HELPERS) signature(body, SIGNATURES[name])
-    // of a trace
     writeType(body, [TYPE_I32], [TYPE_I32])
   })
   section(out, SECTION_IMPORT, (body) => {
     body.unsigned(HELPERS.length + 1)
     text(body, IMPORTS)
     text(body, 'memory')
-    // a memory of at least one page
     body.bytes([2, 0, 1])
     HELPERS.forEach((name, type) => {
       text(body, IMPORTS)
@@ -140,7 +134,7 @@ function text(out: Writer, value: string): void {
   out.bytes(Buffer.from(value))
 }
 
-/** A whole module around the body of its function, declarations of locals included. */
+/** `body` includes the declarations of locals. */
 export function moduleOf(body: readonly Uint8Array[]): Uint8Array {
   const length = body.reduce((sum, part) => sum + part.length, 0)
   const size = new Writer()

@@ -4,7 +4,7 @@ export const TYPE_I32 = 0x7f
 export const TYPE_I64 = 0x7e
 export const TYPE_V128 = 0x7b
 export const TYPE_FUNCTION = 0x60
-/** Of blocks that leave nothing on the stack. */
+/** The type of blocks without result. */
 export const TYPE_EMPTY = 0x40
 
 export const UNREACHABLE = 0x00
@@ -25,7 +25,6 @@ export const I32_LOAD = 0x28
 export const I64_LOAD = 0x29
 export const I32_STORE = 0x36
 export const I64_STORE = 0x37
-/** Stores the lowest byte of an i64. */
 export const I64_STORE8 = 0x3c
 export const I32_CONST = 0x41
 export const I64_CONST = 0x42
@@ -57,7 +56,6 @@ export const I64_SHR_U = 0x88
 export const I32_WRAP_I64 = 0xa7
 export const I64_EXTEND_I32_U = 0xad
 
-/** Those of vectors come behind this prefix. */
 export const VECTOR = 0xfd
 export const V128_LOAD = 0
 export const V128_STORE = 11

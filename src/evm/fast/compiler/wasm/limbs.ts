@@ -1,8 +1,7 @@
-// Arithmetic on limbs: known numbers are computed while compiling, locals become instructions.
+// Arithmetic on limbs: folds constants, emits instructions for locals.
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from './emitter.ts'
 import * as wasm from './instructions.ts'
 
-/** Whether limbs, and words, are known. */
 export function isKnown(limb: Limb): limb is bigint {
   return typeof limb === 'bigint'
 }
@@ -14,7 +13,7 @@ function emit(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
   return emitter.keep()
 }
 
-/** Comparisons come out as i32. */
+/** Extends the i32 result. */
 function emitTest(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
   emitter.limb(x)
   emitter.limb(y)
@@ -105,7 +104,7 @@ export function times(emitter: Emitter, x: Limb, y: Limb): Limb {
   return isKnown(x) && isKnown(y) ? (x * y) & MAX_LIMB : emit(emitter, wasm.I64_MUL, x, y)
 }
 
-/** The upper half of a product: WebAssembly has only the lower. */
+/** The upper half of a product, which WebAssembly lacks. */
 export function timesHigh(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n || x === 1n || y === 1n) return 0n
   if (isKnown(x) && isKnown(y)) return (x * y) >> 64n
@@ -123,14 +122,13 @@ export function timesHigh(emitter: Emitter, x: Limb, y: Limb): Limb {
   return plus(emitter, sum, shiftRightBy(emitter, other, 32))
 }
 
-/** 0 exactly when all are 0. */
+/** 0 only if all are 0. */
 export function orAll(emitter: Emitter, limbs: readonly Limb[]): Limb {
   let result: Limb = 0n
   for (const limb of limbs) result = or(emitter, result, limb)
   return result
 }
 
-/** The limbs of a known word. */
 export function limbsOf(value: bigint): Limbs {
   return [
     value & MAX_LIMB,
@@ -140,7 +138,6 @@ export function limbsOf(value: bigint): Limbs {
   ]
 }
 
-/** A word's value when it is known as a whole. */
 export function knownWord([a, b, c, d]: Limbs): bigint | undefined {
   if (!isKnown(a) || !isKnown(b) || !isKnown(c) || !isKnown(d)) return undefined
   return a | (b << 64n) | (c << 128n) | (d << 192n)

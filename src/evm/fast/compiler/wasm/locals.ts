@@ -1,20 +1,19 @@
-// The locals of a trace's function that have a given meaning. The first is its parameter.
+// The locals of a trace's function with a fixed meaning. The first is its parameter.
 
 export const FRAME = 0
-/** The stack's place of the lowest slot that the trace knows of. */
+/** The address of the lowest stack slot in use. */
 export const BASE = 1
-/** Where the frame's memory begins. */
 export const MEMORY = 2
 export const ADDRESS = 3
-/** Of the exits: what the cell holds that they count in. */
+/** In exits: the value of their counter cell. */
 export const COUNT = 4
 export const VECTOR = 5
-/** Gas left when the whole trace is paid. */
+/** Gas left after paying the whole trace. */
 export const GAS = 6
-/** A word may be read at offsets below: the memory's size less 31, at least 0. */
+/** A word may be read at lower offsets: memory size less 31, at least 0. */
 export const LIMIT = 7
-/** Below so much gas a loop leaves at its head. */
+/** A loop exits at its head if gas is below this. */
 export const YIELD = 8
 export const LEFT = 9
-/** From here on locals hold limbs. */
+/** The first local for limbs. */
 export const FIRST_LIMB = 10

@@ -1,12 +1,11 @@
-// A growing row of bytes, and the encodings of numbers in WebAssembly (LEB128).
+// A growing byte buffer with WebAssembly's number encodings (LEB128).
 
 const FIRST_SIZE = 4096
 
-/** Splits a 64-bit constant in two, without arithmetic on bigints. */
+/** Splits a 64-bit constant without bigint arithmetic, which is slow. */
 const wide = new BigInt64Array(1)
 const halves = new Int32Array(wide.buffer)
 
-/** Writes bytes one after the other. Nothing is copied but when room runs out. */
 export class Writer {
   #bytes: Uint8Array = new Uint8Array(FIRST_SIZE)
   #length = 0
@@ -15,7 +14,7 @@ export class Writer {
     return this.#length
   }
 
-  /** What was written: a view, valid until the next write. */
+  /** A view, valid until the next write. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -35,7 +34,7 @@ export class Writer {
     this.#length += values.length
   }
 
-  /** An unsigned number below 2^32 (LEB128). */
+  /** Below 2^32. */
   unsigned(value: number): void {
     let rest = value >>> 0
     while (rest >= 0x80) {
@@ -45,7 +44,6 @@ export class Writer {
     this.byte(rest)
   }
 
-  /** A signed number of 32 bits (LEB128). */
   signed32(value: number): void {
     let rest = value | 0
     while (rest < -64 || rest > 63) {
@@ -55,7 +53,7 @@ export class Writer {
     this.byte(rest & 0x7f)
   }
 
-  /** The lower 64 bits of a number, as a signed one (LEB128). */
+  /** The lower 64 bits, as signed. */
   signed64(value: bigint): void {
     wide[0] = BigInt.asIntN(64, value)
     let low = halves[0] ?? 0
