@@ -1,4 +1,4 @@
-// The blocks of a forked network up to the one that the fork goes on from: known by number and hash once they were asked for.
+// Caches the blocks of the forked network up to the fork block, by number and hash.
 import { type Hash, ZERO_HASH } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
@@ -15,7 +15,7 @@ import { type BlockPoint, type Network, pointOf } from './network/network.ts'
 import { type BlockBody, bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
-/** What is kept: blocks with their states, hashes of no block, places of transactions. The store is asked for what is older. */
+/** Items in memory; the store holds the rest. */
 const KEPT_BLOCKS = 512
 const KEPT_STRANGERS = 4_096
 const KEPT_PLACES = 65_536
@@ -25,7 +25,7 @@ interface Place {
   readonly index: number
 }
 
-/** The block; undefined where there is none. @throws {NoAnswer} for what is no block, or another one */
+/** @throws {NoAnswer} for what is no block, or another one */
 function requireHash(json: Json, hash: Hash): RemoteBlock | undefined {
   const block = json === null ? undefined : readBlock(json)
   if (block === undefined || block.hash === hash) return block
@@ -42,7 +42,7 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
   readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
-  /** With the work that asked for them: for the next one, a node that had fallen behind may know them. */
+  /** With the work that asked: later work retries, as a node that had fallen behind may know the hash by then. */
   readonly #strangers = new LruCache<Hash, { readonly of: Patience | undefined }>(KEPT_STRANGERS)
 
   constructor(network: Network, head: RemoteBlock, lineage: Lineage) {
@@ -108,7 +108,7 @@ export class Ancestors implements BlockRun, MissSource {
     throw this.#missing({ kind: 'body', number })
   }
 
-  /** A block is no guess: what needs one ends here, and goes on when it is there. */
+  /** Blocks are never guessed: work that needs one stops here, and resumes when it is fetched. */
   #missing(miss: Miss): MissingState {
     gathering()?.add(miss, this)
     return new MissingState(miss, this)
@@ -118,7 +118,7 @@ export class Ancestors implements BlockRun, MissSource {
     return this.#records.get(number)?.block.header
   }
 
-  /** The number that contracts saw in a block that was read; undefined for its own. */
+  /** The NUMBER that contracts saw in a block that was read; undefined: the block's own number. */
   seenNumberOf(number: bigint): bigint | undefined {
     return this.#seen.get(number)
   }
@@ -137,7 +137,7 @@ export class Ancestors implements BlockRun, MissSource {
       return
     }
     await this.#fetchNumber(block.header.number)
-    // one beside the chain has a sibling of its number there
+    // a block beside the chain has a sibling of its number there
     if (this.#numbers.get(hash) === undefined) this.#strangers.set(hash, { of: currentPatience() })
   }
 
@@ -150,7 +150,7 @@ export class Ancestors implements BlockRun, MissSource {
     this.#numbers.set(hash, number)
   }
 
-  /** The record with what is fetched when somebody reads it: most look at the header alone. */
+  /** Fetches the body lazily: most readers need only the header. */
   #withBody(record: BlockRecord, number: bigint): BlockRecord {
     const body = (): BlockBody => this.#bodyOf(number)
     return {

@@ -1,4 +1,4 @@
-// The door: what a chain, its methods and its options need of forks, and the only file of them that others import.
+// The public interface of forks: other rooms import only this file.
 import type { Executor } from '../evm/executor.ts'
 import type { MethodContext } from '../methods/common/context.ts'
 import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
@@ -13,7 +13,6 @@ import { warmUp } from './start/warmup.ts'
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'
 export { type Merged, mergeRecordings } from './store/recording.ts'
 
-/** Loads what the first requests will need, for as long as something is waited for. */
 export async function warmUpUntil(waited: Promise<unknown>, executor: Executor): Promise<void> {
   let isThere = false
   const end = (): void => {
@@ -23,7 +22,6 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
   await warmUp(executor, () => !isThere)
 }
 
-/** @param upstream what the chain is a fork of now */
 export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
   return {
     executor: (inner) =>

@@ -1,4 +1,4 @@
-// The executor of a chain that may be a fork: a job that meets something unknown is done again once it is known.
+// Executor of a chain that may be a fork: reruns a job once the missing state is fetched.
 import type { MaybePromise } from '../core/promises.ts'
 import type {
   BlockEnd,
@@ -24,20 +24,19 @@ import { complete, type Gathering, gathering, withoutGuesses } from './network/g
 /** Slots that a queue's system call reads: excess and count of requests, head and tail (EIP-7002, EIP-7251). */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
-/** What is known of a message before it runs. */
 export type Foreseen = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
 
 type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
 type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
 
-/** Jobs on worlds that are here as a whole go straight to the executor within. */
+/** Jobs on worlds without missing state go straight to the inner executor. */
 export class GatheringExecutor extends DelegatingExecutor {
   readonly #foresee: Foresee
   readonly #adapt: Adapt
 
   /**
-   * @param foresee fetches what a message will need, as far as upstream tells: a second round less
-   * @param adapt makes a job what its network would run
+   * @param foresee prefetches what a message will need, which saves rounds
+   * @param adapt changes a job to what its network would run
    */
   constructor(inner: Executor, foresee: Foresee, adapt: Adapt) {
     super(inner)
@@ -67,14 +66,14 @@ export class GatheringExecutor extends DelegatingExecutor {
     return complete(() => super.endBlock(job), { guesses: true })
   }
 
-  /** What a tracer is told it must be told once: so the job is rehearsed without it until all is known. */
+  /** A tracer must see each event once, so the job runs without it until all state is known. */
   #run<Job extends TransactionJob | CallJob>(
     job: Job,
     message: Foreseen,
     run: (job: Job) => MaybePromise<Outcome>,
   ): MaybePromise<Outcome> {
     const outer = gathering()
-    // what goes on with a guess already fetches nothing more for it
+    // after a guess, nothing more is fetched
     if (outer?.hasMisses) return run(untold(job, outer))
     const foresee = (): Promise<void> | undefined => this.#foresee(message, job.world)
     const rehearsed = complete((attempt) => run(untold(job, attempt)), { guesses: true, foresee })
@@ -83,7 +82,7 @@ export class GatheringExecutor extends DelegatingExecutor {
   }
 }
 
-/** Reads what the system calls of a block will, those at its end too, so that it is fetched in one round. */
+/** Reads the slots of the block's system calls, including those at its end, so that one round fetches them. */
 function lookAhead({ world, block }: BlockStartJob): void {
   const { hardfork, coinbase } = block
   for (const { address } of systemContracts(hardfork)) accountAt(world, address)
@@ -95,7 +94,7 @@ function lookAhead({ world, block }: BlockStartJob): void {
   }
 }
 
-/** A job that nobody is told of, and that is given up once it has gone astray. */
+/** A job without a tracer that is cancelled once it has gone astray. */
 function untold<Job extends TransactionJob | CallJob>(job: Job, attempt: Gathering): Job {
   const { isAwaited } = job
   return {

@@ -1,4 +1,4 @@
-// What a message will need, as its network knows: a trace or an access list says it before the run has come there.
+// Prefetches what a message will need: the network's trace or access list names it before the run gets there.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
@@ -10,17 +10,17 @@ import { tellsOfNoMethod } from './client/provider.ts'
 import type { Foreseen } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
 
-/** The first tells accounts and slots with what is in them, the second addresses and slots alone. */
+/** A trace has accounts and slots with values, an access list only addresses and slots. */
 const TRACE = 'debug_traceCall'
 const LIST = 'eth_createAccessList'
 
-/** Methods that a network does not have, or takes too long for. */
+/** Methods that a network lacks, or that take too long there. */
 const refused = new WeakMap<Upstream, Set<string>>()
 
-/** Slots that are read as they are told of, at most: those of more are met one by one. */
+/** Slots of one prefetch; the run fetches any others itself. */
 const MOST_SLOTS = 10_000
 
-/** Milliseconds after which a network is no longer waited for: what it would tell is met without it. */
+/** Milliseconds; after that the call continues without the prefetch. */
 const PATIENCE_MS = 3_000
 
 interface Entry {
@@ -28,14 +28,14 @@ interface Entry {
   readonly storageKeys: readonly Hash[]
 }
 
-/** Asks the network what a message touches there, and fetches all of it; undefined where nothing is to be foreseen. */
+/** Undefined: there is nothing to prefetch. */
 export function foresee(
   upstream: Upstream | undefined,
   message: Foreseen,
   world: World,
 ): Promise<void> | undefined {
   if (upstream === undefined || message.to === null || message.data.length < 4) return undefined
-  // what is proven is not taken from a trace: a list is asked for with other things
+  // with proofs, values of a trace are of no use; an access list comes beside other requests
   const known = refused.get(upstream) ?? new Set(upstream.facts().isProven ? [TRACE] : [])
   refused.set(upstream, known)
   return known.has(TRACE) && known.has(LIST)
@@ -51,7 +51,7 @@ async function fetchForeseen(
 ): Promise<void> {
   const call = { from, to, value: quantityFromBigint(value), data: hexFromBytes(data) }
   const at = quantityFromBigint(upstream.number)
-  // who sends here may have nothing there
+  // the sender may have no balance there
   const stateOverrides = { [from]: { balance: `0x${'f'.repeat(32)}` } }
   const options = { tracer: 'prestateTracer', stateOverrides }
   const traced = await told(upstream, known, TRACE, [call, at, options])
@@ -67,7 +67,7 @@ async function fetchForeseen(
   await readAll(Array.isArray(accessList) ? accessList.filter(isEntry) : [], world)
 }
 
-/** What the network tells; nothing where it does not. A message that fails there says nothing of the method. */
+/** An error of the message itself says nothing about the method. */
 async function told(
   upstream: Upstream,
   known: Set<string>,
@@ -116,7 +116,6 @@ function isSlot(value: unknown): value is string {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
 }
 
-/** Reads what is listed: what is not here yet is fetched, accounts and slots at once. */
 async function readAll(list: readonly Entry[], world: World): Promise<void> {
   const attempt = new Gathering(true)
   let slots = 0
@@ -136,7 +135,7 @@ async function readAll(list: readonly Entry[], world: World): Promise<void> {
   try {
     await attempt.fetch()
   } catch (error) {
-    // what is told of need not be what the message comes to
+    // the prefetch is optional: the message may not need it
     if (!(error instanceof RefusedByUpstream)) throw error
   }
 }

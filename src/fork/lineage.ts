@@ -1,5 +1,4 @@
-// The hashes of the blocks below a fork. With proofs each is followed from the fork's own: by the hash that a header has of its
-// parent, or by what the contract of EIP-2935 keeps in the state that the fork's header has the root of.
+// Hashes of the blocks below a fork, with proofs by parent hashes or by the history contract (EIP-2935).
 import { DevchainError } from '../core/errors.ts'
 import {
   equalBytes,
@@ -20,10 +19,10 @@ import { type BlockPoint, type Network, pointOf } from './network/network.ts'
 import { BlockState } from './state.ts'
 import { unproven } from './tries.ts'
 
-/** Hashes that are kept: more than one walk comes by. */
+/** Cached hashes: more than one walk visits. */
 const KEPT_HASHES = 16_384
 
-/** Headers that are followed from parent to parent, and how many are fetched at once. */
+/** Headers of a walk from parent to parent, and how many one round fetches. */
 const MOST_WALKED = 8_192n
 const AT_ONCE = 256n
 
@@ -37,13 +36,13 @@ export class Lineage {
   readonly #network: Network
   readonly #fork: BlockPoint
   readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
-  /** The state after the fork's block as the network has it; undefined where nothing keeps hashes there. */
+  /** State after the fork block; undefined: it has no history contract. */
   #history: BlockState | undefined
 
   constructor(network: Network, head: RemoteBlock) {
     this.#network = network
     this.#fork = pointOf(head)
-    // the contract came with prague, as did this member
+    // prague brought both the contract and this member
     if (head.header.requestsHash !== undefined) this.#history = new BlockState(network, this.#fork)
     this.#note(head)
   }
@@ -52,17 +51,17 @@ export class Lineage {
     return number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
   }
 
-  /** @throws {DevchainError} `UPSTREAM_FAILED` where hashes cannot be had, or not be proven */
+  /** @throws {DevchainError} `UPSTREAM_FAILED` for hashes that cannot be fetched or proven */
   async find(numbers: readonly bigint[]): Promise<void> {
     await this.#fromHistory(numbers)
     const open = numbers.filter((number) => this.hashOf(number) === undefined)
     if (this.#network.isProven) {
-      // on the way to the oldest one the others are met
+      // the walk to the oldest one passes the others
       for (const number of open.toSorted((a, b) => (a < b ? -1 : 1))) await this.#prove(number)
     } else await Promise.all(open.map((number) => this.blockAt(number)))
   }
 
-  /** A block below the fork. @throws {DevchainError} as `find` */
+  /** @throws {DevchainError} as `find` */
   async blockAt(number: bigint): Promise<RemoteBlock> {
     if (this.#network.isProven) await this.#prove(number)
     const block = await this.#fetch(number)
@@ -71,10 +70,7 @@ export class Lineage {
     return block
   }
 
-  /**
-   * Holds what the network shows as a block against the hashes that are proven, as far back as these can be followed.
-   * @throws {DevchainError} `UPSTREAM_FAILED` when it is another
-   */
+  /** @throws {DevchainError} `UPSTREAM_FAILED` for a block other than the proven one */
   async requireOwn(json: Json): Promise<void> {
     if (json === null) return
     const block = readBlock(json)
@@ -99,7 +95,7 @@ export class Lineage {
     if (number > 0n) this.#hashes.set(number - 1n, parentHash)
   }
 
-  /** Number of the oldest block whose hash the contract keeps; that of the fork where there is none. */
+  /** The oldest block in the history contract; the fork block if there is none. */
   get #oldestKept(): bigint {
     const { number } = this.#fork
     if (this.#history === undefined) return number
@@ -120,7 +116,7 @@ export class Lineage {
     const misses = slots.map((slot) => ({ kind: 'slot', address, slot }) as const)
     const isThere = await this.#fetched(history.fetch([{ kind: 'account', address }, ...misses]))
     const account = isThere ? accountAt(history.world, address) : undefined
-    // another contract would keep them elsewhere, as that of Arbitrum does
+    // another contract may keep them elsewhere, as Arbitrum's does
     if (account === undefined || !equalBytes(account.code, code)) {
       this.#history = undefined
       return
@@ -131,7 +127,7 @@ export class Lineage {
     })
   }
 
-  /** False where the network does not tell, and nothing need be proven: headers tell it too. */
+  /** False: the network refuses, and without proofs headers are enough. */
   async #fetched(work: Promise<void>): Promise<boolean> {
     try {
       await work

@@ -1,4 +1,4 @@
-// The way in: a network and one of its blocks, as options name them, become what a chain begins with.
+// Opens a fork: resolves the network and block that the options name into what a chain starts with.
 import { DevchainError } from '../core/errors.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
@@ -35,24 +35,22 @@ import { recordTo } from './store/recording.ts'
 import { layered, memoryStore, type Store } from './store/store.ts'
 
 export interface ForkSettings extends DevchainSettings {
-  /** The headers are sent to the hosts of these, as what is in them may be a key; to any where this is undefined. */
+  /** Headers go only to these hosts, as they may hold keys; undefined: to all. */
   readonly headerUrls?: readonly string[] | undefined
 }
 
-/** Told of what a user should know: a sentence without secrets. */
+/** Receives warnings without secrets. */
 type OnNotice = (text: string) => void
 
 export interface OpenFork {
   readonly base: ForkBase
   readonly runFirst: RunFirst | undefined
   readonly fill: (chain: Chain) => Promise<void>
-  /** Writes what was fetched, and asks nothing more. */
   readonly close: () => void
 }
 
 /**
- * Finds the block, and makes of it what a chain begins with.
- * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked
+ * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` if the network does not answer
  */
 export async function openFork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   return settings.forkReplay === undefined
@@ -60,7 +58,7 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
     : openCassette(settings, settings.forkReplay, onNotice)
 }
 
-/** A fork of what a file holds. Nobody is asked. */
+/** A fork from a recording: it makes no requests. */
 function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
   const cassette = readCassette(file)
   const { head } = cassette
@@ -79,7 +77,7 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
   }
   const kept = layered(memoryStore(), storeOf(cassette))
   const { forkRecord: into } = settings
-  // what the replay reads, and nothing else
+  // record only what the replay reads
   const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
   const how = { ...settings, forkProofs: head.proofs ?? false }
   return opened(how, found, { asker, store, moveTo }, onNotice)
@@ -140,7 +138,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   }
 }
 
-/** Asks a network that was not asked yet: with the first request goes the question whether it has the block. */
+/** Checks the block together with the first request to a network that was not asked yet. */
 function greeting(client: Client, meet: () => Promise<void>): Asker {
   let met: Promise<void> | undefined
   return {
@@ -177,11 +175,9 @@ function headerOf(line: string): Header {
 
 const NEWER = `is of a hardfork that is not known here: contracts run by the rules of ${ASSUMED_HARDFORK}, which may cost other gas than there`
 
-/** Who answers, what is kept of it, and how to have somebody else answer. */
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
   readonly store: Store
-  /** The part of the store in which what is fetched is recorded. */
   readonly recording?: Store | undefined
 }
 
@@ -206,7 +202,7 @@ function opened(
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (block.isNewer) onNotice(`block ${block.header.number} ${NEWER}`)
-  // chains of one's own are many under one id, and may be begun anew
+  // local chains share ids and restart, so no block of theirs is final
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
@@ -220,7 +216,7 @@ function opened(
     onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
   }
   const ancestors = new Ancestors(network, block, lineage)
-  // what is mined first here goes on in the block of the forked transaction
+  // the first block mined here continues the block of the forked transaction
   const since = head.prefix === undefined ? block : readBlock(head.prefix.block)
   const seenNumber = isArbitrum ? seenAfter(block, since, ancestors) : undefined
   const hashes = new BelowHashes(network, block, (at) => lineage.blockAt(at))
@@ -254,13 +250,10 @@ function opened(
   }
 }
 
-/** Seconds between two blocks of the main network, which Arbitrum's contracts see the numbers of. */
+/** Seconds of an L1 slot: Arbitrum's contracts see L1 numbers. */
 const SLOT_SECONDS = 12n
 
-/**
- * In blocks mined here the number goes on with the time, as it does there.
- * @param since the newest block of the network that is known
- */
+/** In local blocks, the L1 number grows with the time. */
 function seenAfter(fork: RemoteBlock, since: RemoteBlock, ancestors: Ancestors): SeenNumber {
   return ({ number, timestamp }) => {
     if (number < fork.header.number) return ancestors.seenNumberOf(number)
@@ -270,7 +263,7 @@ function seenAfter(fork: RemoteBlock, since: RemoteBlock, ancestors: Ancestors):
   }
 }
 
-/** Methods whose answers are headers, or have their members. */
+/** Methods whose answers contain header members. */
 const TELLING_HEADERS: ReadonlySet<string> = new Set([
   'eth_getBlockByHash',
   'eth_getBlockByNumber',

@@ -1,4 +1,4 @@
-// The accounts and slots of another network at one of its blocks, as far as they were fetched.
+// Accounts and slots of a network at one block, as far as they were fetched.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import {
   type Address,
@@ -31,26 +31,24 @@ import { gathering, missed } from './network/gather.ts'
 import { type BlockPoint, type Network, partsOf, type SlotPlace } from './network/network.ts'
 import { ProvenTries, unproven } from './tries.ts'
 
-/** What is otherwise here than on the network, before anything was changed. */
 interface Patches {
   /**
-   * Accounts of this chain's users: they have a balance, and neither code nor slots, whatever others did with the keys that
-   * all the world knows. Their nonces go on from the network's, which is asked for when somebody wants to know.
+   * Accounts of this chain's users: with a balance but without code and slots, as their keys are public and others use
+   * them. Their nonces start from the network's, fetched on demand.
    */
   readonly own: ReadonlyMap<Address, bigint>
-  /** Code that is here where the network has none. */
+  /** Local code where the network has none. */
   readonly code: ReadonlyMap<Address, Uint8Array>
 }
 
 const NO_PATCHES: Patches = { own: new Map(), code: new Map() }
 
-/** Fewer slots of one block are asked for one by one, in a batch. */
+/** For fewer slots, a batch of single requests. */
 const LEAST_TOGETHER = 8
 
 /** Slots of one `eth_getStorageValues` (execution-apis). */
 const MOST_TOGETHER = 1_024
 
-/** What many accounts have alike is read once. */
 const codeOf = memoize(
   4_096,
   (text: string): { readonly code: Uint8Array; readonly hash: Hash } => {
@@ -60,19 +58,16 @@ const codeOf = memoize(
   },
 )
 
-/** The slots of one account. */
 interface Storage {
   readonly values: Map<bigint, bigint>
   readonly trie: Trie<StorageSlot>
 }
 
-/** What a network tells of an account. */
 interface Found extends Pick<Account, 'nonce' | 'balance'> {
   readonly code: ReturnType<typeof codeOf>
   readonly hasStorage: boolean
 }
 
-/** The state after a block of another network. */
 export class BlockState implements MissSource {
   readonly world: World
   readonly #network: Network
@@ -82,10 +77,9 @@ export class BlockState implements MissSource {
   readonly #nonces = new Map<Address, bigint>()
   readonly #storages = new Map<Address, Storage>()
   readonly #tries: ProvenTries | undefined
-  /** Contracts of the network's nodes that are answered here by what it tells. */
   readonly #standIns: StandIns | undefined
 
-  /** @param onLost told once, should the roots of what is changed not be known any more, and why */
+  /** @param onLost called once with the reason if the state root can no longer be known */
   constructor(
     network: Network,
     point: BlockPoint,
@@ -110,7 +104,7 @@ export class BlockState implements MissSource {
     }
   }
 
-  /** Values that are kept are no misses; proofs that are kept are read as they are fetched. */
+  /** Cached values are no misses; cached proofs are read when fetched. */
   isKept(miss: Miss): boolean {
     if (!this.#network.isProven || !('address' in miss)) return false
     const slots = miss.kind === 'slot' ? [wordFromBigint(miss.slot)] : []
@@ -139,13 +133,13 @@ export class BlockState implements MissSource {
     if (known !== undefined || this.#accounts.has(address)) return known
     if (this.#takeKept(address)) return this.#accounts.get(address)
     missed({ kind: 'account', address }, this)
-    // what a guess is good for: slots of it are asked for in the same round
+    // a guess lets the same round fetch slots of the account
     return { ...emptyAccount(address), storage: this.#storageOf(address).trie }
   }
 
   *#known(): Iterable<readonly [Uint8Array, Account]> {
     for (const [address, account] of this.#accounts) {
-      // whose nonce nobody asked for is as it was made here
+      // without a read of the nonce, it is as it was made here
       if (this.#patches.own.has(address) && !this.#nonces.has(address)) {
         const balance = this.#patches.own.get(address) ?? 0n
         yield [addressKey(address), { ...emptyAccount(address), balance }]
@@ -153,7 +147,7 @@ export class BlockState implements MissSource {
     }
   }
 
-  /** Its nonce is asked for by whoever reads it, or copies the account. */
+  /** The nonce is fetched when it is read, or when the account is copied. */
   #ownAccount(address: Address, balance: bigint): Account {
     const nonce = (): bigint => {
       const known = this.#nonces.get(address) ?? this.#keptNonce(address)
@@ -173,7 +167,6 @@ export class BlockState implements MissSource {
     }
   }
 
-  /** A nonce that an earlier fork fetched is there at once. */
   #keptNonce(address: Address): bigint | undefined {
     const kept = this.#keptAt('eth_getTransactionCount', [address])
     if (kept === undefined) return undefined
@@ -207,12 +200,12 @@ export class BlockState implements MissSource {
 
   #told(address: Address, balance: bigint, nonce: bigint, text: unknown): Account | undefined {
     const code = codeOf(String(text))
-    // without code and nonce nothing ever ran there that could have written a slot
+    // without code and nonce, nothing could have written a slot
     const hasStorage = nonce > 0n || code.code.length > 0
     return this.#accountOf(address, { balance, nonce, code, hasStorage })
   }
 
-  /** An account that an earlier fork fetched is there at once. @returns false where it did not */
+  /** @returns false if no earlier fork fetched the account */
   #takeKept(address: Address): boolean {
     const balance = this.#keptAt('eth_getBalance', [address])
     if (balance === undefined) return false
@@ -226,7 +219,7 @@ export class BlockState implements MissSource {
   async #fetchProven(address: Address, tries: ProvenTries): Promise<void> {
     const proof = tries.proveAccount(address)
     const hash = proof.then((found) => found?.codeHash ?? EMPTY_CODE_HASH)
-    // nobody may wait for it any more
+    // a failure that nobody awaits any more is ignored
     hash.catch(() => undefined)
     const [proven, text] = await Promise.all([
       proof,
@@ -237,11 +230,11 @@ export class BlockState implements MissSource {
     const hasStorage = proven !== undefined && !equalBytes(proven.storageRoot, EMPTY_ROOT_BYTES)
     const { nonce, balance } = proven ?? { nonce: 0n, balance: 0n }
     const account = this.#accountOf(address, { nonce, balance, code, hasStorage })
-    // an empty account that is there: it goes when it is touched (EIP-161)
+    // an empty account that exists: a touch deletes it (EIP-161)
     this.#accounts.set(address, account ?? (proven && emptyAccount(address)))
   }
 
-  /** Undefined for one of which nothing is there: it cannot be told from an empty one, which no newer fork has. */
+  /** Undefined for an empty account: it looks like a missing one, and newer hardforks have none. */
   #accountOf(
     address: Address,
     { nonce, balance, code: { code, hash: codeHash }, hasStorage }: Found,
@@ -333,7 +326,7 @@ export class BlockState implements MissSource {
     )
   }
 
-  /** @returns false where the network does not know the method, or some of the values are here as single ones */
+  /** @returns false: slots must be asked for one by one */
   async #fetchTogether(slots: readonly SlotPlace[]): Promise<boolean> {
     const values = await this.#network.storageValues(slots, this.#point)
     if (values === undefined) return false
@@ -367,7 +360,6 @@ export class BlockState implements MissSource {
     }
   }
 
-  /** An account is known with the nodes on the way to it. */
   #require(address: Address): void {
     const isOwn = this.#patches.own.has(address)
     if (isOwn ? this.#nonces.has(address) : this.#accounts.has(address)) return
@@ -393,9 +385,9 @@ export class BlockState implements MissSource {
   }
 }
 
-/** The root of what is known: that of the network until something is changed, then that of the changes alone. */
+/** Before any change the network's root, after that the root of the changes alone. */
 function rootOf<V>({ set, setRoot, gone }: BackedChanges<V>, untouched: Uint8Array): Uint8Array {
-  // nothing that comes of a guess is kept
+  // keep nothing that follows from a guess
   if (gathering()?.hasGuessed === true) return EMPTY_ROOT_BYTES
   const [first] = gone
   return set === undefined && first === undefined ? untouched : setRoot()

@@ -1,4 +1,4 @@
-// The tries of one block of another network, as far as they were proven: local state stands on their nodes.
+// The proven parts of a block's tries on another network, on which local state builds.
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
@@ -24,7 +24,6 @@ import type { BlockPoint, Network } from './network/network.ts'
 import { namesWith } from './proofs/prefixes.ts'
 import { type ProvenNodes, provenValue } from './proofs/proof.ts'
 
-/** An account as the state trie has it. */
 interface ProvenAccount {
   readonly nonce: bigint
   readonly balance: bigint
@@ -39,13 +38,12 @@ export class ProvenTries {
   readonly #source: MissSource
   readonly #onLost: (why: string) => void
   readonly #nodes: ProvenNodes = new Map()
-  /** Of storage, of the accounts that were proven. */
   readonly #roots = new Map<Address, Uint8Array>()
   #lost: string | undefined
 
   /**
-   * @param source who fetches what is missing, and is asked by `fetchNodes` for nodes
-   * @param onLost told once, when a node cannot be had: why state roots are not known from then on
+   * @param source fetches what is missing, and delegates nodes to `fetchNodes`
+   * @param onLost called once, when a node cannot be fetched: why state roots are unknown from then on
    */
   constructor(
     network: Network,
@@ -70,8 +68,8 @@ export class ProvenTries {
   }
 
   /**
-   * An account; undefined where there is none.
-   * @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof does not hold
+   * Undefined: the proof shows that there is none.
+   * @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof is wrong
    */
   async proveAccount(address: Address): Promise<ProvenAccount | undefined> {
     const root = bytesFromHex(this.#point.stateRoot)
@@ -84,7 +82,10 @@ export class ProvenTries {
     return account
   }
 
-  /** The words in slots of an account, whose own proof is asked for beside them. @throws as `proveAccount` */
+  /**
+   * Fetches the account's proof in parallel.
+   * @throws as `proveAccount`
+   */
   async proveSlots(address: Address, slots: readonly bigint[]): Promise<readonly bigint[]> {
     const root = this.#roots.get(address) ?? this.#rootOf(address)
     const reader = async (): Promise<(answer: Json, slot: bigint) => bigint> => {
@@ -98,7 +99,6 @@ export class ProvenTries {
     return this.#network.slotProofs(address, slots, this.#point, reader())
   }
 
-  /** What a proof has at a key; undefined where it proves that there is nothing. */
   #read<T>(
     what: string,
     proof: unknown,
@@ -111,7 +111,7 @@ export class ProvenTries {
       const value = provenValue(root, key, nodes, this.#nodes)
       return value && read(decodeRlp(value))
     } catch (error) {
-      // nodes that cannot be decoded prove nothing either
+      // undecodable nodes prove nothing either
       if (!(error instanceof BrokenProof || error instanceof DevchainError)) throw error
       throw unproven(what, error.message)
     }
@@ -122,15 +122,15 @@ export class ProvenTries {
     return this.#roots.get(address) ?? EMPTY_ROOT_BYTES
   }
 
-  /** Why state roots are those of what is known alone; undefined where they are the network's. */
+  /** Why state roots cover only known state; undefined: they are the network's. */
   readonly whyUnknown: BackingNodes<unknown>['whyUnknown'] = () => {
     if (this.#lost !== undefined) return this.#lost
     return gathering()?.hasGuessed === true ? 'not all that it takes is known yet' : undefined
   }
 
   /**
-   * Fetches nodes that nothing here is the name of, as a deletion needs them whose branch gives way to another child: by
-   * proofs of names that lead there.
+   * A deletion may need the other child of a branch, whose name is unknown: fetches proofs of made-up names on its
+   * path.
    */
   async fetchNodes(misses: readonly NodeMiss[]): Promise<void> {
     const byOwner = new Map<Address | undefined, string[]>()
@@ -204,7 +204,6 @@ function nodesOf(value: unknown): readonly Uint8Array[] {
   return value.map((node) => bytesFromHex(String(node)))
 }
 
-/** The error of something that is not as the block's state root has it. */
 export function unproven(what: string, why: string): DevchainError {
   const message = `the forked network lies, or serves another block: the proof of ${what} does not hold: ${why} (--fork-proofs)`
   return new DevchainError('UPSTREAM_FAILED', message)

@@ -1,6 +1,5 @@
-// What contracts learn of a block of Arbitrum. It has two numbers: blocks count its own, and contracts see as NUMBER the block of
-// the network below. Its own they ask of ArbSys, which has a stand-in here. BLOCKHASH gives hashes of the network below, as
-// Arbitrum's nodes were told of them: they are asked for in a call at the block that sees them, whose code is the question.
+// What contracts on Arbitrum see: NUMBER is the L1 block, and BLOCKHASH has L1 hashes, which init code in an
+// `eth_call` at the block returns. ArbSys (a stand-in) gives the L2 block.
 import { type Hash, parseHash, wordFromBigint } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
@@ -16,11 +15,9 @@ import { ARBSYS } from '../network/owncontracts.ts'
 import { STAND_IN } from './question.ts'
 import { arbSysIn } from './standins.ts'
 
-/** Blocks whose contracts ask for hashes, and hashes of each. */
 const KEPT_BLOCKS = 64
 const KEPT_HASHES = 256
 
-/** Hashes of blocks of the network below. */
 export class BelowHashes {
   readonly #network: Network
   readonly #blockAt: (number: bigint) => Promise<RemoteBlock>
@@ -39,8 +36,8 @@ export class BelowHashes {
   }
 
   /**
-   * @param own the number of the block whose contracts ask
-   * @param number one of the 256 before the number that they see
+   * @param own the L2 number of the block whose contracts ask
+   * @param number one of the 256 L1 blocks before the one they see
    */
   seenIn(own: bigint, number: bigint): Hash | undefined {
     const { header, parentNumber = 0n } = this.#fork
@@ -61,7 +58,6 @@ export class BelowHashes {
   }
 }
 
-/** The hashes that the contracts of one block see. */
 class SeenHashes implements MissSource {
   readonly #network: Network
   readonly #point: () => Promise<BlockPoint>
@@ -92,12 +88,11 @@ class SeenHashes implements MissSource {
   }
 }
 
-/** Init code that returns the hash of a block. */
 function asking(number: bigint): string {
   return `0x7f${number.toString(16).padStart(64, '0')}4060005260206000f3`
 }
 
-/** What PREVRANDAO gives in each block: its difficulty. */
+/** PREVRANDAO is the difficulty in each block. */
 const PREV_RANDAO: Hash = wordFromBigint(1n)
 
 export function adapting(
@@ -117,7 +112,7 @@ export function adapting(
   }
 }
 
-/** An account that somebody has put in its place stays. */
+/** Keeps an account that a user has put at the address of ArbSys. */
 function withArbSys(world: World, block: TransactionJob['block']): World {
   const account = accountAt(world, ARBSYS)
   if (account?.codeHash !== STAND_IN.codeHash) return world

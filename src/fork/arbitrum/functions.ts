@@ -1,10 +1,10 @@
-// Which functions of Arbitrum's own contracts are answered here: those that only read, and so can be asked of the network.
+// The read-only functions of Arbitrum's own contracts, which are answered here by asking the network.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
 import { ARBITRUM } from '../network/owncontracts.ts'
 
 /**
- * Signatures by the contract's name: each has no parameter, or one that 20 bytes hold.
+ * Signatures by contract name. Each has no parameter, or one that fits 20 bytes.
  * @see https://github.com/OffchainLabs/nitro-precompile-interfaces
  */
 const READING: Readonly<Record<string, readonly string[]>> = {
@@ -76,7 +76,6 @@ const READING: Readonly<Record<string, readonly string[]>> = {
 
 interface Reading {
   readonly name: string
-  /** By their selectors. */
   readonly functions: ReadonlyMap<number, string>
 }
 
@@ -89,7 +88,6 @@ export const CONTRACTS: ReadonlyMap<Address, Reading> = new Map(
   }),
 )
 
-/** The first four bytes of a signature's hash, as a number. */
 export function selectorOf(signature: string): number {
   return Number(keccakHash(new TextEncoder().encode(signature)).slice(0, 10))
 }

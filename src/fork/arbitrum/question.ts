@@ -1,13 +1,13 @@
-// Code that stands for a contract of Arbitrum's nodes. It knows nothing: it reads its answer from slots, whose numbers say what it
-// was asked, so that what is not known yet is fetched as any slot is. Nothing is ever written there.
+// Code of the stand-ins for Arbitrum's contracts. It reads answers from slots whose numbers encode the question, so
+// that unknown answers are fetched like any slot. It never writes.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bigintFromBytes, bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
 
 /**
- * A slot's number has the selector (4 bytes), what follows it (1 byte: 0 nothing, 1 a parameter that 20 bytes hold, 2 something
- * else, or value was sent), the index of a word (2 bytes), nothing (5 bytes), and the parameter (20 bytes). The word of index 0 is
- * twice the bytes of the answer, and 1 more where the call succeeds; those after it are the answer. test/unit/fork/arbitrum.test.ts
- * has the code in words.
+ * A slot number holds the selector (4 bytes), the kind of input (1 byte: 0 none, 1 a parameter of 20 bytes, 2 anything
+ * else, or value was sent), the index of a word (2 bytes), zeros (5 bytes) and the parameter (20 bytes). Word 0 is
+ * twice the size of the answer in bytes, plus 1 if the call succeeds; the answer follows.
+ * test/unit/fork/arbitrum.test.ts explains the code.
  */
 export const STAND_IN: Code = codeOf([
   '0x60003560e01c60e01b3461003f576004361061003f573660041461004657366024141561003f57',
@@ -16,7 +16,7 @@ export const STAND_IN: Code = codeOf([
   '61007e576000fd5b6000f3',
 ])
 
-/** ArbInfo: balances and code of accounts, as they are here. test/unit/fork/arbitrum.test.ts has it in words. */
+/** ArbInfo: local balances and code of accounts. test/unit/fork/arbitrum.test.ts explains the code. */
 export const ARB_INFO: Code = codeOf([
   '0x346100295736602414156100295760003560e01c8063f8b2cb4f1461002f57637e105ce21461003c',
   '575b60006000fd5b6004353160005260206000f35b600435803b6020600052806020528060006040',
@@ -33,10 +33,9 @@ function codeOf(parts: readonly string[]): Code {
   return { code, codeHash: keccakHash(code) }
 }
 
-/** What a slot is read for. */
 export interface Question {
   readonly selector: number
-  /** The call's whole input; undefined where the slot cannot say it. */
+  /** The whole call input; undefined if the slot cannot encode it. */
   readonly data: string | undefined
   readonly parameter: bigint
   readonly index: number
@@ -54,7 +53,6 @@ export function questionIn(slot: bigint): Question {
   return { selector, data, parameter, index: Number((slot >> 200n) & 0xffffn) }
 }
 
-/** What the slots of an answer hold. */
 export function wordsOf(returned: Uint8Array, isSuccess: boolean): readonly bigint[] {
   const head = BigInt(returned.length * 2) + (isSuccess ? 1n : 0n)
   const count = Math.ceil(returned.length / 32)
@@ -66,7 +64,6 @@ export function wordsOf(returned: Uint8Array, isSuccess: boolean): readonly bigi
   return [head, ...words]
 }
 
-/** The answer that is one number. */
 export function oneWord(value: bigint): readonly bigint[] {
   return wordsOf(paddedBytes(value, 32), true)
 }

@@ -1,4 +1,4 @@
-// The contracts of Arbitrum's nodes in the state after a block: what they answer is asked of the network, in a call at that block.
+// Stand-ins for the contracts of Arbitrum's nodes, which ask the network with calls at their block.
 import {
   type Address,
   bytesFromHex,
@@ -29,7 +29,7 @@ import { ARB_INFO, oneWord, type Question, questionIn, STAND_IN, wordsOf } from 
 
 const MOST_KEPT = 1_024
 
-/** What a call answers that fails without a word. */
+/** A revert without data. */
 const REFUSED: readonly bigint[] = [0n]
 
 const L1_FEES = selectorOf('getCurrentTxL1GasFees()')
@@ -54,7 +54,6 @@ export class StandIns implements MissSource {
     this.#point = point
   }
 
-  /** Undefined for any other account. */
   account(address: Address): Account | undefined {
     if (address === ARBINFO) return ARBINFO_ACCOUNT
     const known = this.#accounts.get(address)
@@ -96,7 +95,7 @@ export class StandIns implements MissSource {
       this.#network.tellOnce(`${contract} ${signature} fails: what it answers cannot be proven`)
       return REFUSED
     }
-    // nothing is posted to the network below, so nothing is paid for it
+    // nothing is posted to L1, so nothing is paid for it
     if (selector === L1_FEES) return oneWord(0n)
     this.#network.tellOnce(`${contract} at ${address} ${AS_AT_FORK}`)
     try {
@@ -127,7 +126,7 @@ function keyOf(address: Address, { selector, data }: Question): string {
   return `${address} ${data ?? `${selector} and more`}`
 }
 
-/** Storage that answers what its slots' numbers ask. */
+/** Storage whose slots answer the questions in their numbers. */
 function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
   const backing: Backing<StorageSlot> = {
     get: (_, slot) => {
@@ -143,7 +142,6 @@ function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
 
 type Block = Pick<BlockEnvironment, 'number' | 'chainId' | 'blockHash'>
 
-/** ArbSys as it is in a block, of which it tells what is known here. */
 export function arbSysIn(standIn: Account, block: Block): Account {
   const storage = answering((slot) => {
     const question = questionIn(slot)
@@ -159,7 +157,7 @@ function toldOf(block: Block, { selector, parameter }: Question): readonly bigin
   return selector === BLOCK_HASH ? hashWords(block, parameter) : undefined
 }
 
-/** As ArbSys has it since version 11 of ArbOS. */
+/** As in ArbSys since ArbOS 11. */
 function hashWords({ number, blockHash }: Block, asked: bigint): readonly bigint[] {
   const isTold = asked < number && asked + TOLD_HASHES >= number
   if (isTold) return oneWord(BigInt(blockHash(asked) ?? ZERO_HASH))

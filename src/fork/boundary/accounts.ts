@@ -1,4 +1,4 @@
-// What is told of accounts over the block of the fork, where the network knows more of them than is known here.
+// Account methods across the fork block, where the network knows more than this chain.
 import { type Address, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts/accounts.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
@@ -17,7 +17,7 @@ import {
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-/** An account at an old block: with the root of its storage, which follows from slots that are not known here. */
+/** At old blocks, the storage root depends on slots that are not known here. */
 export function accountOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
@@ -46,7 +46,6 @@ async function storageRootAt({ params, upstream }: Question, number: bigint): Pr
   }
 }
 
-/** The root of storage that stands in an answer. */
 async function rootIn(
   upstream: Question['upstream'],
   method: string,
@@ -62,10 +61,7 @@ async function rootIn(
   return read(await upstream.ask(method, params, number, read))
 }
 
-/**
- * A slot of an account without code and nonce. Nothing that ran could have written it, so that it counts as empty here; but test
- * nodes have methods that write slots of any account.
- */
+/** Without code and nonce there are no slots, as no code could have written them; but test nodes can set any slot. */
 export function slotOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
@@ -99,7 +95,7 @@ function methodOf({ context, method }: Question, name: string): Question['method
   return context.registry.get(name) ?? method
 }
 
-/** Code by its hash: the network's accounts are not all known here. */
+/** The network's accounts are not all known here, so code may have to be looked up there by its hash. */
 export function codeOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const reference = referenceIn(params[1] ?? 'latest')
@@ -125,7 +121,7 @@ export function codeOver(question: Question): Promise<Json> | undefined {
   })()
 }
 
-/** The accounts that blocks changed, those of the network before those that were mined here. */
+/** The accounts that blocks changed: first the network's blocks, then those mined here. */
 export function modifiedOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
@@ -138,7 +134,7 @@ export function modifiedOver(question: Question): Promise<Json> | undefined {
     const isOneBlock = last === undefined
     const to = isOneBlock || last === 'here' ? undefined : await numberIn(upstream, last)
     const isKnown = isOneBlock ? from !== 0n : last === 'here' || (to ?? -1n) > (from ?? 0n)
-    // what is wrong the chain says in its own words
+    // the chain reports what is wrong
     if (from === undefined || !isKnown) return await answerHere(question)
     if (last !== 'here') return await askNetwork(question, params, to ?? from)
     return await modifiedOnBothSides(question, from, end!)

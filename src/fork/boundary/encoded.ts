@@ -1,4 +1,4 @@
-// Encodings of old blocks where the network gives none: made of what it tells in JSON, and held against the hashes of the block.
+// Encodes old blocks from their JSON where the network has no raw form, and checks the hashes.
 import { DevchainError } from '../../core/errors.ts'
 import {
   bytesFromHex,
@@ -42,7 +42,7 @@ export const rawReceipts: Fallback = (refused) =>
 export const rawTransactions: Fallback = (refused) =>
   listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot)
 
-/** The block with its transactions, whose header has the hash that the network tells. */
+/** Checks that the header has the hash the network gives. */
 async function blockIn(refused: Refused): Promise<{ header: Header; json: Members }> {
   const { upstream, number } = refused
   const params = [quantityFromBigint(number), true]
@@ -89,7 +89,7 @@ function listIn(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** @throws {DevchainError} `UPSTREAM_FAILED` for what is another than on the network, such as of a type that is not known here */
+/** @throws {DevchainError} `UPSTREAM_FAILED` if the hash differs, e.g. for unknown transaction types */
 function requireSame({ number, refusal }: Refused, what: string, made: Hash, there: Hash): void {
   if (made === there) return
   const message = `${refusal.message}; encoded here, ${what} of block ${number} would have the hash ${made}, and not ${there}`

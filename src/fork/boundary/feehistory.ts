@@ -1,22 +1,20 @@
-// eth_feeHistory over the block of the fork: the network's part, and then that of the blocks mined here.
+// eth_feeHistory across the fork block: the network's blocks first, then those mined here.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, unexpected } from '../network/answers.ts'
 import { headNumber, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
-/** What a fee history has of each block. */
 interface History {
   readonly oldestBlock: Json
   readonly [member: string]: Json | undefined
 }
 
-/** The members that have one entry for the block after the newest. */
+/** Members that also have an entry for the block after the newest. */
 const ONE_MORE = ['baseFeePerGas', 'baseFeePerBlobGas']
 
 const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
 
-/** The answer where some of the blocks are the network's; undefined where none is. */
 export function feeHistoryOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
@@ -58,8 +56,8 @@ async function joined(question: Question, blocks: bigint, own: bigint): Promise<
 }
 
 /**
- * How many blocks a network tells of: of the newest that it is asked for, perhaps fewer.
- * @throws {NoAnswer} where one of its lists has another length
+ * How many blocks the network returned: it may leave out the oldest.
+ * @throws {NoAnswer} if a list has another length
  */
 function toldBlocks(history: History, asked: bigint): number {
   const { oldestBlock, gasUsedRatio } = history
@@ -76,7 +74,7 @@ function listOf(value: Json | undefined): readonly Json[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-/** Undefined for what is no count, which the method itself refuses. */
+/** Undefined: no valid count, which the method itself refuses. */
 function blocksOf(count: unknown): bigint | undefined {
   const isNumber = typeof count === 'number' && Number.isSafeInteger(count)
   const isText = typeof count === 'string' && /^(0x[0-9a-fA-F]+|\d+)$/.test(count)

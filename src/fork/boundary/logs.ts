@@ -1,4 +1,4 @@
-// eth_getLogs over the block of the fork: the network's logs, asked for in pieces that it takes, and then those made here.
+// eth_getLogs across the fork block: the network's logs, in ranges that it accepts, then those made here.
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
@@ -16,7 +16,6 @@ import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-/** The answer where some of the blocks are the network's; undefined where none is. */
 export function logsOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
@@ -39,19 +38,18 @@ export function logsOver(question: Question): Promise<Json> | undefined {
 async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Json> {
   const { params, upstream } = question
   const number = await numberIn(upstream, place)
-  // nobody knows it: the chain says so in its own words
+  // unknown block: the chain reports it
   if (number === undefined) return await answerHere(question)
   return await askNetwork(question, params, number)
 }
 
-/** As `logsOver`, for what a filter looks for. */
 export function filterLogsOver(question: Question): Promise<Json> | undefined {
   const { context, params } = question
   const id = idIn(params)
   return id === undefined ? undefined : logsOfQuery(question, context.filters.rangeOf(id))
 }
 
-/** As `logsOver`, for the first poll of a filter that begins with logs of the network. */
+/** The first poll of a filter that begins in the network's blocks. */
 export function filterChangesOver(question: Question): Promise<Json> | undefined {
   const { context, params } = question
   const id = idIn(params)
@@ -72,14 +70,13 @@ function logsOfQuery(question: Question, query: LogQuery | undefined): Promise<J
   return logsOver({ ...question, method, params: [filterOf(query)] })
 }
 
-/** The id of a filter; undefined for what the method itself refuses. */
+/** Undefined: no valid id, which the method itself refuses. */
 function idIn([given]: readonly unknown[]): bigint | undefined {
   return typeof given === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(given)
     ? BigInt(given)
     : undefined
 }
 
-/** A query as `eth_getLogs` is asked it. */
 function filterOf({ from, to, blockHash, addresses, topics }: LogQuery): Filter {
   const range: Filter =
     blockHash === undefined ? { fromBlock: named(from), toBlock: named(to) } : { blockHash }
@@ -113,7 +110,6 @@ async function inParts(
   )) as readonly Json[]
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
-  // nothing was mined here yet
   if (headNumber(question) <= upstream.number && to !== undefined) return logs
   const own = await jsonOf(await method.run(context, [rest], []))
   return [...logs, ...(own as readonly Json[])]

@@ -1,5 +1,4 @@
-// NodeInterface of Arbitrum: it stands in no state, and nodes answer it in calls alone. What it tells is of the network, so the
-// network answers, at the block that is forked or named.
+// Arbitrum's NodeInterface exists in no state: nodes answer its calls themselves, so the network is asked.
 import { quantityFromBigint } from '../../core/hex.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
 import { placeOf, type Question, referenceIn } from './places.ts'
@@ -7,7 +6,7 @@ import { askNetwork } from './shapes.ts'
 
 const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 
-/** The network's answer to a call of it; undefined for any other call, and where what it tells cannot be proven. */
+/** Undefined for any other call, and for a fork with proofs, as the answer cannot be proven. */
 export function nodeInterfaceOf(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const [call, block, ...overrides] = params
@@ -17,7 +16,7 @@ export function nodeInterfaceOf(question: Question): Promise<Json> | undefined {
   const reference = referenceIn(block ?? 'latest')
   if (reference === undefined) return undefined
   const place = placeOf(context.chain.state, upstream, reference)
-  // a hash that is not known here may be the network's
+  // an unknown hash may be the network's
   const isStrange = typeof place === 'string' && place !== 'here'
   const number = typeof place === 'bigint' ? place : upstream.number
   remark(context.notes, `NodeInterface is answered by the network, at block ${number}`)

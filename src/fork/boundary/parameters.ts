@@ -1,11 +1,11 @@
-// Parameters in the one form that every node takes. Here many forms are taken, and what is wrong is told in our own words.
+// Normalizes parameters to the one form that every node accepts; this chain accepts more.
 import { DevchainError } from '../../core/errors.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import { isSchema, type Json } from '../../rpc/schema.ts'
 import { unexpected } from '../network/answers.ts'
 
-/** False for what the method itself refuses. */
+/** False: the method itself refuses them. */
 export function areTaken(method: Method<MethodContext>, given: readonly unknown[]): boolean {
   if (given.length > method.params.length) return false
   return method.params.every(({ name, decoder, required }, index) => {
@@ -24,7 +24,7 @@ function isTaken(decode: () => unknown): boolean {
   }
 }
 
-/** The parameters as they are sent, those of a schema in its own form; undefined for what the method itself refuses. */
+/** Parameters in canonical form; undefined: the method itself refuses them. */
 export function plainParams(
   method: Method<MethodContext>,
   given: readonly unknown[],
@@ -49,7 +49,7 @@ export function plainParams(
   return sent
 }
 
-/** A proof of the network, with its slots named as they were asked for here. */
+/** Renames the slots of a proof to the form in which the client gave them. */
 export function namedAsGiven(
   { params }: Method<MethodContext>,
   given: readonly unknown[],

@@ -1,4 +1,4 @@
-// Old blocks, transactions, receipts and their traces are the network's to tell of: its answers are passed on untouched.
+// Passes requests about old blocks, transactions, receipts and traces on to the network; its answers stay unchanged.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
@@ -29,23 +29,22 @@ import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './sear
 import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
-/** The network's answer, or both ones put together; undefined where the chain itself answers. */
+/** Undefined: the chain itself answers. */
 type Answerer = (question: Question) => MaybePromise<Json> | undefined
 
-/** What is done about a block or a transaction of the network, besides asking for it. */
 interface Rule {
-  /** True: the answer says in which block it is, so that this need not be known before. */
+  /** True: the answer names its block, so the place need not be known first. */
   readonly isPlaced?: boolean
   readonly isOfState?: boolean
-  /** True: the network is asked for nothing but the place. */
+  /** True: the network is asked only for the place. */
   readonly isOwn?: boolean
-  /** What is answered where the network refuses. */
+  /** The answer if the network refuses. */
   readonly instead?: Fallback
   readonly ask?: typeof askHeader
   readonly printNumber?: (number: bigint) => Json
 }
 
-/** How a request is answered, by what its method's declaration says. */
+/** By what the method's declaration says about forks. */
 const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   here: () => undefined,
   network: ofNamed({}),
@@ -53,7 +52,7 @@ const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   header: ofNamed({ isPlaced: true, ask: askHeader }),
   state: ofNamed({ isOfState: true }),
   proof: ofNamed({ isOfState: true, ask: askProof }),
-  // the explorer that asks for pages names blocks so, and some nodes take nothing else
+  // the explorer that asks for pages names blocks so, and some nodes accept nothing else
   page: ofNamed({ printNumber: Number }),
   replay: ofNamed({ instead: replayed }),
   own: ofNamed({ isOwn: true }),
@@ -63,7 +62,7 @@ const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   rawTransactions: ofNamed({ instead: rawTransactions }),
   account: ofTaken(accountOver),
   call: ofTaken(nodeInterfaceOf),
-  // the network may have tracers that are not known here
+  // the network may have tracers that are unknown here
   chainTraces: chainTracesOver,
   code: ofTaken(codeOver),
   creator: ofTaken(creatorOver),
@@ -80,7 +79,7 @@ const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   slot: ofTaken(slotOver),
 }
 
-/** The answer of the network that a chain is a fork of; undefined where the chain answers. */
+/** Undefined: the chain itself answers. */
 export function passOn(
   context: MethodContext,
   method: Method<MethodContext>,
@@ -99,7 +98,7 @@ export function passOn(
 
 const UNKNOWN_METHOD = -32601
 
-/** True where the network does not know the very method that is asked for here. */
+/** True if the network does not know this method at all. */
 function isUnknownThere(error: unknown, name: string): error is RefusedByUpstream {
   return (
     error instanceof RefusedByUpstream &&
@@ -108,12 +107,11 @@ function isUnknownThere(error: unknown, name: string): error is RefusedByUpstrea
   )
 }
 
-/** Leaves what the method itself refuses to the chain. */
+/** Leaves invalid parameters to the chain, which reports them. */
 function ofTaken(answerer: Answerer): Answerer {
   return (question) => (areTaken(question.method, question.params) ? answerer(question) : undefined)
 }
 
-/** About the block or the transaction that a parameter names. */
 function ofNamed(rule: Rule): Answerer {
   return (question) => {
     const { method } = question
@@ -150,7 +148,7 @@ function ofBlock(
     : ofHash(question, place, ask, rule)
 }
 
-/** The answer about a block that has a hash which nobody here knows yet. */
+/** For a block hash that is not known here yet. */
 async function ofHash(
   question: Question,
   hash: Hash,
@@ -159,7 +157,7 @@ async function ofHash(
 ): Promise<Json> {
   if (isPlaced) return below(await ask(), question.upstream)
   const number = await numberAt(question.upstream, hash)
-  // nobody knows it: the chain says so in its own words
+  // unknown block: the chain reports it
   if (number === undefined) return await answerHere(question)
   return await askOrMake(question, number, () => ask(number), instead)
 }
@@ -181,7 +179,7 @@ async function beyond(
 ): Promise<Json> {
   const { params, upstream } = question
   const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
-  // nobody knows it: the chain says so in its own words
+  // unknown transaction: the chain reports it
   if (known === null) return await answerHere(question)
   if (isPlaced) return known
   const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
@@ -189,7 +187,6 @@ async function beyond(
   return await askOrMake(question, number, () => askNetwork(question, params, number), instead)
 }
 
-/** What blocks have besides their headers. */
 const BESIDES_HEADERS = [
   'cumulativeDifficulty',
   'size',
@@ -199,7 +196,7 @@ const BESIDES_HEADERS = [
   'withdrawals',
 ]
 
-/** A header, which where the network tells of none is what its block has besides the transactions. */
+/** If the network has no such method: its block without the transactions. */
 async function askHeader(
   question: Question,
   params: readonly unknown[],

@@ -1,4 +1,4 @@
-// Where what a request names is: here, or on the network that the chain is a fork of.
+// Finds out if what a request names is on this chain or on the forked network.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, isBytes } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
@@ -14,7 +14,6 @@ import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
 
-/** A method that may be asked about what is the network's. */
 export interface Question {
   readonly context: MethodContext
   readonly method: Method<MethodContext>
@@ -22,7 +21,7 @@ export interface Question {
   readonly upstream: Upstream
 }
 
-/** What a parameter names; undefined for what is no block, which the method itself refuses. */
+/** Undefined: no valid block, which the method itself refuses. */
 export function referenceIn(value: unknown): BlockReference | undefined {
   try {
     return blockReference.decode(value as Json, 'block', [])
@@ -32,7 +31,7 @@ export function referenceIn(value: unknown): BlockReference | undefined {
   }
 }
 
-/** Where a block is: here, or on the network by its number, or perhaps there by its hash. */
+/** 'here', a number on the network, or a hash that may be there. */
 export function placeOf(
   state: ChainState,
   { number: fork }: Upstream,
@@ -43,7 +42,7 @@ export function placeOf(
   return number !== undefined && number <= fork ? number : 'here'
 }
 
-/** The number that a reference names; undefined for the pending block. */
+/** Undefined: the pending block. */
 export function numberOf(
   state: ChainState,
   reference: Exclude<BlockReference, { kind: 'hash' }>,
@@ -66,13 +65,11 @@ function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | b
   }
 }
 
-/** The number of an old block of the network; undefined for none. */
 export async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
   const known = await askPlaced(upstream, 'eth_getBlockByHash', [hash, false])
   return known === null ? undefined : quantity((known as { readonly number?: unknown }).number)
 }
 
-/** The number of what `placeOf` found on the network; undefined where it knows no such block. */
 export async function numberIn(
   upstream: Upstream,
   place: bigint | Hash,
@@ -80,24 +77,25 @@ export async function numberIn(
   return typeof place === 'bigint' ? place : await numberAt(upstream, place)
 }
 
-/** The number of the newest block. */
 export function headNumber({ context }: Question): bigint {
   return BigInt(context.chain.state.tree.canonical.length) - 1n
 }
 
-/** The number of a bound of a range, that of the pending block as given; undefined for what the method itself refuses. */
+/**
+ * @param pending the number of the pending block
+ * @returns undefined: no valid bound, which the method itself refuses
+ */
 export function boundOf({ context }: Question, value: Json, pending?: bigint): bigint | undefined {
   const reference = referenceIn(value)
   if (reference === undefined || reference.kind === 'hash') return undefined
   return numberOf(context.chain.state, reference) ?? pending
 }
 
-/** @throws {NoAnswer} for what is no code */
 export function requireCode(answer: unknown): void {
   if (!isBytes(String(answer))) throw unexpected('code', answer)
 }
 
-/** What the network tells of a block or a transaction, where that is not in a block after the fork. */
+/** Hides what is in a block after the fork. */
 export async function askPlaced(
   upstream: Upstream,
   method: string,
@@ -108,7 +106,6 @@ export async function askPlaced(
   return below(answer, upstream)
 }
 
-/** @throws {NoAnswer} for what is neither nothing nor a block or a transaction */
 function requirePlaced(value: unknown): void {
   if (value === null) return
   const { number, blockNumber } = (typeof value === 'object' ? value : {}) as PlacedJson
@@ -121,7 +118,7 @@ interface PlacedJson {
   readonly blockNumber?: unknown
 }
 
-/** True when the world after the fork's own block is no longer the network's. */
+/** True if the state after the fork block is no longer the network's. */
 export function isChanged(
   { tree }: ChainState,
   { number }: Upstream,
@@ -132,22 +129,21 @@ export function isChanged(
   return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot
 }
 
-/** An answer about something in a block after the fork is none: there the chain has gone on alone. */
+/** Null for what is in a block after the fork: this chain has other blocks there. */
 export function below(answer: Json, { number }: Upstream): Json {
   const first = Array.isArray(answer) ? answer[0] : answer
   const { blockNumber, number: own } = (first ?? {}) as { blockNumber?: Json; number?: Json }
   const of = blockNumber ?? own
   if (of === null || (typeof of === 'string' && quantity(of) > number)) return null
-  // one that waits on the network is not known here
+  // the network's pending transactions are not known here
   return first !== null && typeof first === 'object' && 'blockNumber' in first && of === undefined
     ? null
     : answer
 }
 
-/** Characters of one answer of ours. */
+/** Characters. */
 const LIMIT = 500_000_000
 
-/** A result of a method, whatever form it has. */
 export async function jsonOf(result: Json | JsonText): Promise<Json> {
   if (!(result instanceof JsonText)) return result
   return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)

@@ -1,4 +1,4 @@
-// The logs of many blocks, asked for in ranges that a network takes: each service says in words of its own how many those are.
+// Asks for the logs of many blocks in ranges that a network accepts: each service words its limit differently.
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import { MAX_LOGS } from '../../node/events/logs.ts'
@@ -10,26 +10,20 @@ import { isObject, unexpected } from '../network/answers.ts'
 
 export type Filter = Readonly<Record<string, Json | undefined>>
 
-/** Blocks from a first to a last one. */
 interface Range {
   readonly from: bigint
   readonly to: bigint
 }
 
-/** Ranges of a network's own width that are asked for in one batch. */
+/** Ranges in one batch, once the network's limit is known. */
 const TOGETHER = 16
 
-/** Requests that one search takes at most. */
 const MOST_ASKED = 10_000
 
-/** Blocks that a network takes at once, as it said. */
+/** The limits, in blocks, that networks have reported. */
 const widths = new WeakMap<Upstream, bigint>()
 
-/**
- * The logs of the network's blocks, in order: asked for as a whole, and where that is too much in parts, as wide as the network
- * says, or else half as wide each time.
- * @throws {DevchainError} `LIMIT_EXCEEDED` where they are too many, or take too many requests
- */
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for too many logs or requests */
 export async function logsBetween(
   upstream: Upstream,
   filter: Filter,
@@ -59,9 +53,7 @@ interface Search {
   readonly whole: Range
   /** Blocks of the next range. */
   width: bigint
-  /** Most logs that were found in one. */
   most: number
-  /** Requests until now. */
   asked: number
 }
 
@@ -69,7 +61,7 @@ function widthOf({ from, to }: Range): bigint {
   return to - from + 1n
 }
 
-/** Asks for the next range; where the network said how many blocks it takes, for several. */
+/** Asks for the next range, or for several if the network reported its limit. */
 async function askRound(
   search: Search,
   next: bigint,
@@ -104,18 +96,16 @@ async function ask(
   }
 }
 
-/** @throws {NoAnswer} for what is no list of logs */
 function requireLogs(answer: unknown): asserts answer is readonly Json[] {
   if (!(Array.isArray(answer) && answer.every(isObject))) throw unexpected('logs', answer)
 }
 
-/** Where fewer logs are found, more blocks fit. */
 function widen(search: Search, found: number): void {
   search.most = Math.max(search.most, found)
   if (found * 2 <= search.most) search.width *= 2n
 }
 
-/** Blocks of the next range, after one was refused; what the network always takes is remembered. */
+/** Blocks of the next range after a refusal. Remembers a permanent limit of the network. */
 function narrower(
   upstream: Upstream,
   { upstream: error }: RefusedByUpstream,
@@ -140,7 +130,7 @@ function requireAffordable({ upstream, whole, width, asked }: Search, next: bigi
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** Words by which services say that a range is too wide, or has too many logs. */
+/** Words with which services refuse a range that is too wide or has too many logs. */
 const TOO_MUCH_WORDS =
   /range|too many|limit|exceed|more than|larger|results|timeout|timed out|size|distance/i
 
@@ -148,25 +138,25 @@ function isTooMuch(error: UpstreamError, range: Range): boolean {
   return range.from < range.to && TOO_MUCH_WORDS.test(error.message)
 }
 
-/** What a service said of the ranges that it takes. */
 export interface RangeHint {
   /** Blocks. */
   readonly width: bigint
-  /** True: of any blocks; false: of those that were asked for. */
+  /** True: for any range; false: for the refused range only. */
   readonly isLasting: boolean
 }
 
 /**
- * Reads how many blocks a service takes out of the words with which it refused a range; undefined where it does not say it.
+ * Parses the range limit from an error message; undefined: none is named.
  *
- * "Try with this block range [0x1, 0x64]" (Infura, and its `data`), "this block range should work: [0x1, 0x64]" (Alchemy), "retry
- * with the range 1-100" (reth), "limited to a 10,000 range" (QuickNode), "exceed maximum block range: 50000" (bsc, publicnode),
- * "range 100000 exceeds limit of 10000" (Infura), "ranges over 10000 blocks are not supported" (dRPC), "up to a 2K block range".
+ * "Try with this block range [0x1, 0x64]" (Infura, and its `data`), "this block range should work: [0x1, 0x64]"
+ * (Alchemy), "retry with the range 1-100" (reth), "limited to a 10,000 range" (QuickNode), "exceed maximum block
+ * range: 50000" (bsc, publicnode), "range 100000 exceeds limit of 10000" (Infura), "ranges over 10000 blocks are not
+ * supported" (dRPC), "up to a 2K block range".
  */
 export function hintIn(error: UpstreamError, range: Range): RangeHint | undefined {
   const proposed = proposedIn(error, range)
   const lasting = lastingIn(error, range)
-  // a range that is proposed fits what is asked for
+  // a proposed range fits the refused one
   if (proposed !== undefined) return { width: proposed, isLasting: proposed === lasting }
   return lasting === undefined ? undefined : { width: lasting, isLasting: true }
 }
@@ -176,7 +166,7 @@ const PROPOSED = [
   /try[^\d]{1,40}(\d{1,16})\s*-\s*(\d{1,16})/i,
 ]
 
-/** Blocks of a range that a service proposes, which lies within the one that it refused. */
+/** Blocks of a proposed range that lies within the refused one. */
 function proposedIn({ message, data }: UpstreamError, range: Range): bigint | undefined {
   const { from, to } = (data ?? {}) as { readonly from?: unknown; readonly to?: unknown }
   const named = PROPOSED.map((words) => words.exec(message)?.slice(1))
@@ -193,11 +183,11 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'string' && /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(value)
 }
 
-/** Numbers that do not count logs, seconds or bytes. */
+/** Excludes numbers that count logs, seconds or bytes. */
 const COUNTS =
   /(?<![\w.,-]|results? )(\d[\d,_]*)(k?)\b(?! ?(?:results?|logs?|events?|entries|s\b|sec|ms\b|min|[kmg]?b\b|bytes?|param|address|topics?|cu\b|credits?))/gi
 
-/** The most blocks that a service takes at any time: the largest number in its words that is less than what was asked for. */
+/** The largest number in the message that is below the refused width. */
 function lastingIn({ message }: UpstreamError, range: Range): bigint | undefined {
   if (!/block|range|distance|size/i.test(message)) return undefined
   const counts = [...message.matchAll(COUNTS)]

@@ -1,4 +1,4 @@
-// Searches for transactions over the block of the fork: those mined here, and then those of the network.
+// Searches for transactions across the fork block: those mined here, and the network's.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
@@ -7,7 +7,7 @@ import { below, headNumber, type Question, requireCode } from './places.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-/** A page of a search, the newest transactions first. */
+/** The newest transactions first. */
 interface Page {
   readonly txs: readonly { readonly blockNumber: string }[]
   readonly receipts: readonly Json[]
@@ -17,7 +17,7 @@ interface Page {
 
 const EMPTY_PAGE: Page = { txs: [], receipts: [], firstPage: true, lastPage: true }
 
-/** What a search is asked; undefined where the method itself refuses it. */
+/** Undefined: the method itself refuses the parameters. */
 function readSearch(
   params: readonly unknown[],
 ): { account: string; block: bigint; size: number } | undefined {
@@ -27,7 +27,6 @@ function readSearch(
   return { account, block: BigInt(block), size: count }
 }
 
-/** The older part of a search is asked of the network where the newer one has not enough. */
 export function searchBeforeOver(question: Question): Promise<Json> | undefined {
   const { upstream } = question
   const search = readSearch(question.params)
@@ -48,7 +47,6 @@ export function searchBeforeOver(question: Question): Promise<Json> | undefined 
   })()
 }
 
-/** The newer part of a search is looked for here where the network's blocks up to the fork have not enough. */
 export function searchAfterOver(question: Question): Promise<Json> | undefined {
   const { upstream } = question
   const search = readSearch(question.params)
@@ -80,7 +78,7 @@ function isBelow(fork: bigint): (transaction: Page['txs'][number]) => boolean {
   return ({ blockNumber }) => BigInt(blockNumber) <= fork
 }
 
-/** The network's page; where it has no such method and something was found here, an empty one that is not the last. */
+/** If the network lacks the method and something was found here: an empty page that is not the last. */
 async function askedPage(
   { method, upstream }: Question,
   params: readonly unknown[],
@@ -96,7 +94,6 @@ async function askedPage(
   }
 }
 
-/** @throws {NoAnswer} for what is no page */
 function requirePage(answer: unknown): asserts answer is Page {
   const { txs, receipts, firstPage, lastPage } = (answer ?? {}) as Partial<Page>
   const isPage =
@@ -118,7 +115,7 @@ function joined(
   return { txs, receipts, ...place } as unknown as Json
 }
 
-/** A transaction by its sender and nonce: on the network where it had used the nonce before the fork. */
+/** The network knows the transaction if the sender used the nonce before the fork. */
 export function sentOver(question: Question): Promise<Json> {
   const { params, upstream } = question
   const [sender, nonce] = params
@@ -134,7 +131,7 @@ export function sentOver(question: Question): Promise<Json> {
   })()
 }
 
-/** Who made a contract: on the network where it had code before the fork. */
+/** The network knows the creator if the contract had code before the fork. */
 export function creatorOver(question: Question): Promise<Json> {
   const { params, upstream } = question
   const [contract] = params
@@ -147,7 +144,7 @@ export function creatorOver(question: Question): Promise<Json> {
   })()
 }
 
-/** The network's answer; where it refuses, or knows nothing of what is there, what is found here by looking at some of its old states. */
+/** Without an indexer on the network: searches old states from here. */
 async function askOrSearch(question: Question, ask: () => Promise<Json>): Promise<Json> {
   try {
     return (await ask()) ?? (await answerHere(question))

@@ -1,21 +1,19 @@
-// What a network answers in place of a method here, held against the form that the declaration gives its result. What is passed on
-// stays as it is: only what work here goes on with is looked at, as networks have members and transactions of their own.
+// Checks the network's answers against the schema of a method's result: only members that this chain uses.
 import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json, JsonSchema } from '../../rpc/schema.ts'
 import { isObject, unexpected } from '../network/answers.ts'
 import type { Question } from './places.ts'
 
-/** Parameters that name something in a block, which need not be there though the block is. */
+/** Parameters that name something in a block, which may lack it. */
 const WITHIN_BLOCKS = new Set(['index', 'positions'])
 
-/** Longer texts are not looked through. */
+/** Longer strings are not matched. */
 const MOST_MATCHED = 1_000
 
 /**
- * The network's answer to a method.
- * @param number of the block that it is about, where that is known: then there is an answer, and none is asked for again
- * @throws {NoAnswer} for what has another form than the method's results
+ * @param number of the block, if known: then null is no answer, and is retried
+ * @throws {NoAnswer} if the answer does not fit the method's result
  */
 export async function askNetwork(
   { method, upstream }: Pick<Question, 'method' | 'upstream'>,
@@ -32,7 +30,6 @@ export async function askNetwork(
   return answer
 }
 
-/** @throws {NoAnswer} for what has another form than the method's results */
 function requireForm(
   method: Method<MethodContext>,
   params: readonly unknown[],
@@ -42,7 +39,7 @@ function requireForm(
   throw unexpected(`what ${method.name} answers`, answer)
 }
 
-/** A tracer in JavaScript gives whatever it likes. */
+/** The result of a JavaScript tracer has any shape. */
 function isTracedByCode(params: readonly unknown[]): boolean {
   return params.some((param) => {
     const { tracer } = (param ?? {}) as { readonly tracer?: unknown }
@@ -66,7 +63,7 @@ const FITS: Readonly<Record<string, Fit>> = {
     (depth === 0 || value.every((each) => fits((items ?? {}) as JsonSchema, each, depth - 1))),
 }
 
-/** Networks leave some members of blocks and receipts out; what has few of them is something else. */
+/** Networks leave out some members of blocks and receipts; a value with few of them is something else. */
 function hasMost(value: object, required: Json | undefined): boolean {
   const names = Array.isArray(required) ? (required as readonly string[]) : []
   return names.length === 0 || names.filter((name) => name in value).length * 2 > names.length
@@ -79,7 +76,7 @@ function isOfHex(pattern: Json | undefined): boolean {
   return typeof pattern === 'string' && pattern.startsWith('^0x')
 }
 
-/** True where a value is of the type that a schema names, and the items of an array too, so many arrays deep. */
+/** Checks types only, and array items up to `depth` arrays deep. */
 function fits(schema: JsonSchema, value: unknown, depth: number): boolean {
   const either = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined
   if (either !== undefined) return either.some((each) => fits(each, value, depth))

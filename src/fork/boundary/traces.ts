@@ -1,5 +1,4 @@
-// Traces of many blocks over the block of the fork: the network's, or made here where it refuses, and then those of the blocks
-// mined here.
+// Traces of many blocks across the fork block: the network's, or replayed here, then those of local blocks.
 import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, quantityFromBigint } from '../../core/hex.ts'
 import { byHash } from '../../methods/wire/decodeblock.ts'
@@ -12,15 +11,15 @@ import { boundOf, headNumber, numberIn, placeOf, type Question, referenceIn } fr
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-/** Blocks of the network that one request has run again here. */
+/** Blocks of the network that one request replays here. */
 const MOST_BLOCKS = 1_000
 
-/** Frames that one request is answered at most. */
+/** Frames of one answer. */
 const MOST_FRAMES = 10_000
 
 type Filter = Readonly<Record<string, Json | undefined>>
 
-/** `trace_filter` where some of the blocks are the network's. */
+/** `trace_filter`; undefined: none of the blocks is the network's. */
 export function framesOver(question: Question): Promise<Json> | undefined {
   const { params, upstream } = question
   const [given] = params
@@ -53,7 +52,7 @@ export function framesOver(question: Question): Promise<Json> | undefined {
   })()
 }
 
-/** Undefined for what is no count, or too large a one, which the method itself refuses. */
+/** Undefined: no valid count, or too large, which the method itself refuses. */
 function countOf(value: Json | undefined, usual: number): number | undefined {
   if (value === undefined || value === null) return usual
   if (!/^(0x[0-9a-fA-F]{1,8}|\d{1,9})$/.test(String(value))) return undefined
@@ -61,7 +60,6 @@ function countOf(value: Json | undefined, usual: number): number | undefined {
   return usual !== 0 && count > usual ? undefined : count
 }
 
-/** Frames of the network's blocks, by the network, or block by block by running them again. */
 async function framesThere(
   question: Question,
   filter: Filter & { readonly count: number },
@@ -88,7 +86,7 @@ async function framesThere(
   return found
 }
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` where so many blocks are not run again here */
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for too many blocks to replay */
 function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undefined): void {
   const count = last - from + 1n
   if (count <= BigInt(MOST_BLOCKS)) return
@@ -112,7 +110,7 @@ export function encodedBlockOver(question: Question): Promise<Json> | undefined 
   })()
 }
 
-/** `debug_traceChain` where some of the blocks are the network's. */
+/** `debug_traceChain`; undefined: none of the blocks is the network's. */
 export function chainTracesOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain

@@ -1,5 +1,4 @@
-// Asks another network: what is asked in one turn goes out together, in batches whose size is learned; what fails is
-// asked again, later or elsewhere, for as long as its work may wait.
+// Client of the upstream RPC: batches the requests of a turn, learns the batch size, retries, and switches URLs.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
@@ -25,18 +24,15 @@ export interface Time {
 }
 
 export interface ClientOptions {
-  /** The first that answers is used; at least one. */
   readonly providers: readonly Provider[]
   readonly timeoutMs: number
-  /** How often a failed request is repeated. */
   readonly retries: number
-  /** What one piece of work waits in vain, at most. */
+  /** How long one piece of work waits for nothing, at most. */
   readonly maxWaitMs: number
   readonly onNotice?: ((text: string) => void) | undefined
   readonly time?: Time | undefined
 }
 
-/** What an upstream refused, in its own words. */
 export class RefusedByUpstream extends DevchainError {
   readonly upstream: UpstreamError
   readonly ask: Ask
@@ -50,7 +46,7 @@ export class RefusedByUpstream extends DevchainError {
   }
 }
 
-/** What a recording that stands for a network does not have. */
+/** A request that is missing from the recording. */
 export class NotRecorded extends RefusedByUpstream {
   constructor(ask: Ask, file: string) {
     super({ code: -32_000, message: 'it was not asked while it was recorded' }, ask, file)
@@ -63,13 +59,12 @@ export type Traffic = Pick<UpstreamFacts, 'requests' | 'asked' | 'batch'>
 
 export type Check = (result: Json) => void
 
-/** Batches that are on their way at the same time. */
 const MOST_IN_FLIGHT = 8
 
-/** What an attempt has of the time that its work may wait, whatever was waited before. */
+/** The least part of the maximum wait that one attempt gets, however long the work has waited. */
 const LEAST_PART = 1 / 8
 
-/** The trace that foresees what a call needs: what it is for can be had without it. */
+/** The trace for the prefetch: optional, as the call works without it. */
 const FORESEEING = 'debug_traceCall'
 
 /** Milliseconds that other requests wait for a trace in their batch. */
@@ -81,7 +76,7 @@ interface Waiting {
   readonly patience: Patience
   readonly resolve: (result: Json) => void
   readonly reject: (error: unknown) => void
-  /** What is told where nothing better comes, and by whom. */
+  /** The best reply so far, used if nothing better comes. */
   last: { readonly reply: Reply; readonly by: Known } | undefined
   isSettled: boolean
 }
@@ -89,11 +84,10 @@ interface Waiting {
 interface Known {
   readonly provider: Provider
   batch: number
-  /** How it takes a trace of a call beside other requests. */
+  /** If the provider accepts call traces in a batch. */
   traces: 'untried' | 'together' | 'alone'
 }
 
-/** A time in which nothing came, until something does. */
 interface Outage {
   readonly since: number
   readonly failure: ProviderFailure
@@ -139,9 +133,9 @@ export class Client {
   }
 
   /**
-   * Asks one thing, together with what else is asked in this turn.
-   * @param check what is no answer is asked for again; where nothing better comes it is given all the same
-   * @throws {RefusedByUpstream} an error that is answered; {DevchainError} `UPSTREAM_FAILED` when nothing is
+   * Batches the request with others of this turn.
+   * @param check a reply that fails it is retried, and returned if nothing better comes
+   * @throws {RefusedByUpstream} an error of the upstream; {DevchainError} `UPSTREAM_FAILED` if none answers
    */
   request(method: string, params: readonly Json[], check: Check = anything): Promise<Json> {
     const patience = currentPatience() ?? new Patience(this.#time.now())
@@ -157,7 +151,7 @@ export class Client {
     })
   }
 
-  /** What is still asked fails. */
+  /** Rejects all open requests. */
   close(): void {
     this.#isClosed = true
     for (const { reject } of this.#queue.splice(0)) reject(closed())
@@ -179,7 +173,7 @@ export class Client {
     }
   }
 
-  /** How many of the queue go out next: traces alone, as some services take none in batches. */
+  /** Traces go out alone, as some services accept none in batches. */
   #nextLength(): number {
     const { batch, traces } = this.#provider
     const isAlone = ({ ask: { method } }: Waiting): boolean =>
@@ -189,7 +183,6 @@ export class Client {
     return Math.min(length, batch)
   }
 
-  /** Sends a batch until each of its requests has an answer, or none can be had. */
   async #answerAll(batch: readonly Waiting[]): Promise<void> {
     const attempts = new Attempts(this.#known.length, this.#options.retries)
     let open: readonly Waiting[] = batch.filter((each) => this.#mayStillWait(each))
@@ -207,7 +200,7 @@ export class Client {
     }
   }
 
-  /** What has waited for its turn while nothing came is not begun any more. */
+  /** Drops requests whose time ran out in the queue during an outage. */
   #mayStillWait(waiting: Waiting): boolean {
     if (this.#outage === undefined) return true
     const { patience } = waiting
@@ -217,7 +210,7 @@ export class Client {
     return false
   }
 
-  /** @returns why some of the requests have no answer yet; undefined where all have, or are asked for otherwise */
+  /** @returns why some requests have no answer yet; undefined: all have, or are queued again */
   async #send(
     asked: Known,
     part: readonly Waiting[],
@@ -249,14 +242,14 @@ export class Client {
       else if (isMixed && each.ask.method === FORESEEING) this.#takeTrace(each, reply, asked)
       else this.#settle(each, reply, asked)
     })
-    // what came is a sign that more will
+    // one answer ends the outage
     if (part.some(({ isSettled }) => isSettled)) this.#outage = undefined
     if (worst?.kind !== 'limited')
       this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
     return worst
   }
 
-  /** Milliseconds of an attempt: one that is silent leaves time for the other URLs. */
+  /** Milliseconds of one attempt: a silent URL must leave time for the others. */
   #timeoutOf(part: readonly Waiting[], { untried }: Attempts): number {
     const { maxWaitMs, timeoutMs } = this.#options
     const left = Math.max(...part.map(({ patience }) => maxWaitMs - patience.spent))
@@ -282,7 +275,7 @@ export class Client {
         waiting.check(reply.result)
         return undefined
       } catch (error) {
-        // what else is wrong with it is for its reader to say
+        // the reader reports anything else that is wrong with it
         return error instanceof NoAnswer ? broken(error) : undefined
       }
     }
@@ -296,7 +289,7 @@ export class Client {
     return mayPass === true ? broken(error) : undefined
   }
 
-  /** What is refused of a trace in a batch may be that it is in one. */
+  /** An error for a trace in a batch may be due to the batch. */
   #takeTrace(waiting: Waiting, reply: Reply, asked: Known): void {
     const isSure =
       'result' in reply || (tellsOfNoMethod(reply.error) && !/batch/i.test(reply.error.message))
@@ -307,7 +300,7 @@ export class Client {
 
   #askAlone(waiting: Waiting, asked: Known): void {
     asked.traces = 'alone'
-    // another delivery has it from here on
+    // another delivery takes over
     this.#queue.push({ ...waiting })
     waiting.isSettled = true
     this.#flush()
@@ -319,7 +312,7 @@ export class Client {
     else waiting.reject(new RefusedByUpstream(reply.error, waiting.ask, asked.provider.name))
   }
 
-  /** Makes ready for the next attempt. @returns the wait before it; `none` where it is no repetition */
+  /** @returns the wait before the next attempt; `none` if it is no retry */
   #delayAfter(
     failure: ProviderFailure,
     asked: Known,
@@ -350,7 +343,7 @@ export class Client {
     return delay
   }
 
-  /** Waits with those that may wait. @returns them; the others are told why they have no answer */
+  /** @returns the requests that may wait so long; rejects the others */
   async #waitFor(
     open: readonly Waiting[],
     failure: ProviderFailure,
@@ -395,7 +388,7 @@ export class Client {
       : `; nothing better came within ${seconds} s (--fork-max-wait)`
   }
 
-  /** Asks the one after another from now on. @returns false where that is no longer asked: others have seen to it */
+  /** @returns false if another batch has switched URLs already */
   #useNextTo(asked: Known): boolean {
     if (this.#provider !== asked) return false
     this.#current = (this.#current + 1) % this.#known.length

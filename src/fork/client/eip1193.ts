@@ -1,9 +1,8 @@
-// Requests to another network through a provider of this process (EIP-1193): another devchain, or what a test makes.
+// Carries requests through an EIP-1193 provider of this process: another devchain, or a test's.
 import type { Json } from '../../rpc/schema.ts'
 import { inTime } from './patience.ts'
 import { type Ask, type Provider, ProviderFailure, type Reply } from './provider.ts'
 
-/** What an EIP-1193 provider has. */
 export interface Eip1193 {
   readonly request: (request: {
     readonly method: string
@@ -11,7 +10,7 @@ export interface Eip1193 {
   }) => Promise<unknown>
 }
 
-/** Requests that it is asked at the same time; each is a call of its own. */
+/** Parallel requests; EIP-1193 has no batches. */
 const MOST_AT_ONCE = 100
 
 export function eip1193Provider(inner: Eip1193): Provider {

@@ -1,4 +1,4 @@
-// Requests to another network by HTTP.
+// Carries requests over HTTP.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { JSON_HEADERS, type Posted, Poster } from './post.ts'
@@ -13,33 +13,33 @@ import {
 } from './provider.ts'
 import { type Cleaner, cleanerOf, isPrivateUrl, shownUrl } from './urls.ts'
 
-/** Requests of one batch before anything is known of a service: the most that common ones take. */
+/** Batch size before the service's limit is known: common services accept this many. */
 const MOST_AT_ONCE = 100
 
-/** Codes of Node by which certificates are not trusted whose issuer it does not know. */
+/** Node's error codes for a certificate with an unknown issuer. */
 const UNKNOWN_ISSUER =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/
 
-/** Others by which nothing can be sent, however often that is tried: certificates, or a server without encryption. */
+/** Error codes that no retry cures: bad certificates, or a server without TLS. */
 const NO_ENCRYPTION = /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO)$/
 
 const REMEDY =
   'if you trust who issued its certificate, name a file with that of the issuer in the environment variable NODE_EXTRA_CA_CERTS'
 
-/** Statuses of a client's errors that may be others later. */
+/** 4xx statuses that may pass. */
 const PASSING_STATUSES = new Set([408, 425])
 
-/** JSON-RPC numbers of what the request itself is refused for. */
+/** JSON-RPC codes that blame the request itself. */
 const REFUSED_CODES = new Set([3, -32602])
 
-/** @throws {DevchainError} `INVALID_PARAMS` for what is no URL of HTTP */
+/** @throws {DevchainError} `INVALID_PARAMS` unless it is an HTTP URL */
 export function httpProvider(url: string, headers: readonly Header[] = []): Provider {
   const own = readUrl(url)
   const { username, password, href } = own
   own.username = ''
   own.password = ''
   const sent: Record<string, string> = { ...JSON_HEADERS }
-  // at home it would take time and save none
+  // on a local node, compression costs time and saves none
   if (!isPrivateUrl(href)) sent['accept-encoding'] = 'gzip'
   const secrets = headers.map(({ value }) => value)
   for (const { name, value } of headers) sent[name] = value
@@ -76,7 +76,7 @@ function readUrl(url: string): URL {
 
 interface Shown {
   readonly where: string
-  /** What it said, without keys. */
+  /** Removes keys from what the server says. */
   readonly clean: Cleaner
 }
 
@@ -91,7 +91,7 @@ async function answerOf(
   } catch (error) {
     const { name, message, code } = error as NodeJS.ErrnoException
     const late = `no answer within ${Math.round(timeoutMs / 10) / 100} s`
-    // of several addresses that all refuse node tells no more than a code
+    // if several addresses refuse, Node gives only a code
     const why = name === 'TimeoutError' ? late : message || String(code)
     const said = `${where}: ${clean(why)}`
     if (UNKNOWN_ISSUER.test(code ?? '')) throw new ProviderFailure('final', `${said}; ${REMEDY}`)
@@ -99,7 +99,7 @@ async function answerOf(
   }
 }
 
-/** Milliseconds of a `Retry-After`: seconds, or a date. */
+/** Milliseconds from a `Retry-After` header: seconds, or a date. */
 function waitOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const seconds = /^\d+(\.\d+)?$/.test(value)
@@ -108,7 +108,7 @@ function waitOf(value: string | undefined): number | undefined {
   return seconds >= 0 ? Math.round(seconds * 1000) : undefined
 }
 
-/** Reads what was answered, whatever a gateway in between made of it. */
+/** Parses the response, which may come from a gateway. */
 function repliesOf(answer: Posted, asks: readonly Ask[], shown: Shown): readonly Reply[] {
   const { status, text } = answer
   const { where, clean } = shown
@@ -143,7 +143,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Replies may come in any order; a batch that is not answered by one reply to each request is refused as a whole. */
+/** Replies may come in any order. Without one reply to each request, the whole batch counts as refused. */
 function inOrder(
   list: readonly unknown[],
   count: number,
@@ -152,13 +152,13 @@ function inOrder(
 ): readonly Reply[] {
   const byId = new Map(list.map((each) => [idOf(each), each]))
   const replies = Array.from({ length: count }, (_, id) => replyOf(byId.get(id), answer, clean))
-  // one that comes twice stands in the place of another
+  // a duplicate leaves another request without a reply
   if (list.length === count && replies.every((each) => each !== undefined)) return replies
   const what = `${list.length} replies to ${count} requests, not one to each`
   throw new ProviderFailure('refused', `${where}: ${what}`)
 }
 
-/** The number of the request that a reply is to; undefined where it does not say. */
+/** Undefined: the reply names no request. */
 function idOf(value: unknown): number | undefined {
   const { id } = (value ?? {}) as { id?: unknown }
   return id === undefined || id === null || id === '' ? undefined : Number(id)
@@ -182,7 +182,6 @@ function replyOf(value: unknown, { status }: Posted, clean: Cleaner): Reply | un
   return result === undefined ? undefined : { result }
 }
 
-/** True for an error that the same request has again. */
 function isAboutRequest(error: UpstreamError): boolean {
   return REFUSED_CODES.has(error.code) || /revert/i.test(error.message) || tellsOfNoMethod(error)
 }

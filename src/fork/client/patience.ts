@@ -1,8 +1,8 @@
-// How long one piece of work has waited for a network in vain: all that it asks for shares one bound.
+// How long one piece of work has waited for a network in vain: all of its requests share one limit.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isPromise } from '../../core/promises.ts'
 
-/** What a request, a command or a start has waited. Times are milliseconds of one clock. */
+/** Times are milliseconds of one clock. */
 export class Patience {
   readonly since: number
   isOver = false
@@ -14,12 +14,12 @@ export class Patience {
     this.#until = now
   }
 
-  /** Time in which nothing came that the work could go on with. */
+  /** Time without any answer that the work could use. */
   get spent(): number {
     return this.#spent
   }
 
-  /** Counts a time in which nothing came. What several requests wait at once counts once. */
+  /** Parallel waits count once. */
   spend(from: number, to: number): void {
     const begin = Math.max(from, this.#until)
     if (to <= begin) return
@@ -30,14 +30,14 @@ export class Patience {
 
 const here = new AsyncLocalStorage<Patience>()
 
-/** The patience of the work that this is part of; undefined outside of any, and once that is done. */
+/** Undefined: outside of any work, or after its end. */
 export function currentPatience(): Patience | undefined {
   const patience = here.getStore()
   // a timer that the work has set is no part of it
   return patience?.isOver === true ? undefined : patience
 }
 
-/** What comes of work within so many milliseconds; undefined where nobody waits for it any longer. */
+/** Undefined: the work takes longer. */
 export async function inTime<T>(work: Promise<T>, mostMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
@@ -52,7 +52,6 @@ export async function inTime<T>(work: Promise<T>, mostMs: number): Promise<T | u
   }
 }
 
-/** Does work, or begins it, whose requests share one patience. */
 export function patiently<T>(work: () => T): T {
   const patience = new Patience(performance.now())
   let made: T | undefined

@@ -1,21 +1,19 @@
-// Posts over kept connections, by node's own client: to load `fetch` takes 20 ms and more of a start.
+// Posts over kept connections with Node's http client: loading `fetch` adds 20 ms or more to a start.
 import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
 
-/** Connections to one server. */
 const MOST_CONNECTIONS = 8
 
-/** Bytes of an answer that are read. */
+/** Bytes of a response. */
 const MOST_BYTES = 268_435_456
 
-/** Statuses that send elsewhere, and how often they may. */
+/** Redirects that are followed, and how many in a row. */
 const MOVED: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308])
 const MOST_MOVES = 3
 
 export interface Posted {
   readonly status: number
   readonly text: string
-  /** The header `Retry-After`. */
   readonly retryAfter: string | undefined
 }
 
@@ -23,20 +21,19 @@ type Headers = Readonly<Record<string, string>>
 
 export const JSON_HEADERS: Headers = { 'content-type': 'application/json', accept: '*/*' }
 
-/** Posts to one URL. */
 export class Poster {
   readonly #url: URL
   readonly #headers: Headers
   /** By protocol. */
   readonly #agents = new Map<string, http.Agent>()
 
-  /** @param url of HTTP, without user and password */
+  /** @param url HTTP URL without user and password */
   constructor(url: URL, headers: Headers) {
     this.#url = url
     this.#headers = headers
   }
 
-  /** @throws {Error} in words for a user; a `TimeoutError` when there was no answer in time */
+  /** @throws {Error} with a message for users; a `TimeoutError` after `timeoutMs` */
   async post(body: string, timeoutMs: number): Promise<Posted> {
     const end = AbortSignal.timeout(timeoutMs)
     try {
@@ -55,19 +52,18 @@ export class Poster {
     }
   }
 
-  /** Cuts all connections. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy()
   }
 
   async #send(url: URL, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
-    // what encrypts takes a while to load, which a node of one's own has no use for
+    // TLS takes a while to load, and local nodes do without
     const client = url.protocol === 'https:' ? (await import('node:https')).default : http
     const agent =
       this.#agents.get(url.protocol) ??
       new client.Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
     this.#agents.set(url.protocol, agent)
-    // secrets are for the server that they were given for
+    // secrets go only to the server they were given for
     const own = url.host === this.#url.host ? this.#headers : JSON_HEADERS
     const headers = { ...own, 'content-length': String(Buffer.byteLength(body)) }
     for (;;) {
@@ -77,7 +73,7 @@ export class Poster {
           request.on('response', resolve).on('error', reject).end(body)
         })
       } catch (error) {
-        // one that was closed just as it was used again says nothing of the server: a fresh one is tried at once
+        // a connection that closed as it was reused says nothing about the server: try a fresh one at once
         if (!request.reusedSocket || signal.aborted) throw error
       }
     }
@@ -94,6 +90,6 @@ async function textOf(response: http.IncomingMessage): Promise<string> {
   }
   const bytes = Buffer.concat(parts)
   const isZipped = response.headers['content-encoding'] === 'gzip'
-  // it leaves out a byte order mark, which some gateways put there
+  // TextDecoder drops the byte order mark that some gateways add
   return new TextDecoder().decode(isZipped ? gunzipSync(bytes) : bytes)
 }

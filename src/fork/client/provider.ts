@@ -1,4 +1,4 @@
-// Who carries requests to another network: by HTTP, or as a provider of this process.
+// Interface of what carries requests to a network: HTTP, or a provider of this process.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
@@ -11,7 +11,7 @@ export type Reply = { readonly result: Json } | RefusedReply
 
 interface RefusedReply {
   readonly error: UpstreamError
-  /** True: it had trouble of its own, which may pass. */
+  /** True: an internal error of the server, which may pass. */
   readonly mayPass?: boolean
 }
 
@@ -22,14 +22,13 @@ export interface UpstreamError {
 }
 
 export interface Provider {
-  /** Names it in logs and errors, without keys. */
+  /** Without keys. */
   readonly name: string
-  /** Most requests of one `send`; 1 where it knows no batches. */
+  /** Requests of one `send`; 1 without batches. */
   readonly mostAtOnce: number
   /**
-   * Sends requests together.
-   * @returns a reply for each, in their order
-   * @throws {ProviderFailure} when none of them was answered
+   * @returns a reply for each request, in order
+   * @throws {ProviderFailure} if no request was answered
    */
   readonly send: (asks: readonly Ask[], timeoutMs: number) => Promise<readonly Reply[]>
   readonly close?: () => void
@@ -38,15 +37,15 @@ export interface Provider {
 /**
  * Why nothing was answered.
  *
- * `limited`: it wants to be asked later. `refused`: it does not take the requests together. `broken`: it cannot be reached, or
- * answers something else. `final`: it will not answer however often it is asked. `pruned`: it does not keep what is asked for.
+ * `limited`: rate limit, retry later. `refused`: it does not accept this batch. `broken`: unreachable, or not a
+ * JSON-RPC answer. `final`: no retry helps. `pruned`: it no longer keeps the state.
  */
 export type FailureKind = 'limited' | 'refused' | 'broken' | 'final' | 'pruned'
 
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure'
   readonly kind: FailureKind
-  /** Milliseconds to wait, where it says so. */
+  /** Milliseconds, if the server names a wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(kind: FailureKind, message: string, retryAfterMs?: number) {
@@ -56,34 +55,32 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** What a network answers that is no answer to what was asked: nothing, or something else. */
+/** A reply that does not answer the request: null, or something else. */
 export class NoAnswer extends DevchainError {
   constructor(message: string) {
     super('UPSTREAM_FAILED', message)
   }
 }
 
-/** JSON-RPC numbers of a method that is not there, or not for us. */
+/** JSON-RPC codes of a method that does not exist or is not allowed. */
 const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
 
 const UNKNOWN_WORDS =
   /method.*(not (found|supported|available|allowed|exist|whitelisted|enabled)|unsupported|disabled)|does not exist|not supported|unknown method/i
 
-/** True when a network says that it has no such method, or not for us. */
 export function tellsOfNoMethod({ code, message }: UpstreamError): boolean {
   return UNKNOWN_METHOD.has(code) || UNKNOWN_WORDS.test(message)
 }
 
-/** JSON-RPC numbers by which services say that they were asked too much: Infura, Alchemy, QuickNode. */
+/** JSON-RPC codes of rate limits: Infura, Alchemy, QuickNode. */
 const LIMIT_CODES = new Set([-32005, -32007, -32016, 429])
 
 const LIMIT_WORDS =
   /rate.?limit|too many requests|request limit|requests? per second|limited to [\d,]+ ?\/ ?s|compute units|capacity|throttl|quota|exceeded.*limit.*(second|minute|day)/i
 
-/** Bounds of an answer, which asking again does not lift: a range that is too wide. */
+/** Words of size limits, such as a range that is too wide: retrying does not help. */
 const SIZE_WORDS = /range|results?\b|size\b|logs|blocks\b/i
 
-/** True for the error of a service that wants to be asked later. */
 export function isLimitError({ code, message }: UpstreamError): boolean {
   // a plan without archive data says so in the words of a limit
   if (PRUNED_WORDS.test(message)) return false
@@ -92,15 +89,14 @@ export function isLimitError({ code, message }: UpstreamError): boolean {
 }
 
 /**
- * Words by which nodes and services refuse a state that they do not keep.
  * @see https://github.com/ethereum/go-ethereum/blob/master/trie/errors.go and state/database.go, paradigmxyz/reth
- * crates/rpc/rpc-eth-types/src/error, erigontech/erigon db/state (PrunedError), NethermindEth/nethermind (GetStateFailureResult),
- * and those of Infura, Alchemy, publicnode, Chainstack
+ * crates/rpc/rpc-eth-types/src/error, erigontech/erigon db/state (PrunedError), NethermindEth/nethermind
+ * (GetStateFailureResult), and the errors of Infura, Alchemy, publicnode, Chainstack
  */
 const PRUNED_WORDS =
   /missing trie node|(historical|old|required) .*(state|data|history).*(unavailable|not available|not found|pruned|pruning|is not)|state already discarded|state histor(y|ies) ha(s|ve)n't been fully indexed|state (0x\w+ |at block \S+ )?(is )?(unavailable|not available|(already )?pruned)|no state available|pruned (history|state)|(due to|been) prun|proof window|archive (requests?|state|data|node)|no historical rpc/i
 
-/** True for the error of a node that does not keep what is asked for: another may. */
+/** Another node may have the state. */
 export function tellsOfPruning({ message }: UpstreamError): boolean {
   return PRUNED_WORDS.test(message)
 }

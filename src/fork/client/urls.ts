@@ -1,9 +1,8 @@
-// URLs: whose nodes they are of, and how they stand in logs and errors, which name the host, and never the key that stands in path,
-// query, user info or a header.
+// Shows URLs in logs and errors by their host only: path, query, user info and headers may hold keys.
 import { isIP } from 'node:net'
 import type { Json } from '../../rpc/schema.ts'
 
-/** The scheme, host and port of a URL; what cannot be read is not shown at all. */
+/** The scheme, host and port; an invalid URL is not shown at all. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return 'a text that is no URL'
   const { protocol, host, pathname, search, username } = new URL(url)
@@ -11,21 +10,16 @@ export function shownUrl(url: string): string {
   return `${protocol}//${host}${hasMore ? '/…' : ''}`
 }
 
-/** Takes keys out of what another program says. */
 export interface Cleaner {
-  /** A text in one line, cut where it is long. */
+  /** Returns one line, cut if it is long. */
   (text: string): string
-  /** Data with texts in it. */
   readonly json: (data: Json) => Json
 }
 
-/**
- * Takes the URL and its secret parts, which servers and libraries like to quote, out of what they say.
- * @param headers values of those that are sent, which are secret as well
- */
+/** @param headers values that are sent, which are secret too */
 export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner {
   const secrets = [...secretsOf(url), ...headers.flatMap(secretsIn)]
-  // what holds another one goes first
+  // a secret that contains another one goes first
   const ordered = secrets.sort((one, other) => other.length - one.length).map(patternOf)
   const hidden = (text: string): string => {
     let shown = text.replaceAll(url, shownUrl(url))
@@ -44,13 +38,13 @@ export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner
   return Object.assign(text, { json })
 }
 
-/** Characters of a foreign text that are shown. */
+/** Characters. */
 const MOST_SHOWN = 300
 
 /** Shorter parts are versions and the like. */
 const LEAST_SECRET = 3
 
-/** Shorter parts are hidden where they stand as words: they may be parts of others. */
+/** Shorter parts are hidden only as whole words, as other words may contain them. */
 const LEAST_ALONE = 8
 
 /** Parts of URLs that are no keys. */
@@ -74,7 +68,7 @@ function secretsOf(url: string): readonly string[] {
   return parts.flatMap((part) => [part, decoded(part)]).filter(isSecret)
 }
 
-/** A part of a URL without its escapes; as it stands where they are none. */
+/** Returns the part as it is if its escapes are invalid. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -83,13 +77,13 @@ function decoded(part: string): string {
   }
 }
 
-/** A value of a header as a whole, and its long words: a scheme stands before many a token, such as Bearer. */
+/** The whole value, and its long words: many tokens follow a scheme such as Bearer. */
 function secretsIn(value: string): readonly string[] {
   const words = value.split(/[\s,;=]+/).filter(({ length }) => length >= LEAST_ALONE)
   return [value, ...words].filter(isSecret)
 }
 
-/** True for the URL of a node of one's own: it counts no requests, and its newest block stays. */
+/** True for local nodes: they have no rate limits, and their newest block does not change by itself. */
 export function isPrivateUrl(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase()
   if (host === 'localhost' || /\.(localhost|local|internal)$/.test(host)) return true

@@ -1,4 +1,4 @@
-// What another network answers, read: what it is not is an error that shows it.
+// Parses what a network answers; errors quote what is wrong.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { NoAnswer } from '../client/provider.ts'
@@ -12,7 +12,7 @@ export function quantity(value: unknown): bigint {
   throw unexpected('a number', value)
 }
 
-/** Reads a slot's value: some nodes leave leading zeros out, or answer nothing for zero. */
+/** Some nodes leave out leading zeros, or answer nothing for zero. */
 export function word(value: unknown): bigint {
   return value === '0x' ? 0n : quantity(value)
 }
@@ -25,7 +25,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, Json 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads what another node wrote, with parts of it: where one of them cannot be read, the whole is no answer. */
 export function reading<T>(what: string, value: unknown, read: () => T): T {
   try {
     return read()

@@ -1,4 +1,4 @@
-// Blocks of another network as headers of ours: what of them the chain itself needs. Their JSON is passed on untouched.
+// Converts blocks of another network to headers; their JSON is passed on unchanged.
 import {
   type Hash,
   paddedBytes,
@@ -20,23 +20,22 @@ import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { NoAnswer } from '../client/provider.ts'
 
-/** The header of a block, its hash, and what some networks add. */
 export interface RemoteBlock {
   readonly header: Header
   readonly hash: Hash
   readonly totalDifficulty: bigint
-  /** The block of the network below that contracts see as the number: Arbitrum. */
+  /** The L1 block that contracts see as NUMBER: Arbitrum. */
   readonly parentNumber: bigint | undefined
-  /** True: a batch of it is told of, as nodes of ZKsync do. */
+  /** True: the block names its batch, as nodes of ZKsync do. */
   readonly isOfZksync: boolean
-  /** True: it has what no hardfork that is known here has. */
+  /** True: it has fields of a hardfork that is unknown here. */
   readonly isNewer: boolean
 }
 
 type Members = Readonly<Record<string, Json | undefined>>
 
 /**
- * Reads a block as nodes answer it. Members that a network does not have are as though nothing was in them.
+ * Members that a network lacks get empty values.
  * @throws {DevchainError} `UPSTREAM_FAILED` for what is no block
  */
 export function readBlock(json: Json): RemoteBlock {
@@ -56,13 +55,11 @@ export function readBlock(json: Json): RemoteBlock {
   }
 }
 
-/** What networks call a field besides. */
 const SYNONYMS: Readonly<Partial<Record<HeaderName, string>>> = {
   miner: 'author',
   mixHash: 'prevRandao',
 }
 
-/** What every network has. */
 const NEEDED: readonly HeaderName[] = ['parentHash', 'number', 'timestamp']
 
 function headerOf(block: Members): Header {
@@ -76,7 +73,6 @@ function headerOf(block: Members): Header {
 
 type Value = Json | undefined
 
-/** How the kinds of fields are read; nothing is as though nothing was in it. */
 const READERS: {
   readonly [Kind in FieldKind]: (value: Value, size?: number) => FieldValues[Kind]
 } = {
@@ -91,7 +87,7 @@ function integer(value: Value): bigint {
   return isNone(value) || value === '0x' ? 0n : BigInt(String(value))
 }
 
-/** Some networks write fewer digits; what is too long is as though nothing was in it. */
+/** Some networks write fewer digits; what is too long counts as empty. */
 function sizedBytes(value: Value, size: number): Uint8Array {
   const number = integer(value)
   return number >> BigInt(8 * size) === 0n ? paddedBytes(number, size) : new Uint8Array(size)
@@ -101,7 +97,6 @@ function isNone(value: Value): value is null | undefined {
   return value === undefined || value === null
 }
 
-/** The record of a block whose transactions nobody here has run: they are the network's to tell of. */
 export function recordOf(
   { header, hash, totalDifficulty }: Pick<RemoteBlock, 'header' | 'hash' | 'totalDifficulty'>,
   size: number,

@@ -1,4 +1,4 @@
-// Another network: what it is asked at a block is kept, what it refused is remembered, and its blocks stay what they were.
+// Reads of another network at a block: caches answers, and checks that the block is still the same.
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import {
   type Address,
@@ -19,7 +19,6 @@ import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 import { requireBlock } from './sameblock.ts'
 
-/** A block of a network, as its state is asked for. */
 export interface BlockPoint {
   readonly number: bigint
   readonly hash: Hash
@@ -30,10 +29,10 @@ export function pointOf({ hash, header: { number, stateRoot } }: RemoteBlock): B
   return { number, hash, stateRoot }
 }
 
-/** Who answers what no store has: the network itself, or nobody. */
+/** The network, or nothing for a recording. */
 export type Asker = Pick<Client, 'request' | 'name'> & {
   readonly traffic?: Traffic
-  /** True: it never becomes another network. */
+  /** True: its URL never becomes another network's. */
   readonly isFixed?: boolean
 }
 
@@ -41,26 +40,24 @@ export interface NetworkParts {
   readonly chainId: bigint
   readonly asker: Asker
   readonly store: Store
-  /** True: a block near its head could be another one later. */
+  /** True: a reorg could replace the block. */
   readonly isShallow: (number: bigint) => boolean
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
   /**
-   * The part of the store in which what is fetched is recorded, and alone what was answered by nothing. What a run reads is asked for
-   * in the same rounds whatever is kept, so that all recordings of it are equal.
+   * Records what is fetched; null answers go only here. A run makes the same rounds whatever is cached, so that all
+   * its recordings are equal.
    */
   readonly recording?: Store | undefined
   readonly onNotice?: (text: string) => void
-  /** True: its blocks tell of those of a network below. */
   readonly isArbitrum?: boolean
-  /** How old a block is, to be told where the network has pruned its state. */
+  /** How old a block is, for errors about pruned state. */
   readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
 
-/** Sentences that are told once each; a network has fewer contracts of its own, and functions of them. */
 const MOST_TOLD = 1_000
 
-/** Most of such contracts stand at low addresses. */
+/** Most contracts of nodes have low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
 const MOST_PROVEN = 512
@@ -70,10 +67,10 @@ export class Network {
   readonly isArbitrum: boolean
   readonly isProven: boolean
   readonly #parts: NetworkParts
-  /** False once the network has refused to tell of many slots at once. */
+  /** False once the network has refused `eth_getStorageValues`. */
   #takesMany = true
   readonly #pending = new Map<string, Promise<Json>>()
-  /** Looks at blocks that were begun in this turn. */
+  /** Checks of blocks that began in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
   readonly #hasHighContracts: boolean
   readonly #told = new Set<string>()
@@ -94,16 +91,15 @@ export class Network {
     this.#parts.onNotice?.(text)
   }
 
-  /** An account is used: one that is code of the network's own nodes is told of once. */
+  /** Warns once about an account whose code is part of the network's nodes. */
   noteUsed(address: Address, code: Uint8Array): void {
-    // a mark is one byte of code, wherever it is
+    // a mark is one byte of code at any address
     const isLow = address.slice(2, 30) === NO_HIGH_DIGITS
     if (!(isLow || code.length === 1 || this.#hasHighContracts)) return
     const notice = ownContractNotice(this.chainId, this.isArbitrum, address, code)
     if (notice !== undefined) this.tellOnce(notice)
   }
 
-  /** Tells whoever watches the fork what was not told yet: one of few sentences. */
   tellOnce(text: string): void {
     if (this.#told.has(text) || this.#told.size >= MOST_TOLD) return
     this.#told.add(text)
@@ -111,8 +107,8 @@ export class Network {
   }
 
   /**
-   * Asks for a state after a block, with the block as the last parameter: the answer never changes, and is kept.
-   * @param read reads it; what it refuses is not kept
+   * Cached forever.
+   * @param read parses the answer; what it refuses is not cached
    */
   askAt<T>(
     method: string,
@@ -130,16 +126,15 @@ export class Network {
     return this.#explained(asked, point, point.number)
   }
 
-  /** What `askAt` would answer without asking. */
   keptAt(method: string, params: readonly Json[], point: BlockPoint): Json | undefined {
     if (this.#parts.recording !== undefined) return undefined
     return this.#parts.store.get(this.#key(point, method, params))
   }
 
   /**
-   * Asks for what follows from the blocks up to the fork, and so never changes. Nothing is no answer, and not kept: a node that
-   * has fallen behind does not know yet what it is asked for. A recording has it, until there is more.
-   * @param block the one that it belongs to, where that is known: deep ones serve forks at other blocks too
+   * For what follows from the blocks up to the fork, and so never changes. Null may come from a node that has fallen
+   * behind, so only a recording keeps it.
+   * @param block its block, if known: forks at other blocks share answers about deep blocks
    */
   askBelow(
     fork: BlockPoint,
@@ -161,7 +156,7 @@ export class Network {
     return this.#parts.asker.request(method, params, check)
   }
 
-  /** The words in many slots at once; undefined where they are to be asked for one by one. */
+  /** Undefined: ask for each slot alone. */
   async storageValues(
     slots: readonly SlotPlace[],
     point: BlockPoint,
@@ -180,10 +175,7 @@ export class Network {
     return values.map((value) => value ?? fetched[next++]!)
   }
 
-  /**
-   * Proofs of slots of an account. Each is kept as though it was asked for alone: how they come together differs.
-   * @param read reads one, once it is there itself; what it refuses is not kept
-   */
+  /** @param read parses one that exists; what it refuses is not cached */
   async slotProofs<T>(
     address: Address,
     slots: readonly bigint[],
@@ -211,16 +203,14 @@ export class Network {
     return values
   }
 
-  /** What `codeAt` would answer without asking. */
   keptCodeAt(address: Address, point: BlockPoint): Json | undefined {
     const { store } = this.#parts
     const hash = store.get(this.#key(point, 'eth_getCode', [address]))
-    // most accounts have none: that wants no look into a file
+    // most accounts have no code: skip the file
     if (hash === EMPTY_CODE_HASH) return '0x'
     return typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
   }
 
-  /** Asks for what is not kept, about a block that is still what it was. */
   askAbout(
     method: string,
     params: readonly Json[],
@@ -230,7 +220,7 @@ export class Network {
     return this.#verified(this.ask(method, params, check), point)
   }
 
-  /** Keeps what a trace tells of accounts at a block, as though each part of it had been asked for. */
+  /** Caches the accounts of a trace as though each part was asked for alone. */
   take(accounts: Readonly<Record<string, unknown>>, point: BlockPoint): void {
     const put = (method: string, params: readonly string[], value: Json): void =>
       this.#parts.store.put(this.#key(point, method, params), value)
@@ -255,10 +245,7 @@ export class Network {
     store.put(key, found)
   }
 
-  /**
-   * Code, which is kept by its hash: many accounts have the same.
-   * @param proven its hash, where that is proven: other code is not kept
-   */
+  /** @param proven the code's hash, if proven: other code is not cached */
   async codeAt(address: Address, point: BlockPoint, proven?: Promise<Hash>): Promise<Json> {
     const key = this.#key(point, 'eth_getCode', [address])
     const kept = this.keptCodeAt(address, point)
@@ -276,15 +263,13 @@ export class Network {
     })
   }
 
-  /** An item that belongs to a block. */
   #key({ hash }: BlockPoint, method: string, params: readonly Json[]): ItemKey {
     return { of: `${this.chainId}/${hash}`, method, params }
   }
 
   /**
-   * The kept answer, or one that is asked for now. The same question is not asked twice at a time.
-   * @param point the block that it hangs on; undefined for what no reorganization reaches
-   * @param check what is no answer is not kept
+   * @param point undefined: no reorg can change the answer
+   * @param check what fails it is not cached
    */
   async #kept<T>(
     key: ItemKey,
@@ -309,7 +294,7 @@ export class Network {
     )
   }
 
-  /** Asks what is asked already no second time. @param keep has it kept in the turn in which it is no longer pending */
+  /** @param keep caches the answer in the turn in which the request ends */
   async #once<T>(
     key: ItemKey,
     ask: () => Promise<Json>,
@@ -327,15 +312,11 @@ export class Network {
     }
   }
 
-  /**
-   * An answer about a block that is still what it was: the two are asked for together, so that nothing of another branch, or of
-   * another network, is taken.
-   * @throws {DevchainError} `UPSTREAM_FAILED` when the block is another
-   */
+  /** Asks for the block in the same batch, so that no answer comes from another branch or network. */
   async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
     if (point === undefined || !this.#mayChange(point)) return asked
     const [answer, seen] = await Promise.allSettled([asked, this.#look(point)])
-    // another network refuses much, and answers other things: that it is another is what matters
+    // if it is another network, that error matters more than its answers
     if (seen.status === 'rejected') throw seen.reason
     if (answer.status === 'rejected') throw answer.reason
     return answer.value
@@ -345,7 +326,6 @@ export class Network {
     return this.#parts.isShallow(number) && this.#parts.asker.isFixed !== true
   }
 
-  /** As `askAbout`, for a part of the block's state. */
   #askState(
     method: string,
     params: readonly Json[],
@@ -355,10 +335,7 @@ export class Network {
     return this.#explained(this.askAbout(method, params, point, check), point, point.number)
   }
 
-  /**
-   * What is asked about a block. Where the network does not keep its state, the error says how old it is; where it refuses for
-   * another reason, whether it still is the network that was forked.
-   */
+  /** Explains a failure: how old the block is if its state is pruned, else if the block is still the same. */
   async #explained<T>(
     asked: Promise<T>,
     point: BlockPoint,
@@ -380,7 +357,7 @@ export class Network {
     }
   }
 
-  /** Looks whether a block is still what it was: once for all that is asked in one turn. */
+  /** One check for all questions of a turn. */
   #look(point: BlockPoint): Promise<void> {
     const begun = this.#looks.get(point.hash)
     if (begun !== undefined) return begun
@@ -407,29 +384,27 @@ export class Network {
       return valuesOf(answer, asked, slots)
     } catch (error) {
       if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error
-      // whatever it does not like of it, single slots are what everybody answers
+      // every node answers single slots
       this.#takesMany = false
       return undefined
     }
   }
 }
 
-/** A slot of an account. */
 export interface SlotPlace {
   readonly address: Address
   readonly slot: bigint
 }
 
 interface Below {
-  /** Throws for what is no answer: it is asked for again, and not kept. */
+  /** Throws for an invalid answer, which is retried and not cached. */
   readonly check?: Check | undefined
-  /** Has the answer, where that takes more than one request. */
+  /** Fetches the answer if that takes several requests. */
   readonly make?: (() => Promise<Json>) | undefined
 }
 
 function anything(): void {}
 
-/** A list in pieces of so many items. */
 export function partsOf<T>(list: readonly T[], most: number): readonly (readonly T[])[] {
   const count = Math.ceil(list.length / most)
   return Array.from({ length: count }, (_, index) => list.slice(index * most, (index + 1) * most))
@@ -442,7 +417,7 @@ interface Traced {
   readonly storage?: Readonly<Record<string, unknown>>
 }
 
-/** The values in the order of the slots; undefined where the answer is not what was asked for. */
+/** Undefined: the answer does not fit the question. */
 function valuesOf(
   answer: Json,
   asked: Readonly<Record<Address, readonly Hash[]>>,

@@ -1,4 +1,4 @@
-// Contracts that are part of a network's own nodes, and so cannot be fetched: what is told of them when something calls them.
+// Contracts that are built into a network's nodes and have no code to fetch, and the warnings about them.
 import type { Address } from '../../core/hex.ts'
 import { INVALID, OP } from '../../evm/opcodes.ts'
 
@@ -81,7 +81,7 @@ const HEDERA: Names = {
   '16b': 'schedule service',
 }
 
-/** @see https://docs.celo.org/specs/token-duality: CELO is moved by it */
+/** @see https://docs.celo.org/specs/token-duality: moves CELO */
 const CELO: Names = { fd: 'transfer of CELO' }
 
 /** @see https://github.com/base/base-std: StdPrecompiles */
@@ -93,7 +93,7 @@ const BASE: Names = {
   '813000000000000000000000000000000000aa02': 'transaction context',
 }
 
-/** B20 tokens of Base have addresses that begin so. */
+/** The prefix of B20 token addresses on Base. */
 const B20_TOKENS = `0xb2${'0'.repeat(18)}`
 
 /** @see https://hyperliquid.gitbook.io/hyperliquid-docs: L1Read.sol, which reads HyperCore */
@@ -147,7 +147,7 @@ const ROOTSTOCK: Names = {
 
 type Network = readonly [network: string, names: Names, ...chainIds: bigint[]]
 
-/** Any network of it, whose blocks tell of those of the network below: Arbitrum One, Nova, and others made of the same. */
+/** Any Arbitrum chain (One, Nova, Orbit), recognized by the L1 numbers in its blocks. */
 const OF_ARBITRUM: Network = ['Arbitrum', ARBITRUM]
 
 const NETWORKS: readonly Network[] = [
@@ -166,17 +166,13 @@ function networkOf(chainId: bigint): Network | undefined {
   return NETWORKS.find(([, , ...chainIds]) => chainIds.includes(chainId))
 }
 
-/** What networks show as the code of such contracts: INVALID (Arbitrum), ADD (Subnet-EVM of Avalanche). Neither can run. */
+/** Placeholder code of such contracts: INVALID (Arbitrum), ADD (Avalanche's Subnet-EVM). Neither can run. */
 const MARKS: ReadonlyMap<number, string> = new Map([
   [INVALID, 'INVALID'],
   [OP.ADD, 'ADD'],
 ])
 
-/**
- * What a user should know when an account is used that is code of its network's nodes.
- * @param isArbitrum true where blocks tell of those of a network below
- * @returns undefined for any other account
- */
+/** @param isArbitrum true if blocks have L1 numbers */
 export function ownContractNotice(
   chainId: bigint,
   isArbitrum: boolean,
@@ -194,7 +190,6 @@ export function ownContractNotice(
   return `${address} has ${mark} as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
 }
 
-/** True where such contracts have other addresses than low ones. */
 export function hasHighContracts(chainId: bigint): boolean {
   return networkOf(chainId)?.[1] === BASE
 }

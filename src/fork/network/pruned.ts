@@ -1,24 +1,19 @@
-// State that a network no longer keeps: most nodes have that of the newest blocks alone. What they say of it, and what a user can
-// do about it.
+// Errors for pruned state: most nodes keep only the state of the newest blocks.
 import { plural } from '../../core/format.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { tellsOfPruning } from '../client/provider.ts'
 
-/** True for the error of a node that has no state of an old block. */
 export function isPruned(error: unknown): error is RefusedByUpstream {
   return error instanceof RefusedByUpstream && tellsOfPruning(error.upstream)
 }
 
-/** What is known of how old a block is. */
 export interface BlockAge {
   readonly number: bigint
-  /** Seconds since 1970; undefined where its header is not here. */
+  /** Seconds since 1970; undefined: the header is not here. */
   readonly timestamp?: bigint | undefined
-  /** Number of the network's newest block, as far as it was told. */
   readonly newest?: bigint | undefined
 }
 
-/** What a network refuses of a state that it does not keep, with what a user can do about it. */
 export class PrunedState extends RefusedByUpstream {
   /** @param now milliseconds since 1970 */
   constructor(refused: RefusedByUpstream, age: BlockAge, now: number) {
@@ -51,7 +46,7 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [1, 'second'],
 ]
 
-/** A duration in the largest unit of which there is one or more, rounded down. */
+/** In the largest unit that is at least 1, rounded down. */
 function durationOf(seconds: number): string {
   const [length, name] = UNITS.find(([each]) => seconds >= each) ?? [1, 'second']
   return plural(Math.floor(seconds / length), name)

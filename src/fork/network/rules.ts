@@ -1,4 +1,4 @@
-// Which rules a forked network has: its schedule where that is known, else the newest that its headers admit.
+// The hardforks of a forked network: its schedule if known, else the newest that its headers allow.
 import { DevchainError } from '../../core/errors.ts'
 import { HEADER_FORKS, type Header, hasFieldsOf } from '../../protocol/blocks/header.ts'
 import {
@@ -12,10 +12,8 @@ import {
 } from '../../protocol/forks.ts'
 import type { RemoteBlock } from './header.ts'
 
-/** A genesis `config`: what is known of a network's forks. */
 type Config = Readonly<Record<string, number>>
 
-/** All forks up to london from the first block on. */
 const FROM_START = {
   homesteadBlock: 0,
   eip150Block: 0,
@@ -80,7 +78,7 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
 ])
 
 /**
- * The rules of Arbitrum, by the first version of ArbOS that has them, the newest first.
+ * Hardforks of Arbitrum by their first ArbOS version, newest first.
  * @see https://github.com/OffchainLabs/go-ethereum/blob/master/params/config.go
  */
 const OF_ARBOS: readonly (readonly [version: bigint, hardfork: Hardfork])[] = [
@@ -90,11 +88,11 @@ const OF_ARBOS: readonly (readonly [version: bigint, hardfork: Hardfork])[] = [
   [11n, 'shanghai'],
 ]
 
-/** Those of blocks of Arbitrum that do not tell of a version. */
+/** For blocks of Arbitrum without a version. */
 const OF_UNKNOWN_ARBOS: Hardfork = 'prague'
 
 /**
- * Networks that run other code than that of the EVM: ZKsync Era and what is made of it. Others of them are known by their blocks.
+ * Networks that do not run EVM code: ZKsync Era and its relatives; unlisted ones are recognized by `l1BatchNumber`.
  * @see https://github.com/wevm/viem/tree/main/src/chains/definitions: those with the formats of ZKsync
  */
 const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
@@ -116,7 +114,7 @@ const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
   [272n, 'a local node of ZKsync'],
 ])
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a network whose contracts are no code of the EVM */
+/** @throws {DevchainError} `INVALID_PARAMS` for a network that does not run EVM code */
 export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'isOfZksync'>): void {
   const unnamed = isOfZksync ? 'a network made of ZKsync' : undefined
   const name = OTHER_MACHINES.get(chainId) ?? unnamed
@@ -125,16 +123,13 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Which hardfork rules at a block. */
 type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
 
-/** The header of a block below the fork's; undefined for one that was not read yet. */
 type HeaderAt = (number: bigint) => Header | undefined
 
 /**
- * The rules of a network's blocks, and of those that are mined on top.
- * @param named the hardfork that the network itself names at its block, or that its machine shows
- * @param headerAt where there is no schedule, older blocks have rules of their own by their headers
+ * @param named the hardfork that the network names, or that probing its EVM shows
+ * @param headerAt without a schedule, the headers of older blocks decide their hardforks
  */
 export function rulesOf(
   chainId: bigint,
@@ -157,25 +152,24 @@ export function rulesOf(
   }
 }
 
-/** The newest hardfork that an older block may be of; undefined where its header has all members that the later one has. */
+/** Undefined: the older header has all members of the later one. */
 function newestThen(later: Header, older: Header): Hardfork | undefined {
   const first = HEADER_FORKS.find((fork) => hasFieldsOf(fork, later) && !hasFieldsOf(fork, older))
   return first && before(first, older)
 }
 
-/** The newest hardfork that came before another one, of a header without the fields that the other brought. */
+/** The newest hardfork before `fork`, for a header without its fields. */
 function before(fork: Hardfork, { difficulty }: Header): Hardfork {
   const previous = HARDFORKS[HARDFORKS.indexOf(fork) - 1]!
   return previous === 'paris' && difficulty !== 0n ? 'london' : previous
 }
 
-/** True for a network whose schedule is known. */
 export function isScheduled(chainId: bigint): boolean {
   return CONFIGS.has(chainId)
 }
 
 /**
- * Arbitrum writes the version of ArbOS into what is PREVRANDAO elsewhere.
+ * Arbitrum writes the ArbOS version into `mixHash`.
  * @see https://github.com/OffchainLabs/go-ethereum/blob/master/core/types/arb_types.go
  */
 function byArbos({ mixHash }: Header): Hardfork {
@@ -184,28 +178,27 @@ function byArbos({ mixHash }: Header): Hardfork {
   return OF_ARBOS.find(([first]) => version >= first)?.[1] ?? 'london'
 }
 
-/** The rules of a machine, which are no older than those that its network's headers need. */
 export function notBefore(header: Header, machine: Hardfork | undefined): Hardfork | undefined {
   return machine === undefined || isAtLeast(machine, lowestOf(header)) ? machine : lowestOf(header)
 }
 
-/** The newest hardfork that makes such headers, and that a network may be at. */
+/** The newest hardfork with such headers that a live network may have. */
 export function admittedBy(header: Header): Hardfork {
   const next = HEADER_FORKS[HEADER_FORKS.indexOf(lowestOf(header)) + 1]
   const newest = next && before(next, header)
   return newest === undefined || isAtLeast(newest, ASSUMED_HARDFORK) ? ASSUMED_HARDFORK : newest
 }
 
-/** A hardfork's name as other nodes write it; undefined for one that is not known here. */
+/** Parses a hardfork as other nodes write it; undefined: unknown here. */
 export function namedHardfork(name: unknown, header: Header): Hardfork | undefined {
   if (typeof name !== 'string') return undefined
   const wanted = name.toLowerCase().replace(/[^a-z0-9]/g, '')
   const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted)
-  // headers that it makes have no more than these
+  // a hardfork whose headers have fewer members cannot be right
   return found !== undefined && isAtLeast(found, lowestOf(header)) ? found : undefined
 }
 
-/** The oldest hardfork whose headers have the members of this one. */
+/** The oldest hardfork whose headers have these members. */
 function lowestOf(header: Header): Hardfork {
   return HEADER_FORKS.findLast((fork) => hasFieldsOf(fork, header)) ?? 'frontier'
 }

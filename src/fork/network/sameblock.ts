@@ -1,12 +1,11 @@
-// Whether a network still has the block that it was asked about: nodes fall behind, blocks are reorganized, and a URL may come to be that
-// of another network.
+// Checks that a network still has a block: nodes fall behind, reorgs happen, URLs change.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Client } from '../client/client.ts'
 import { quantity, unexpected } from './answers.ts'
 
-/** @throws {DevchainError} `UPSTREAM_FAILED` when a block is not what it was */
+/** @throws {DevchainError} `UPSTREAM_FAILED` if the block has changed */
 export async function requireBlock(
   asker: Pick<Client, 'request' | 'name'>,
   chainId: bigint,
@@ -19,7 +18,7 @@ export async function requireBlock(
   const again = asker.request('eth_getBlockByNumber', params, (block) => {
     if (hashIn(block) === undefined) throw unexpected(`block ${number}`, block)
   })
-  // nobody may wait for it any more
+  // a failure that nobody awaits any more is ignored
   again.catch(() => undefined)
   const found = quantity(await asker.request('eth_chainId', [], quantity))
   if (found !== chainId) {
@@ -35,7 +34,6 @@ export async function requireBlock(
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 
-/** The hash of a block; undefined for what is none. */
 function hashIn(block: Json): Hash | undefined {
   const { hash } = (block ?? {}) as { readonly hash?: unknown }
   return typeof hash === 'string' ? (hash.toLowerCase() as Hash) : undefined

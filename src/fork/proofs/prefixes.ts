@@ -1,26 +1,24 @@
-// Names whose hash begins as wanted. `eth_getProof` takes names, not places in a trie, but what it proves of a name that is
-// not there has the nodes on the way to where that would be.
+// Finds names whose hash has a prefix: `eth_getProof` of such a name returns the trie nodes on that path.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Desk } from '../../core/crypto/keccak.ts'
 import { LruCache } from '../../core/lrucache.ts'
 
-/** What is hashed: a number, big-endian, in as many bytes as an address or a slot has. */
+/** Bytes of an address or of a slot; the name is a big-endian number. */
 type NameLength = 20 | 32
 
-/** The longest prefix that is searched for: seconds of hashing. */
+/** Longer prefixes take more than seconds of hashing. */
 const MOST_NIBBLES = 6
 
-/** A prefix of d nibbles takes 16^d hashes on average; after so many times that, one in 3,000 is not found. */
+/** A prefix of d nibbles takes 16^d hashes on average; after 8 times as many, one in 3,000 is not found. */
 const PATIENCE = 8
 
-/** Hashes before others have their turn: a few milliseconds. */
+/** Hashes before other work gets a turn: a few milliseconds. */
 const TURN = 8_192
 
 const LONG_MS = 1_000
 
-/** Whoever is told that a search takes long. */
 interface SearchWatch {
-  /** Called once. @param prefixes what is still searched for */
+  /** @param prefixes those not found yet */
   readonly onLong: (prefixes: readonly string[]) => void
   readonly longMs?: number | undefined
 }
@@ -29,8 +27,8 @@ const KEPT = 65_536
 const remembered = new LruCache<string, bigint>(KEPT)
 
 /**
- * Numbers whose Keccak-256, as names of so many bytes, begin with these hexadecimal digits: the same in every run.
- * @returns by prefix, without those that are too long, or were not found in time
+ * Deterministic: each run finds the same names.
+ * @returns by prefix, without those too long or not found in time
  */
 export async function namesWith(
   prefixes: Iterable<string>,
@@ -88,7 +86,6 @@ async function* search(
 
 interface OfLength {
   readonly nibbles: number
-  /** Prefixes by the number that their digits are. */
   readonly numbers: Map<number, string>
 }
 

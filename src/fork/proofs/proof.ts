@@ -1,17 +1,17 @@
-// Merkle proofs that another network gives: what they prove of a key under a root that is known.
+// Verifies Merkle proofs of `eth_getProof` against a known root.
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { equalBytes, type Hex, hexFromBytes } from '../../core/hex.ts'
 import { BrokenProof, type FindNode, sparseRoot } from '../../state/sparse.ts'
 import { firstDifference, KEY_NIBBLES } from '../../state/trienode.ts'
 import { pathTo } from '../../state/triewalk.ts'
 
-/** The RLP of nodes by their hash, which each of them was held against. */
+/** RLP of verified nodes by hash. */
 export type ProvenNodes = Map<Hex, Uint8Array>
 
 /**
- * The value of a key, as its leaf holds it; undefined where the proof is that there is none.
- * @param known gets the nodes that hold
- * @throws {BrokenProof} when it proves nothing of the kind
+ * @param known receives the verified nodes
+ * @returns undefined: the proof shows that the key is absent
+ * @throws {BrokenProof} if it proves neither
  */
 export function provenValue(
   root: Uint8Array,

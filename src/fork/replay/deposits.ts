@@ -1,5 +1,4 @@
-// Deposits of Optimism, Base and others made of the same: transactions that the network below has ordered. Nobody signed them, they
-// pay nothing, and what they mint is there even where they fail.
+// Deposits of the OP Stack, which L1 orders: unsigned, without gas fees, and they mint even if they fail.
 import type { Address } from '../../core/hex.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -11,16 +10,15 @@ import { transactionIn } from './transactions.ts'
 /** @see https://specs.optimism.io/protocol/deposits.html */
 const DEPOSIT = 0x7e
 
-/** What deposits mint, in wei, by the transactions that stand for them. */
+/** Wei that deposits mint, by their local transaction. */
 const mints = new WeakMap<Transaction, bigint>()
 
-/** A deposit as a transaction that is run here as one; undefined for any other transaction. */
 export function readDeposit(json: Json): Transaction | undefined {
   if (!isObject(json) || Number(json.type ?? 0) !== DEPOSIT) return undefined
   return reading('a transaction', json, () => {
     const unpaid = { ...json, chainId: undefined, nonce: '0x0', gasPrice: '0x0' }
     const transaction = transactionIn(unpaid, 0, (members) => {
-      // as of an account that is impersonated here: its address in place of a signature
+      // as for an impersonated account: the sender's address in place of a signature
       const signature = BigInt(members.address('from'))
       return { v: 0n, r: signature, s: signature }
     })
@@ -29,7 +27,7 @@ export function readDeposit(json: Json): Transaction | undefined {
   })
 }
 
-/** A job as its network would run it, where it is a deposit: with what is minted, for nothing, whatever its nonce. */
+/** Runs a deposit like its network: mints first, pays no gas, ignores the nonce. */
 export function asDeposit<Job extends TransactionJob | CallJob>(job: Job): Job {
   if (!('transaction' in job)) return job
   const { transaction, world, block } = job
@@ -40,7 +38,7 @@ export function asDeposit<Job extends TransactionJob | CallJob>(job: Job): Job {
   return {
     ...job,
     world: minted,
-    // nothing else lets it pay nothing
+    // only a base fee of 0 lets it pay nothing
     block: { ...block, baseFee: 0n },
     transaction: { ...transaction, nonce },
   }

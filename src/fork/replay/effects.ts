@@ -1,5 +1,5 @@
-// What the first transactions of a block did, as their network traces it: one request, where running them here takes several
-// rounds for each, and networks have transactions of their own that only they can run.
+// Effects of a block's first transactions from the network's trace: fewer rounds than a replay, and only the network
+// can run its own transaction types.
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
@@ -19,18 +19,17 @@ import { complete } from '../network/gather.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import type { Prefix } from '../store/cassette.ts'
 
-/** Fewer transactions are run here as fast. */
+/** Below this, running them here is as fast. */
 const LEAST_TRACED = 4
 
-/** Milliseconds after which a network is no longer waited for: the transactions are run here. */
+/** Milliseconds to wait for the trace; after that, the transactions run here. */
 const PATIENCE_MS = 20_000
 
-/** What became of an account, as JSON. */
 interface Effect {
-  /** True: it was destroyed, and what else is here came after that. */
+  /** True: the account was destroyed, and the rest came after that. */
   readonly isNew: boolean
   readonly isGone: boolean
-  /** By how many wei it has more: negative for less. */
+  /** Change of the balance in wei, as a signed decimal. */
   readonly gained: string
   readonly nonce?: number
   readonly code?: string
@@ -40,8 +39,8 @@ interface Effect {
 type Effects = Readonly<Record<Address, Effect>>
 
 /**
- * The effects of a prefix; undefined where the network does not trace them, and where what it says is to be proven.
- * @param hasStrangers true where only the network can run some of the transactions
+ * Undefined: the network has no traces, or proofs are required.
+ * @param hasStrangers true if only the network can run some of the transactions
  */
 export async function effectsOf(
   network: Network,
@@ -62,7 +61,6 @@ export async function effectsOf(
     const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, how)
     return (await inTime(asked, PATIENCE_MS)) as Effects | undefined
   } catch (error) {
-    // then they are run here
     if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined
     throw error
   }
@@ -78,7 +76,7 @@ interface Told {
 
 type Accounts = Readonly<Record<string, Told>>
 
-/** What one transaction changed: accounts before it, and what of them is otherwise after it. */
+/** What one transaction changed: accounts before it, and their changed members after it. */
 interface Diff {
   readonly pre: Accounts
   readonly post: Accounts
@@ -129,7 +127,7 @@ function merged(diffs: readonly Diff[]): Effects {
 
 function next(before: Effect | undefined, pre: Told | undefined, post: Told | undefined): Effect {
   const had = BigInt(pre?.balance ?? '0x0')
-  // what is otherwise is told, and nothing of an account that is gone
+  // the trace has only changed members, and nothing for a deleted account
   const has = post === undefined ? 0n : BigInt(post.balance ?? pre?.balance ?? '0x0')
   const gained = `${BigInt(before?.gained ?? 0) + has - had}`
   if (post === undefined) return { isNew: true, isGone: true, gained, storage: {} }
@@ -146,10 +144,7 @@ function next(before: Effect | undefined, pre: Told | undefined, post: Told | un
   }
 }
 
-/**
- * The accounts after what was traced. Balances gain and lose, as those of accounts of this chain's users are not the network's.
- * What is not known yet of the accounts is fetched.
- */
+/** Adds differences to balances, as the users' accounts differ from the network's. Fetches missing accounts. */
 export async function withEffects(world: World, effects: Effects): Promise<World> {
   const apply = (): World => {
     let after = world

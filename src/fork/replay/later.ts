@@ -1,4 +1,4 @@
-// What came after a transaction in its block, waiting in the pool of a fork that begins before it.
+// Queues the rest of a transaction's block in the pool.
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -8,7 +8,6 @@ import type { Json } from '../../rpc/schema.ts'
 import type { Prefix } from '../store/cassette.ts'
 import { readTransaction } from './transactions.ts'
 
-/** Puts them into the pool, and says how many are not taken. */
 export async function sendLater(
   chain: Chain,
   { block, index }: Prefix,
@@ -31,7 +30,6 @@ export async function sendLater(
   }
 }
 
-/** Undefined for one that is not taken. */
 function withWaiting(
   state: ChainState,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The state before a transaction of another network: what its block did until then is run on the state before the block.
+// The state before a transaction of the network: replays the start of its block.
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -14,11 +14,7 @@ import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
 import { readTransaction } from './transactions.ts'
 
-/**
- * Runs the beginning of the block after the head, or has its network tell what came of it.
- * @param point the head
- * @param onNotice told of transactions that cannot be run here, and are left out
- */
+/** @param onNotice warns about transactions that cannot run here and are left out */
 export async function worldAfter(
   { network, point }: { readonly network: Network; readonly point: BlockPoint },
   prefix: Prefix,
@@ -59,7 +55,7 @@ export async function worldAfter(
   return world
 }
 
-/** Undefined where the transaction cannot be run by the rules here. */
+/** Undefined: the transaction is invalid by the rules here. */
 async function worldOf(
   executor: Executor,
   world: World,

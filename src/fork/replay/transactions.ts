@@ -1,4 +1,4 @@
-// Transactions as other nodes answer them, read to be run again here.
+// Parses transactions of other nodes to run them here.
 import { Members } from '../../node/dump/members.ts'
 import { unsignedOf } from '../../node/dump/readtransaction.ts'
 import {
@@ -9,10 +9,13 @@ import {
 import type { Json } from '../../rpc/schema.ts'
 import { isObject, reading, unexpected } from '../network/answers.ts'
 
-/** The newest type that everybody has; others are a network's own. */
+/** Higher types belong to single networks. */
 const NEWEST_TYPE = 4
 
-/** A transaction; undefined for one of a type that only its own network can run. @throws {NoAnswer} for what is none */
+/**
+ * Undefined: only its network can run this type.
+ * @throws {NoAnswer} for what is no transaction
+ */
 export function readTransaction(json: Json): Transaction | undefined {
   if (!isObject(json)) throw unexpected('a transaction', json)
   const type = Number(json.type ?? 0)
@@ -27,7 +30,7 @@ export function readTransaction(json: Json): Transaction | undefined {
   )
 }
 
-/** @param signatureIn what the members have in place of one, where nobody signed it */
+/** @param signatureIn reads what unsigned transactions have in place of a signature */
 export function transactionIn(
   { input, data, ...json }: Readonly<Record<string, Json | undefined>>,
   type: TransactionType,

@@ -1,4 +1,4 @@
-// Old blocks with their transactions, to be run again here where their own network does not trace them.
+// Old blocks with their transactions, to replay here if the network does not trace them.
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { hashAt, Members } from '../../node/dump/members.ts'
@@ -17,10 +17,7 @@ export interface BlockBody {
   readonly executed: readonly ExecutedTransaction[]
 }
 
-/**
- * The transactions of a block of the network.
- * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one with transactions that only its network can run
- */
+/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if only the network can run some of them */
 export async function bodyOf(
   network: Network,
   fork: BlockPoint,
@@ -36,7 +33,7 @@ export async function bodyOf(
   return { transactions, executed }
 }
 
-/** The transactions of a block that was asked for with them. @throws as `bodyOf` */
+/** @throws as `bodyOf` */
 export function transactionsOf(block: Json, number: bigint): readonly Transaction[] {
   const { transactions } = (block ?? {}) as { transactions?: unknown }
   if (!Array.isArray(transactions)) throw unexpected(`block ${number}`, block)

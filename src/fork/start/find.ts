@@ -1,4 +1,4 @@
-// Which block a fork goes on from: asked of the network, or as an earlier fork has found it.
+// Finds the fork block: asks the network, or uses what an earlier fork found.
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
@@ -15,7 +15,7 @@ import type { CassetteHead, Prefix } from '../store/cassette.ts'
 import { type Found, type Heads, isHash, tagOrNumber } from './heads.ts'
 import { askMachine } from './machine.ts'
 
-/** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
+/** Depths that reorgs do not reach, by chain id: less on networks with fast finality. */
 const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
   [1n, 32n],
   [11_155_111n, 32n],
@@ -33,10 +33,7 @@ interface BlockOrder {
   readonly chainId?: bigint | undefined
 }
 
-/**
- * Finds the block, in one round where its number or hash is named; where an earlier fork has found it already, in none.
- * @throws {DevchainError} `INVALID_PARAMS` where the network has no such block, or is another
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for an unknown block or another network */
 export async function findBlock(client: Client, order: BlockOrder, heads?: Heads): Promise<Found> {
   const { fork, transaction, chainId: wanted } = order
   const kept = transaction === undefined ? heads?.find(fork, wanted) : undefined
@@ -49,7 +46,7 @@ export async function findBlock(client: Client, order: BlockOrder, heads?: Heads
     transaction === undefined
       ? askNamed(client, fork)
       : client.request('eth_getTransactionByHash', [transaction]),
-    // what only test nodes know: by which rules they go
+    // test nodes report their hardfork here
     client.request('anvil_nodeInfo', []).catch(() => null),
   ])
   const chainId = quantity(id)
@@ -82,36 +79,34 @@ function isOwn({ provider, urls }: ForkChoice): boolean {
   return provider !== undefined || urls.every(isPrivateUrl)
 }
 
-/** Blocks that a reorganization may take: none where the node is one's own. */
+/** Blocks that a reorg may replace: 0 for local nodes. */
 function depthOf(fork: ForkChoice, chainId: bigint): bigint {
   return isOwn(fork) ? 0n : (DEPTHS.get(chainId) ?? USUAL_DEPTH)
 }
 
-/** The number by which a block is named; undefined for any other name, and for no name. */
+/** Undefined: no block, or named otherwise than by number. */
 function numberIn({ block }: ForkChoice): bigint | undefined {
   return block !== undefined && /^(\d|0x)/.test(block) && !isHash(block) ? BigInt(block) : undefined
 }
 
-/** Where a block's place is, and what the network says of its state. */
 interface Place {
   readonly json: Json
   readonly prefix?: Prefix
   readonly beside?: Beside | undefined
 }
 
-/** What is asked about a block beside what the start waits for. */
+/** Requests about the block that the start does not wait for. */
 interface Beside extends Pick<Found, 'pruned'> {
-  /** By which rules its contracts ran. */
   readonly machine: Promise<Hardfork | undefined>
 }
 
-/** It goes out with what else is asked in this turn. One's own node is not asked: it may have to fetch it itself. */
+/** Joins the batch of this turn. Skips local nodes: they may be forks that would have to fetch it. */
 function askBeside(client: Client, fork: ForkChoice, number: bigint): Beside | undefined {
   if (isOwn(fork)) return undefined
   return { pruned: askState(client, number), machine: askMachine(client, number) }
 }
 
-/** The rules of a network that nobody has named, as its machine shows them; null where they are known by other means. */
+/** Probes the network's EVM for an unnamed hardfork; null: it is known otherwise. */
 async function rulesIn(
   chainId: bigint,
   block: RemoteBlock,
@@ -121,15 +116,15 @@ async function rulesIn(
   return notBefore(block.header, await machine()) ?? admittedBy(block.header)
 }
 
-/** Asks for something of a block's state, which services keep for the newest blocks alone. Nobody waits for it. */
+/** Probes for pruned state, in the background. */
 function askState(client: Client, number: bigint): Found['pruned'] {
   const asked = client.request('eth_getBalance', [ZERO_ADDRESS, quantityFromBigint(number)])
   const none = (): RefusedByUpstream | undefined => undefined
-  // any other error is told when somebody needs the state
+  // other errors appear when the state is read
   return asked.then(none, (error: unknown) => (isPruned(error) ? error : undefined))
 }
 
-/** A block that an earlier fork found, on a network that was not asked yet: what is as deep as it stays. */
+/** Without a request: the block is deep enough to be final. */
 function foundAgain(head: CassetteHead, fork: ForkChoice): Found {
   const block = readBlock(head.block)
   const depth = depthOf(fork, BigInt(head.chainId))
@@ -160,7 +155,6 @@ async function blockOf(
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** The block before that of a transaction, and what is run on it. */
 async function placeOf(
   client: Client,
   fork: ForkChoice,
@@ -189,11 +183,11 @@ async function placeOf(
 }
 
 interface Meeting extends Omit<ClientOptions, 'providers'> {
-  /** Has one that cannot be reached be an error; else it is told, as it may come back. */
+  /** True: an unreachable node is an error; else it is a warning, as it may recover. */
   readonly mustAnswer?: boolean
 }
 
-/** Each of several nodes must show the same block as the first. */
+/** Checks that all URLs have the same block as the first. */
 export async function requireSameBlock(
   providers: readonly Provider[],
   { header: { number }, hash }: RemoteBlock,

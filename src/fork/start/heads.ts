@@ -1,4 +1,4 @@
-// Blocks that earlier forks began with: one that is named by number or hash is forked again without asking anybody.
+// Remembers the fork blocks of earlier runs, so that a known number or hash needs no request.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
@@ -9,23 +9,20 @@ import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import type { ItemKey, Store } from '../store/store.ts'
 
-/** The block to go on from, and what else is asked at the start. */
 export interface Found {
   readonly head: CassetteHead
   readonly block: RemoteBlock
-  /** Number of the network's newest block. */
   readonly newest: bigint
-  /** Blocks that a reorganization may take. */
   readonly depth: bigint
-  /** False: nobody was asked yet. */
+  /** False: the network was not asked yet. */
   readonly isSeen: boolean
-  /** What the network says of the block's state, where it does not keep that: asked beside what the start waits for. */
+  /** The error for pruned state, from a background request at the start. */
   readonly pruned?: Promise<RefusedByUpstream | undefined> | undefined
 }
 
 /**
- * What earlier forks found. A number belongs to a block only where reorganizations do not reach it, and never on nodes of one's own.
- * Which chain a URL has is kept by the URL's hash.
+ * A number stands for a block only if reorgs cannot reach it, and never on local nodes. Chain ids are stored by the
+ * URL's hash.
  */
 export class Heads {
   readonly #store: Store
@@ -34,11 +31,11 @@ export class Heads {
     this.#store = store
   }
 
-  /** @param named the network's chain id, where the user names it */
+  /** @param named the chain id that the user gives */
   find({ block, urls }: ForkChoice, named: bigint | undefined): CassetteHead | undefined {
     if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
     const store = this.#store
-    // a number is another block once a node of one's own was begun anew
+    // a restarted local node has other blocks at the same numbers
     const isKnown = isHash(block) || !urls.some(isPrivateUrl)
     const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
     if (chainId === undefined) return undefined
@@ -60,7 +57,7 @@ export class Heads {
   }
 }
 
-/** Undefined also where two URLs are of two chains. */
+/** Undefined also if two URLs have different chains. */
 function chainIdIn(store: Store, urls: readonly string[]): string | undefined {
   const known = new Set(urls.map((url) => store.get(urlKey(url))))
   const [chainId] = known
@@ -83,7 +80,6 @@ export function isHash(text: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(text)
 }
 
-/** A block as it is asked for by number or tag. */
 export function tagOrNumber(text: string): string {
   return /^(\d|0x)/.test(text) ? quantityFromBigint(BigInt(text)) : text
 }

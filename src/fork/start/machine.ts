@@ -1,31 +1,28 @@
-// By which rules a network's machine goes, asked of the machine itself: of many networks neither a header nor anybody else tells.
+// Detects a network's hardfork by probing its EVM, as many networks show it nowhere else.
 import { type Hex, quantityFromBigint } from '../../core/hex.ts'
 import { ASSUMED_HARDFORK, type Hardfork } from '../../protocol/forks.ts'
 import type { Client } from '../client/client.ts'
 import { isWord, word } from '../network/answers.ts'
 
-/** Each leaves what is not 0 on the stack, where a machine has it. They need nothing that is newer than london. */
+/** Each leaves nonzero on the stack if the EVM has the opcode, and uses nothing newer than london. */
 const QUESTIONS: readonly (readonly [code: string, hardfork: Hardfork])[] = [
   // PUSH0 (EIP-3855)
   [creating('5f00'), 'shanghai'],
   // MCOPY (EIP-5656)
   [creating('5f5f5f5e00'), 'cancun'],
-  // two points added by the precompile at 0x0b (EIP-2537) are one of 128 bytes
+  // a sum of two points by the precompile at 0x0b (EIP-2537) has 128 bytes
   ['60006000610100610100600b617530fa503d608014', 'prague'],
   // CLZ (EIP-7939)
   [creating('60011e00'), ASSUMED_HARDFORK],
 ]
 
-/** Bytes of what stands between a question and where the next one begins. */
+/** Bytes between a question and the start of the next one. */
 const TO_NEXT = 9
 
-/**
- * Init code that asks the questions until one is answered by no, as what a machine does not have burns all gas but a 64th, and
- * returns how many were answered by yes.
- */
+/** Init code that asks until the first no, as an unknown opcode burns 63/64 of the gas; returns how many were yes. */
 const ASKING: Hex = asking()
 
-/** Leaves the address of a contract that this init code makes, which is put at 0x20; 0 where it fails. */
+/** Leaves the address of a contract with this init code, stored at 0x20; 0 if the creation fails. */
 function creating(initCode: string): string {
   const size = initCode.length / 2
   const place = [byte(size), byte(0x40 - size)].map((number) => `60${number}`)
@@ -36,10 +33,10 @@ function asking(): Hex {
   let code = ''
   QUESTIONS.forEach(([question], index) => {
     code += question
-    // goes on behind the return of the word at 0, or returns it
+    // continues behind the return of word 0, or returns it
     const next = code.length / 2 + TO_NEXT
     code += `61${byte(next >> 8)}${byte(next & 0xff)}5760206000f35b`
-    // one more, in the last byte of that word
+    // adds 1 to the last byte of that word
     code += `60${byte(index + 1)}601f53`
   })
   return `0x${code}60206000f3`
@@ -49,7 +46,7 @@ function byte(number: number): string {
   return number.toString(16).padStart(2, '0')
 }
 
-/** The newest hardfork whose machine the network has in a block; undefined where it does not say, or has none newer than paris. */
+/** Undefined: no answer, or nothing newer than paris. */
 export async function askMachine(client: Client, number: bigint): Promise<Hardfork | undefined> {
   try {
     const call = { data: ASKING }
@@ -57,7 +54,7 @@ export async function askMachine(client: Client, number: bigint): Promise<Hardfo
     const count = isWord(answer) ? word(answer) : 0n
     return QUESTIONS[Number(count) - 1]?.[1]
   } catch {
-    // headers tell a part of it
+    // headers show part of it
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// What the options say beside a cassette: it holds one fork, and no other can be replayed of it.
+// Checks the options against a recording, which holds one fork.
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
@@ -6,7 +6,7 @@ import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import { isHash } from './heads.ts'
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a cassette of another fork than the one that is asked for */
+/** @throws {DevchainError} `INVALID_PARAMS` if the options name another fork */
 export function requireAsked(
   file: string,
   { chainId, prefix, proofs }: CassetteHead,

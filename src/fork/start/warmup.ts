@@ -1,25 +1,21 @@
-// What the first requests will need is loaded while a network lets us wait for its first answer. It takes no time that
-// anybody would have back: nothing is begun once the answer is there.
+// Preloads modules for the first requests while a fork waits for the network.
 import { signDigest } from '../../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'
 import type { CallJob, Executor } from '../../evm/executor.ts'
 import { DEFAULT_HARDFORK } from '../../protocol/forks.ts'
 import { emptyWorld, withCode } from '../../state/world.ts'
 
-/**
- * Does one piece after another until `isAwaited` says that the wait is over.
- * @param executor the chain's: a job has it load its machine
- */
+/** @param isAwaited false ends the warm-up */
 export async function warmUp(executor: Executor, isAwaited: () => boolean): Promise<void> {
   const pieces: readonly (() => unknown)[] = [
     () => executor.call(JOB),
     () => import('../../methods/index.ts'),
     () => signDigest(new Uint8Array(32).fill(1), new Uint8Array(32).fill(1)),
   ]
-  // what is waited for leaves at the end of this turn, by a connection that is there in the next
+  // requests leave at the end of this turn, on a connection made in the next
   await turn()
   for (const piece of pieces) {
-    // an answer that has come has its turn first
+    // handle an answer that has arrived first
     await turn()
     if (!isAwaited()) return
     await piece()

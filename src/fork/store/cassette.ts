@@ -1,29 +1,26 @@
-// A cassette: all that was fetched for a fork as one text file, a line an item, sorted, fit for a repository.
+// A recording: all that a fork fetched, as a sorted text file with one item a line, fit for git.
 import { readFileSync } from 'node:fs'
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
-/** What the first line tells: which network, and which of its blocks was forked. */
+/** The first line: the network and the forked block. */
 export interface CassetteHead {
   readonly chainId: string
-  /** The block, as the network answered it. */
   readonly block: Json
-  /** The hardfork that the network itself named; null where it named none. */
+  /** The hardfork that the network names; null: none. */
   readonly hardfork: string | null
-  /** What of the next block is run on it: the transactions before that of an index. */
+  /** Replayed transactions of the next block. */
   readonly prefix?: Prefix
-  /** There where accounts and slots were fetched with their proofs. */
+  /** Present if accounts and slots were fetched with proofs. */
   readonly proofs?: true
 }
 
 export interface Prefix {
-  /** With its transactions in full. */
   readonly block: Json
   readonly index: number
 }
 
-/** Items as they are written, by the text of their key. */
 export type Lines = Map<string, string>
 
 export interface Cassette {
@@ -31,7 +28,6 @@ export interface Cassette {
   readonly lines: Lines
 }
 
-/** Says what the file is, and of which form. */
 const FORMAT = 'devchain fork 1'
 
 export function lineOf({ of, method, params }: ItemKey, value: Json): string {
@@ -43,14 +39,13 @@ export function textOfCassette({ head, lines }: Cassette): string {
   return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a file that is not there, or is none, with the line */
+/** @throws {DevchainError} `INVALID_PARAMS` for a missing or invalid file, with the line */
 export function readCassette(file: string): Cassette {
   const text = textIn(file)
   if (text === undefined) throw unreadable(file, 'there is no such file')
   return cassetteIn(text, file)
 }
 
-/** A cassette to replay. What is read of it is parsed then. */
 export function storeOf({ lines }: Cassette): Store {
   const get = (key: ItemKey): Json | undefined => {
     const line = lines.get(textOfKey(key))
@@ -59,7 +54,6 @@ export function storeOf({ lines }: Cassette): Store {
   return { get, put: () => undefined, flush: async () => undefined }
 }
 
-/** Undefined where there is no such file. */
 export function textIn(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -71,8 +65,8 @@ export function textIn(file: string): string | undefined {
 }
 
 /**
- * The cassette that a file's text is. Lines may be in any order and there twice, as git merges them.
- * @throws {DevchainError} `INVALID_PARAMS` naming the first line that is no item, or that contradicts one before
+ * Accepts any order and duplicates, as git merges leave them.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the first line that is invalid or contradicts another
  */
 export function cassetteIn(text: string, file: string): Cassette {
   const [first = '', ...rest] = text.replace(/^\uFEFF/, '').split('\n')
@@ -101,7 +95,7 @@ function addLine({ head, lines }: Cassette, line: string, file: string, number: 
   addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` with the problem and the item, where it is there with another value */
+/** @throws {DevchainError} `INVALID_PARAMS` with `problem` if the item has another value already */
 function addItem(lines: Lines, item: Item, line: string, problem: string): void {
   const [of, method, params, value] = item
   const name = textOfKey({ of, method, params })
@@ -120,14 +114,13 @@ function short(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text
 }
 
-/** Adds what another recording of the same fork has. @throws as `addItem` */
 export function addCassette(into: Cassette, from: Cassette, problem: string): void {
   for (const line of from.lines.values()) {
     addItem(into.lines, JSON.parse(line) as Item, line, problem)
   }
 }
 
-/** What keeps two recordings apart: they are of other places, or one has proofs alone. Undefined: they go together. */
+/** Why two recordings cannot merge: other forks, or only one has proofs. Undefined: they can. */
 export function differenceOf(
   one: CassetteHead,
   other: CassetteHead,
@@ -136,14 +129,12 @@ export function differenceOf(
   return one.proofs === other.proofs ? undefined : 'proofs'
 }
 
-/** The network, and where it was forked. */
 function placeOf({ chainId, block, prefix }: CassetteHead): string {
   const { hash = null } = (block ?? {}) as { readonly hash?: Json }
   const { hash: next = null } = (prefix?.block ?? {}) as { readonly hash?: Json }
   return JSON.stringify([chainId, hash, next, prefix?.index ?? null])
 }
 
-/** What git writes around lines that it could not merge. */
 const CONFLICT_MARKER = /^(<{7}|\|{7}|={7}|>{7})( |\r?$)/
 
 function requireNoMarker(line: string, file: string, number: number): void {

@@ -1,4 +1,4 @@
-// The cache folder: what was fetched of each block in a file that is only ever appended to, and code by its hash.
+// Cache on disk: an append-only file for each block, and one for each code, named by its hash.
 import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -9,13 +9,13 @@ import type { Json } from '../../rpc/schema.ts'
 import { replace } from './lock.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
-/** Blocks whose items are held in memory, as long as all of them are smaller than two files may be. */
+/** Blocks in memory, while their items together are smaller than two files may be. */
 const MOST_OPEN = 64
 
-/** Bytes of the items of one block, or of all that a network has of no block: more begin anew. */
+/** Bytes of the items of one block, or of those without a block; a larger file is begun anew. */
 const MOST_BYTES = 256_000_000
 
-/** Codes have files of their own: they are the same in all blocks and networks. */
+/** Code has files of its own, as it is the same in all blocks and networks. */
 const CODE = 'code'
 
 interface Items {
@@ -24,18 +24,18 @@ interface Items {
 }
 
 interface DiskOptions {
-  /** Told of a file that grew too large and was begun anew, and of a folder that cannot be written to: a sentence. */
+  /** Warns that a file grew too large and was begun anew, or that the folder is not writable. */
   readonly onNotice?: (text: string) => void
   readonly mostBytes?: number
 }
 
 /**
- * A store in a folder, which many processes may use at once. Each record is a line of its own with a checksum, written by
- * one call: what was torn when a process was killed is passed over. A folder that cannot be written to is none, which is told.
+ * A store that many processes may use at once. Each record is a line with a checksum, written by one call; torn lines
+ * are skipped. If the folder is not writable, devchain warns once and runs without it.
  */
 export function diskStore(folder: string, options: DiskOptions = {}): Store {
   const { onNotice = () => undefined, mostBytes = MOST_BYTES } = options
-  // the last is what was used last
+  // in order of use, the latest last
   const open = new Map<string, Items>()
   const waiting = new Map<string, string[]>()
   let isTold = false
@@ -43,7 +43,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     try {
       work()
     } catch (error) {
-      // a full or foreign disk: what is fetched stays in memory
+      // disk full or not writable: items stay in memory
       if (isTold) return
       isTold = true
       onNotice(`what is fetched is not kept in ${folder}: ${(error as Error).message}`)
@@ -61,7 +61,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     let items = open.get(of)
     if (items === undefined) {
       const file = fileOf(folder, of)
-      // other processes add to it too
+      // other processes append to it too
       if (sizeOf(file) > mostBytes) beginAnew(file)
       items = readItems(file)
     } else open.delete(of)
@@ -118,7 +118,7 @@ function recordOf(json: string): string {
   return `${(crc32(json) >>> 0).toString(16).padStart(8, '0')} ${json}`
 }
 
-/** A record begins with a line's end, so that what was torn before it does not reach into it. */
+/** A record begins with a newline, so that a torn one before it does no harm. */
 function append(file: string, records: readonly string[]): void {
   makeFolder(path.dirname(file))
   appendFileSync(file, records.map((record) => `\n${record}`).join(''))
@@ -168,14 +168,13 @@ function codeFile(folder: string, { params }: ItemKey): string {
   return path.join(folder, CODE, hash.slice(2, 4), `${hash}.hex`)
 }
 
-/** Code whose hash is another is as good as none. */
+/** Ignores code whose hash differs. */
 function readCode(folder: string, key: ItemKey): Json | undefined {
   const text = textOf(codeFile(folder, key))
   if (text === '' || !isBytes(text)) return undefined
   return keccakHash(bytesFromHex(text)) === key.params[0] ? text : undefined
 }
 
-/** What is there and has another hash was broken: it is written anew. */
 function writeCode(folder: string, key: ItemKey, value: Json): void {
   if (readCode(folder, key) !== undefined) return
   const file = codeFile(folder, key)

@@ -1,14 +1,17 @@
-// How large the cache folder may grow: what was used least recently goes first.
+// Limits the size of the cache folder: deletes the least recently used files first.
 import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { plural } from '../../core/format.ts'
 
 const MOST_BYTES = 4_000_000_000
 
-/** Milliseconds until a fork that has begun looks at the folder: it has other things to do at first. */
+/** Milliseconds after the start: it has other work first. */
 const LATER_MS = 1_000
 
-/** Looks at the folder once, later, for as long as the program runs. @returns calls it off */
+/**
+ * Runs once.
+ * @returns cancels it
+ */
 export function trimLater(folder: string, onNotice: (text: string) => void): () => void {
   const timer = setTimeout(() => {
     void trimFolder(folder).then((count) => {
@@ -22,7 +25,7 @@ export function trimLater(folder: string, onNotice: (text: string) => void): () 
   return () => clearTimeout(timer)
 }
 
-/** Where files have more bytes, deletes them until nine tenths are left. @returns how many were deleted */
+/** @returns how many files were deleted, until nine tenths of the limit are left */
 export async function trimFolder(folder: string, mostBytes: number = MOST_BYTES): Promise<number> {
   const files = await filesIn(folder)
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0)
@@ -33,7 +36,7 @@ export async function trimFolder(folder: string, mostBytes: number = MOST_BYTES)
     try {
       await rm(file.path, { force: true })
     } catch {
-      // another program holds it, or it is not ours
+      // another process has it open, or the owner differs
       continue
     }
     bytes -= file.bytes
@@ -48,7 +51,7 @@ interface CacheFile {
   readonly usedMs: number
 }
 
-/** None of a folder that is not there. Another process may delete or add files meanwhile. */
+/** Empty if the folder is missing. Other processes may delete or add files meanwhile. */
 async function filesIn(folder: string): Promise<readonly CacheFile[]> {
   const files: CacheFile[] = []
   const names = await readdir(folder, { recursive: true }).catch(() => [])

@@ -1,18 +1,15 @@
-// Files that several processes write: one at a time, as a file beside says that somebody is at it, and at once.
+// Locks and atomic replacement for files that several processes write.
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 const LOOK_MS = 5
 
-/** Milliseconds after which whoever holds it was killed: what is done meanwhile takes a fraction. */
+/** Milliseconds after which the lock's holder must be dead: the work takes a fraction. */
 const DEAD_MS = 5_000
 
-/** Milliseconds after which nobody waits any more: others take their turn all the time, or the lock cannot be removed. */
+/** Milliseconds to wait for the lock. */
 const PATIENCE_MS = 30_000
 
-/**
- * Does what reads a file and writes it anew, while no other process does. The file's folder is there.
- * @throws node's error where there can be no lock, and an error where it is held for too long
- */
+/** @throws Node's error if no lock can be made, and an error after the timeout */
 export function whileLocked(file: string, work: () => void): void {
   const lock = `${file}.lock`
   take(lock)
@@ -33,14 +30,13 @@ function take(lock: string): void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    // of a time to come nothing can be said: clocks of file systems differ
+    // an mtime in the future counts too, as clocks of file systems differ
     if (Math.abs(Date.now() - mtimeMs) > DEAD_MS) rmSync(lock, { force: true })
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
   throw new Error(`${lock} is held by other processes all the time`)
 }
 
-/** Puts a text in the place of a file's, at once. */
 export function replace(file: string, text: string): void {
   const fresh = `${file}.${process.pid}.new`
   try {

@@ -1,5 +1,4 @@
-// Writes cassettes: with what is fetched while a fork goes on, and of several recordings of one fork, such as those of branches of
-// a repository.
+// Writes recordings while a fork runs, and merges those of the same fork, e.g. from git branches.
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
@@ -19,15 +18,13 @@ import {
 import { replace, whileLocked } from './lock.ts'
 import { type Store, textOfKey } from './store.ts'
 
-/** Milliseconds after which what was fetched is on the disk, should the process be killed. */
+/** Milliseconds until items are on disk, in case the process is killed. */
 const SOON_MS = 300
 
 /**
- * Records what is fetched, and writes it to a file. What the file has of the same fork stays: several runs fill one file, also
- * at the same time.
- * @param onNotice told of a file that is begun anew or that cannot be written any more: a sentence
- * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be written, that is something else, or that was recorded with
- *   proofs where there are none now, or the other way round
+ * Keeps what the file has of the same fork, so that several runs can fill it at once.
+ * @param onNotice warns about a file that is begun anew or is no longer writable
+ * @throws {DevchainError} `INVALID_PARAMS` for a file that is not writable, is no recording, or differs in proofs
  */
 export function recordTo(
   file: string,
@@ -59,7 +56,7 @@ export function recordTo(
       told = message
     }
   }
-  // what cannot be recorded is told before anything is done
+  // report a failure before any work
   write()
   return {
     get: () => undefined,
@@ -74,7 +71,6 @@ export function recordTo(
   }
 }
 
-/** Does what reads a cassette and writes it anew, while nobody else does. */
 function exclusively(file: string, work: () => void): void {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
@@ -116,14 +112,13 @@ function otherProofs(file: string, { proofs }: CassetteHead): DevchainError {
 
 export interface Merged {
   readonly items: number
-  /** Those of them that it did not have before. */
   readonly added: number
 }
 
 /**
- * Adds the items of recordings to a file, and puts its lines in order. A file that is not there begins as the first of them.
- * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks, and for an item of which two recordings have
- *   different values: then the file stays as it was
+ * Sorts the lines. A missing file starts as the first recording.
+ * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks or with different values; then the file
+ * stays as it was
  */
 export function mergeRecordings(into: string, others: readonly string[]): Merged {
   const read = others.map((file) => ({ file, cassette: readCassette(file) }))
@@ -147,6 +142,6 @@ export function mergeRecordings(into: string, others: readonly string[]): Merged
 function beginningOf(file: string, first: Cassette | undefined): Cassette {
   const text = textIn(file)
   if (text !== undefined) return cassetteIn(text, file)
-  // without another one there is nothing to begin with
+  // without another recording there is nothing to start from
   return first === undefined ? readCassette(file) : { head: first.head, lines: new Map() }
 }
