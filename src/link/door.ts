@@ -1,4 +1,4 @@
-// The one way to the peers of a chain. What links it is loaded when somebody comes, or somebody is to be found.
+// The public interface of peers: it loads them when a link comes, or when the options name nodes.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError } from '../core/errors.ts'
@@ -29,12 +29,11 @@ export class LinkEntrance implements PeersDoor {
     return this.#loading
   }
 
-  /** Links to the nodes that the options name, if any. Resolves when each was tried. */
   async start(): Promise<void> {
     if (this.#options.settings.peer.length > 0) await (await this.load()).start()
   }
 
-  /** @returns why a socket is not taken; undefined: it was taken over */
+  /** @returns why a socket is refused; undefined: it was taken */
   readonly take = async (
     request: IncomingMessage,
     socket: Duplex,
@@ -50,7 +49,7 @@ export class LinkEntrance implements PeersDoor {
     return refusal
   }
 
-  /** True: what the chain begins with is another network's, and no peer has it. */
+  /** True: the chain starts from another network's state, which no peer has. */
   get #isFork(): boolean {
     return this.#options.chain.state.tree.network !== undefined
   }

@@ -1,4 +1,4 @@
-// The peers of one chain: puts table, synchronization and gossip together, and is what methods see of them.
+// The peers of one chain: combines table, synchronization and gossip, and serves the RPC methods.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError, printValue } from '../core/errors.ts'
@@ -31,19 +31,19 @@ export interface NetworkOptions {
   /** Program and version. */
   readonly client: string
   readonly tell: (event: PeerEvent) => void
-  /** An import begins, or none goes on any more. */
+  /** Undefined when an import ends. */
   readonly onSyncing: (status: SyncStatus | undefined) => void
   readonly onBug: (error: unknown) => void
-  /** What tests pass in place of the system's. */
+  /** Tests replace the system's. */
   readonly timing?: Timing
   readonly limits?: Partial<Limits>
   readonly dial?: (url: string) => Promise<Pipe>
 }
 
-/** Milliseconds of work for peers after which users have their turn; an import has its own. */
+/** Milliseconds of work for peers before users get a turn; an import has its own. */
 const TURN_MS = 5
 
-/** In which nodes that are there have answered at the start. */
+/** Milliseconds to wait at the start for the first link. */
 const FIRST_LINK_MS = 1_000
 
 export class Network implements Peers {
@@ -100,7 +100,6 @@ export class Network implements Peers {
     this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
   }
 
-  /** Links to the nodes that were named. Resolves when each was tried, so that what is there is linked. */
   async start(): Promise<void> {
     const { peer: urls } = this.#options.settings
     for (const url of urls) this.#table.add(url)
@@ -111,12 +110,11 @@ export class Network implements Peers {
     accept(request, socket, head, (pipe) => this.take(pipe))
   }
 
-  /** As `accept`, over whatever pipe. */
   take(pipe: Pipe): void {
     this.#table.accept(pipe)
   }
 
-  /** Why a link is not taken; undefined: it is. */
+  /** Undefined: the link is taken. */
   refusalOf({ socket }: IncomingMessage): string | undefined {
     const { address } = remoteOf(socket)
     if (this.#bans.has(address)) return `${address} is banned`
@@ -233,7 +231,7 @@ export class Network implements Peers {
     if (message.kind === 'announce') this.#heardOfBlocks(peer, message)
     else if (message.kind === 'pooled') this.#gossip.heard(peer, message)
     else if (message.kind === 'getHeaders') {
-      // who asks for a branch that was left meanwhile learns of it before the answer
+      // a peer that asks for an abandoned branch must see the reorg first
       this.#gossip.tellNow()
       link.send(headersFor(state, message))
     } else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
@@ -250,7 +248,7 @@ export class Network implements Peers {
   }
 }
 
-/** Takes over the time of another genesis, as long as nothing was built on one's own. */
+/** Adopts the time of another genesis, unless blocks were built on this one. */
 function adoptGenesis(
   chain: Chain,
   { genesis, time, peer }: { readonly genesis: Hash; readonly time: bigint; readonly peer: string },

@@ -1,4 +1,4 @@
-// Addresses that are banned, and those that links are taken from: single ones and blocks of them.
+// Sets of IP addresses and CIDR blocks: banned addresses, and allowed ones.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { DevchainError } from '../../core/errors.ts'
@@ -7,20 +7,20 @@ const MAX_ENTRIES = 10_000
 
 type Family = 'ipv4' | 'ipv6'
 
-/** An address, or all that begin with the same bits. */
+/** All addresses with the same prefix; a single one has the full length. */
 interface Entry {
   readonly text: string
   readonly address: string
   readonly bits: number | undefined
 }
 
-/** Addresses in the order of sco_bannedAddresses: single ones first. */
+/** In the order of sco_bannedAddresses: single addresses first. */
 export class AddressList {
   readonly #entries = new Map<string, Entry>()
   #list = new BlockList()
 
   /**
-   * @param text `1.2.3.4`, `1.2.3.0/24`, IPv6 alike, or the name of a host
+   * @param text `1.2.3.4`, `1.2.3.0/24`, IPv6 alike, or a host name
    * @throws {DevchainError} `INVALID_PARAMS` for anything else
    */
   async add(text: string): Promise<void> {
@@ -31,7 +31,7 @@ export class AddressList {
     this.#put(await entryOf(text))
   }
 
-  /** @throws {DevchainError} as `add`, and for names of hosts */
+  /** @throws {DevchainError} as `add`, and for host names */
   static of(...texts: readonly string[]): AddressList {
     const list = new AddressList()
     for (const text of texts) {
@@ -65,7 +65,7 @@ export class AddressList {
   }
 }
 
-/** An IPv4 address that comes as an IPv6 one, as it is written elsewhere. */
+/** Unwraps an IPv4-mapped IPv6 address. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
@@ -79,12 +79,11 @@ function familyOf(address: string): Family {
   return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
-/** An address or a block of them; undefined for anything else. */
 function parse(text: string): Entry | undefined {
   const [given = '', mask, ...rest] = text.trim().split('/')
   const address = plainAddress(given)
   const version = isIP(address)
-  // everything is not an address
+  // a wildcard is no address
   const isWildcard = /^[0:.]+$/.test(address) && !/[1-9]/.test(address)
   if (version === 0 || isWildcard || rest.length > 0) return undefined
   if (mask === undefined) return { text: address, address, bits: undefined }
@@ -96,7 +95,7 @@ function parse(text: string): Entry | undefined {
 async function entryOf(text: string): Promise<Entry> {
   const entry = parse(text)
   if (entry !== undefined) return entry
-  // what is made of digits and colons alone is an address that is wrong, no name
+  // only digits and dots: a malformed address, no host name
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z][a-z0-9.-]*)$/i.test(text)) throw invalid(text)
   try {
     const { address } = await lookup(text)

@@ -1,25 +1,25 @@
-// Keeps a link to one node up: it dials again when there is none, after waits that grow.
+// Keeps a link to one node: redials when it is lost, with growing waits.
 import type { Pipe } from '../protocol/pipe.ts'
 import type { Timing } from '../protocol/timing.ts'
 
-/** The first wait, and the longest; each twice as long as the one before. */
+/** Milliseconds: the first wait and the longest; each is twice the one before. */
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 10_000
 
-/** Failures after which waits grow no more. */
+/** Failures after which waits stop growing. */
 const WAITS = 10
 
-/** How far waits are apart: nodes that lost each other would else dial at the same moments for ever. */
+/** Spreads waits, as nodes that lost each other would otherwise always dial at the same moment. */
 const JITTER = 0.5
 
 export interface DialerOptions {
   readonly timing: Timing
   readonly dial: () => Promise<Pipe>
-  /** True: there is a link to that node already, however it came to be, or none is wanted now. */
+  /** True: the node is linked, by whichever side, or no link is wanted now. */
   readonly isLinked: () => boolean
-  /** A connection is there. @returns called once it ends: true where the peer was taken meanwhile */
+  /** @returns resolves at the end of the connection: true if the peer was taken */
   readonly connected: (pipe: Pipe) => Promise<boolean>
-  /** Told of the first failure after each success. */
+  /** Called for the first failure after each success. */
   readonly failed: (reason: string) => void
 }
 
@@ -29,14 +29,14 @@ export class Dialer {
   #stopTimer: (() => void) | undefined
   #isEnded = false
   #isDialing = false
-  /** True once it is known what became of the first attempt. */
+  /** True once the first attempt has succeeded or failed. */
   wasTried = false
 
   constructor(options: DialerOptions) {
     this.#options = options
   }
 
-  /** Dials now, whatever the wait. */
+  /** Dials at once. */
   start(): void {
     this.#stopTimer?.()
     this.#failures = 0
@@ -53,7 +53,7 @@ export class Dialer {
     this.#isDialing = true
     try {
       if (isLinked() || this.#isEnded) {
-        // whoever ends that link starts the dialer anew
+        // the end of that link restarts the dialer
         this.#failures = WAITS
         return
       }
@@ -79,7 +79,7 @@ export class Dialer {
   }
 }
 
-/** What a connection failed of, without what the user knows. */
+/** Leaves out what the user knows. */
 function reasonOf(error: unknown): string {
   const { code, message, errors } = error as NodeJS.ErrnoException & AggregateError
   if (code === 'ECONNREFUSED') return 'nobody listens there'

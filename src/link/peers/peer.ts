@@ -1,4 +1,4 @@
-// A peer: a node that this one is linked to, and what is known of it.
+// A linked node, and what is known about it.
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { type PeerInfo, printEndpoint } from '../../node/peers.ts'
@@ -12,11 +12,11 @@ export interface PeerHead {
   readonly totalDifficulty: bigint
 }
 
-/** Blocks and transactions that a peer is known to have: they are not told to it. Kept by the beginnings of their hashes. */
+/** Hashes of blocks and transactions that the peer has, so they are not announced to it. */
 const KNOWN = 4_096
 
 export interface Place {
-  /** Undefined where it connected to this node. */
+  /** Undefined: it connected to this node. */
   readonly url: string | undefined
   readonly host: string
   readonly remote: RemoteEnd
@@ -30,7 +30,7 @@ export class Peer {
   readonly place: Place
   readonly link: Link
   head: PeerHead
-  /** The newest block here that it was told of last. */
+  /** The newest local block announced to it. */
   toldHead: Hash | undefined
   readonly #known = new LruCache<number, true>(KNOWN)
 
@@ -67,7 +67,7 @@ export class Peer {
   }
 }
 
-/** The first 6 bytes: of so many hashes no two have the same, and they take a fifth of the memory. */
+/** The first 6 bytes: no collisions among so few hashes, in a fifth of the memory. */
 function beginningOf(hash: Hash): number {
   return Number.parseInt(hash.slice(2, 14), 16)
 }
@@ -76,7 +76,7 @@ export function idOf({ nodeId }: Hello): string {
   return hexFromBytes(nodeId).slice(2)
 }
 
-/** True for the peer that a user means by a URL, a name, an id or the beginning of one, or where it is. */
+/** True if `wanted` is the peer's URL, name, address, or id or the start of one. */
 export function isMeant({ id, name, place }: Peer, wanted: string): boolean {
   const { url, remote } = place
   const isStart = /^[0-9a-f]{4,64}$/i.test(wanted) && id.startsWith(wanted.toLowerCase())

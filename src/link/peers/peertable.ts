@@ -1,4 +1,4 @@
-// The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
+// The peer table: accepts and refuses nodes, and redials lost ones.
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { type Deed, nameOf, type PeerEvent, printEndpoint } from '../../node/peers.ts'
@@ -21,24 +21,23 @@ export interface TableOptions extends NodeOptions {
   readonly reputations: Reputations
   readonly bans: AddressList
   readonly forkIds: () => readonly Uint8Array[]
-  /** Takes over the time of another genesis. @returns false when that is not possible any more */
+  /** @returns false if it is too late to adopt another genesis */
   readonly adopt: (genesis: Hash, genesisTime: bigint, peer: string) => Promise<boolean>
-  /** A peer came, or is held or joined again. */
+  /** A peer joined, or was cut off or rejoined. */
   readonly present: (peer: Peer) => void
   readonly gone: (peer: Peer) => void
   readonly message: (peer: Peer, message: Told) => Promise<void> | void
   readonly tell: (event: PeerEvent) => void
 }
 
-/** Connections that others may open a second, and at once. */
+/** Incoming connections per second, and in a burst. */
 const CONNECTIONS = [20, 50] as const
 
 const MAX_DIALERS = 100
 
-/** Milliseconds until the same refusal is told again. */
+/** Milliseconds before the same refusal is logged again. */
 const TOLD_AGAIN_MS = 60_000
 
-/** Where a connection goes, before it is known who is there. */
 interface Way {
   readonly url: string | undefined
   readonly host: string
@@ -52,17 +51,14 @@ export class PeerTable {
   readonly #options: TableOptions
   readonly #peers = new Map<string, Peer>()
   readonly #dialers = new Map<string, Dialer>()
-  /** Which node was found at a URL. */
   readonly #nodeAt = new Map<string, string>()
   readonly #links = new Set<Link>()
   readonly #intake = new Intake()
   readonly #connections: Throttle
-  /** Node ids of those that the log told of as linked. */
   readonly #told = new Set<string>()
-  /** When the log was told of a refusal. */
   readonly #refusals = new LruCache<string, number>(100)
   readonly #cut = new Set<string>()
-  /** True while peers to come are cut off. */
+  /** True while new peers are cut off too. */
   isAllCut = false
   #isUnlinked = false
   #isClosed = false
@@ -72,12 +68,12 @@ export class PeerTable {
     this.#connections = new Throttle(...CONNECTIONS, options.timing.now())
   }
 
-  /** Those that are linked, the longest linked first. */
+  /** The longest linked first. */
   all(): readonly Peer[] {
     return [...this.#peers.values()]
   }
 
-  /** Those that hear and tell. */
+  /** Without those cut off. */
   present(): readonly Peer[] {
     return this.all().filter((peer) => peer.isPresent)
   }
@@ -86,7 +82,7 @@ export class PeerTable {
     return [...this.#links].reduce((sum, { queued }) => sum + queued, 0)
   }
 
-  /** Keeps a link to a node from now on. @returns false when it is kept already */
+  /** @returns false if this URL is dialed already */
   add(url: string): boolean {
     if (this.#dialers.has(url) || this.#dialers.size >= MAX_DIALERS) return false
     const { timing, dial, tell } = this.#options
@@ -104,7 +100,6 @@ export class PeerTable {
     return true
   }
 
-  /** Ends links to a node, and dials it no more. */
   remove(wanted: string): boolean {
     const meant = this.all().filter((peer) => isMeant(peer, wanted))
     const urls = [...this.#dialers.keys()].filter(
@@ -118,7 +113,7 @@ export class PeerTable {
     return meant.length + urls.length > 0
   }
 
-  /** Resolves when each node that was named was tried once, or after a while. */
+  /** Resolves once each named node was tried, or after a timeout. */
   async settled(ms: number): Promise<void> {
     const { timing } = this.#options
     const isSettled = (): boolean =>
@@ -149,7 +144,7 @@ export class PeerTable {
     }
   }
 
-  /** Cuts peers off, or joins them again: one, or all and those to come. */
+  /** @param peers `all` includes later ones */
   partition(peers: readonly Peer[] | 'all', isOn: boolean): void {
     if (peers === 'all') {
       this.isAllCut = isOn
@@ -182,7 +177,7 @@ export class PeerTable {
     for (const link of [...this.#links]) link.close('the node is stopping')
   }
 
-  /** Counts what a peer did, and lets go of one that did too much wrong. */
+  /** Counts an event, and disconnects a peer that it bans. */
   note(peer: Peer, deed: Deed, times = 1): void {
     const { reputations } = this.#options
     const { id, place } = peer
@@ -196,7 +191,7 @@ export class PeerTable {
     this.#options.tell({ kind: 'banned', peer, ms })
   }
 
-  /** @returns when the connection has ended: true where its peer was taken */
+  /** @returns resolves at the end of the connection: true if its peer was taken */
   #connect(pipe: Pipe, way: Way): Promise<boolean> {
     const place = { ...way, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
@@ -223,7 +218,7 @@ export class PeerTable {
           },
           linked: () => {
             if (known === undefined) return
-            // others may have come since it was taken
+            // other peers may have joined since
             const refusal = this.#placeRefusal(idOf(known), way)
             if (refusal !== undefined) return link.close(refusal)
             this.#peers.get(idOf(known))?.link.close(DUPLICATE)
@@ -249,7 +244,7 @@ export class PeerTable {
     })
   }
 
-  /** @throws {Refusal} why a node is not taken */
+  /** @throws {Refusal} why a node is refused */
   async #judge(given: Hello, way: Way, link: Link): Promise<boolean> {
     const { hello, forkIds, adopt, reputations } = this.#options
     const own = hello()
@@ -276,10 +271,10 @@ export class PeerTable {
     return `it has as many peers as it takes: ${maxPeers}`
   }
 
-  /** Of two links between the same nodes both sides keep the one that the node of the lower id made. */
+  /** Of two links between the same nodes, both sides keep the one dialed by the lower id. */
   #isPreferred(other: Peer, id: string, { url }: Way): boolean {
     const isMadeHere = url !== undefined
-    // two in the same direction: the old one is of a connection that broke
+    // same direction twice: the old connection is broken
     if ((other.place.url !== undefined) === isMadeHere) return true
     return idOf(this.#options.hello()) < id === isMadeHere
   }
@@ -301,18 +296,17 @@ export class PeerTable {
     this.#peers.delete(peer.id)
     const { tell, gone } = this.#options
     gone(peer)
-    // another link takes its place
+    // another link replaces it
     if (reason === DUPLICATE) return
     this.#told.delete(peer.id)
     if (this.#isClosed) return
     tell({ kind: 'unlinked', peer: nameOf(peer), reason })
-    // it may have been the other direction's turn
     for (const [url, dialer] of this.#dialers) {
       if (this.#nodeAt.get(url) === peer.id) dialer.start()
     }
   }
 
-  /** The same refusal of the same address is told now and then: who dials does so again and again. */
+  /** Logs the same refusal of an address only now and then, as nodes redial. */
   tellRefused(remote: RemoteEnd, reason: string, url?: string): void {
     const { timing, tell } = this.#options
     const refusal = `${url ?? remote.address} ${reason}`

@@ -1,9 +1,9 @@
-// What peers did so far, and what follows from it: who does wrong too often is banned for a time that grows.
+// Scores peers; a node or address that misbehaves too often is banned, each time for longer.
 import { DEEDS, type Deed, type Reputation } from '../../node/peers.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { AddressList } from './addresses.ts'
 
-/** What a deed does to a score. What a user may have set up wrongly, such as another network, costs nothing. */
+/** Points for each event. Likely misconfiguration, such as another network, costs none. */
 const POINTS: Readonly<Record<Deed, number>> = {
   successfulHandshakes: 1,
   failedHandshakes: -5,
@@ -19,12 +19,12 @@ const POINTS: Readonly<Record<Deed, number>> = {
   invalidHeader: -50,
 }
 
-/** Good deeds count so much at most: nobody saves up for many bad ones. */
+/** A cap, so that good behaviour does not pay for much misbehaviour. */
 const HIGHEST_SCORE = 50
 
 const LOWEST_SCORE = -100
 
-/** The first ban, and the longest; each takes twice as long as the one before. */
+/** Milliseconds: the first ban and the longest; each is twice the one before. */
 const FIRST_BAN_MS = 10_000
 const LONGEST_BAN_MS = 3_600_000
 
@@ -40,9 +40,8 @@ interface Entry {
   bannedUntil: number
 }
 
-/** Who did something: a node, and the address that it is at. */
 export interface Doer {
-  /** 64 hex digits; undefined for one that has not introduced itself. */
+  /** 64 hex digits; undefined before the handshake. */
   readonly id: string | undefined
   readonly address: string
 }
@@ -55,23 +54,19 @@ export class Reputations {
     this.#timing = timing
   }
 
-  /**
-   * Counts a deed of a node and of its address.
-   * @param times so often
-   * @returns milliseconds for which it is banned now; undefined when this bans nobody
-   */
+  /** @returns milliseconds of a new ban; undefined: none */
   note({ id, address }: Doer, deed: Deed, times = 1): number | undefined {
     if (times === 0) return undefined
     const own = id === undefined ? undefined : this.#count(id, 'node', deed, times)
     const shared = this.#count(address, 'address', deed, times)
-    // all nodes of this machine have one address
+    // all local nodes share one address
     const isShared = THIS_MACHINE.has(address)
     const punished = [own, isShared ? undefined : shared].filter((each) => each !== undefined)
     const bans = punished.filter(({ score }) => score < LOWEST_SCORE).map((each) => this.#ban(each))
     return bans.length === 0 ? undefined : Math.max(...bans)
   }
 
-  /** Milliseconds for which a node or an address is still banned; 0 when it is not. */
+  /** 0: not banned. */
   bannedMs({ id, address }: Doer): number {
     const now = this.#timing.now()
     const entries = [id, address].map((key) => this.#entries.get(key ?? ''))
@@ -92,7 +87,6 @@ export class Reputations {
     }))
   }
 
-  /** Forgets a node, by its id or the beginning of it, or an address. */
   clear(idOrAddress: string): boolean {
     const keys = [...this.#entries].filter(([key, { type }]) =>
       type === 'node' && idOrAddress.length >= 8
@@ -113,7 +107,7 @@ export class Reputations {
     return entry
   }
 
-  /** Those that were heard of least lately go, but for the banned. */
+  /** Keeps banned entries; drops the least recent others. */
   #forgetOldest(): void {
     if (this.#entries.size <= MAX_ENTRIES) return
     const now = this.#timing.now()

@@ -1,4 +1,4 @@
-// Links over WebSockets: those that this node makes, and those that the server's port takes.
+// Links over WebSockets: dialed ones, and upgrades on the server's port.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
@@ -9,30 +9,29 @@ import { plainAddress } from './addresses.ts'
 
 const CONNECT_MS = 5_000
 
-/** Bytes that keeping a chunk costs besides its own. */
+/** Bytes of memory that a chunk costs besides its own. */
 const CHUNK_COST = 512
 
-/** Bytes that the system hands over at once, where there are as many. */
+/** Bytes of the largest chunk that a read returns. */
 const FULL_CHUNK = 2 ** 16
 
-/** Bytes of a message that are held before it is told that it is not all there: most are shorter. */
+/** Bytes of an unfinished message that are not reported, as most messages are shorter. */
 const UNCOUNTED = 2 ** 16
 
-/** No compression: peers are near. What is said is bytes, never text. */
+/** No compression, as peers are near; binary frames only. */
 const OPTIONS = {
   maxPayload: MAX_MESSAGE,
   perMessageDeflate: false,
   // peers send each message whole
   maxFragments: 16,
-  // one that does wrong is not waited for
+  // do not wait for a peer that breaks the protocol
   closeTimeout: 500,
   skipUTF8Validation: true,
 } as const
 
 /**
- * Connects to a node.
  * @param url `ws://127.0.0.1:8546`
- * @throws the system's error when nobody is there, or what is there takes no links
+ * @throws the system's error if no node listens, or if it refuses links
  */
 export function dial(url: string): Promise<Pipe> {
   const target = new URL(url)
@@ -61,7 +60,7 @@ export function dial(url: string): Promise<Pipe> {
 
 const MAX_ANSWER = 1_000
 
-/** Why a node answers otherwise than with a link, in its own words where it is a devchain. */
+/** The node's own words if it is a devchain. */
 async function refusalOf(response: IncomingMessage): Promise<string> {
   let text = ''
   try {
@@ -79,7 +78,6 @@ async function refusalOf(response: IncomingMessage): Promise<string> {
 
 const server = new WebSocketServer({ ...OPTIONS, noServer: true })
 
-/** Takes an upgrade request that was made for a link. */
 export function accept(
   request: IncomingMessage,
   socket: Duplex,
@@ -107,12 +105,12 @@ class SocketPipe implements Pipe {
   unsent = 0
   #problem: string | undefined
 
-  /** @param stream what the frames come in on */
+  /** @param stream carries the frames */
   constructor(client: WebSocket, remote: RemoteEnd, stream: Duplex | undefined) {
     this.#client = client
     this.#stream = stream
     this.remote = remote
-    // ws closes with the fitting code by itself, and tells of the end
+    // ws closes with the right code, and then emits `close`
     client.on('error', ({ message }) => {
       this.#problem = message
     })
@@ -132,7 +130,7 @@ class SocketPipe implements Pipe {
   }
 
   close(): void {
-    // a client that reads nothing is not told of its end
+    // ws does not report the end of a paused socket
     this.read(true)
     this.#client.close()
   }
@@ -147,7 +145,7 @@ class SocketPipe implements Pipe {
     else if (!this.#isResting) this.#client.resume()
   }
 
-  /** Others have their turn: where there is more, a socket is else read up to 32 times before anything else happens. */
+  /** Yields to other work: else up to 32 reads of one socket follow each other. */
   #rest(): void {
     if (this.#isResting) return
     this.#isResting = true
@@ -159,7 +157,7 @@ class SocketPipe implements Pipe {
   }
 
   listen({ message, part, end }: PipeListener): void {
-    // before ws reads it: what begins in the chunk in which a message ends is not counted, and less than a chunk
+    // runs before ws reads: ignores the start of a message in the chunk that ends another, less than one chunk
     this.#stream?.prependListener('data', (chunk: Uint8Array) => {
       this.#partBytes += chunk.length + CHUNK_COST
       if (chunk.length >= FULL_CHUNK) this.#rest()
@@ -175,7 +173,7 @@ class SocketPipe implements Pipe {
   }
 }
 
-/** The bytes as what they are: the slice of a Buffer is no copy of its own. */
+/** A plain Uint8Array view, as `slice` of a Buffer does not copy. */
 function bytesOf(data: RawData): Uint8Array {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   const { buffer, byteOffset, length } = Array.isArray(data) ? Buffer.concat(data) : data

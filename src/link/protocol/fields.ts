@@ -1,4 +1,4 @@
-// The kinds of fields that messages between peers have: how each is written as RLP, and read with a bound.
+// Field types of peer messages: how each is encoded as RLP, and decoded within bounds.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { RlpItem, RlpValue } from '../../core/rlp.ts'
@@ -6,10 +6,7 @@ import { ListFields } from '../../protocol/fields.ts'
 
 export interface Field<T> {
   readonly encode: (value: T) => RlpValue
-  /**
-   * Reads the next field of a message.
-   * @throws {DevchainError} `INVALID_PARAMS` for what is no such value, or larger than it may be
-   */
+  /** @throws {DevchainError} `INVALID_PARAMS` for an invalid or too large value */
   readonly read: (fields: ListFields, name: string) => T
 }
 
@@ -17,7 +14,7 @@ export function integer(most: number): Field<bigint> {
   return { encode: (value) => value, read: (fields, name) => fields.integer(name, most) }
 }
 
-/** An integer that JavaScript counts exactly. */
+/** A safe integer. */
 export const count: Field<number> = {
   encode: (value) => BigInt(value),
   read: (fields, name) => Number(fields.integer(name, 6)),
@@ -33,7 +30,6 @@ export const flag: Field<boolean> = {
   read: (fields, name) => fields.integer(name, 1) !== 0n,
 }
 
-/** Bytes, so many at most; exactly so many where `least` says the same. */
 export function bytes(most: number, least = 0): Field<Uint8Array> {
   return {
     encode: (value) => value,
@@ -46,7 +42,7 @@ export function bytes(most: number, least = 0): Field<Uint8Array> {
   }
 }
 
-/** One line of UTF-8 of at most so many bytes; what no terminal should get is replaced. */
+/** One line of UTF-8, at most `most` bytes; control characters are replaced. */
 export function text(most: number): Field<string> {
   const raw = bytes(most)
   return {

@@ -1,4 +1,4 @@
-// The first words of a link: how a node introduces itself, and which others it takes.
+// The handshake: how a node introduces itself, and which peers it accepts.
 import { equalBytes, hexFromBytes } from '../../core/hex.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -8,7 +8,6 @@ import { Refusal } from './refusal.ts'
 
 export type Hello = Messages['hello']
 
-/** What a node is, whatever its chain. */
 export interface NodeIdentity {
   readonly nodeId: Uint8Array
   readonly name: string
@@ -38,13 +37,12 @@ export function helloOf(state: ChainState, { nodeId, name, client }: NodeIdentit
   }
 }
 
-/** The fork ids of a chain, from its first block to beyond its last planned fork. */
 export function forkIdsOf({ config, tree }: ChainState): readonly Uint8Array[] {
   const genesis = blockByNumber(tree, 0n)!.block.hash
   return [0n, ...config.forkPoints.times].map((time) => forkIdAt(genesis, config.forkPoints, time))
 }
 
-/** True while the genesis may still be of another time: nobody asked for the one it has, and nothing was built on it. */
+/** True while the genesis time can still change: it was not set, and no block follows. */
 export function isOpen(state: ChainState): boolean {
   const { options, hasOwnGenesis, ruleset } = state.config
   return (
@@ -60,17 +58,15 @@ export function isOpen(state: ChainState): boolean {
   )
 }
 
-/** What a peer's introduction leads to. */
 export type Verdict =
   | 'take'
-  /** This chain takes over the time of the peer's genesis, and introduces itself anew. */
+  /** This chain adopts the peer's genesis time, and sends a new hello. */
   | 'adopt'
-  /** The peer does so. */
+  /** The peer adopts ours. */
   | 'wait'
 
 /**
- * Holds an introduction against one's own.
- * @param forkIds those that this chain has had and will have
+ * @param forkIds all past and future ones of this chain
  * @throws {Refusal} naming the difference
  */
 export function judge(own: Hello, other: Hello, forkIds: readonly Uint8Array[]): Verdict {
@@ -83,7 +79,7 @@ export function judge(own: Hello, other: Hello, forkIds: readonly Uint8Array[]):
   if (other.hardfork !== own.hardfork) throw differs('hardfork', own.hardfork, other.hardfork)
   if (other.genesis !== own.genesis) return judgeGenesis(own, other)
   const theirs = hexFromBytes(other.forkId)
-  // of two chains with the same plan of forks one may be ahead of the other
+  // of two chains with the same schedule, one may be ahead
   if (forkIds.some((id) => hexFromBytes(id) === theirs)) return 'take'
   throw differs('fork id', hexFromBytes(own.forkId), theirs)
 }
@@ -97,7 +93,6 @@ function judgeGenesis(own: Hello, other: Hello): Verdict {
   throw otherGenesis(own, other)
 }
 
-/** The refusal of a peer whose chain begins otherwise. */
 export function otherGenesis(own: Hello, other: Hello): Refusal {
   if (own.genesisTime === other.genesisTime) return differs('genesis', own.genesis, other.genesis)
   const print = ({ genesis, genesisTime }: Hello): string => `${genesis} at ${genesisTime}`
@@ -110,6 +105,6 @@ function differs(
   other: string | bigint | number,
   deed: 'invalidNetworks' | 'failedHandshakes' = 'invalidNetworks',
 ): Refusal {
-  // it is told to the other side as well
+  // the peer gets this text too
   return new Refusal(`${what}: ${own} and ${other} differ`, deed)
 }

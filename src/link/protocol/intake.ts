@@ -1,28 +1,25 @@
-// What came from all peers of a node and is not handled yet: so many bytes at most, whoever sent them.
+// Limits the bytes received from all peers and not handled yet.
 import { hintAtPressure } from '../../core/yield.ts'
 
-/** Bytes of unfinished messages, and of whole ones that wait, of all peers together. */
+/** Bytes of unfinished and waiting messages of all peers. */
 export const MAX_INTAKE: number = 8 * 2 ** 20
 
-/**
- * Bytes that come or go on many links until V8 is told that most of them are free: it lets more gather than peers should
- * cost. To be told costs as much as its heap is large; a few links need it not.
- */
+/** Bytes on many links before a hint to V8 to collect them, as it waits too long. A hint's cost grows with the heap. */
 const COLLECTED = 4 * 2 ** 20
 const MANY_LINKS = 8
 
 export interface IntakeHolder {
-  /** Too much came, and this one's has waited longest. It holds nothing afterwards. */
+  /** Called if peer buffers are full and this one's data is the oldest; afterwards it holds nothing. */
   readonly letGo: () => void
 }
 
 export class Intake {
-  /** Those whose bytes got on least lately first. */
+  /** Least recent progress first. */
   readonly #held = new Map<IntakeHolder, number>()
   #bytes = 0
   #passed = 0
 
-  /** Somebody has so many bytes unhandled now. Beyond what there may be, who has waited longest is let go. */
+  /** Sets a holder's unhandled bytes. Above the limit, the holders with the oldest data are disconnected. */
   hold(holder: IntakeHolder, bytes: number): void {
     this.#bytes += bytes - (this.#held.get(holder) ?? 0)
     if (bytes === 0) this.#held.delete(holder)
@@ -35,13 +32,12 @@ export class Intake {
     }
   }
 
-  /** One of its messages was finished or handled: what it still has counts as new. */
+  /** A message was finished or handled: the rest counts as new. */
   advance(holder: IntakeHolder, bytes: number): void {
     this.release(holder)
     this.hold(holder, bytes)
   }
 
-  /** So many bytes came or went, and are free soon. */
   pass(bytes: number, links: number): void {
     this.#passed += bytes
     if (this.#passed < COLLECTED || links < MANY_LINKS) return

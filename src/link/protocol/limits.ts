@@ -1,30 +1,28 @@
-// How much peers may ask of a node, and how long it waits for them.
+// Limits on what peers may ask of a node, and timeouts.
 
-/** What one peer may cost. Tests pass their own where they would wait too long. */
+/** Per peer; tests pass shorter timeouts. */
 export const LIMITS = {
-  /** In which the first words have to be said. */
   helloMs: 5_000,
-  /** In which a question has to be answered. */
   answerMs: 10_000,
-  /** Of silence, after which a peer is asked whether it is there. */
+  /** Of silence. */
   pingMs: 10_000,
-  /** Of silence, after which it is held to be gone. */
+  /** Of silence. */
   silenceMs: 30_000,
-  /** Messages of one peer in a second, and how many at once. */
+  /** Messages of one peer: per second, and in a burst. */
   messagesPerSecond: 2_000,
   messagesAtOnce: 4_000,
-  /** Messages and bytes of one peer that wait to be handled; beyond, its socket is not read. */
+  /** Waiting messages and bytes of one peer; above, its socket is not read. */
   waitingMessages: 256,
   waitingBytes: 1_048_576,
-  /** The same of all peers, of which each has an equal share. */
+  /** Waiting messages and bytes of all peers, in equal shares. */
   waitingBytesOfAll: 4_194_304,
-  /** Bytes that wait to be sent, of which each peer has an equal share; beyond, its questions wait. */
+  /** Unsent bytes of all peers, in equal shares; above, a peer's requests wait. */
   unsentBytes: 2_097_152,
 }
 
 export type Limits = Readonly<typeof LIMITS>
 
-/** So many at once, and so many a second from then on. */
+/** Token bucket. */
 export class Throttle {
   readonly #perMs: number
   readonly #most: number

@@ -1,4 +1,4 @@
-// A link to one peer, over whatever pipe: greeting, questions and their answers, silence, and what is too much.
+// A link to one peer: handshake, requests and replies, timeouts and limits.
 import { DevchainError } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
@@ -16,7 +16,6 @@ import type { Pipe } from './pipe.ts'
 import { Refusal } from './refusal.ts'
 import { pause, type Timing } from './timing.ts'
 
-/** Questions, with the kind of their answers. */
 const ANSWERS = {
   getHeaders: 'headers',
   getBlocks: 'blocks',
@@ -26,41 +25,34 @@ const ANSWERS = {
 type Question = keyof typeof ANSWERS
 type Answer<Q extends Question = Question> = Message<(typeof ANSWERS)[Q]>
 
-/** What a link hands on to whoever made it. */
+/** Messages that the link passes to its owner. */
 export type Told = Exclude<Message, Message<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>>
 
 interface LinkListener {
   /**
-   * The peer introduced itself.
-   * @returns true when it is taken; false when it will do so once more, as it takes over something of this chain first
-   * @throws {Refusal} why it is not taken
+   * @returns true: the peer is taken; false: it adopts this chain's genesis and sends another hello
+   * @throws {Refusal} why it is refused
    */
   readonly greet: (hello: Messages['hello']) => MaybePromise<boolean>
-  /** Both have introduced themselves, and taken each other. */
+  /** Both sides have accepted each other. */
   readonly linked: () => void
-  /** Questions, and what is said unasked. */
   readonly message: (message: Told) => MaybePromise<void>
   readonly deed: (deed: Deed) => void
-  /** The link is cut off, or joined again, on either side. */
   readonly held: (isHeld: boolean) => void
   /** Called once. */
   readonly end: (reason: string, deed: Deed | undefined) => void
 }
 
-/** What all links of a node are given. */
 export interface NodeOptions {
   readonly timing: Timing
   readonly limits: Limits
-  /** The turns of all that is done for peers. */
   readonly yieldIfDue: YieldIfDue
-  /** How this node introduces itself now. */
   readonly hello: () => Messages['hello']
   readonly onBug: (error: unknown) => void
 }
 
 interface LinkOptions extends NodeOptions {
   readonly pipe: Pipe
-  /** What came on all links, and how many there are. */
   readonly intake: Intake
   readonly links: () => number
   readonly listener: LinkListener
@@ -68,10 +60,10 @@ interface LinkOptions extends NodeOptions {
 
 const MAX_OPEN = 64
 
-/** Milliseconds that the last words have to leave. */
+/** Milliseconds for the goodbye to leave. */
 const GOODBYE_MS = 500
 
-/** Milliseconds until it is looked again whether a full pipe has room. */
+/** Milliseconds between checks if a full pipe has room. */
 const ROOM_MS = 20
 
 interface OpenQuestion {
@@ -87,12 +79,11 @@ export class Link implements IntakeHolder {
   readonly #waiting: Uint8Array[] = []
   readonly #open = new Map<number, OpenQuestion>()
   #waitingBytes = 0
-  /** Of a message that is not all there. */
   #partBytes = 0
   #isReading = true
   #isHandling = false
   #state: 'greeting' | 'linked' | 'ended' = 'greeting'
-  /** True once the peer was taken here, and once it shows that it has taken this node. */
+  /** Both are true on a link: this node has accepted the peer, and the peer this node. */
   #isTakenHere = false
   #isTakenThere = false
   #nextId = 1
@@ -101,7 +92,7 @@ export class Link implements IntakeHolder {
   #stopTimer: () => void
   #isHeldThere = false
   #pingSentAt: number | undefined
-  /** Milliseconds that the last ping took; undefined before the first. */
+  /** Milliseconds of the last ping; undefined before the first. */
   latencyMs: number | undefined
   isHeldHere = false
 
@@ -133,7 +124,6 @@ export class Link implements IntakeHolder {
     return this.#waiting.length + this.#options.pipe.unsent
   }
 
-  /** Says something, unless the link is held or not there. */
   send(message: Told): void {
     if (this.#state === 'linked' && !this.isHeld) this.#write(message)
   }
@@ -142,10 +132,7 @@ export class Link implements IntakeHolder {
     this.#write({ kind: 'hello', ...this.#options.hello() })
   }
 
-  /**
-   * Asks, and waits for the answer.
-   * @throws {Refusal} when there is none in time, or none any more
-   */
+  /** @throws {Refusal} after the timeout or the end of the link */
   ask<Q extends Question>(kind: Q, asked: Omit<Messages[Q], 'id'>): Promise<Answer<Q>> {
     return new Promise((resolve, reject) => {
       if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_OPEN) {
@@ -166,7 +153,6 @@ export class Link implements IntakeHolder {
     })
   }
 
-  /** Cuts the link off, or joins it again; both sides know. */
   hold(isOn: boolean): void {
     if (this.#state !== 'linked' || this.isHeldHere === isOn) return
     this.isHeldHere = isOn
@@ -178,7 +164,7 @@ export class Link implements IntakeHolder {
     this.refuse(new Refusal(reason))
   }
 
-  /** Ends the link at once: what it holds would else stay for a while. */
+  /** Frees the link's memory at once. */
   letGo(
     problem = 'messages of all peers that are unfinished or wait are too many bytes, and its is the oldest',
   ): void {
@@ -186,12 +172,12 @@ export class Link implements IntakeHolder {
     this.#options.pipe.destroy()
   }
 
-  /** Ends the link, and tells the other side why. */
+  /** Sends the reason to the other side. */
   refuse({ message, deed }: Refusal): void {
     if (this.#state === 'ended') return
     const { pipe, timing } = this.#options
     this.#write({ kind: 'goodbye', reason: message })
-    // of one that did wrong nothing more is read, not even its goodbye
+    // read nothing more from a peer that broke the rules, not even its goodbye
     if (deed !== undefined) pipe.read(false)
     else pipe.close()
     timing.after(GOODBYE_MS, () => pipe.destroy())
@@ -237,13 +223,12 @@ export class Link implements IntakeHolder {
     return this.#waiting.length > waitingMessages || this.#waitingBytes > mostBytes
   }
 
-  /** Handles what waits, in its order, with turns for others. */
   async #handleAll(): Promise<void> {
     this.#isHandling = true
     const { yieldIfDue, intake } = this.#options
     try {
       while (this.#waiting.length > 0) {
-        // not awaited where there is none: what came on other links would pass it in the same turn
+        // await only a real pause: otherwise messages of other links would overtake this one
         const pause = yieldIfDue()
         if (pause !== undefined) await pause
         const next = this.#waiting.shift()
@@ -273,7 +258,7 @@ export class Link implements IntakeHolder {
     return new Refusal('something is broken here')
   }
 
-  /** Waits while the other side does not read what it asked for. */
+  /** Waits while the other side does not read its replies. */
   async #room(): Promise<void> {
     const { pipe, timing, limits, links } = this.#options
     const since = timing.now()
@@ -306,7 +291,7 @@ export class Link implements IntakeHolder {
       this.#noteHeld(message.isOn)
       return undefined
     }
-    // what crossed the line before both knew that it is cut
+    // sent before both sides knew of the cut
     if (this.isHeld) return undefined
     if (isAnswer(message)) return this.#answer(message)
     return this.#options.listener.message(message)
@@ -317,7 +302,7 @@ export class Link implements IntakeHolder {
     const isTaken = await this.#options.listener.greet(hello)
     if (!isTaken || this.#state !== 'greeting') return
     this.#isTakenHere = true
-    // who is not taken hears goodbye in its place
+    // a refused peer gets goodbye instead
     this.#ping()
     this.#enter()
   }
@@ -338,7 +323,7 @@ export class Link implements IntakeHolder {
   #answer(message: Answer): void {
     const question = this.#open.get(message.id)
     if (question === undefined) {
-      // one that comes too late was counted when its time was over
+      // a late reply was counted at its timeout
       if (message.id < this.#nextId) return
       throw new Refusal(`it answered question ${message.id}, never asked`, 'unexpectedMessages')
     }
@@ -362,7 +347,7 @@ export class Link implements IntakeHolder {
     this.#options.listener.held(this.isHeld)
   }
 
-  /** Looks now and then whether the other side is there. */
+  /** Pings a silent peer, and disconnects it if it stays silent. */
   #watch(): void {
     const { timing, limits } = this.#options
     this.#stopTimer = timing.after(limits.pingMs, () => {

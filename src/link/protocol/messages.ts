@@ -1,22 +1,22 @@
-// What peers say to each other: every message once, as a number and its fields. A message is the RLP list of both.
+// Every message between peers: the RLP list of a number and its fields.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp, encodedItems, encodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
 import { bytes, count, type Field, flag, hash, integer, list, text } from './fields.ts'
 
-/** The version of this protocol. Peers of another are refused. */
+/** Peers with another version are refused. */
 export const LINK_VERSION = 1
 
-/** Bytes of one message. A block that is larger does not travel. While it is read it takes twice as much memory. */
+/** Bytes of one message; a larger block is not sent. Reading takes twice as much memory. */
 export const MAX_MESSAGE: number = 2 ** 21
 
-/** Bytes after which an answer with several items ends: the rest is asked for again. */
+/** Bytes after which a reply ends; the peer asks again for the rest. */
 export const REPLY_BYTES: number = 2 ** 20
 
-/** Items that one message may have. */
+/** Items of one message. */
 export const MOST = {
-  /** Hashes by which an asker tells which blocks it has. */
+  /** Hashes that show which blocks the asker has. */
   locator: 100,
   headers: 512,
   blocks: 128,
@@ -26,20 +26,20 @@ export const MOST = {
 
 const MAX_HEADER = 2_048
 
-/** Bytes of messages of kinds that carry no answer of blocks or transactions. */
+/** Bytes of a message without requested blocks or transactions. */
 const MAX_SHORT: number = 2 ** 20 + 2 ** 16
 
-/** Bytes of blocks that are sent unasked, with what is around them. No other message that nobody asked for is longer. */
+/** Bytes of announced blocks with their framing; the longest unrequested message. */
 export const MAX_ANNOUNCE: number = 2 ** 19
 
-/** Bytes that a message of a kind has at most, where that is not `MAX_SHORT`. */
+/** Bytes, where not `MAX_SHORT`. */
 const LONGEST: Partial<Record<Kind, number>> = {
   announce: MAX_ANNOUNCE,
   blocks: MAX_MESSAGE,
   transactions: MAX_MESSAGE,
 }
 
-/** Items of a message: its kind, its fields, and what is in the one that is a list. */
+/** RLP items: kind, fields, and the entries of the one list. */
 const MOST_ITEMS: number = 32 + MOST.hashes
 
 interface Head {
@@ -48,9 +48,9 @@ interface Head {
   readonly totalDifficulty: bigint
 }
 
-/** The fields of each kind. Those with `id` are a question, or the answer with the same number. */
+/** Kinds with `id` are a request, or the reply with the same id. */
 export interface Messages {
-  /** The first one on both sides. It comes again where a side took over the other's time of the genesis. */
+  /** The first message of both sides; sent again by a side that adopts the other's genesis time. */
   readonly hello: Head & {
     readonly version: number
     readonly networkId: bigint
@@ -58,21 +58,21 @@ export interface Messages {
     readonly genesis: Hash
     /** Seconds. */
     readonly genesisTime: bigint
-    /** True: no block but the genesis is there, whose time nobody asked for. */
+    /** True: only the genesis exists, and its time was not set. */
     readonly isOpen: boolean
-    /** EIP-2124, as of the newest block. */
+    /** EIP-2124, at the newest block. */
     readonly forkId: Uint8Array
-    /** Rules of block 1. */
+    /** At block 1. */
     readonly hardfork: string
     readonly nodeId: Uint8Array
     readonly name: string
     readonly client: string
   }
-  /** The last one: why the link ends. */
+  /** The last message: why the link ends. */
   readonly goodbye: { readonly reason: string }
-  /** The sender's newest block, and where they are few the blocks that led to it, the oldest first. */
+  /** The newest block; if few are new, also these blocks, oldest first. */
   readonly announce: Head & { readonly blocks: readonly Uint8Array[] }
-  /** Asks for the headers after the first of these hashes that is on the other's chain. */
+  /** Headers after the first of these hashes on the receiver's chain. */
   readonly getHeaders: {
     readonly id: number
     readonly locator: readonly Hash[]
@@ -83,15 +83,12 @@ export interface Messages {
   readonly blocks: { readonly id: number; readonly blocks: readonly Uint8Array[] }
   readonly pooled: { readonly hashes: readonly Hash[] }
   readonly getTransactions: { readonly id: number; readonly hashes: readonly Hash[] }
-  /**
-   * Those of the transactions that were asked for and wait, as many as fit: with their blobs in the form of EIP-4844 and
-   * EIP-7594, those of impersonated senders with the sender in place of a signature.
-   */
+  /** Those that fit: with blobs (EIP-4844, EIP-7594), or for impersonated senders the address in place of a signature. */
   readonly transactions: { readonly id: number; readonly transactions: readonly Uint8Array[] }
-  /** The first one says that the sender has taken the other. */
+  /** The first ping also says that its sender has accepted the peer. */
   readonly ping: { readonly id: number }
   readonly pong: { readonly id: number }
-  /** True: the sender hears and tells nothing but this until it says otherwise (devchain_partition). */
+  /** True: the sender is cut off until further notice (devchain_partition). */
   readonly hold: { readonly isOn: boolean }
 }
 
@@ -105,7 +102,7 @@ type Shape<M> = { readonly [Name in keyof M]: Field<M[Name]> }
 
 const HEAD: Shape<Head> = { head: hash, number: integer(8), totalDifficulty: integer(64) }
 
-/** Each message's number, and how its fields are written, in the order in which they travel. */
+/** Number and field types, in wire order. */
 const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Messages[K]>] } = {
   hello: [
     0,
@@ -153,10 +150,7 @@ export function encodeMessage(message: Message): Uint8Array {
   ])
 }
 
-/**
- * Reads a message, each of its bytes once. How long it is and how many items it has is held against its kind first.
- * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong with it
- */
+/** @throws {DevchainError} `INVALID_PARAMS` naming what is wrong */
 export function decodeMessage(encoded: Uint8Array): Message {
   checkSize(encoded, 'message', MAX_MESSAGE)
   const [head] = encodedItems(encoded, MOST_ITEMS)

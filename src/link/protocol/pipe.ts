@@ -1,19 +1,17 @@
-// What a link runs over: a WebSocket, or in tests a queue in memory. It carries whole messages in their order.
+// What a link runs over: a WebSocket, or a queue in tests. It keeps messages whole and in order.
 
-/** One end. Nothing is told before a listener is set, and nothing after the end. */
+/** No events before a listener is set, and none after the end. */
 export interface Pipe {
-  /** Where the other end is: an IP address and a port. */
   readonly remote: RemoteEnd
   send(message: Uint8Array): void
-  /** Messages that were sent and have not left. */
+  /** Messages sent but still buffered. */
   readonly unsent: number
-  /** Bytes of these. */
   readonly unsentBytes: number
-  /** Ends it. What was sent before still leaves. */
+  /** Flushes what was sent. */
   close(): void
-  /** Ends it at once: the other end may be gone. */
+  /** Drops what was sent: the other end may be gone. */
   destroy(): void
-  /** While false, what comes waits at the other end. */
+  /** False: backpressure, the other end has to wait. */
   read(wanted: boolean): void
   listen(listener: PipeListener): void
 }
@@ -25,8 +23,8 @@ export interface RemoteEnd {
 
 export interface PipeListener {
   readonly message: (message: Uint8Array) => void
-  /** More of a message that is not all there: so many bytes of it are held by now. */
+  /** @param bytes of an unfinished message, received so far */
   readonly part: (bytes: number) => void
-  /** Called once. @param reason what the transport says of it, where it says something */
+  /** @param reason from the transport, if it gives one */
   readonly end: (reason: string | undefined) => void
 }

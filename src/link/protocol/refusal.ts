@@ -1,10 +1,10 @@
 // Why a link is refused or ends.
 import type { Deed } from '../../node/peers.ts'
 
-/** A reason in words, told to the other side and in the log. */
+/** The text goes to the other side and to the log. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** What it counts as; undefined: nobody did wrong. */
+  /** How it counts against the peer; undefined: not at all. */
   readonly deed: Deed | undefined
 
   constructor(message: string, deed?: Deed) {

@@ -1,25 +1,21 @@
-// Time and chance, as links have them from outside: tests pass their own.
+// Clock and randomness of links; tests replace them.
 
 export interface Timing {
-  /** Milliseconds that only grow. */
+  /** Monotonic milliseconds. */
   now(): number
-  /**
-   * Calls `then` after so many milliseconds.
-   * @returns ends the waiting
-   */
+  /** @returns cancels the timer */
   after(ms: number, then: () => void): () => void
-  /** From 0 to below 1, to spread what would otherwise happen at once. */
+  /** In [0, 1), for jitter. */
   chance(): number
 }
 
-/** Resolves after so many milliseconds. */
 export function pause(timing: Timing, ms: number): Promise<void> {
   return new Promise((resolve) => {
     timing.after(ms, resolve)
   })
 }
 
-/** The clock of the process. Its timers keep no process alive. */
+/** Its timers do not keep the process alive. */
 export const systemTiming: Timing = {
   now: () => performance.now(),
   after: (ms, then) => {

@@ -1,4 +1,4 @@
-// The blocks of a branch whose headers are known: fetched from several peers at once, handed on in their order.
+// Fetches the blocks of known headers from several peers at once, and yields them in order.
 import { DevchainError } from '../../core/errors.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import type { Deed } from '../../node/peers.ts'
@@ -14,7 +14,7 @@ export interface FetchedBlock {
 
 const CHUNK = 64
 
-/** Questions that are open for one branch at a time: what they bring is all that waits to be imported. */
+/** Open requests of one branch: they bound the blocks in memory. */
 const AHEAD = 6
 
 export interface BodyOptions {
@@ -27,17 +27,13 @@ export interface BodyOptions {
 export class BodyFetcher {
   readonly #options: BodyOptions
   readonly #open = new Map<Peer, number>()
-  /** Those that do not have this branch. */
   readonly #lacking = new Set<Peer>()
 
   constructor(options: BodyOptions) {
     this.#options = options
   }
 
-  /**
-   * All blocks of a branch.
-   * @throws {Refusal} when nobody sends one of them
-   */
+  /** @throws {Refusal} if no peer sends one of the blocks */
   async *blocksOf(headers: HeaderSource): AsyncGenerator<FetchedBlock> {
     const coming: Promise<readonly FetchedBlock[]>[] = []
     for (;;) {
@@ -45,7 +41,7 @@ export class BodyFetcher {
         const some = await headers.next(CHUNK)
         if (some.length === 0) break
         const chunk = this.fetch(some)
-        // its error is thrown when its turn has come
+        // the error is thrown when its turn comes
         chunk.catch(() => undefined)
         coming.push(chunk)
       }
@@ -56,9 +52,8 @@ export class BodyFetcher {
   }
 
   /**
-   * These blocks, from whoever has them.
    * @param without peers that are not asked
-   * @throws {Refusal} when nobody sends one of them
+   * @throws {Refusal} if no peer sends one of the blocks
    */
   async fetch(
     headers: readonly HashedHeader[],
@@ -77,7 +72,7 @@ export class BodyFetcher {
     return found
   }
 
-  /** What one peer has of them; none when it fails, which is counted. */
+  /** Empty if the peer fails, which counts against it. */
   async #askOne(peer: Peer, headers: readonly HashedHeader[]): Promise<readonly EncodedBlock[]> {
     this.#open.set(peer, this.#openAt(peer) + 1)
     try {
@@ -86,11 +81,11 @@ export class BodyFetcher {
       if (blocks.length === 0) this.#lacking.add(peer)
       return await this.#read(blocks, headers)
     } catch (error) {
-      // what else it has to say is not read
+      // ignore the rest of its reply
       if (error instanceof DevchainError) {
         peer.link.refuse(new Refusal(error.message, 'invalidMessages'))
       } else if (!(error instanceof Refusal)) throw error
-      // one that came too late is counted already
+      // a timeout was counted already
       else if (error.deed !== undefined && error.deed !== 'timeoutMessages') {
         this.#options.note(peer, error.deed)
       }
@@ -117,7 +112,7 @@ export class BodyFetcher {
     return blocks
   }
 
-  /** Whoever may have a block, and has least to do. */
+  /** The least busy peer that may have the block. */
   #choose(number: bigint, failed: ReadonlySet<Peer>): Peer | undefined {
     const { source, peers } = this.#options
     const able = peers().filter(

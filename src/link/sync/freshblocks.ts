@@ -1,4 +1,4 @@
-// Blocks that peers sent unasked and that are not on the chain yet: a bounded number of them, found again by hash.
+// Keeps a bounded number of announced blocks that are not on the chain yet, by hash.
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash } from '../../node/ledger/blocktree.ts'
@@ -8,7 +8,7 @@ import type { FetchedBlock } from './bodies.ts'
 const MAX_BLOCKS = 512
 const MAX_BYTES = 2_000_000
 
-/** Blocks that lead from one that is known to one that is wanted, the oldest first. */
+/** From a child of a known block to the wanted one. */
 export interface FreshBranch {
   readonly parent: BlockRecord
   readonly blocks: readonly FetchedBlock[]
@@ -40,7 +40,7 @@ export class FreshBlocks {
     this.#bytes -= found.block.size
   }
 
-  /** The blocks that lead to the one of a hash; undefined where one of them is missing. */
+  /** Undefined: a block in between is missing. */
   leadingTo(hash: Hash, { tree }: ChainState): FreshBranch | undefined {
     const blocks: FetchedBlock[] = []
     for (let next: Hash = hash; ; ) {

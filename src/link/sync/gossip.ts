@@ -1,4 +1,4 @@
-// Tells peers of new blocks and waiting transactions, and takes what they tell: hashes first, what is behind them on request.
+// Announces new blocks and pool transactions to peers, and handles theirs: hashes first, contents on request.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
@@ -25,49 +25,45 @@ import type { SyncOptions } from './synchronizer.ts'
 import { isHere, travels, waitingBytes } from './travel.ts'
 
 export interface GossipOptions extends SyncOptions {
-  /** True: instant mining mines what peers sent (--mine-for-peers). */
+  /** True: peers' transactions trigger instant mining (--mine-for-peers). */
   readonly minesForPeers: boolean
-  /**
-   * True: transactions of impersonated senders are taken. A peer whose blocks are taken may send from any account anyway,
-   * in one of them.
-   */
+  /** True: accepts transactions of impersonated senders. Peers could put them into blocks anyway. */
   readonly takesImpersonated: boolean
 }
 
-/** Milliseconds in which blocks are gathered before they are told of: from the first after a while, and of many. */
+/** Milliseconds of gathering before blocks are announced: the first after a pause, and in a series. */
 const GATHER_FIRST_MS = 1
 const GATHER_MANY_MS = 20
 
-/** Milliseconds until a peer is told of a newest block that it knows: it has nothing to do then. */
+/** Milliseconds before a known block is announced: the peer has nothing to do then. */
 const GATHER_KNOWN_MS = 100
 
-/** The same of transactions. */
 const GATHER_TRANSACTIONS_MS = 10
 
-/** The pool is looked through for what is new; at most one part of so many of the time goes into that. */
+/** Scanning the pool takes at most one part in so many of the time. */
 const LOOKING_SHARE = 10
 
-/** Blocks, and bytes of them, that are sent along when they are told of. Of more the peer asks for the headers. */
+/** Blocks, and their bytes, in one announcement; beyond that the peer asks for headers. */
 const PUSHED_BLOCKS: number = MOST.blocks
 const PUSHED_BYTES = 256 * 1024
 
-/** A peer that is so many blocks behind is sent none: it has enough to do, and asks for the rest when it has come so far. */
+/** A peer that is further behind gets no blocks: it is busy, and asks for them later. */
 const FAR_BEHIND = 512n
 
-/** Beyond so many transactions that wait here, or bytes of them with their blobs, no more are asked for. */
+/** Waiting transactions, and their bytes with blobs, beyond which none are requested. */
 const ROOM = 4_096
 const ROOM_BYTES = 16 * 2 ** 20
 
-/** Milliseconds until it is looked again whether what other peers were asked for left room. */
+/** Milliseconds between checks if pending requests have left room. */
 const ROOM_MS = 20
 
-/** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
+/** Blobs without proofs are expensive to reject, and honest nodes send none. */
 const UNPROVEN_WEIGHT = 20
 
-/** Transactions that enter the pool before users have their turn. */
+/** Transactions that enter the pool before users get a turn. */
 const RECEIVED_AT_ONCE = 64
 
-/** Refusals that say nothing against whoever sent a transaction: chains may be at different blocks. */
+/** Not the sender's fault: chains may be at different blocks. */
 const HARMLESS: readonly string[] = [
   'ALREADY_KNOWN',
   'NONCE_TOO_LOW',
@@ -83,11 +79,10 @@ export class Gossip {
   readonly #options: GossipOptions
   readonly #wanted = new Map<Peer, Set<Hash>>()
   readonly #asked = new Set<Hash>()
-  /** Those that peers are told of though they may have heard of them. */
+  /** Announced again, though peers may know them. */
   readonly #returned = new Set<Hash>()
   readonly #passedOver = new WeakSet<Peer>()
   #openQuestions = 0
-  /** The state whose blocks were told of. */
   #told: ChainState
   #toldArrival: number
   #toldAt = Number.NEGATIVE_INFINITY
@@ -110,7 +105,7 @@ export class Gossip {
       return
     }
     if (before.tree !== after.tree) this.#tellBlocksSoon()
-    // of blocks that were added alone there is no more to note
+    // added blocks alone change nothing here
     if (head.removed.length === 0 && after.pool.size === 0) return
     for (const { block } of head.removed.filled()) {
       for (const { hash } of block.transactions) {
@@ -121,7 +116,7 @@ export class Gossip {
     if (hasNew && after.pool.size > 0) this.#tellTransactionsSoon()
   }
 
-  /** A peer is there, or there again: it is told what there is. */
+  /** A peer joined or rejoined: announces everything. */
   greet(peer: Peer): void {
     const { state } = this.#options.chain
     announce(peer, state, [])
@@ -132,7 +127,7 @@ export class Gossip {
     return this.#wanted.size > 0
   }
 
-  /** Tells of blocks that are gathered: what is said after it is about the newest one. */
+  /** Announces gathered blocks now, so that later messages refer to the newest one. */
   tellNow(): void {
     if (this.#stopBlocks !== undefined) {
       this.#stopBlocks()
@@ -194,7 +189,7 @@ export class Gossip {
     } else if (!(error instanceof DevchainError)) this.#options.onBug(error)
   }
 
-  /** How many transactions may be asked for: 0 where the pool has too many, less where too many are on their way. */
+  /** Transactions that may be requested; 0: the pool is full; -1: too many requests are open. */
   #room(): number {
     const { state } = this.#options.chain
     const room = ROOM - state.pool.size
@@ -205,7 +200,7 @@ export class Gossip {
     return isOnItsWay && this.#openQuestions > 0 ? -1 : room - this.#asked.size
   }
 
-  /** @returns those that the answer had no room for */
+  /** @returns those that the reply had no room for */
   async #fetch(peer: Peer, hashes: readonly Hash[]): Promise<readonly Hash[]> {
     for (const hash of hashes) this.#asked.add(hash)
     this.#openQuestions += 1
@@ -221,7 +216,7 @@ export class Gossip {
     }
   }
 
-  /** Reads for one peer after another: proofs take turns of their own. */
+  /** One peer at a time, as proof checks yield. */
   #inOrder<T>(read: () => Promise<T>): Promise<T> {
     const done = this.#reading.then(read)
     this.#reading = done.catch(() => undefined)
@@ -253,7 +248,7 @@ export class Gossip {
     this.#options.tell({ kind: 'passedOver', peer: nameOf(peer), reason })
   }
 
-  /** Those that are well-formed. Their senders are found out and their blobs proven here, which takes long. */
+  /** Drops malformed ones. Slow: recovers senders and verifies blobs. */
   async #read(
     peer: Peer,
     encoded: readonly Uint8Array[],
@@ -263,7 +258,7 @@ export class Gossip {
     const read: SentTransaction[] = []
     for (const bytes of encoded) {
       try {
-        // what stays in the pool must not keep the message that it came in
+        // copy, so that the pool does not keep the whole message alive
         const sent = await readReceived(chain, bytes.slice(), true)
         if (!hashes.has(sent.transaction.hash)) {
           throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
@@ -292,7 +287,7 @@ export class Gossip {
     this.#stopHead ??= timing.after(GATHER_KNOWN_MS, () => this.#tellHead())
   }
 
-  /** Tells those of new blocks who do not know the newest one. */
+  /** Announces blocks to peers that lack the newest one. */
   #tellBlocks(): void {
     this.#stopBlocks = undefined
     const { chain, peers, timing } = this.#options
@@ -313,7 +308,7 @@ export class Gossip {
     this.#tellBlocksSoon()
   }
 
-  /** Tells those of the newest block who know it: they have to know that it is the newest one here. */
+  /** Announces the head to peers that have the block: they need to know that it is the head here. */
   #tellHead(): void {
     this.#stopHead = undefined
     const { chain, peers } = this.#options
@@ -341,13 +336,13 @@ export class Gossip {
     const arrived = arrivedAfter(pool, this.#toldArrival)
     this.#toldArrival = pool.lastArrival
     for (const peer of peers()) {
-      // one that heard of it may have asked for it while it was in a block
+      // the peer may have asked for it while it was in a block
       this.#sendHashes(peer, returned)
       this.#tellHashes(peer, arrived)
     }
     const tookMs = timing.now() - begin
     if (tookMs < 1) return
-    // the next look waits, so that a large pool costs no more than its share
+    // the next scan waits, so that a large pool keeps to its share
     this.#stopTransactions = timing.after(LOOKING_SHARE * tookMs, () => {
       this.#stopTransactions = undefined
       if (chain.state.pool.lastArrival !== this.#toldArrival) this.#tellTransactions()

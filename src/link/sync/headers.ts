@@ -1,4 +1,4 @@
-// The headers of a peer's branch, one batch after another, each held against the one before it.
+// Fetches the headers of a peer's branch in batches, and checks each against its parent.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -18,10 +18,10 @@ export interface HashedHeader {
   readonly hash: Hash
 }
 
-/** The newest blocks of which a locator has every hash; from there on it goes back in steps that double. */
+/** A locator has each of the newest hashes; then its steps double. */
 const EVERY = 10
 
-/** Hashes by which a peer finds the newest block that both chains have. */
+/** Helps a peer find the newest common block. */
 function locatorOf({ tree }: ChainState): Hash[] {
   const hashes: Hash[] = []
   let step = 1
@@ -44,10 +44,10 @@ export class HeaderSource {
   #buffer: HashedHeader[] = []
   #isAtEnd = false
   #problem: unknown
-  /** The newest block that both have; known once there is a header. */
+  /** The newest common block; known with the first header. */
   fork: Hash | undefined
 
-  /** @param isInvalid true for blocks that a branch may not contain */
+  /** @param isInvalid true for known bad blocks */
   constructor(
     peer: Peer,
     state: ChainState,
@@ -61,21 +61,18 @@ export class HeaderSource {
     this.#yieldIfDue = yieldIfDue
   }
 
-  /**
-   * Resolves when the next headers are there, or the branch ends.
-   * @throws {Refusal} when the peer does not send what can be a branch
-   */
+  /** @throws {Refusal} for headers that form no branch */
   async begin(): Promise<void> {
     while (this.#buffer.length === 0 && !this.#isAtEnd) {
       if (this.#problem !== undefined) throw this.#problem
-      // what went wrong is thrown when all before it is used
+      // the error is thrown after the good headers are used
       await this.#ask().catch((error: unknown) => {
         this.#problem = error
       })
     }
   }
 
-  /** The next headers, so many at most; none at the end of the branch. @throws as `begin` */
+  /** Empty at the end of the branch. */
   async next(count: number): Promise<readonly HashedHeader[]> {
     await this.begin()
     return this.#buffer.splice(0, count)
@@ -94,7 +91,7 @@ export class HeaderSource {
   #add(encoded: Uint8Array): void {
     const read = { header: decodeHeader(encoded), hash: keccakHash(encoded) }
     const parent = this.#parentOf(read)
-    // the peer may have gone on since; how far is known when it is asked
+    // the peer may have moved on; the request shows how far
     const highest = this.#peer.head.number > this.#target.number ? this.#peer.head : this.#target
     if (read.header.number > highest.number) {
       throw new Refusal(
@@ -122,10 +119,10 @@ export class HeaderSource {
     return record.block
   }
 
-  /** Holds a header against the rules as far as they are known before blocks are run. */
+  /** Checks all rules that need no execution. */
   #check(header: Header, parent: HashedHeader): void {
     const { config } = this.#state
-    // whose rules hold shows when the first block is run
+    // the first block's execution shows which rules hold
     if (parent.header.number === 0n && !config.hasOwnGenesis) return
     try {
       if (config.ruleset === 'own' || config.terminalTotalDifficulty === undefined) {

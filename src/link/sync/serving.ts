@@ -1,4 +1,4 @@
-// Answers to what peers ask: headers, blocks and waiting transactions, as many as one answer holds.
+// Replies to peers: headers, blocks and pool transactions, as many as fit in one message.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Hash } from '../../core/hex.ts'
 import { blockByHash, blockByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
@@ -10,10 +10,10 @@ import { MAX_MESSAGE, type Message, MOST, REPLY_BYTES } from '../protocol/messag
 import { Refusal } from '../protocol/refusal.ts'
 import { encodeTravelling, travels } from './travel.ts'
 
-/** Bytes of a block that travels: its message has a head. */
+/** Bytes of a block that fits in a message with its framing. */
 const MAX_BLOCK: number = MAX_MESSAGE - 64
 
-/** Headers after the first of the asker's hashes that is on this chain; none where no hash is. */
+/** Empty if none of the hashes is on this chain. */
 export function headersFor(
   { tree }: ChainState,
   { id, locator, most }: Message<'getHeaders'>,
@@ -31,7 +31,7 @@ export function headersFor(
   return { kind: 'headers', id, headers }
 }
 
-/** A header as the asker hashes it. Its block is asked for next. */
+/** Remembers the encoding, as the peer asks for the block next. */
 function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
   const encoded = encodeHeader(header)
   rememberEncoding(header, encoded)
@@ -40,7 +40,7 @@ function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
   throw new Refusal(message)
 }
 
-/** The first of these blocks, up to one that is not known or would make the answer too long. */
+/** Stops at the first block that is unknown or does not fit. */
 export function blocksFor(
   { tree }: ChainState,
   { id, hashes }: Message<'getBlocks'>,
@@ -57,7 +57,6 @@ function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
   throw new Refusal(message)
 }
 
-/** Those of these transactions that wait here. */
 export function transactionsFor(
   state: ChainState,
   { id, hashes }: Message<'getTransactions'>,

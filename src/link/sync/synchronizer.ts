@@ -1,4 +1,4 @@
-// Keeps the chain at the heaviest branch among the peers: finds out who has a better one, fetches it, validates it.
+// Keeps the chain on the heaviest branch among the peers: finds, fetches and validates it.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
@@ -16,33 +16,31 @@ import { BodyFetcher, type FetchedBlock } from './bodies.ts'
 import { FreshBlocks } from './freshblocks.ts'
 import { HeaderSource } from './headers.ts'
 
-/** What synchronization and gossip are given. */
 export interface SyncOptions {
   readonly chain: Chain
   readonly timing: Timing
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, deed: Deed, times?: number) => void
   readonly tell: (event: PeerEvent) => void
-  /** The turns of what comes from peers. Importing it has turns of its own. */
   readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
 
-/** Milliseconds of import after which others have their turn. */
+/** Milliseconds of import before others get a turn. */
 const TURN_MS = 10
 
-/** Milliseconds of import after which what is there is put on the chain. */
+/** Milliseconds of import before its blocks join the chain. */
 const ADOPT_MS = 100
 
-/** Blocks that a branch may have beyond those it takes the place of, before it is heavier. */
+/** Blocks by which a branch may be longer than what it replaces before it must be heavier. */
 const MAX_LIGHT = 20_000n
 
-/** Milliseconds until a head that could not be fetched is tried again. */
+/** Milliseconds before a failed head is tried again. */
 const RETRY_MS = 2_000
 
 const REMEMBERED = 1_024
 
-/** What a block can break that its header, and so its hash, says nothing of: whoever sent it is to blame. */
+/** Errors in the body, which the hash does not cover: blame the sender. */
 const BODY_RULES: readonly unknown[] = [
   'encoding',
   'uncles hash',
@@ -50,7 +48,7 @@ const BODY_RULES: readonly unknown[] = [
   'withdrawals root',
 ]
 
-/** A branch ends with a block that is invalid, which was counted. */
+/** Ends a branch with an invalid block that was counted already. */
 class RejectedBlock extends Refusal {}
 
 export class Synchronizer {
@@ -58,7 +56,6 @@ export class Synchronizer {
   readonly #onStatus: (status: SyncStatus | undefined) => void
   readonly #fresh = new FreshBlocks()
   readonly #invalid = new LruCache<Hash, string>(REMEMBERED)
-  /** The head of a peer that led to nothing, and until when it is not tried again. */
   readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
   readonly #valid = new Map<Peer, number>()
   readonly #executor: AwaitedExecutor
@@ -66,14 +63,14 @@ export class Synchronizer {
   #isClosed = false
   #range: Omit<SyncStatus, 'currentBlock'> | undefined
 
-  /** @param onStatus told of an import that begins or goes on, and with nothing of its end */
+  /** @param onStatus gets undefined at the end of an import */
   constructor(options: SyncOptions, onStatus: (status: SyncStatus | undefined) => void) {
     this.#options = options
     this.#onStatus = onStatus
     this.#executor = new AwaitedExecutor(options.chain.executor, () => !this.#isClosed)
   }
 
-  /** Undefined while nothing is imported that is worth to be told. */
+  /** Undefined: no import, or one of a single block. */
   get status(): SyncStatus | undefined {
     const { tree } = this.#options.chain.state
     return this.#range && { ...this.#range, currentBlock: headOf(tree).block.header.number }
@@ -87,14 +84,11 @@ export class Synchronizer {
     this.#isClosed = true
   }
 
-  /**
-   * A peer sent blocks unasked.
-   * @throws {DevchainError} `INVALID_PARAMS` for what is no block
-   */
+  /** @throws {DevchainError} `INVALID_PARAMS` for what is no block */
   offer(from: Peer, encoded: readonly Uint8Array[]): void {
     const { tree } = this.#options.chain.state
     for (const bytes of encoded) {
-      // what waits must not keep the message that it came in
+      // copy, so that a waiting block does not keep the whole message alive
       const block = decodeBlock(bytes.slice())
       from.note(block.hash)
       const isKnown = blockByHash(tree, block.hash) !== undefined || this.#fresh.has(block.hash)
@@ -104,7 +98,7 @@ export class Synchronizer {
     }
   }
 
-  /** Looks whether a peer has something better, and goes on until none has. */
+  /** Imports until no peer has a better branch. */
   wake(): void {
     if (this.#isRunning || this.#isClosed) return
     this.#isRunning = true
@@ -126,7 +120,7 @@ export class Synchronizer {
     }
   }
 
-  /** Turns to others: for good where it is known what this head is, for a while where it could not be fetched. */
+  /** For good if the branch was judged, for a while if it could not be fetched. */
   #ignore(peer: Peer, { hash }: PeerHead, isSettled: boolean): void {
     const { timing } = this.#options
     const until = isSettled ? Number.POSITIVE_INFINITY : timing.now() + RETRY_MS
@@ -134,13 +128,12 @@ export class Synchronizer {
     if (!isSettled) timing.after(RETRY_MS, () => this.wake())
   }
 
-  /** A peer that was cut off is there again: what failed for that is tried anew. */
+  /** Retries what failed while the peer was cut off. */
   rejoined(peer: Peer): void {
     this.#ignored.delete(peer)
     this.wake()
   }
 
-  /** Who has the heaviest branch that is worth to be looked at. */
   #best(): Peer | undefined {
     if (this.#isClosed) return undefined
     const wanted = this.#options.peers().filter((peer) => this.#isWanted(peer))
@@ -151,7 +144,7 @@ export class Synchronizer {
     )
   }
 
-  /** True for the head of a heavier branch, and of one beside the chain that may still be an uncle. */
+  /** True for a heavier branch, and for a side block that may become an uncle. */
   #isWanted(peer: Peer): boolean {
     const { head } = peer
     if (!this.#isUnknown(head.hash) || this.#invalid.get(head.hash) !== undefined) return false
@@ -166,7 +159,7 @@ export class Synchronizer {
     return blockByHash(this.#options.chain.state.tree, hash) === undefined
   }
 
-  /** @returns true when it is known what the branch is worth; false when it could not be fetched */
+  /** @returns true: the branch was judged; false: it could not be fetched */
   async #follow(peer: Peer, target: PeerHead): Promise<boolean> {
     try {
       const { state } = this.#options.chain
@@ -207,7 +200,7 @@ export class Synchronizer {
     this.#checkClaim(peer, target, branch)
   }
 
-  /** Validates blocks one after another; the chain takes them over as soon as they are heavier. */
+  /** The chain switches to the branch as soon as it is heavier. */
   async #import(
     branch: Branch,
     peer: Peer,
@@ -252,18 +245,18 @@ export class Synchronizer {
       this.#options.note(from, 'invalidBlocks')
       if (!BODY_RULES.includes(rule)) return this.#reject(block.hash, peer, from, error)
       this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
-      // the header may be right: another peer may have what belongs to it
+      // the header may be right: another peer may have the right body
       if (fetcher === undefined) throw new RejectedBlock(error.message)
       const [again] = await fetcher.fetch([block], new Set([from]))
       if (again !== undefined) await this.#add(branch, peer, again, undefined)
     }
   }
 
-  /** An invalid block is remembered, and what follows it is not looked at. */
+  /** Remembers the block, so that its descendants are skipped. */
   #reject(hash: Hash, peer: Peer, from: Peer, error: DevchainError): never {
     this.#invalid.set(hash, error.message)
     this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
-    // who announced the branch, too, where another peer sent the block
+    // count it against the announcing peer too, if another sent the block
     if (peer !== from) this.#options.note(peer, 'invalidBlocks')
     throw new RejectedBlock(error.message)
   }
@@ -277,7 +270,7 @@ export class Synchronizer {
     branch.adopted(chain.state)
   }
 
-  /** @throws {Refusal} for a branch that gets no heavier, however long it is */
+  /** @throws {Refusal} for a long branch that stays lighter */
   #checkWeight(branch: Branch, start: bigint): void {
     const own = headOf(this.#options.chain.state.tree).block.header.number
     const replaced = own > start ? own - start : 0n
@@ -297,7 +290,7 @@ export class Synchronizer {
     )
   }
 
-  /** A branch ended before the head that was announced. */
+  /** The branch ended early: an error unless the peer has moved on. */
   #checkEnd(peer: Peer, target: PeerHead): void {
     if (peer.head.hash !== target.hash || !peer.isPresent) return
     const { number, totalDifficulty } = target
@@ -307,16 +300,13 @@ export class Synchronizer {
     )
   }
 
-  /**
-   * What went wrong with a branch is counted against who announced it.
-   * @returns true when it is wrong; false when it could not be fetched
-   */
+  /** @returns true: the branch is invalid; false: it could not be fetched */
   #blame(peer: Peer, error: unknown): boolean {
     if (error instanceof DevchainError && error.word === 'ABANDONED') return true
     const isMalformed = error instanceof DevchainError && error.word === 'INVALID_PARAMS'
     if (!(error instanceof Refusal || isMalformed)) throw error
     const deed = error instanceof Refusal ? error.deed : 'invalidMessages'
-    // what was counted already, and what nobody is to blame for
+    // counted already, or nobody's fault
     if (deed === undefined || deed === 'timeoutMessages') return error instanceof RejectedBlock
     this.#options.tell({ kind: 'rejected', peer: nameOf(peer), reason: error.message })
     this.#options.note(peer, deed)

@@ -1,4 +1,4 @@
-// Waiting transactions as they travel between peers: which do, in what form, and how much of them there is.
+// Which pool transactions are sent to peers, in what form, and their size.
 import type { Hash } from '../../core/hex.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -8,13 +8,10 @@ import { type BlobSidecar, encodeSent } from '../../protocol/transactions/sideca
 import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
 import { MAX_MESSAGE } from '../protocol/messages.ts'
 
-/** Bytes of a transaction that travels: its message has a head. */
+/** Bytes of a transaction that fits in a message with its framing. */
 const MAX_TRANSACTION: number = MAX_MESSAGE - 64
 
-/**
- * True for what peers are told of: not for one that is mined under conditions, which stay here, nor for one whose blobs
- * are no longer kept, nor for what no message holds, nor for one of an impersonated sender under a network's rules.
- */
+/** False for conditional, incomplete or too large transactions, and for impersonated ones under a network's rules. */
 export function travels(
   state: Pick<ChainState, 'blobs' | 'config'>,
   { transaction, conditions }: PooledTransaction,
@@ -26,7 +23,7 @@ export function travels(
   return sizeOf(transaction, sidecar) <= MAX_TRANSACTION
 }
 
-/** A transaction as it is sent to a peer: with its blobs (EIP-4844), or the sender in place of a signature. */
+/** With blobs (EIP-4844), or the sender in place of a signature. */
 export function encodeTravelling(
   { blobs }: Pick<ChainState, 'blobs'>,
   transaction: Transaction,
@@ -35,7 +32,7 @@ export function encodeTravelling(
   return sidecar === undefined ? transaction.raw : encodeSent(transaction, sidecar)
 }
 
-/** True when all of a transaction is here: one of a peer's block comes without its blobs. */
+/** False for a transaction of a peer's block that came without its blobs. */
 export function isHere({ pool, tree, blobs }: ChainState, hash: Hash): boolean {
   const place = transactionPlace(tree, hash)
   const mined = place?.record.block.transactions[place.index]
@@ -44,7 +41,6 @@ export function isHere({ pool, tree, blobs }: ChainState, hash: Hash): boolean {
   return known.type !== 3 || keptSidecar(blobs, hash) !== undefined
 }
 
-/** Bytes of all that waits, with its blobs. */
 export function waitingBytes({ pool, blobs }: Pick<ChainState, 'pool' | 'blobs'>): number {
   let bytes = 0
   for (const [, { transaction }] of pool.byHash.entries()) bytes += transaction.raw.length
@@ -58,7 +54,6 @@ function sizeOf({ raw }: Transaction, sidecar: BlobSidecar | undefined): number 
   return raw.length + (sidecar === undefined ? 0 : sidecarSize(sidecar))
 }
 
-/** Bytes of its parts, and of the heads that RLP puts before each and before the lists of them. */
 function sidecarSize({ blobs, commitments, proofs }: BlobSidecar): number {
   const parts = [...blobs, ...commitments, ...proofs]
   return parts.reduce((sum, { length }) => sum + length + 4, 32)
