@@ -1,17 +1,15 @@
-// The numbers of blobs that a genesis file sets: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
+// Blob parameters of a genesis file: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type BlobRules, blobRulesOf } from './fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast, readStart } from './forks.ts'
 
-/** From when on which numbers hold, oldest first. */
 export type BlobSchedule = readonly { readonly time: bigint; readonly rules: BlobRules }[]
 
-/** Names in the schedule, each with its time in `config.<name>Time`. The last three have no rules but these. */
+/** Each starts at `config.<name>Time`. The last three change only blob parameters. */
 const NAMES = [...HARDFORKS.filter((fork) => isAtLeast(fork, 'cancun')), 'bpo3', 'bpo4', 'bpo5']
 
 /**
- * Reads `blobSchedule` of a geth-style genesis `config`: `{cancun: {target, max, baseFeeUpdateFraction}, …}`. What it
- * leaves out is as under the fork before; without a schedule it is as on the main network.
+ * `{cancun: {target, max, baseFeeUpdateFraction}, …}`: missing values come from the fork before, or else mainnet.
  * @throws {DevchainError} `INVALID_PARAMS` naming the value that is no number, or is zero where it may not be
  */
 export function blobScheduleFromGenesisConfig(
@@ -30,7 +28,6 @@ export function blobScheduleFromGenesisConfig(
   return schedule
 }
 
-/** The numbers of a time: those of the schedule, or before it begins and without one those of the fork. */
 export function blobRulesAt(
   schedule: BlobSchedule,
   timestamp: bigint,

@@ -1,4 +1,4 @@
-// What gas costs: the price of a transaction, the base fee, intrinsic gas, the price of blobs.
+// Gas and fees: effective prices, base fee, intrinsic gas, blob fees.
 import { type Hardfork, isAtLeast } from './forks.ts'
 import type { UnsignedTransaction } from './transactions/transaction.ts'
 
@@ -9,12 +9,12 @@ export type GasRelevant = Pick<
   'to' | 'data' | 'accessList' | 'authorizationList'
 >
 
-/** Wei per gas that a sender pays: the base fee and a tip, within the maximum (EIP-1559). */
+/** Wei per gas that a sender pays: base fee and tip, up to the maximum (EIP-1559). */
 export function effectiveGasPrice(transaction: Priced, baseFee: bigint): bigint {
   return baseFee + effectiveTip(transaction, baseFee)
 }
 
-/** Wei per gas for the miner; negative when the maximum is below the base fee. */
+/** Wei per gas for the miner; negative if the maximum is below the base fee. */
 export function effectiveTip(
   { maxFeePerGas, maxPriorityFeePerGas }: Priced,
   baseFee: bigint,
@@ -31,8 +31,7 @@ export interface ParentFees {
 }
 
 /**
- * Base fee of the block after `parent`: up when the parent was more than half full, down when less.
- * @returns wei per gas. A rise is at least 1 wei, so that a fee of 0 can grow again.
+ * A rise is at least 1 wei, so that a fee of 0 can grow again.
  * @see https://eips.ethereum.org/EIPS/eip-1559
  */
 export function nextBaseFee({ baseFee, gasUsed, gasLimit }: ParentFees): bigint {
@@ -43,10 +42,10 @@ export function nextBaseFee({ baseFee, gasUsed, gasLimit }: ParentFees): bigint 
   return baseFee + (rise > 1n ? rise : 1n)
 }
 
-/** Base fee of the first block under EIP-1559, in wei per gas. */
+/** Wei per gas of the first block under EIP-1559. */
 export const INITIAL_BASE_FEE = 1_000_000_000n
 
-/** Wei per gas of a block of london or later, by the header of the block before (EIP-1559). */
+/** Wei per gas of the next block, from london on (EIP-1559). */
 export function baseFeeAfter({
   baseFeePerGas,
   gasUsed,
@@ -56,7 +55,7 @@ export function baseFeeAfter({
   return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }
 
-/** Gas of the cheapest transaction there is: a transfer. */
+/** Gas of a transfer, the cheapest transaction. */
 export const TRANSACTION_GAS = 21_000n
 const CREATION_GAS = 32_000n
 const ZERO_BYTE_GAS = 4n
@@ -66,10 +65,7 @@ const INIT_CODE_WORD_GAS = 2n
 const AUTHORIZATION_GAS = 25_000n
 const FLOOR_TOKEN_GAS = 10n
 
-/**
- * Gas that a transaction costs before its first operation: EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list),
- * EIP-3860 (init code), EIP-7702 (authorizations).
- */
+/** EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list), EIP-3860 (init code), EIP-7702 (authorizations). */
 export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
   const { to, data, accessList, authorizationList } = transaction
   const zeros = zeroBytes(data)
@@ -92,19 +88,19 @@ export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigi
   )
 }
 
-/** The least gas that a transaction with so much data pays for (EIP-7623); 0 before prague. */
+/** Minimum gas for the calldata (EIP-7623); 0 before prague. */
 export function floorDataGas({ data }: Pick<GasRelevant, 'data'>, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'prague')) return 0n
   const zeros = zeroBytes(data)
   return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + 4 * (data.length - zeros))
 }
 
-/** The part of the gas used that refunds may give back: a half, from london on a fifth (EIP-3529). */
+/** Refunds are limited to half of the gas used, from london on a fifth (EIP-3529). */
 export function maxRefund(gasUsed: bigint, hardfork: Hardfork): bigint {
   return gasUsed / (isAtLeast(hardfork, 'london') ? 5n : 2n)
 }
 
-/** Bytes from which on the zeros of data are counted once: six checks ask, a third of the time of a deployment. */
+/** Bytes. Longer data cache their zero count: six checks ask for it, a third of a deployment's time. */
 const LONG = 256
 
 const knownZeros = new WeakMap<Uint8Array, number>()
@@ -119,19 +115,18 @@ function zeroBytes(data: Uint8Array): number {
   return zeros
 }
 
-/** By index: an iterator takes four times as long. */
+/** By index, as an iterator takes four times as long. */
 function countZeros(data: Uint8Array): number {
   let zeros = 0
   for (let i = 0; i < data.length; i++) if (data[i] === 0) zeros++
   return zeros
 }
 
-/** Gas of one blob (EIP-4844). */
+/** EIP-4844. */
 export const GAS_PER_BLOB = 131_072n
 const MIN_BLOB_BASE_FEE = 1n
 const BLOB_BASE_COST = 8_192n
 
-/** What a chain says about blobs; the main network's by fork, others may have their own. */
 export interface BlobRules {
   /** Blobs a block aims at, and may have at most. */
   readonly target: bigint
@@ -140,7 +135,7 @@ export interface BlobRules {
   readonly updateFraction: bigint
 }
 
-/** The main network's: EIP-4844, EIP-7691 (prague), EIP-7892 (bpo1, bpo2). */
+/** Mainnet's: EIP-4844, EIP-7691 (prague), EIP-7892 (bpo1, bpo2). */
 export function blobRulesOf(hardfork: Hardfork): BlobRules {
   if (isAtLeast(hardfork, 'bpo2')) return { target: 14n, max: 21n, updateFraction: 11_684_671n }
   if (isAtLeast(hardfork, 'bpo1')) return { target: 10n, max: 15n, updateFraction: 8_346_193n }
@@ -148,12 +143,11 @@ export function blobRulesOf(hardfork: Hardfork): BlobRules {
   return { target: 3n, max: 6n, updateFraction: 3_338_477n }
 }
 
-/** Most gas that the blobs of one block may use. */
 export function maxBlobGas(hardfork: Hardfork, { max }: BlobRules = blobRulesOf(hardfork)): bigint {
   return max * GAS_PER_BLOB
 }
 
-/** Wei per gas of blobs, from the excess of the block's header (EIP-4844). */
+/** Wei per blob gas, from the header's excess (EIP-4844). */
 export function blobBaseFee(
   excessBlobGas: bigint,
   hardfork: Hardfork,
@@ -166,16 +160,14 @@ export interface BlobMarket {
   readonly excessBlobGas: bigint
   readonly hardfork: Hardfork
   readonly blobRules?: BlobRules | undefined
-  /** Wei per blob gas, where it is not what the excess makes of it. */
+  /** Wei per blob gas, overriding the one from the excess. */
   readonly blobBaseFee?: bigint | undefined
 }
 
-/** Wei per blob gas in a block. */
 export function blobBaseFeeIn(block: BlobMarket): bigint {
   return block.blobBaseFee ?? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
 }
 
-/** What of a header the next block's excess follows from. */
 export interface ParentBlobs {
   readonly excessBlobGas?: bigint | undefined
   readonly blobGasUsed?: bigint | undefined
@@ -183,10 +175,7 @@ export interface ParentBlobs {
   readonly baseFeePerGas?: bigint | undefined
 }
 
-/**
- * Excess blob gas of the block after a parent under the rules of `hardfork` (EIP-4844, EIP-7918 from osaka on); 0n before
- * cancun.
- */
+/** EIP-4844, from osaka on EIP-7918; 0n before cancun. */
 export function nextExcessBlobGas(
   { excessBlobGas: excess = 0n, blobGasUsed: used = 0n, baseFeePerGas = 0n }: ParentBlobs,
   hardfork: Hardfork,
@@ -203,12 +192,11 @@ export function nextExcessBlobGas(
   return sum - target * GAS_PER_BLOB
 }
 
-/** Gas of the blobs that a transaction comes with; 0 for all types but 3. */
 export function blobGasOf({ blobs }: Pick<UnsignedTransaction, 'blobs'>): bigint {
   return blobs === undefined ? 0n : GAS_PER_BLOB * BigInt(blobs.versionedHashes.length)
 }
 
-/** Wei that a transaction offers for its blobs at most. */
+/** In wei. */
 export function highestBlobCost({ blobs }: Pick<UnsignedTransaction, 'blobs'>): bigint {
   return blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
 }
@@ -217,7 +205,7 @@ export function blobGasOfAll(transactions: readonly Pick<UnsignedTransaction, 'b
   return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
 }
 
-/** A call without a price, which neither pays for gas nor must offer the base fee. */
+/** A call without a price: it pays no gas, and need not offer the base fee. */
 export function isFree({
   maxFeePerGas,
   maxPriorityFeePerGas,
@@ -225,7 +213,6 @@ export function isFree({
   return maxFeePerGas === 0n && maxPriorityFeePerGas === 0n
 }
 
-/** True for a call that offers nothing for its blobs. */
 export function areBlobsFree({ blobs }: Pick<UnsignedTransaction, 'blobs'>): boolean {
   return blobs === undefined || blobs.maxFeePerBlobGas === 0n
 }

@@ -1,4 +1,4 @@
-// Reading the fields of an RLP list one after another, each as what it must be.
+// Reads the fields of an RLP list in order, each as its type.
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
@@ -10,7 +10,6 @@ import {
 } from '../core/hex.ts'
 import type { RlpItem } from '../core/rlp.ts'
 
-/** What a field may be, and the type of its value. */
 export interface FieldValues {
   hash: Hash
   address: Address
@@ -20,15 +19,15 @@ export interface FieldValues {
 
 export type FieldKind = keyof FieldValues
 
-/** The items of a list, in their order. Every message begins with the list's name and names the field. */
+/** Error messages begin with the list's name and name the field. */
 export class ListFields {
   readonly #items: readonly RlpItem[]
   readonly #prefix: string
   #next = 0
 
   /**
-   * @param prefix stands before the names of fields
-   * @throws {DevchainError} `INVALID_PARAMS` when `item` is no list of `least` to `most` items
+   * @param prefix stands before field names
+   * @throws {DevchainError} `INVALID_PARAMS` unless `item` is a list of `least` to `most` items
    */
   constructor(
     item: RlpItem | undefined,
@@ -46,12 +45,11 @@ export class ListFields {
     this.#prefix = prefix
   }
 
-  /** True while there is another field. */
   get hasNext(): boolean {
     return this.#next < this.#items.length
   }
 
-  /** @param size bytes: exactly so many, of an integer at most so many */
+  /** @param size in bytes: exact, or the maximum of an integer */
   read(kind: FieldKind, field: string, size?: number): FieldValues[FieldKind] {
     if (kind === 'integer') return this.integer(field, size)
     return kind === 'bytes' ? this.bytes(field, size) : this[kind](field)
@@ -98,7 +96,6 @@ export class ListFields {
     throw malformed(`${this.#prefix}${field} has ${got}`)
   }
 
-  /** Null where there are no bytes. */
   addressOrNull(field: string): Address | null {
     if (this.#items[this.#next]?.length !== 0) return this.address(field)
     this.bytes(field)

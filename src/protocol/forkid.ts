@@ -1,21 +1,16 @@
-// The identifier of a chain's rules: a checksum over its genesis and the points where its rules change.
+// Fork ids: checksums of a chain's genesis and fork points.
 import { crc32 } from 'node:zlib'
 import { hashBytes } from '../core/crypto/crypto.ts'
 import { type Hash, paddedBytes } from '../core/hex.ts'
 import { readStart } from './forks.ts'
 
-/** Where rules change: block numbers and times in seconds, ascending, each once. */
+/** Block numbers and times in seconds, ascending and unique. */
 export interface ForkPoints {
   readonly blocks: readonly bigint[]
   readonly times: readonly bigint[]
 }
 
-/**
- * The points of a geth-style genesis `config`: whatever is called `…Block` or `…Time` and has a number. Those that
- * begin with the genesis are none.
- * @param genesisTime seconds since 1970
- * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a value that is no number */
 export function forkPointsOf(
   config: Readonly<Record<string, unknown>>,
   genesisTime: bigint,
@@ -27,8 +22,7 @@ export function forkPointsOf(
 }
 
 /**
- * The fork id of a chain at a time, all of its blocks' forks being past.
- * @returns 4 bytes
+ * 4 bytes.
  * @see https://eips.ethereum.org/EIPS/eip-6122
  */
 export function forkIdAt(

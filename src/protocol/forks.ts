@@ -1,11 +1,8 @@
-// Hardforks of the main network, in order, and which of them rules at a block.
+// Mainnet's hardforks in order, and which one a block is under.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
-/**
- * Hardforks by name, oldest first, with the keys of a genesis file's `config` that say when they begin; bpo1 and bpo2 change
- * nothing but the numbers of blobs (EIP-7892).
- */
+/** Oldest first, with their genesis `config` keys; bpo1 and bpo2 only change blob parameters (EIP-7892). */
 const CONFIG_KEYS = {
   frontier: [],
   homestead: ['homesteadBlock'],
@@ -30,18 +27,17 @@ export type Hardfork = keyof typeof CONFIG_KEYS
 
 export const HARDFORKS: readonly Hardfork[] = Object.keys(CONFIG_KEYS) as Hardfork[]
 
-/** Looked up, not searched for: small calls ask a dozen times, a 25th of their time. */
+/** A lookup, as small calls ask a dozen times: a search took 1/25 of their time. */
 const PLACES = Object.fromEntries(HARDFORKS.map((fork, place) => [fork, place])) as Readonly<
   Record<Hardfork, number>
 >
 
-/** What a chain has where nobody says: the newest that is final on the main network, live since 7 January 2026. */
+/** The newest one live on mainnet, since 7 January 2026. */
 export const DEFAULT_HARDFORK: Hardfork = 'bpo2'
 
-/** The newest whose rules are known here. */
 export const NEWEST_HARDFORK: Hardfork = HARDFORKS.at(-1)!
 
-/** What a network of today is at that does not tell. */
+/** For networks of today that do not name theirs. */
 export const ASSUMED_HARDFORK: Hardfork = 'bpo2'
 
 const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
@@ -55,15 +51,12 @@ const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
   ['grayglacier', 'london'],
 ])
 
-/** True when the rules of `fork` include those of `other`. */
+/** True if the rules of `fork` include those of `other`. */
 export function isAtLeast(fork: Hardfork, other: Hardfork): boolean {
   return PLACES[fork] >= PLACES[other]
 }
 
-/**
- * Reads a hardfork's name in any letter case; also `merge`, `latest` and the ice-age delays, which change no rule.
- * @throws {DevchainError} `INVALID_PARAMS` that names the nearest.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` that suggests the nearest name */
 export function parseHardfork(text: string): Hardfork {
   const wanted = text.toLowerCase()
   const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted) ?? SYNONYMS.get(wanted)
@@ -74,7 +67,6 @@ export function parseHardfork(text: string): Hardfork {
   throw new DevchainError('INVALID_PARAMS', `unknown hardfork ${printValue(text)}: ${advice}`)
 }
 
-/** From which block number, or from which time on, a fork rules. */
 interface Activation {
   readonly fork: Hardfork
   readonly block: bigint | undefined
@@ -90,7 +82,6 @@ export function alwaysFork(fork: Hardfork): ForkSchedule {
   return { activations: [{ fork, block: 0n, time: undefined }] }
 }
 
-/** The fork that rules at a block; frontier before any other begins. */
 export function hardforkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): Hardfork {
   const active = schedule.activations.findLast(
     ({ block, time }) =>
@@ -99,10 +90,7 @@ export function hardforkAt(schedule: ForkSchedule, number: bigint, timestamp: bi
   return active?.fork ?? 'frontier'
 }
 
-/**
- * Reads the forks of a geth-style genesis `config`. A `terminalTotalDifficulty` of 0 is paris as soon as london.
- * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number, or a fork that begins before the one it follows.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a value that is no number, or a fork before its predecessor */
 export function scheduleFromGenesisConfig(config: Readonly<Record<string, unknown>>): ForkSchedule {
   const activations = HARDFORKS.flatMap((fork) =>
     CONFIG_KEYS[fork].flatMap((key): Activation[] => {
@@ -124,7 +112,6 @@ export function scheduleFromGenesisConfig(config: Readonly<Record<string, unknow
   return { activations: inOrder }
 }
 
-/** A block number or time of a genesis `config`; undefined where it says nothing. */
 export function readStart(
   config: Readonly<Record<string, unknown>>,
   key: string,
@@ -141,11 +128,7 @@ export function readStart(
   )
 }
 
-/**
- * The total difficulty whose first block was the last of proof-of-work; undefined where `config` says when the merge
- * comes in another way, or that there is none.
- * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number
- */
+/** Undefined: `config` sets the merge in another way, or there is none. */
 export function terminalTotalDifficultyOf(
   config: Readonly<Record<string, unknown>>,
 ): bigint | undefined {
@@ -153,7 +136,7 @@ export function terminalTotalDifficultyOf(
   if (config.mergeNetsplitBlock !== undefined && config.mergeNetsplitBlock !== null)
     return undefined
   if (total === undefined || total === null || isMergedFromStart(config)) return undefined
-  // as a JSON number it may be above 2^53: the main network's has few digits that are not zero
+  // a JSON number above 2^53 is fine: mainnet's has few nonzero digits
   if (typeof total === 'number' && Number.isInteger(total) && total > 0) return BigInt(total)
   return readStart(config, 'terminalTotalDifficulty')
 }

@@ -1,8 +1,7 @@
-// Precompiles: contracts that are part of the machine, where they live and since when.
+// Precompiles: their addresses and first forks.
 import type { Address } from '../core/hex.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
 
-/** A contract that is part of the machine. */
 export interface Precompile {
   /** As EIP-7910 names it. */
   readonly name: string
@@ -10,13 +9,11 @@ export interface Precompile {
   readonly since: Hardfork
 }
 
-/** Tells whose key made a signature. */
 export const ECRECOVER: Precompile = precompile(0x01, 'ECREC', 'frontier')
 
-/** Checks signatures over secp256r1. Rollups had it before Ethereum, at half the price (RIP-7212). */
+/** Rollups had it before Ethereum, at half the price (RIP-7212). */
 export const P256VERIFY: Precompile = precompile(0x100, 'P256VERIFY', 'osaka')
 
-/** What a chain has besides the precompiles of its fork. */
 export interface ExtraPrecompiles {
   /** True: P256VERIFY at forks before osaka. */
   readonly rip7212?: boolean | undefined
@@ -52,7 +49,6 @@ export function precompilesOf(
   )
 }
 
-/** True when a call of the address runs the machine's own code. */
 export function isPrecompile(
   address: Address,
   hardfork: Hardfork,

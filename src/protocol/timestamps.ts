@@ -1,7 +1,7 @@
-// What times blocks have.
+// Bounds and steps of block times.
 
-/** Seconds from block to block on the main network. */
+/** Mainnet's slot time. */
 export const BLOCK_SECONDS = 12n
 
-/** The latest time there is, in seconds since 1970: further on, block headers would not fit 64 bits. */
+/** Seconds since 1970; later times do not fit the 64 bits of headers. */
 export const MAX_TIMESTAMP: bigint = 2n ** 64n - 1n

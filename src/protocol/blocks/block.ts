@@ -1,4 +1,4 @@
-// Blocks: what they hold, their encoding and size.
+// Blocks: contents, encoding and size.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Hash } from '../../core/hex.ts'
 import { encodeRlp, joinRlp, listSize, stringSize } from '../../core/rlp.ts'
@@ -13,14 +13,13 @@ export interface Block {
   readonly uncles: readonly Header[]
   /** Of imported blocks from shanghai on; blocks mined here have none. */
   readonly withdrawals: readonly Withdrawal[]
-  /** Bytes of the block's RLP. */
+  /** Bytes. */
   readonly size: number
 }
 
-/** One for all blocks: bulk mining keeps a million of them. */
+/** Shared, as bulk mining keeps a million blocks. */
 const NO_WITHDRAWALS: readonly Withdrawal[] = []
 
-/** A block of a finished header: adds its hash and size. */
 export function sealBlock(
   header: Header,
   transactions: readonly Transaction[],
@@ -46,17 +45,15 @@ function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {
   return items.reduce((sum, item) => sum + sizeOf(item), 0)
 }
 
-/** What a block adds to the weight of its chain: its own difficulty and its uncles'. */
 export function cumulativeDifficulty({ header, uncles }: Pick<Block, 'header' | 'uncles'>): bigint {
   return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
 }
 
-/** The RLP of a block: header, transactions, uncles, and from shanghai on the withdrawals. */
 export function encodeBlock(
   block: Pick<Block, 'header' | 'transactions' | 'uncles' | 'withdrawals'>,
 ): Uint8Array {
   const { header, transactions, uncles, withdrawals } = block
-  // a legacy transaction is a list in the list, the others are byte strings
+  // a legacy transaction is a list, the others are byte strings
   const parts = [
     encodeHeader(header),
     joinRlp(transactions.map(({ type, raw }) => (type === 0 ? raw : encodeRlp(raw)))),

@@ -1,4 +1,4 @@
-// Reading blocks: the form in which nodes export and exchange them.
+// Decodes blocks in the form in which nodes export and exchange them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { decodeRlp, encodedItems } from '../../core/rlp.ts'
@@ -7,23 +7,21 @@ import type { Block } from './block.ts'
 import { decodeHeader, type Header, rememberEncoding } from './header.ts'
 import { decodeWithdrawal, type Withdrawal } from './withdrawal.ts'
 
-/** A block with its transactions still as bytes: what their signatures may be depends on its fork. */
+/** Transactions stay encoded: valid signatures depend on the fork. */
 export interface EncodedBlock extends Omit<Block, 'transactions'> {
   /** Canonical encodings. */
   readonly transactions: readonly Uint8Array[]
 }
 
-/** Header, transactions, uncles, and from shanghai on withdrawals. */
 const MOST_PARTS = 4
 
-/** Uncles that a block may have on whatever chain, and withdrawals. */
+/** Bounds for any chain. */
 const MOST_UNCLES = 10
 const MOST_WITHDRAWALS = 4_096
 
 /**
- * Reads a block. What is read encodes to the same bytes; whether it is valid is another question. Of its lists no more is
- * read than a block can have.
- * @throws {DevchainError} `INVALID_PARAMS` for what is no well-formed block
+ * Does not validate.
+ * @throws {DevchainError} `INVALID_PARAMS` for a malformed block
  */
 export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   const parts = partsOf(bytes, 'block', MOST_PARTS)
@@ -31,7 +29,7 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   if (headerPart === undefined || transactionsPart === undefined || unclesPart === undefined) {
     throw malformed(`block has ${parts.length} fields, expected 3 to ${MOST_PARTS}`)
   }
-  // a part of the bytes would keep all of them
+  // copy: a view would keep the whole block alive
   const encodedHeader = new Uint8Array(headerPart)
   const header = decodeHeader(encodedHeader, 'header')
   rememberEncoding(header, encodedHeader)
@@ -52,7 +50,7 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
 function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8Array[] {
   const most = Number(gasLimit / TRANSACTION_GAS)
   return partsOf(part, 'block.transactions', most).map((item) =>
-    // a legacy transaction is a list in the list, the others are byte strings
+    // a legacy transaction is a list, the others are byte strings
     isList(item) ? item : (decodeRlp(item) as Uint8Array),
   )
 }
@@ -67,7 +65,6 @@ function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {
   return withdrawals.map(decodeWithdrawal)
 }
 
-/** The items of a list in a block, each still encoded. */
 function partsOf(part: Uint8Array, name: string, most: number): readonly Uint8Array[] {
   if (!isList(part)) throw malformed(`${name} is not a list`)
   return encodedItems(part, most)

@@ -1,9 +1,9 @@
-// The difficulty of proof-of-work: by the parent's and the time since, and by the bomb that makes it grow for ever.
+// Proof-of-work difficulty: from the parent's, the time since, and the difficulty bomb.
 
 import { type Hardfork, isAtLeast, readStart } from '../forks.ts'
 import { EMPTY_UNCLES_HASH, type Header } from './header.ts'
 
-/** Blocks from which on the bomb is delayed further, by the forks that do nothing else; undefined for never. */
+/** Blocks of the forks that only delay the bomb; undefined: never. */
 export interface Glaciers {
   readonly muir: bigint | undefined
   readonly arrow: bigint | undefined
@@ -12,18 +12,15 @@ export interface Glaciers {
 
 const LEAST_DIFFICULTY = 131_072n
 
-/** The difficulty changes by a multiple of this part of the parent's. */
+/** The difficulty changes in multiples of parent / 2048. */
 const PART = 2_048n
 
-/** Most parts that it sinks by at once. */
+/** The largest fall, in such multiples. */
 const MOST_PARTS_DOWN = 99n
 
 const PERIOD = 100_000n
 
-/**
- * Reads `muirGlacierBlock`, `arrowGlacierBlock` and `grayGlacierBlock` of a geth-style genesis `config`.
- * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a value that is no number */
 export function glaciersOf(config: Readonly<Record<string, unknown>>): Glaciers {
   return {
     muir: readStart(config, 'muirGlacierBlock'),
@@ -32,10 +29,7 @@ export function glaciersOf(config: Readonly<Record<string, unknown>>): Glaciers 
   }
 }
 
-/**
- * By how many blocks the bomb is late at a block: EIP-649 (byzantium), 1234 (constantinople), 2384 (muir), 3554 (london),
- * 4345 (arrow) and 5133 (gray).
- */
+/** EIP-649 (byzantium), 1234 (constantinople), 2384 (muir), 3554 (london), 4345 (arrow), 5133 (gray). */
 export function bombDelayAt(glaciers: Glaciers, number: bigint, hardfork: Hardfork): bigint {
   const isPast = (block: bigint | undefined): boolean => block !== undefined && number >= block
   if (isPast(glaciers.gray)) return 11_400_000n
@@ -50,9 +44,7 @@ export interface DifficultyParent
   extends Pick<Header, 'number' | 'timestamp' | 'difficulty' | 'sha3Uncles'> {}
 
 /**
- * The difficulty of the block after `parent`, of a fork before paris.
- * @param timestamp the block's own, in seconds
- * @param delay blocks by which the bomb is late (`bombDelayAt`)
+ * @param timestamp in seconds
  * @see https://eips.ethereum.org/EIPS/eip-2 and https://eips.ethereum.org/EIPS/eip-100
  */
 export function nextDifficulty(
@@ -68,7 +60,7 @@ export function nextDifficulty(
   return atLeast(LEAST_DIFFICULTY, adjusted + bomb)
 }
 
-/** Parts of the parent's difficulty by which that of the next block is higher, or lower below 0. */
+/** Multiples of parent / 2048; negative: the difficulty falls. */
 function partsUp(parent: DifficultyParent, seconds: bigint, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'homestead')) return seconds < 13n ? 1n : -1n
   if (!isAtLeast(hardfork, 'byzantium')) return atLeast(-MOST_PARTS_DOWN, 1n - seconds / 10n)

@@ -1,5 +1,4 @@
-// A header is one table of fields. The type, RLP, JSON, dumps, what a network answers, the header of a block that is made here
-// and the rules of who has which field derive from it.
+// Block headers as one table of fields, from which type, RLP, JSON, dumps and field rules derive.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
@@ -12,7 +11,6 @@ import { orderedTrieRoot } from './orderedtrie.ts'
 import { mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from './withdrawal.ts'
 
-/** What contracts learn about a block, as far as its header tells of it. */
 export interface HeaderEnvironment {
   readonly hardfork: Hardfork
   readonly number: bigint
@@ -28,7 +26,6 @@ export interface HeaderEnvironment {
   readonly excessBlobGas: bigint
 }
 
-/** What a block holds, as far as its header commits to it. */
 export interface BlockContents {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
@@ -36,15 +33,15 @@ export interface BlockContents {
   readonly extraData: Uint8Array
   readonly uncles?: readonly Header[] | undefined
   readonly withdrawals?: readonly Withdrawal[] | undefined
-  /** Zero when left out. */
+  /** Default: zero. */
   readonly nonce?: Uint8Array | undefined
-  /** Of the beacon chain's block before (EIP-4788); zero when left out, as there is no beacon chain here. */
+  /** Of the parent beacon block (EIP-4788). Default: zero, as there is no beacon chain here. */
   readonly beaconRoot?: Hash | undefined
-  /** What the system calls at its end came to; left out: nothing. */
+  /** Results of the system calls at the block's end. */
   readonly end?: LaterFields | undefined
 }
 
-/** Keccak-256 of the RLP of an empty list of uncles. */
+/** Keccak-256 of the RLP of an empty list. */
 export const EMPTY_UNCLES_HASH: Hash =
   '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hash
 
@@ -52,13 +49,13 @@ export const EMPTY_UNCLES_HASH: Hash =
 export const EMPTY_REQUESTS_HASH: Hash =
   '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as Hash
 
-/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
+/** Nonce of a block without work. Shared, as bulk mining keeps a million headers. */
 export const NO_PROOF: Uint8Array = new Uint8Array(8)
 
 /**
- * The fields in the order of their RLP (Yellow Paper, 4.4.3). `size` is in bytes: exactly so many, of an integer at most so many.
- * `since` is the fork from which on headers have the field, and `rule` what breaks a block that has it too early or lacks it.
- * `difficulty`, `nonce` and uncles keep their meaning on every fork, unlike on the main network.
+ * In RLP order (Yellow Paper, 4.4.3). `size` is in bytes: exact, or the maximum of an integer. `since` is the first
+ * fork with the field, `rule` the name of the error if it is missing or too early. `difficulty`, `nonce` and uncles
+ * keep their meaning on every fork, unlike on mainnet.
  */
 export const HEADER_FIELDS = {
   parentHash: { kind: 'hash' },
@@ -75,7 +72,7 @@ export const HEADER_FIELDS = {
   /** Seconds since 1970. */
   timestamp: { kind: 'integer', size: 8 },
   extraData: { kind: 'bytes' },
-  /** From paris on it is the block's randomness (PREVRANDAO, EIP-4399). */
+  /** From paris on the block's randomness (PREVRANDAO, EIP-4399). */
   mixHash: { kind: 'hash' },
   nonce: { kind: 'bytes', size: 8 },
   /** Wei per gas (EIP-1559). */
@@ -91,7 +88,7 @@ export const HEADER_FIELDS = {
   requestsHash: { kind: 'hash', since: 'prague', rule: 'requests hash' },
 } as const
 
-/** Fields of hardforks that are not known here: without them a header has another hash. */
+/** Fields of hardforks unknown here: without them the header's hash differs. */
 export const FIELDS_AHEAD: readonly string[] = ['blockAccessListHash', 'slotNumber']
 
 type Fields = typeof HEADER_FIELDS
@@ -101,15 +98,12 @@ type LaterName = { [K in HeaderName]: Fields[K] extends { since: string } ? K : 
 type FirstFields = {
   readonly [K in HeaderName as Exclude<K, LaterName>]: FieldValues[Fields[K]['kind']]
 }
-/** What headers have from some fork on. */
 export type LaterFields = {
   readonly [K in HeaderName as K & LaterName]?: FieldValues[Fields[K]['kind']] | undefined
 }
 
-/** A field is undefined before its fork. */
 export interface Header extends FirstFields, LaterFields {}
 
-/** What a rule about a field of a later fork is called. */
 export type FieldRule = Fields[LaterName]['rule']
 
 export interface HeaderField {
@@ -119,7 +113,6 @@ export interface HeaderField {
   readonly rule?: FieldRule
 }
 
-/** The names of the fields with what the table says of them. */
 export const FIELDS: readonly (readonly [name: HeaderName, field: HeaderField])[] = Object.entries(
   HEADER_FIELDS,
 ) as [HeaderName, HeaderField][]
@@ -129,23 +122,22 @@ export const LATER_FIELDS: readonly (readonly [
   Required<Pick<HeaderField, 'since' | 'rule'>>,
 ])[] = FIELDS.filter(([, { since }]) => since !== undefined) as never
 
-/** Hardforks that brought fields, oldest first. */
+/** Hardforks that added fields, oldest first. */
 export const HEADER_FORKS: readonly Hardfork[] = [
   ...new Set(LATER_FIELDS.map(([, { since }]) => since)),
 ]
 
-/** True when a header has fields that a hardfork brought. */
 export function hasFieldsOf(fork: Hardfork, header: Header): boolean {
   return LATER_FIELDS.some(([name, { since }]) => since === fork && header[name] !== undefined)
 }
 
 const NO_VALUES = Object.fromEntries(FIELDS.map(([name]) => [name, undefined]))
 
-/** A header of what `read` makes of each field, in the order of their RLP. */
+/** Calls `read` in RLP order. */
 export function headerFrom(
   read: (name: HeaderName, field: HeaderField) => Header[HeaderName],
 ): Header {
-  // a copy of what has all members is faster to fill and to read
+  // a copy of an object with all members is faster to fill and to read
   const header = { ...NO_VALUES } as Record<HeaderName, Header[HeaderName]>
   for (const [name, field] of FIELDS) header[name] = read(name, field)
   return header as Header
@@ -186,20 +178,19 @@ export function headerOf(
   )
 }
 
-/** Encodings of headers that came or were made lately: a block is sent to peers soon after. */
+/** Recent headers: a block is sent to peers soon after it is made. */
 const encodings = new LruCache<Header, Uint8Array>(512)
 
-/** The RLP of a header: its fields that are there. Not to be written to. */
+/** Callers must not change the bytes, which are cached. */
 export function encodeHeader(header: Header): Uint8Array {
   return encodings.get(header) ?? encodeRlp(headerItems(header))
 }
 
-/** Has `encodeHeader` find the RLP of this header for a while. */
+/** Caches a known encoding for `encodeHeader`. */
 export function rememberEncoding(header: Header, encoded: Uint8Array): void {
   encodings.set(header, encoded)
 }
 
-/** The hash of a block: Keccak-256 of its header's RLP. */
 export function hashHeader(header: Header): Hash {
   return keccakHash(encodeHeader(header))
 }
@@ -213,10 +204,10 @@ export function headerItems(header: Header): RlpValue[] {
   return items
 }
 
-/** Reads a header; the fields of later forks are there or not, from the first that is missing none. */
+/** Accepts headers of every fork: later fields may be missing from any one on. */
 export function decodeHeader(encoded: Uint8Array, name = 'header'): Header {
   const most = FIELDS.length
-  // an item more for the list itself
+  // one more item for the list itself
   const fields = new ListFields(
     decodeRlp(encoded, most + 1),
     name,

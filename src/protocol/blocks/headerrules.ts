@@ -1,5 +1,4 @@
-// The rules that a block keeps or breaks, as far as they can be told without running it. Each has a name, which whoever
-// hands in an invalid block is told.
+// Block rules that can be checked without execution; the error for an invalid block names the rule.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import {
@@ -51,34 +50,31 @@ export interface Place {
   readonly parentHash: Hash
   readonly hardfork: Hardfork
   readonly blobRules: BlobRules
-  /** Blocks by which the difficulty bomb is late. */
+  /** In blocks. */
   readonly bombDelay: bigint
-  /** What the blocks of a chain of one's own may have besides; undefined: nothing, the rules are Ethereum's. */
   readonly own: OwnValues | undefined
 }
 
-/** Values that are right on a chain of one's own though they would be wrong on Ethereum. */
 export interface OwnValues {
   readonly gasLimit: bigint
-  /** Wei per gas; undefined where the base fee follows EIP-1559. */
+  /** Wei per gas; undefined: EIP-1559 decides. */
   readonly baseFee: bigint | undefined
   /** True: a block may have its parent's time. */
   readonly sharesTimes: boolean
-  /** True: the chain's genesis can be no network's. */
+  /** True: no network has this genesis. */
   readonly hasOwnGenesis: boolean
 }
 
-/** Bytes of extra data. */
 const MAX_EXTRA_DATA = 32
 
-/** The least and the most gas that a block may allow. The most is what clients count in 63 bits. */
+/** Clients store gas limits in 63 bits. */
 export const MIN_GAS_LIMIT = 5_000n
 export const MAX_GAS_LIMIT: bigint = 2n ** 63n - 1n
 
-/** A gas limit is less than one part of so many away from the parent's. */
+/** A gas limit differs from the parent's by less than parent / 1024. */
 export const GAS_LIMIT_PARTS = 1024n
 
-/** What London's limits are to those before: a block aims at a half of its limit (EIP-1559). */
+/** EIP-1559: a block's target is half of its limit. */
 const ELASTICITY = 2n
 
 /** Bytes of a block's RLP from osaka on (EIP-7934). */
@@ -86,14 +82,14 @@ const MAX_BLOCK_BYTES = 8_388_608
 
 type Check<T> = (subject: T, place: Place) => string | undefined
 
-/** What of the fields of later forks follows from the parent. */
+/** Fields of later forks that follow from the parent. */
 const VALUE_CHECKS: Readonly<Partial<Record<keyof LaterFields, Check<Header>>>> = {
   baseFeePerGas: baseFeeProblem,
   blobGasUsed: blobGasProblem,
   excessBlobGas: excessBlobGasProblem,
 }
 
-/** In the order in which they are told: what others depend on first. */
+/** In the order of reporting: causes before consequences. */
 const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ['parent hash', (header, { parentHash }) => unequal(parentHash, header.parentHash)],
   ['number', (header, { parent }) => unequal(parent.number + 1n, header.number)],
@@ -110,7 +106,7 @@ const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ]),
 ]
 
-/** Whether it is the body of its header comes first: what else is wrong with it is then the block's fault. */
+/** First whether the body belongs to the header: then any other error is the block's own. */
 const BODY_CHECKS: readonly (readonly [Rule, Check<EncodedBlock>])[] = [
   ['uncles hash', ({ header, uncles }) => unequal(unclesHash(uncles), header.sha3Uncles)],
   [
@@ -122,37 +118,33 @@ const BODY_CHECKS: readonly (readonly [Rule, Check<EncodedBlock>])[] = [
 ]
 
 /**
- * Holds a header against its parent. That work was done for its difficulty is taken as given.
- * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
+ * Assumes that its proof of work is valid.
+ * @throws {DevchainError} `INVALID_BLOCK` naming the first broken rule
  */
 export function checkHeader(header: Header, place: Place): void {
   check(HEADER_CHECKS, header, place)
 }
 
 /**
- * Holds what a block contains against its header. Its transactions need not be read for that.
- * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
+ * Does not decode transactions.
+ * @throws {DevchainError} `INVALID_BLOCK` naming the first broken rule
  */
 export function checkBody(block: EncodedBlock, place: Place): void {
   check(BODY_CHECKS, block, place)
 }
 
-/**
- * Holds the blobs of a block's transactions against what its header says of them.
- * @throws {DevchainError} `INVALID_BLOCK`
- */
 export function checkBlobGas({ header, transactions }: Block): void {
   if (header.blobGasUsed === undefined) return
   const problem = unequal(blobGasOfAll(transactions), header.blobGasUsed)
   if (problem !== undefined) throw brokenRule('blob gas used', problem)
 }
 
-/** The error of a block that breaks a rule; `data` holds the rule's name. */
+/** `data` holds the rule's name. */
 export function brokenRule(rule: Rule, problem: string): DevchainError {
   return new DevchainError('INVALID_BLOCK', `${rule}: ${problem}`, { rule })
 }
 
-/** In words, how a header's value differs from what it should be; undefined when it does not. */
+/** Undefined: the values are equal. */
 export function unequal(expected: Hash | bigint, said: Hash | bigint): string | undefined {
   return expected === said ? undefined : `expected ${expected}, the header says ${said}`
 }
@@ -192,10 +184,7 @@ function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | und
   return 'expected 0 after the merge'
 }
 
-/**
- * True where gas limit and base fee may have been set by hand. After a genesis from a file a block without difficulty might
- * be a network's too: what it says has to be what is expected.
- */
+/** After a genesis from a file, a block without difficulty may be a network's, so its values must match. */
 function isSetByHand({ difficulty }: Header, { own }: Place): boolean {
   return own !== undefined && (difficulty > 0n || own.hasOwnGenesis)
 }
@@ -230,7 +219,6 @@ function isFirstOfLondon({ hardfork, parent }: Place): boolean {
   return isAtLeast(hardfork, 'london') && parent.baseFeePerGas === undefined
 }
 
-/** A field is there exactly from its fork on. */
 function presenceProblem(value: unknown, since: Hardfork, hardfork: Hardfork): string | undefined {
   const isThere = value !== undefined
   if (isThere === isAtLeast(hardfork, since)) return undefined

@@ -1,34 +1,31 @@
-// The root of a trie whose keys are 0, 1, 2 …: what a header says of its transactions, receipts and withdrawals.
+// Root of a trie with keys 0, 1, 2 …: transactions, receipts and withdrawals of a header.
 import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
 import type { Hash } from '../../core/hex.ts'
 import { encodeRlp, type RlpItem } from '../../core/rlp.ts'
 
-/** Root of the trie without entries: Keccak-256 of the RLP of the empty string. */
+/** Keccak-256 of the RLP of the empty string. */
 export const EMPTY_TRIE_ROOT: Hash =
   '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
 
-/** The whole key of item 0, RLP of nothing, in its compact form. */
+/** RLP(0) in compact form. */
 const PATH_OF_ONLY_LEAF = Uint8Array.of(0x20, 0x80)
 
 interface Entry {
-  /** The key, a hexadecimal digit an element. */
+  /** One nibble an element. */
   readonly path: readonly number[]
   readonly value: Uint8Array
 }
 
-/** Root of the Merkle-Patricia trie that maps RLP(index) to each item (Yellow Paper, appendix D). */
+/** Merkle-Patricia trie from RLP(index) to each item (Yellow Paper, appendix D). */
 export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
   const [only] = items
   if (only === undefined) return EMPTY_TRIE_ROOT
-  // a block of instant mining: much shorter than the general way
+  // shortcut for blocks of instant mining
   if (items.length === 1) return keccakHash(encodeRlp([PATH_OF_ONLY_LEAF, only]))
   return keccakHash(encodeRlp(nodeOf(entriesOf(items), 0)))
 }
 
-/**
- * Proof that item `index` is in the trie: the RLP of the nodes from the root to the item's leaf. A node shorter than
- * 32 bytes is part of its parent and not listed.
- */
+/** From the root to the item's leaf. Nodes under 32 bytes are part of their parent and not listed. */
 export function orderedTrieProof(items: readonly Uint8Array[], index: number): Uint8Array[] {
   const path = keyOf(index)
   const nodes: Uint8Array[] = []
@@ -63,7 +60,6 @@ function digits(bytes: Uint8Array): number[] {
   return [...bytes].flatMap((byte) => [byte >> 4, byte & 15])
 }
 
-/** The node for entries that agree in their first `depth` digits. */
 function nodeOf(entries: readonly Entry[], depth: number): RlpItem {
   const [first] = entries
   if (first === undefined) return new Uint8Array(0)
@@ -86,7 +82,7 @@ function branchOf(entries: readonly Entry[], depth: number): RlpItem {
   return [...children, own?.value ?? new Uint8Array(0)]
 }
 
-/** A node stands inside its parent when it is shorter than a hash. */
+/** A node shorter than a hash is embedded in its parent. */
 function referenceTo(node: RlpItem): RlpItem {
   const encoded = encodeRlp(node)
   return encoded.length < 32 ? node : keccak256(encoded)
@@ -99,7 +95,7 @@ function sharedDigits(entries: readonly Entry[], depth: number): number {
   return end
 }
 
-/** Hex-prefix encoding: the first digit tells a leaf (2) from an extension (0), and an odd length (1). */
+/** Hex-prefix encoding: the first nibble marks a leaf (2) or an extension (0), plus 1 for odd length. */
 function compactPath(path: readonly number[], isLeaf: boolean): Uint8Array {
   const flag = isLeaf ? 2 : 0
   const even = path.length % 2 === 0 ? [flag, 0, ...path] : [flag + 1, ...path]

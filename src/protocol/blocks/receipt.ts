@@ -1,4 +1,4 @@
-// Receipts and logs: what a transaction leaves in its block besides state.
+// Receipts and logs of transactions.
 import { keccak256 } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
 import { encodeTyped, type RlpValue } from '../../core/rlp.ts'
@@ -12,24 +12,23 @@ export interface Log {
   readonly data: Uint8Array
 }
 
-/** The receipt of one transaction (Yellow Paper, 4.4.1), with what clients ask of it besides. */
+/** Yellow Paper, 4.4.1, with further members for clients. */
 export interface Receipt {
   readonly type: TransactionType
   /** From byzantium on: true for success. */
   readonly status: boolean
   /** Before byzantium: the state root after this transaction, encoded in place of the status. */
   readonly root: Hash | undefined
-  /** Gas used in the block up to and including this transaction. */
+  /** Of the block up to and including this transaction. */
   readonly cumulativeGasUsed: bigint
   readonly gasUsed: bigint
   /** Wei per gas. */
   readonly effectiveGasPrice: bigint
-  /** 256 bytes. */
   readonly logsBloom: Uint8Array
   readonly logs: readonly Log[]
-  /** The contract that a creation made (also a failed one's address, as geth gives it), else null. */
+  /** Of a creation, even a failed one, as in geth; else null. */
   readonly contractAddress: Address | null
-  /** Of type 3: gas of its blobs, and wei for each. */
+  /** Type 3 only: blob gas, and wei for each unit. */
   readonly blobGas?: { readonly used: bigint; readonly price: bigint } | undefined
 }
 
@@ -37,7 +36,7 @@ const BLOOM_BYTES = 256
 
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 
-/** The canonical encoding: status or root, gas, bloom and logs; the type's byte first but in type 0 (EIP-2718). */
+/** Status or root, gas, bloom and logs, after the type's byte except for type 0 (EIP-2718). */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
   const outcome = root ?? (status ? 1n : 0n)
@@ -48,7 +47,7 @@ export function receiptsRoot(receipts: readonly Receipt[]): Hash {
   return orderedTrieRoot(receipts.map(encodeReceipt))
 }
 
-/** The Bloom filter of logs: three bits for each address and topic (Yellow Paper, 4.4.1). */
+/** Three bits for each address and topic (Yellow Paper, 4.4.1). */
 export function bloomOf(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return EMPTY_BLOOM
   const bloom = new Uint8Array(BLOOM_BYTES)
@@ -63,7 +62,6 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
   return bloom
 }
 
-/** The filter of all that is in any of the filters; one of them itself, where the others are empty. */
 export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
   const filled = blooms.filter((bloom) => bloom !== EMPTY_BLOOM)
   const [first = EMPTY_BLOOM] = filled

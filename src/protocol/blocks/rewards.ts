@@ -1,4 +1,4 @@
-// What a block of proof-of-work pays its miner and the miners of its uncles (Yellow Paper, 11.3).
+// Proof-of-work rewards of miners and uncle miners (Yellow Paper, 11.3).
 import type { Address } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { Header } from './header.ts'
@@ -11,13 +11,10 @@ export interface Reward {
 
 const ETHER = 10n ** 18n
 
-/** An uncle so many generations older than its block would be worth nothing. */
+/** Generations between a block and an uncle without value. */
 const WORTHLESS_AGE = 8n
 
-/**
- * The rewards of a block: 5 ether, from byzantium on 3 (EIP-649), from constantinople on 2 (EIP-1234), and a 32nd more
- * for each uncle, whose own miner gets an eighth less for each generation. None from paris on.
- */
+/** 5 ether, then 3 (EIP-649), 2 (EIP-1234). An uncle adds 1/32; its miner loses 1/8 a generation. None from paris on. */
 export function rewardsOf(
   { miner, number }: Pick<Header, 'miner' | 'number'>,
   uncles: readonly Pick<Header, 'miner' | 'number'>[],

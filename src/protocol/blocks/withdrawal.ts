@@ -12,7 +12,6 @@ export interface Withdrawal {
   readonly amountGwei: bigint
 }
 
-/** Items of its RLP. */
 const MEMBERS = 4
 
 export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Hash {

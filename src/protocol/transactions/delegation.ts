@@ -1,9 +1,8 @@
-// Code that only names another account, whose code runs in its place (EIP-7702).
+// Delegation: code that names another account, whose code runs in its place (EIP-7702).
 import { type Address, addressFromBytes, bytesFromHex, concatBytes } from '../../core/hex.ts'
 
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 
-/** Bytes of such code: the prefix, and an address. */
 const LENGTH = PREFIX.length + 20
 
 export function isDelegation(code: Uint8Array): boolean {
@@ -15,12 +14,11 @@ export function isDelegation(code: Uint8Array): boolean {
   )
 }
 
-/** The account that code names; undefined when it is no delegation. */
+/** Undefined: the code is no delegation. */
 export function delegateOf(code: Uint8Array): Address | undefined {
   return isDelegation(code) ? addressFromBytes(code.subarray(PREFIX.length)) : undefined
 }
 
-/** The code that names an account. */
 export function delegationTo(address: Address): Uint8Array {
   return concatBytes(PREFIX, bytesFromHex(address))
 }

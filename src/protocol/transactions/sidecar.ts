@@ -1,4 +1,4 @@
-// Blobs, their commitments and proofs: what travels beside a transaction of type 3 and is in no block.
+// Blob sidecars: blobs, commitments and proofs, which travel beside a type 3 transaction and are in no block.
 import { createHash } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
@@ -6,42 +6,38 @@ import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/
 import type { Transaction } from './transaction.ts'
 import { decodeTransaction, MOST_ITEMS, malformed } from './transactiondecoding.ts'
 
-/** The blobs of one transaction, and what proves that its hashes stand for them. */
 export interface BlobSidecar {
-  /** 0: one proof a blob (EIP-4844). 1: one for each of the cells that a blob is extended to (EIP-7594). */
+  /** 0: one proof a blob (EIP-4844). 1: one a cell of the extended blob (EIP-7594). */
   readonly version: 0 | 1
   /** 131,072 bytes each: 4,096 scalars of 32 bytes, big-endian. */
   readonly blobs: readonly Uint8Array[]
   /** 48 bytes each: compressed points of G1. */
   readonly commitments: readonly Uint8Array[]
-  /** As the commitments; those of the first blob come first. */
+  /** 48 bytes each; those of the first blob come first. */
   readonly proofs: readonly Uint8Array[]
 }
 
-/** A transaction as it is sent. */
 export interface SentTransaction {
   readonly transaction: Transaction
-  /** Undefined where no blobs came with it: always but for type 3. */
+  /** Undefined: sent without blobs, as all types but 3 are. */
   readonly sidecar: BlobSidecar | undefined
 }
 
-/** Cells of an extended blob. */
 export const CELLS = 128
 
 const BLOB_SIZE = 131_072
 const SCALAR_SIZE = 32
 const POINT_SIZE = 48
 
-/** First byte of a blob's hash: that it is one of a KZG commitment. */
+/** First byte of a blob's hash: the KZG version. */
 const HASH_VERSION = 1
 
-/** Order of the scalars of BLS12-381. */
 const SCALAR_ORDER = Buffer.from(
   '73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001',
   'hex',
 )
 
-/** The hash of a blob, by its commitment (EIP-4844). */
+/** EIP-4844. */
 export function blobHash(commitment: Uint8Array): Hash {
   const bytes = createHash('sha256').update(commitment).digest()
   bytes[0] = HASH_VERSION
@@ -49,10 +45,8 @@ export function blobHash(commitment: Uint8Array): Hash {
 }
 
 /**
- * Reads a transaction as it is sent: canonical, or of type 3 in the form of the network, which is 3 and then
- * rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, proofs]).
- * @param decode reads the transaction itself, and finds out its sender
- * @throws {DevchainError} as `decode`; what the blobs are is not looked at
+ * Canonical, or type 3 in network form: 3, then rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1,
+ * blobs, commitments, proofs]). Does not check blobs.
  * @see https://eips.ethereum.org/EIPS/eip-7594#networking
  */
 export function decodeSent(
@@ -70,7 +64,6 @@ export function decodeSent(
   }
 }
 
-/** A transaction of type 3 in the form of the network. */
 export function encodeSent(transaction: Transaction, sidecar: BlobSidecar): Uint8Array {
   const { version, blobs, commitments, proofs } = sidecar
   const inner = decodeRlp(transaction.raw.subarray(1)) as readonly RlpItem[]
@@ -79,8 +72,7 @@ export function encodeSent(transaction: Transaction, sidecar: BlobSidecar): Uint
 }
 
 /**
- * Refuses blobs that are not one for each hash of their transaction, all of the right size, with commitments of these
- * hashes. Whether the proofs hold is another question.
+ * Does not verify proofs.
  * @throws {DevchainError} `INVALID_BLOBS`
  */
 export function checkSidecar(hashes: readonly Hash[], sidecar: BlobSidecar): void {
@@ -111,7 +103,6 @@ function checkParts(name: string, parts: readonly Uint8Array[], count: number, s
   throw refusal(`${name}[${wrong}]: expected ${size} bytes, got ${length}`)
 }
 
-/** The index of the first scalar that is not below the order. */
 function wrongScalar(blob: Uint8Array): number | undefined {
   for (let at = 0; at < blob.length; at += SCALAR_SIZE) {
     const scalar = blob.subarray(at, at + SCALAR_SIZE)

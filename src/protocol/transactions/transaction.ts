@@ -1,4 +1,4 @@
-// Transactions as values, signed and encoded: legacy (type 0), access list (1), dynamic fee (2), blobs (3), set code (4).
+// Signs and encodes transactions: legacy (type 0), access list (1), dynamic fee (2), blobs (3), set code (4).
 import {
   addressOfKey,
   keccak256,
@@ -16,39 +16,36 @@ import {
 } from '../../core/hex.ts'
 import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 
-/** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
+/** EIP-2930. */
 export interface AccessListEntry {
   readonly address: Address
   readonly storageKeys: readonly Hash[]
 }
 
-/** An account's permission to run another account's code as its own (EIP-7702). */
+/** Permission to run another account's code as one's own (EIP-7702). */
 export interface Authorization {
   readonly chainId: bigint
   readonly address: Address
   readonly nonce: bigint
-  /** 0 or 1; other bytes can be sent, and their authorization is skipped as one that nobody gave. */
+  /** 0 or 1; other bytes are allowed, but make the authorization invalid, so it is skipped. */
   readonly yParity: number
   readonly r: bigint
   readonly s: bigint
 }
 
-/**
- * What a transaction says about its blobs (EIP-4844). The blobs themselves travel beside it and are in no block; devchain
- * takes such transactions as part of blocks only.
- */
+/** EIP-4844. The blobs travel beside the transaction. */
 export interface BlobFields {
-  /** Wei per gas of blobs. */
+  /** Wei per blob gas. */
   readonly maxFeePerBlobGas: bigint
   readonly versionedHashes: readonly Hash[]
 }
 
 export type TransactionType = 0 | 1 | 2 | 3 | 4
 
-/** What a sender decides about a transaction, before it is signed. Amounts in wei. */
+/** Amounts in wei. */
 export interface UnsignedTransaction {
   readonly type: TransactionType
-  /** Undefined in legacy transactions without replay protection (before EIP-155). */
+  /** Undefined: legacy, without replay protection (EIP-155). */
   readonly chainId: bigint | undefined
   readonly nonce: bigint
   readonly gasLimit: bigint
@@ -59,15 +56,12 @@ export interface UnsignedTransaction {
   readonly to: Address | null
   readonly value: bigint
   readonly data: Uint8Array
-  /** Empty in type 0. */
   readonly accessList: readonly AccessListEntry[]
-  /** Empty but in type 4. */
+  /** Empty except in type 4. */
   readonly authorizationList: readonly Authorization[]
-  /** Of type 3, and of no other. */
   readonly blobs?: BlobFields | undefined
 }
 
-/** A signed transaction. `raw` is its canonical encoding, of which `hash` is the Keccak-256. */
 export interface Transaction extends UnsignedTransaction {
   readonly from: Address
   readonly hash: Hash
@@ -83,14 +77,14 @@ export interface SignatureFields {
   readonly s: bigint
 }
 
-/** Half the order of secp256k1: `s` above it is refused (EIP-2). */
+/** Half the order of secp256k1: a higher `s` is invalid (EIP-2). */
 export const HALF_ORDER: bigint =
   0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** The first byte of what an account signs to give an authorization (EIP-7702). */
+/** First byte of what an authorization signs (EIP-7702). */
 const AUTHORIZATION_MAGIC = 5
 
-/** The canonical encoding: a list for type 0, the type's byte and a list for the others (EIP-2718). */
+/** A list for type 0, the type's byte and a list for the others (EIP-2718). */
 export function encodeTransaction(transaction: UnsignedTransaction & SignatureFields): Uint8Array {
   return encodeSigned(transaction, transaction)
 }
@@ -102,12 +96,12 @@ function encodeSigned(unsigned: UnsignedTransaction, { v, r, s }: SignatureField
 export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
   const { type, chainId } = unsigned
   const items = payload(unsigned)
-  // replay protection of legacy transactions (EIP-155); the others have the chain id among their items
+  // EIP-155; the other types have the chain id among their items
   if (type === 0 && chainId !== undefined) items.push(chainId, 0n, 0n)
   return keccak256(encodeTyped(type, items))
 }
 
-/** Signs for the account of a private key; `from` is its address, where the caller knows it already. */
+/** @param from the key's address, if the caller knows it */
 export function signTransaction(
   unsigned: UnsignedTransaction,
   privateKey: Uint8Array,
@@ -118,24 +112,23 @@ export function signTransaction(
 }
 
 /**
- * A transaction of an account whose key the node does not hold. `r` and `s` are the address, so that equal
- * transactions of different senders differ in their hashes. It is no signature of the sender: whoever decodes `raw`
- * elsewhere finds another sender or none.
+ * `r` and `s` are the address, so that equal transactions of different senders have different hashes. Other software
+ * recovers another sender, or none, from `raw`.
  */
 export function impersonate(unsigned: UnsignedTransaction, from: Address): Transaction {
   const stamp = stampOf(from)
   return withSignature(unsigned, { v: recoveryValue(unsigned, 0), r: stamp, s: stamp }, from)
 }
 
-/** A transaction that nobody signed, for blocks that are only imagined: its signature is all zeros. */
+/** For simulated blocks: the signature is all zeros. */
 export function withoutSignature(unsigned: UnsignedTransaction, from: Address): Transaction {
   return withSignature(unsigned, { v: 0n, r: 0n, s: 0n }, from)
 }
 
-/** Who gave which authorization, null for nobody, for as long as the authorization is there. */
+/** Cached signers; null: the signature is invalid. */
 const authorities = new WeakMap<Authorization, Address | null>()
 
-/** The account that gave an authorization; undefined when its signature belongs to no key (EIP-7702). */
+/** Undefined: the signature belongs to no key (EIP-7702). */
 export function authorityOf(authorization: Authorization): Address | undefined {
   let authority = authorities.get(authorization)
   if (authority === undefined) {
@@ -157,18 +150,18 @@ function recoverAuthority(authorization: Authorization): Address | undefined {
   }
 }
 
-/** The address as a number; not 0, which stands for "unsigned" at times: the zero address has the number 1. */
+/** The address as a number. 1 for the zero address, as 0 can mean "unsigned". */
 function stampOf(from: Address): bigint {
   return BigInt(from) || 1n
 }
 
-/** True of a transaction without a signature of its sender's: it has the sender's stamp, as above, or zeros. */
+/** True if the signature is a sender's stamp (`stampOf`) or zeros. */
 export function isImpersonated({ r, s }: SignatureFields): boolean {
-  // nobody can make a signature with such an r: finding it is as hard as finding the key of an address
+  // no real signature has such an r: finding one is as hard as finding an address's key
   return r === s && r >> 160n === 0n
 }
 
-/** Whose stamp it is. Nobody sends from address 1, the precompile, so that 1 is the zero address. */
+/** 1 is the zero address: nobody sends from address 1, a precompile. */
 export function impersonatedSender(stamp: bigint): Address {
   return addressFromBytes(paddedBytes(stamp === 1n ? 0n : stamp, 20))
 }
@@ -183,10 +176,9 @@ function withSignature(
   return unsigned.data.length < LONG ? signed : { ...signed, data: dataWithin(raw, unsigned.type) }
 }
 
-/** Bytes of data from which on a transaction keeps them once: a part of an array takes as much memory as 200 bytes. */
+/** Bytes. Longer data are stored once, as a view of `raw`: a view takes as much memory as 200 bytes. */
 const LONG = 1024
 
-/** Where the data stand in the list of a type's items. */
 const DATA_ITEM: Readonly<Record<TransactionType, number>> = { 0: 5, 1: 6, 2: 7, 3: 7, 4: 7 }
 
 function dataWithin(raw: Uint8Array, type: TransactionType): Uint8Array {
@@ -194,7 +186,7 @@ function dataWithin(raw: Uint8Array, type: TransactionType): Uint8Array {
   return items[DATA_ITEM[type]] as Uint8Array
 }
 
-/** The parts of a transaction, put together. Written out: to add members to a spread of so many takes microseconds, and twice the memory. */
+/** Written out, as adding members to a large spread takes microseconds and twice the memory. */
 export function transactionOf(
   unsigned: UnsignedTransaction,
   { v, r, s }: SignatureFields,
@@ -222,7 +214,7 @@ export function transactionOf(
   }
 }
 
-/** `v` of a legacy signature carries the chain id (EIP-155); of the other types it is the parity. */
+/** Legacy `v` includes the chain id (EIP-155); other types have the parity. */
 function recoveryValue({ type, chainId }: UnsignedTransaction, yParity: 0 | 1): bigint {
   if (type !== 0) return BigInt(yParity)
   return BigInt(yParity) + (chainId === undefined ? 27n : chainId * 2n + 35n)

@@ -1,4 +1,4 @@
-// Reading transactions: from their canonical encodings only, and who sent them from their signatures.
+// Decodes canonical transactions, and recovers their senders.
 import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
@@ -20,19 +20,12 @@ import {
   type UnsignedTransaction,
 } from './transaction.ts'
 
-/**
- * Reads a signed transaction, and finds out who sent it. One of type 3 is read as blocks hold it, without its blobs.
- * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for unknown types, `INVALID_PARAMS` for fields that are not well-formed,
- *   `INVALID_SIGNATURE` for a signature that belongs to no key or has a high `s`.
- */
+/** @throws {DevchainError} `TYPE_NOT_SUPPORTED`, `INVALID_PARAMS` for malformed fields, `INVALID_SIGNATURE` */
 export function decodeTransaction(raw: Uint8Array): Transaction {
   return decodeSigned(raw, recoverSender)
 }
 
-/**
- * As `decodeTransaction`, of one that may also have its sender's address in place of a signature, as `impersonate` puts it.
- * @throws {DevchainError} as `decodeTransaction`
- */
+/** Also accepts the sender's address in place of a signature (`impersonate`). */
 export function decodeImpersonated(raw: Uint8Array): Transaction {
   return decodeSigned(raw, (signed) => {
     const { signature } = signed
@@ -40,20 +33,16 @@ export function decodeImpersonated(raw: Uint8Array): Transaction {
   })
 }
 
-/** Which signatures are good where a transaction stands. */
 export interface SignatureRules {
-  /** Before homestead `s` may be in the upper half of the order (EIP-2). */
+  /** Before homestead, a high `s` is valid (EIP-2). */
   readonly hardfork: Hardfork
-  /** True where a sender's address may stand in place of a signature, as `impersonate` puts it. */
+  /** True: accepts the sender's address in place of a signature (`impersonate`). */
   readonly allowsImpersonated: boolean
-  /** Who sent it, where that is known from elsewhere: the signature is not asked. */
+  /** The known sender: skips the recovery. */
   readonly sender?: Address | undefined
 }
 
-/**
- * Reads a transaction of a block, which may be of any type.
- * @throws {DevchainError} as `decodeTransaction`
- */
+/** @throws {DevchainError} as `decodeTransaction` */
 export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): Transaction {
   return decodeSigned(raw, (signed) => {
     if (rules.sender !== undefined) return rules.sender
@@ -102,7 +91,7 @@ function recoverSender(signed: Signed): Address {
   return signerOf(signed)
 }
 
-/** Transactions come again, and recovering a sender is the dearest part of one. */
+/** Transactions come again, and recovery is their most expensive part. */
 const signers = new LruCache<Hash, Address>(4096)
 
 function signerOf(signed: Signed): Address {
@@ -220,7 +209,7 @@ function decodeAuthorization(item: RlpItem, index: number): Authorization {
   const chainId = fields.integer('chainId')
   const address = fields.address('address')
   const nonce = fields.integer('nonce', 8)
-  // one byte, of which only 0 and 1 are a parity: others make no authority, but no wrong encoding either
+  // one byte; values above 1 are well-formed, but make the authorization invalid
   const yParity = Number(fields.integer('yParity', 1))
   return { chainId, address, nonce, yParity, r: fields.integer('r'), s: fields.integer('s') }
 }
@@ -234,7 +223,7 @@ export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
 }
 
-/** RLP items that one transaction has at most: with so many keys in its access list it would cost 200 million gas. */
+/** RLP items of one transaction: an access list with so many keys would cost 200 million gas. */
 export const MOST_ITEMS: number = 2 ** 17
 
 function fieldsOf(item: RlpItem, count: number, name?: string): ListFields {

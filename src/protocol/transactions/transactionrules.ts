@@ -1,5 +1,5 @@
-// What makes a transaction valid: rules that the pool asks when it comes in and the executor when it runs. Each has one
-// word and begins its message as client libraries expect; who asks decides which rules, and in which order.
+// Transaction rules of the pool and the executor, with the messages that clients expect. The caller picks and orders
+// them.
 import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -25,23 +25,22 @@ const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
   4: 'prague',
 }
 
-/** Nonces stay below 2^64 - 1 (EIP-2681). */
+/** EIP-2681. */
 export const MAX_NONCE: bigint = MAX_UINT64 - 1n
 
-/** Bytes of deployed code from spurious dragon on (EIP-170). */
+/** Bytes, from spurious dragon on (EIP-170). */
 export const MAX_CODE_SIZE = 24_576
 
-/** Highest gas limit of one transaction from osaka on (EIP-7825). */
+/** Gas limit of one transaction from osaka on (EIP-7825). */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
 
 export interface Sender {
   readonly nonce: bigint
-  /** Wei. */
   readonly balance: bigint
   readonly code: Uint8Array
 }
 
-/** @throws {DevchainError} `TYPE_NOT_SUPPORTED` before the fork that brought the type */
+/** @throws {DevchainError} `TYPE_NOT_SUPPORTED` before the type's fork */
 export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardfork): void {
   const needed = FORK_OF_TYPE[type]
   if (isAtLeast(hardfork, needed)) return
@@ -49,7 +48,6 @@ export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardf
   throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type, needed, hardfork })
 }
 
-/** @throws {DevchainError} `WRONG_CHAIN_ID` when it is signed for another chain */
 export function requireChainId(transaction: Transaction, chainId: bigint): void {
   if (transaction.chainId === undefined || transaction.chainId === chainId) return
   const message = `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`
@@ -60,7 +58,6 @@ export function requireChainId(transaction: Transaction, chainId: bigint): void 
   })
 }
 
-/** What is said of a set-code transaction that authorizes nothing. */
 export function noAuthorizations(): DevchainError {
   const message = 'empty authorization list: a type 4 transaction needs at least one authorization'
   return new DevchainError('EMPTY_AUTHORIZATION_LIST', message)
@@ -76,8 +73,8 @@ export function requireAuthorizations({ type, to, authorizationList }: Transacti
 }
 
 /**
- * @param codeSize bytes of code that may be deployed; undefined for the fork's own limit
- * @throws {DevchainError} `INIT_CODE_TOO_LARGE` for more than twice as many (EIP-3860)
+ * @param codeSize maximum bytes of deployed code; undefined: the fork's
+ * @throws {DevchainError} `INIT_CODE_TOO_LARGE` above twice as many (EIP-3860)
  */
 export function requireInitCodeSize(
   { to, data }: Pick<GasRelevant, 'to' | 'data'>,
@@ -94,7 +91,7 @@ export function requireInitCodeSize(
   })
 }
 
-/** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW`, or `GAS_BELOW_FLOOR` below the floor of its calldata (EIP-7623) */
+/** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW`, or `GAS_BELOW_FLOOR` below the calldata floor (EIP-7623) */
 export function requireIntrinsicGas(
   message: GasRelevant & { readonly gasLimit: bigint },
   hardfork: Hardfork,
@@ -107,12 +104,11 @@ export function requireIntrinsicGas(
   }
   const floor = floorDataGas(message, hardfork)
   if (given >= floor) return
-  // clients look for the first words
+  // clients match the first words
   const told = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
   throw new DevchainError('GAS_BELOW_FLOOR', told, undefined, { given, floor })
 }
 
-/** @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT` when no block could hold it */
 export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
   if (gasLimit > blockGasLimit) throw blockGasError(gasLimit, blockGasLimit)
 }
@@ -126,17 +122,13 @@ export function blockGasError(gasLimit: bigint, blockGasLimit: bigint): Devchain
   )
 }
 
-/** Blobs of one transaction from osaka on (EIP-7594). */
+/** Of one transaction from osaka on (EIP-7594). */
 const TRANSACTION_BLOBS = 6
 
-/** First byte of the hash of a KZG commitment. */
+/** First byte of a KZG commitment's hash. */
 const BLOB_HASH_VERSION = '0x01'
 
-/**
- * A blob transaction has a target and blobs, each with a hash of the known version, and no more than one transaction or
- * block may have (EIP-4844).
- * @throws {DevchainError} `INVALID_BLOBS`
- */
+/** @throws {DevchainError} `INVALID_BLOBS` (EIP-4844) */
 export function requireBlobs(
   { type, to, blobs }: Pick<Transaction, 'type' | 'to' | 'blobs'>,
   hardfork: Hardfork,
@@ -165,8 +157,7 @@ function blobProblem(
 }
 
 /**
- * The blobs of a block together are no more than it may have.
- * @param used blob gas of the transactions before it in its block
+ * @param used blob gas of the earlier transactions in the block
  * @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT`
  */
 export function requireBlobRoom(
@@ -182,7 +173,7 @@ export function requireBlobRoom(
   throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
 }
 
-/** @throws {DevchainError} `BLOB_FEE_CAP_TOO_LOW` below the block's price of blobs */
+/** @throws {DevchainError} `BLOB_FEE_CAP_TOO_LOW` below the block's blob base fee */
 export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: bigint): void {
   if (blobs === undefined || blobs.maxFeePerBlobGas >= price) return
   const message = `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`
@@ -193,13 +184,13 @@ export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: big
 }
 
 interface Fees {
-  /** Undefined: it is not known which members the caller named. */
+  /** Undefined: unknown which members the caller named. */
   readonly type?: TransactionType | undefined
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** @throws {DevchainError} `TIP_ABOVE_FEE_CAP` when the tip alone is above the maximum (EIP-1559) */
+/** @throws {DevchainError} `TIP_ABOVE_FEE_CAP` (EIP-1559) */
 export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees): void {
   if (maxPriorityFeePerGas <= maxFeePerGas) return
   const message = `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`
@@ -224,10 +215,7 @@ export function requireBaseFee({ type = 2, maxFeePerGas }: Fees, baseFee: bigint
   )
 }
 
-/**
- * EIP-3607: nobody has the key of a contract's address. Delegating accounts have keys, impersonated ones need none.
- * @throws {DevchainError} `INVALID_SENDER` for a contract's address
- */
+/** @throws {DevchainError} `INVALID_SENDER` for a contract's address, which has no key (EIP-3607) */
 export function requireKeyedSender(from: Address, { code }: Sender, isImpersonated: boolean): void {
   if (code.length === 0 || isImpersonated || isDelegation(code)) return
   const message = `sender not an eoa: ${from} is a contract with ${code.length} bytes of code`
@@ -235,8 +223,8 @@ export function requireKeyedSender(from: Address, { code }: Sender, isImpersonat
 }
 
 /**
- * @param mayWait true where a nonce beyond the sender's would wait for those before it
- * @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` for one beyond all (EIP-2681)
+ * @param mayWait true if a nonce gap only queues the transaction
+ * @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` above the maximum (EIP-2681)
  */
 export function requireUnusedNonce(
   { nonce, from, gasLimit }: Transaction,
@@ -261,7 +249,7 @@ export function requireUnusedNonce(
   })
 }
 
-/** @throws {DevchainError} as `requireUnusedNonce`, and `NONCE_TOO_HIGH` for one that leaves a gap */
+/** @throws {DevchainError} as `requireUnusedNonce`, and `NONCE_TOO_HIGH` for a gap */
 export function requireNextNonce(transaction: Transaction, sender: Sender): void {
   requireUnusedNonce(transaction, sender)
   if (transaction.nonce === sender.nonce) return
@@ -280,11 +268,7 @@ interface Cost {
   readonly blobs?: BlobFields | undefined
 }
 
-/**
- * The sender must own the most that may be spent, though less will be.
- * @param sender undefined when there is no such account
- * @throws {DevchainError} `INSUFFICIENT_FUNDS`
- */
+/** @throws {DevchainError} `INSUFFICIENT_FUNDS` for less than the maximum cost, even if less is spent */
 export function requireFunds(
   { from, value, gasLimit, maxFeePerGas, blobs }: Cost,
   sender: Pick<Sender, 'balance'> | undefined,

@@ -1,5 +1,4 @@
-// The parent chain of merged mining: its blocks on the wire, and the proof that one of them was mined for a block here.
-// The format is that of the oldest proof-of-work chain: little-endian numbers, double SHA-256, binary Merkle trees.
+// Merged mining: the parent chain's blocks (Bitcoin's format), and proofs that one was mined for a local block.
 import { createHash } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import {
@@ -11,21 +10,19 @@ import {
   hexFromBytes,
 } from '../../core/hex.ts'
 
-/** A block of the parent chain, as far as it matters here. */
 export interface ParentBlock {
   /** 80 bytes. */
   readonly header: Uint8Array
-  /** The first transaction without its witness: what its id is the hash of. */
+  /** The first transaction without its witness: its id is the hash of this. */
   readonly coinbase: Uint8Array
-  /** Ids of all transactions in order, the coinbase's first; 32 bytes each, as hashed. */
+  /** Transaction ids in order, the coinbase's first; 32 bytes each, in hash order. */
   readonly ids: readonly Uint8Array[]
 }
 
-/** A proof that a parent block was mined with a coinbase: the ids that its own hashes with, from the bottom up. */
+/** The Merkle branch of the coinbase, from the bottom up. */
 export interface ParentProof {
   /** 80 bytes. */
   readonly header: Uint8Array
-  /** Without its witness. */
   readonly coinbase: Uint8Array
   readonly siblings: readonly Uint8Array[]
 }
@@ -39,13 +36,13 @@ const NONCE_START = 76
 
 const HASH_SIZE = 32
 
-/** A longer coinbase cannot be taken for an inner node of the tree, which is as long as this. */
+/** Bytes of an inner node of the tree; a longer coinbase cannot be taken for one. */
 const NODE_SIZE = 64
 
 /** Bytes that may follow tag and hash in the coinbase. */
 const MAX_AFTER_HASH = 128
 
-/** Hashes of a branch: 2^30 transactions are more than any block holds. */
+/** Hashes: 2^30 transactions are more than any block holds. */
 const MAX_BRANCH = 30
 
 export function doubleSha256(bytes: Uint8Array): Uint8Array {
@@ -53,15 +50,12 @@ export function doubleSha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(createHash('sha256').update(once).digest())
 }
 
-/** A hash as people write it on the parent chain: the last byte first. */
+/** The parent chain displays hashes with the last byte first. */
 export function displayedHash(bytes: Uint8Array): Hash {
   return hashFromBytes(bytes.toReversed())
 }
 
-/**
- * Reads a whole block: header, count, transactions; those with witnesses too.
- * @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is no block
- */
+/** @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is malformed */
 export function decodeParentBlock(bytes: Uint8Array): ParentBlock {
   const reader = new Reader(bytes, 'parent block')
   const header = reader.take(HEADER_SIZE, 'the header')
@@ -78,9 +72,8 @@ export function decodeParentBlock(bytes: Uint8Array): ParentBlock {
 }
 
 /**
- * Reads a transaction.
  * @returns its bytes without witnesses
- * @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is none
+ * @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is malformed
  */
 export function decodeParentTransaction(bytes: Uint8Array): Uint8Array {
   const reader = new Reader(bytes, 'coinbase')
@@ -89,7 +82,7 @@ export function decodeParentTransaction(bytes: Uint8Array): Uint8Array {
   return transaction
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for another length than 80 bytes */
+/** @throws {DevchainError} `INVALID_PARAMS` unless it has 80 bytes */
 export function requireParentHeader(bytes: Uint8Array): Uint8Array {
   if (bytes.length === HEADER_SIZE) return bytes
   const message = `parent header: expected ${HEADER_SIZE} bytes, got ${bytes.length}`
@@ -97,10 +90,8 @@ export function requireParentHeader(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The hash of the work that a coinbase was made for: the 32 bytes after the tag.
- * @param tag what marks it; ASCII
- * @throws {DevchainError} `WORK_REJECTED` unless tag and hash are there once, near the end of a coinbase of more than
- *   64 bytes
+ * @param tag ASCII
+ * @throws {DevchainError} `WORK_REJECTED` unless tag and hash occur once, near the end of over 64 bytes
  */
 export function workInCoinbase(coinbase: Uint8Array, tag: string): Hash {
   const bytes = Buffer.from(coinbase.buffer, coinbase.byteOffset, coinbase.byteLength)
@@ -127,18 +118,15 @@ export function workInCoinbase(coinbase: Uint8Array, tag: string): Hash {
   return hashFromBytes(bytes.subarray(start, start + HASH_SIZE))
 }
 
-/**
- * The proof that a block's coinbase is its first transaction.
- * @throws {DevchainError} `WORK_REJECTED` when the ids do not begin with the coinbase's
- */
+/** @throws {DevchainError} `WORK_REJECTED` unless the ids begin with the coinbase's */
 export function proofOfBlock({ header, coinbase, ids }: ParentBlock): ParentProof {
   requireFirst(coinbase, ids)
   return { header, coinbase, siblings: siblingsOfFirst(ids) }
 }
 
 /**
- * The same of a branch of the tree: the coinbase's id, then what it hashes with, from the bottom up.
- * @throws {DevchainError} `WORK_REJECTED` when the branch does not begin with the coinbase's id
+ * @param branch the coinbase's id, then its siblings from the bottom up
+ * @throws {DevchainError} `WORK_REJECTED` unless the branch begins with the coinbase's id
  */
 export function proofOfBranch(
   header: Uint8Array,
@@ -150,8 +138,8 @@ export function proofOfBranch(
 }
 
 /**
- * A header whose hash is the one that is given with it, the last byte first as people write it.
- * @throws {DevchainError} `WORK_REJECTED` when it is another
+ * @param given in display order
+ * @throws {DevchainError} `WORK_REJECTED` if the header has another hash
  */
 export function requireParentHash(header: Uint8Array, given: Hash): Uint8Array {
   const hash = displayedHash(doubleSha256(header))
@@ -159,11 +147,7 @@ export function requireParentHash(header: Uint8Array, given: Hash): Uint8Array {
   throw rejected(`the block hash given is ${given}: that of the header is ${hash}`)
 }
 
-/**
- * A tree over `count` transactions has one hash a level beside those on the way from the first of them to the root.
- * @param length hashes given: the coinbase's, and those beside the way
- * @throws {DevchainError} `WORK_REJECTED` when a tree of so many has more or fewer
- */
+/** @throws {DevchainError} `WORK_REJECTED` unless a tree of `count` transactions has so many levels */
 export function requireBranchLength(length: number, count: bigint): void {
   const expected = count === 0n ? 0 : 1 + (count - 1n).toString(2).replace(/^0$/, '').length
   if (length === expected) return
@@ -171,12 +155,12 @@ export function requireBranchLength(length: number, count: bigint): void {
   throw rejected(`a block of ${count} transactions has a branch of ${what}, got ${length}`)
 }
 
-/** @throws {DevchainError} `WORK_REJECTED` when coinbase and siblings do not hash to the header's root */
+/** @throws {DevchainError} `WORK_REJECTED` unless coinbase and siblings hash to the header's root */
 export function requireMerkleRoot({ header, coinbase, siblings }: ParentProof): void {
   if (siblings.length > MAX_BRANCH) {
     throw rejected(`the merkle proof has ${siblings.length} hashes: expected at most ${MAX_BRANCH}`)
   }
-  // the coinbase comes first, so that it is on the left at every level
+  // the coinbase comes first, so it is on the left at every level
   const root = siblings.reduce<Uint8Array>(
     (node, sibling) => doubleSha256(concatBytes(node, sibling)),
     doubleSha256(coinbase),
@@ -188,7 +172,7 @@ export function requireMerkleRoot({ header, coinbase, siblings }: ParentProof): 
   )
 }
 
-/** @throws {DevchainError} `WORK_REJECTED` when the header's double SHA-256, the last byte first, is above the target */
+/** @throws {DevchainError} `WORK_REJECTED` if the header's double SHA-256, read little-endian, is above the target */
 export function requireWork(header: Uint8Array, target: bigint): void {
   const result = bigintFromBytes(doubleSha256(header).toReversed())
   if (result <= target) return
@@ -197,13 +181,13 @@ export function requireWork(header: Uint8Array, target: bigint): void {
   )
 }
 
-/** The nonce of a header, as 8 bytes, the first of which are zero. */
+/** As 8 bytes with leading zeros. */
 export function parentNonce(header: Uint8Array): Uint8Array {
   return concatBytes(new Uint8Array(4), header.subarray(NONCE_START, HEADER_SIZE).toReversed())
 }
 
 /**
- * The height of a block, which its coinbase begins with (BIP 34); undefined where it does not.
+ * BIP 34; undefined: none.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0034.mediawiki
  */
 export function heightInCoinbase(coinbase: Uint8Array): number | undefined {
@@ -213,14 +197,13 @@ export function heightInCoinbase(coinbase: Uint8Array): number | undefined {
   reader.take(36, 'the outpoint')
   const script = reader.take(reader.count('the length of the script'), 'the script')
   const [push] = script
-  // OP_0 and OP_1 to OP_16 stand for themselves
+  // OP_0 and OP_1 to OP_16 encode themselves
   if (push === 0) return 0
   if (push !== undefined && push > 0x50 && push <= 0x60) return push - 0x50
   if (push === undefined || push > 6 || script.length <= push) return undefined
   return Number(bigintFromBytes(script.subarray(1, 1 + push).toReversed()))
 }
 
-/** A proof that was understood and does not hold. */
 function rejected(reason: string): DevchainError {
   return new DevchainError('WORK_REJECTED', `Invalid block supplied by miner: ${reason}`)
 }
@@ -234,7 +217,7 @@ function requireFirst(coinbase: Uint8Array, [first]: readonly Uint8Array[]): voi
   )
 }
 
-/** What the first leaf hashes with at each level. A level of odd length repeats its last. */
+/** The coinbase's sibling on each level. A level of odd length repeats its last hash. */
 function siblingsOfFirst(ids: readonly Uint8Array[]): Uint8Array[] {
   const siblings: Uint8Array[] = []
   let level = ids
@@ -250,7 +233,7 @@ function siblingsOfFirst(ids: readonly Uint8Array[]): Uint8Array[] {
 
 function readTransaction(reader: Reader): Uint8Array {
   const version = reader.take(4, 'a version')
-  // a count of no inputs and the flag 1 announce witnesses (BIP 144)
+  // zero inputs and flag 1 announce witnesses (BIP 144)
   const hasWitness = reader.peek(0) === 0 && reader.peek(1) === 1
   if (hasWitness) reader.take(2, 'marker and flag')
   const start = reader.at
@@ -283,7 +266,6 @@ class Reader {
     this.#name = name
   }
 
-  /** The next bytes; `what` they are, for the error. */
   take(length: number, what: string): Uint8Array {
     const left = this.#bytes.length - this.at
     if (length > left) {
@@ -305,7 +287,7 @@ class Reader {
     return this.take(this.count(`the length of ${what}`), what)
   }
 
-  /** An integer of 1, 3, 5 or 9 bytes, written in as few as it needs. */
+  /** A variable-length integer of 1, 3, 5 or 9 bytes, in its shortest form. */
   count(what: string): number {
     const [first = 0] = this.take(1, what)
     if (first < 0xfd) return first
