@@ -35,7 +35,7 @@ export function foresee(
   world: World,
 ): Promise<void> | undefined {
   if (upstream === undefined || message.to === null || message.data.length < 4) return undefined
-  // with proofs, values of a trace are of no use; an access list comes beside other requests
+  // with proofs, the values of a trace are of no use, so only an access list is worth a request
   const known = refused.get(upstream) ?? new Set(upstream.facts().isProven ? [TRACE] : [])
   refused.set(upstream, known)
   return known.has(TRACE) && known.has(LIST)

@@ -144,7 +144,7 @@ export function creatorOver(question: Question): Promise<Json> {
   })()
 }
 
-/** Without an indexer on the network: searches old states from here. */
+/** If the network refuses or knows nothing: searches old states from here. */
 async function askOrSearch(question: Question, ask: () => Promise<Json>): Promise<Json> {
   try {
     return (await ask()) ?? (await answerHere(question))

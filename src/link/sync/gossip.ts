@@ -40,7 +40,7 @@ const GATHER_KNOWN_MS = 100
 
 const GATHER_TRANSACTIONS_MS = 10
 
-/** Scanning the pool takes at most one part in so many of the time. */
+/** Scanning the pool takes at most 1/10 of the time. */
 const LOOKING_SHARE = 10
 
 /** Blocks, and their bytes, in one announcement; beyond that the peer asks for headers. */

@@ -147,7 +147,7 @@ export function requireParentHash(header: Uint8Array, given: Hash): Uint8Array {
   throw rejected(`the block hash given is ${given}: that of the header is ${hash}`)
 }
 
-/** @throws {DevchainError} `WORK_REJECTED` unless a tree of `count` transactions has so many levels */
+/** @throws {DevchainError} `WORK_REJECTED` unless `length` fits a tree of `count` transactions */
 export function requireBranchLength(length: number, count: bigint): void {
   const expected = count === 0n ? 0 : 1 + (count - 1n).toString(2).replace(/^0$/, '').length
   if (length === expected) return
