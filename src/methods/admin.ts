@@ -1,4 +1,4 @@
-// admin: links to other nodes, as geth names them.
+// admin: links to other nodes, under geth's names.
 import { headOf } from '../node/ledger/blocktree.ts'
 import { LINK_PATH, type OwnNode } from '../node/peers.ts'
 import { param } from '../rpc/method.ts'
@@ -10,7 +10,6 @@ import { field, quantityResult, shape } from './wire/encodeobject.ts'
 import { peerUrl } from './wire/peers/decodepeer.ts'
 import { peerShape } from './wire/peers/encodepeer.ts'
 
-/** This node, with its chain. */
 interface Self {
   readonly node: OwnNode
   readonly client: string

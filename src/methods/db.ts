@@ -1,4 +1,4 @@
-// db: names and texts that nodes kept once; the specification lists them as not supported.
+// db: a key-value store of old nodes, which the specification lists as not supported.
 import { unsupported } from './common/command.ts'
 import type { Methods } from './common/context.ts'
 

@@ -1,4 +1,4 @@
-// ext: headers and receipts as the bytes that are hashed, and the nodes that prove a receipt.
+// ext: headers and receipts as the bytes that are hashed, and receipt proofs.
 
 import type { Hash } from '../core/hex.ts'
 import { findRecord } from '../node/chain/lookup.ts'

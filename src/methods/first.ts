@@ -1,4 +1,4 @@
-// The methods that clients ask first. A chain starts with these, and loads all (index.ts) when another is asked for.
+// The methods that clients call first. A chain starts with these, and loads all (index.ts) on the first other call.
 import type { Method } from '../rpc/method.ts'
 import type { MethodContext } from './common/context.ts'
 import { chainMethods } from './eth/chain.ts'

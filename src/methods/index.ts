@@ -1,4 +1,4 @@
-// Every method that is answered, by prefix: the folder, or the file, that its declaration stands in.
+// All methods by prefix.
 
 import { adminMethods } from './admin.ts'
 import { anvilAccountMethods } from './anvil/accounts.ts'
@@ -51,7 +51,7 @@ import { txpoolMethods } from './txpool.ts'
 import { walletCallMethods } from './wallet/calls.ts'
 import { web3Methods } from './web3.ts'
 
-/** The methods of each prefix, in the order of tables. */
+/** In the order of tables. */
 export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   web3: web3Methods,
   net: netMethods,

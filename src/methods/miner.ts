@@ -1,4 +1,4 @@
-// miner: geth’s settings of mining.
+// miner: geth's mining settings.
 
 import { DevchainError } from '../core/errors.ts'
 import { fee } from '../core/format.ts'
@@ -11,7 +11,7 @@ import type { Methods } from './common/context.ts'
 import { STRANGER } from './common/examples.ts'
 import { resuming, stopping } from './common/mine.ts'
 
-/** Bytes of a header that miners fill as they like (Yellow Paper, 4.4.3). */
+/** Bytes of a header that miners may choose (Yellow Paper, 4.4.3). */
 const MAX_EXTRA_DATA = 32
 
 /** Bytes as 0x hex, or else as UTF-8. */

@@ -1,4 +1,4 @@
-// mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
+// mnr: merged mining. Blocks of a parent chain whose coinbase names a block here also prove that block.
 
 import { DevchainError } from '../core/errors.ts'
 import { type Hash, isBytes, parseBytes, wordFromBigint } from '../core/hex.ts'
@@ -39,14 +39,14 @@ const hexNumber: Decoder<bigint> = {
   },
 }
 
-/** A hash of the parent chain, the last byte first, with or without 0x. */
+/** A parent chain's hash, little-endian, with or without 0x. */
 const parentHash: Decoder<Hash> = {
   name: 'hash',
   json: { title: 'hash', type: 'string', pattern: '^(0x)?[0-9a-fA-F]{64}$' },
   decode: hash.decode,
 }
 
-/** Hashes of 32 bytes with white space between them. */
+/** Hashes of 32 bytes, separated by white space. */
 const hashes: Decoder<readonly Uint8Array[]> = {
   name: 'hashes',
   json: { title: 'hashes', type: 'string' },
@@ -112,7 +112,7 @@ export const mnrMethods: Methods = [
         proofOfBlock({
           header: requireParentHash(requireParentHeader(header), blockHash),
           coinbase: decodeParentTransaction(coinbase),
-          // ids are written as people write them: the last byte first
+          // ids are shown in reverse byte order
           ids: ids.map((id) => id.toReversed()),
         }),
       )

@@ -1,4 +1,4 @@
-// personal: the accounts that the node holds keys for, encrypted in memory.
+// personal: accounts whose keys the node holds, encrypted in memory.
 
 import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
@@ -29,7 +29,7 @@ import { keyAt, signMessage } from './common/sign.ts'
 
 import { transactionRequest } from './wire/decodetransaction.ts'
 
-/** How long a new account, or one unlocked without a duration, stays unlocked. */
+/** Milliseconds that a new account, or one unlocked without a duration, stays unlocked. */
 const DEFAULT_UNLOCK_MS = 30 * 60 * 1000
 
 const KEY = `0x${'11'.repeat(32)}`
@@ -50,8 +50,8 @@ const privateKey: Decoder<Uint8Array> = {
 }
 
 /**
- * How long an account is unlocked, in milliseconds: a JSON number or decimal text is seconds, as in geth (0: for
- * good); 0x text is milliseconds, as in the node whose catalogue this is; empty text is the default.
+ * In milliseconds: a JSON number or decimal text is seconds, as in geth (0: no
+ * end); 0x text is milliseconds, as in the specification's node; empty text is the default.
  */
 const unlockDuration: Decoder<number> = {
   name: 'duration',
@@ -211,7 +211,7 @@ export const personalMethods: Methods = [
   }),
 ]
 
-/** Takes an account in; `until` is the end of its first unlocking, by wall time in milliseconds. */
+/** Adds an account; `until` is the end of its first unlocking, as wall time in milliseconds. */
 function adopt(
   chain: Chain,
   make: (
@@ -230,7 +230,7 @@ function adopt(
   })
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */
+/** @throws {DevchainError} `INVALID_PARAMS` for a signature that no key made */
 function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
   const parts = signatureFromBytes(signature)
   try {

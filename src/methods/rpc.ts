@@ -1,4 +1,4 @@
-// rpc: what can be called here, for clients and for people.
+// rpc: the list of available methods, for clients and people.
 
 import { discover } from '../rpc/discover.ts'
 import { text } from '../rpc/primitives.ts'
@@ -32,7 +32,7 @@ export const rpcMethods: Methods = [
   }),
 ]
 
-/** The modules, by the names that they go by here, with a method that does more than say that it is not supported. */
+/** Modules by their names here, if any of their methods is supported. */
 function modulesOf(registry: MethodContext['registry']): readonly string[] {
   const names = [...registry]
     .filter(([, { unsupported }]) => unsupported === undefined)

@@ -1,4 +1,4 @@
-// sco: what peers did so far, and which addresses are banned.
+// sco: scores of peers, and banned addresses.
 
 import { DEEDS, type Deed, type Reputation } from '../node/peers.ts'
 import { param } from '../rpc/method.ts'

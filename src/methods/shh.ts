@@ -1,4 +1,4 @@
-// shh: whisper, messages between nodes; the specification lists its methods as not supported.
+// shh: whisper messages between nodes, which the specification lists as not supported.
 import { unsupported } from './common/command.ts'
 import type { Methods } from './common/context.ts'
 

@@ -1,4 +1,4 @@
-// testing: blocks that a consensus client would ask for, built in one call and kept nowhere.
+// testing: blocks as for a consensus client, built in one call and not kept.
 
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'

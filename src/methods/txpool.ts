@@ -1,6 +1,6 @@
-// txpool: what waits in the pool, by sender and nonce, in the form that geth gives and client libraries read: senders
-// with 0x, one transaction a nonce, counts as QUANTITY. (The node of the specification writes senders without 0x, a
-// list a nonce, and counts as JSON numbers.)
+// txpool: the pool by sender and nonce, in geth's form, which client libraries read: senders
+// with 0x, one transaction per nonce, counts as QUANTITY. (The specification's node writes senders without 0x, a
+// list per nonce, and counts as JSON numbers.)
 import type { Address } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
@@ -12,7 +12,7 @@ import { type MethodContext, type Methods, method } from './common/context.ts'
 import { type Field, field, quantityResult, shape } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
-/** `pending` could be mined now; `queued` waits for an earlier nonce of its sender. */
+/** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
 interface PoolContent {
   readonly pending: readonly Transaction[]
   readonly queued: readonly Transaction[]
@@ -75,7 +75,7 @@ function contentOf({ chain, profile }: MethodContext): PoolContent {
   }
 }
 
-/** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; a creation has them for `to`. */
+/** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; for a creation they stand for `to`. */
 function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
   return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
@@ -102,7 +102,7 @@ function bySenderAndNonce<V>(
   )
 }
 
-/** Of a single sender. */
+/** For a single sender. */
 function byNonce(leaf: Encoder<Transaction>): Encoder<PoolContent> {
   return bothLists(nonces(leaf.json), (transactions) =>
     Object.fromEntries(transactions.map((each) => [each.nonce.toString(), leaf.encode(each)])),

@@ -1,4 +1,4 @@
-// anvil: balances of ether and tokens, senders without keys, and signatures that ecrecover takes as made by a chosen account.
+// anvil: balances of ether and tokens, impersonation, and signatures that ecrecover maps to a chosen account.
 import { MAX_UINT256 } from '../../core/bigints.ts'
 import {
   type Signature,
@@ -39,7 +39,7 @@ const signature: Decoder<Signature> = {
   },
 }
 
-/** A signature, or a list of one and the address it is to be of: anvil takes both as one parameter. */
+/** A signature, or a list of one and its address: anvil takes both as one parameter. */
 const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
   name: 'signature, or list of signature and address',
   json: {
@@ -60,7 +60,7 @@ const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
 
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
-/** Who gets how much of what: of ether where no token is named. */
+/** Ether where no token is named. */
 interface Deal {
   readonly account: Address
   readonly amount: bigint
@@ -154,7 +154,7 @@ export const anvilAccountMethods: Methods = [
     handle: ({ chain }, owner, spender, token, amount) =>
       setTokenAllowance(chain, token, { owner, spender }, amount),
   }),
-  /** As tevm has it (packages/actions, anvilDealProcedure). */
+  /** As in tevm (packages/actions, anvilDealProcedure). */
   command({
     name: 'anvil_deal',
     aliases: ['hardhat_deal'],

@@ -1,4 +1,4 @@
-// anvil: what the chain is, and its accounts as a file.
+// anvil: chain information, and dumps of the state.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -17,10 +17,10 @@ import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
-/** The highest chain id that clients count with exactly. */
+/** The highest chain id that clients represent exactly. */
 const MAX_CHAIN_ID = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** What the chain is a fork of, in the members that anvil's clients read; without keys. */
+/** The forked network in the members that anvil's clients read, without keys. */
 const forkConfig: Encoder<Upstream | undefined> = {
   name: 'fork',
   json: { type: 'object' },

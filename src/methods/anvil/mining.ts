@@ -1,4 +1,4 @@
-// anvil: mining, the time of blocks, and reorganizations.
+// anvil: mining, block times, and reorgs.
 
 import { DevchainError } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
@@ -23,10 +23,10 @@ const plainNumber: Encoder<number> = {
   encode: (value) => value,
 }
 
-/** Blocks that one reply may hold in full. */
+/** Limit of full blocks in one reply. */
 const MAX_DETAILED = 1_000n
 
-/** anvil's pair of a transaction and the new block that it goes into, counted from 0. */
+/** anvil's pair of a transaction and the index of its new block, from 0. */
 const placedItem: Decoder<readonly [Item, number]> = {
   name: '[transaction, index of a new block]',
   json: {
@@ -108,7 +108,7 @@ export const anvilMiningMethods: Methods = [
         return { ...setBlockInterval(state, undefined), value: isSet }
       }),
   }),
-  /** Anvil's clients read a JSON number and nothing else. */
+  /** Anvil's clients accept only a JSON number. */
   method({
     name: 'anvil_increaseTime',
     summary: 'As evm_increaseTime, but answers a JSON number.',

@@ -1,4 +1,4 @@
-// anvil: dropping transactions that wait, and the blobs that transactions came with.
+// anvil: dropping pending transactions, and the blobs of transactions.
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { param } from '../../rpc/method.ts'

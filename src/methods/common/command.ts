@@ -1,4 +1,4 @@
-// Commands: methods that change something, and have nothing to say; and what several of them do.
+// Commands: methods that change something and return no result, and their shared code.
 import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { AccountBook } from '../../node/accounts/accounts.ts'
@@ -15,7 +15,7 @@ import type { Account } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
 import { type MethodContext, type Methods, method } from './context.ts'
 
-/** As a declaration; it changes the chain unless it says something else, and what its handler gives is told to nobody. */
+/** As a declaration; `effects` defaults to `chain`, and the handler's result is discarded. */
 type Command<P extends readonly Param<unknown>[]> = Omit<
   Declaration<MethodContext, P, unknown>,
   'result' | 'handle'
@@ -38,14 +38,14 @@ function answering<R>(result: Encoder<R>, answer: (context: MethodContext) => R)
     })
 }
 
-/** Answers null, or true where a node's users expect it. */
+/** Returns null, or true where the node named by `--compat` does. */
 export const command: MakeCommand = answering(ack, ({ profile }) => profile.ack)
 
 export const trueCommand: MakeCommand = answering(boolean, () => true)
 
 export const nullCommand: MakeCommand = answering(nothing, () => null)
 
-/** Methods that are known by their names, and answered with the reason why they are not supported. */
+/** Known methods that are refused with a reason. */
 export function unsupported(reason: string, ...names: readonly string[]): Methods {
   const declared = { params: [], result: nothing, example: { params: [] }, handle: () => null }
   return names.map((name) => ({
@@ -54,7 +54,7 @@ export function unsupported(reason: string, ...names: readonly string[]): Method
   }))
 }
 
-/** Changes accounts without a transaction: all in one step, so that nobody sees some of them changed. */
+/** Changes accounts without a transaction, in one step, so that no request sees half of it. */
 export function edit(
   chain: Chain,
   accounts: readonly Address[],
@@ -71,7 +71,7 @@ export function change(chain: Chain, settings: Partial<Settings>): Promise<void>
   return chain.update((state) => changeSettings(state, settings))
 }
 
-/** Puts another account book in place, if there is one; false where there is none. */
+/** Replaces the account book; false if there is none. */
 export function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
   return book === undefined
     ? { state, value: false }

@@ -1,4 +1,4 @@
-// What handlers are given besides their parameters, and how a method is declared.
+// The context of handlers, and how methods are declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
@@ -15,82 +15,82 @@ import type { MessageCaller, Session } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-/** Which network is forked at which block; what is undefined stays as it is. */
+/** A fork request; undefined members stay as they are. */
 export interface ForkOrder {
   readonly url: string | undefined
   /** A number, a hash, a tag, or a negative number, as after `@` of the option. */
   readonly block: string | undefined
 }
 
-/** Begins forks of other networks, and ends them. */
+/** Starts and ends forks of other networks. */
 export interface ForkStarter {
-  /** How methods are answered; undefined for as long as there was no fork. */
+  /** How methods reach the forked network; undefined if there was no fork yet. */
   readonly reach: Reach<MethodContext> | undefined
-  /** True where a fork needs no URL, as one was named before. */
+  /** True if an earlier fork gave a URL. */
   readonly knowsNetwork: () => boolean
   /**
-   * @returns the state that the chain begins with as that fork
-   * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked
+   * @returns the fork's initial state
+   * @throws {DevchainError} `INVALID_PARAMS` for a fork that is impossible, `UPSTREAM_FAILED` if the network does not
+   * answer
    */
   readonly begin: (order: ForkOrder) => Promise<ChainState>
   /**
-   * Has another node asked from now on, by later forks of the same network too.
-   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` without a fork, `INVALID_PARAMS` for one that has another block
+   * Changes the RPC URL, also for later forks of the same network.
+   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` without a fork, `INVALID_PARAMS` if the new node has another block
    */
   readonly move: (url: string) => Promise<void>
-  /** @returns the state that the chain begins with without a network */
+  /** @returns the initial state without a fork */
   readonly leave: () => Promise<ChainState>
 }
 
-/** Who is told of the requests to a chain. */
+/** Observes the requests to a chain. */
 export interface RequestWatch {
-  /** A request is not answered at once. @returns to be called when it is */
+  /** Called for an asynchronous request. @returns to be called at its end */
   readonly begin: (method: string, caller: MessageCaller) => () => void
   readonly observe: DispatcherOptions<MethodContext>['observe']
 }
 
-/** Everything that a handler may use. Made anew for each request. */
+/** Everything a handler may use. Made for each request. */
 export interface MethodContext extends Node {
-  /** The user's own contracts, as far as they are known. */
+  /** The user's contracts, as far as known. */
   readonly project: ProjectDoor
   readonly forking: ForkStarter
-  /** The socket that the request came by; undefined for HTTP and in-process requests. */
+  /** The WebSocket session; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
-  /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
+  /** The caller. Long work checks `caller.signal` from time to time, as the client may have disconnected. */
   readonly caller: MessageCaller
-  /** How to answer where nodes differ (`--compat`). */
+  /** The behavior of the node named by `--compat`. */
   readonly profile: Profile
   readonly watch: RequestWatch
-  /** Whether calls and blocks are logged. */
   readonly logging: { isEnabled: boolean }
-  /** What `web3_clientVersion` and `rpc.discover` say of the program. */
+  /** For `web3_clientVersion` and `rpc.discover`. */
   readonly info: { readonly name: string; readonly version: string }
-  /** True while a server listens: the answer of `net_listening`. */
+  /** True while a server listens: the result of `net_listening`. */
   readonly listening: boolean
-  /** The methods that are answered, by name, once `disabled` and `aliases` are applied. */
+  /** The available methods by name, after `disabled` and `aliases`. */
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
-  /** Where handlers put the lines that contracts print while a call runs; the logger of the call takes them out. */
+  /** Console lines of contracts in this call; the logger of the call takes them out. */
   readonly printed: string[]
-  /** Where handlers put how what they ran can be run again, for the log to tell its calls; its logger takes it out. */
+  /** How to repeat the runs of this call, for call traces in the log; its logger takes them out. */
   readonly runs: Again[]
-  /** Where handlers put remarks for the log that are not on the parameters; the logger of the call takes them out. */
+  /** Notes for the log that are not about parameters; the logger of the call takes them out. */
   readonly notes: Notes
-  /** True for what the program asks itself: the log has no line for it. */
+  /** True for the program's own requests, which are not logged. */
   readonly isOwn: boolean
-  /** What the program was started with. Of a chain, its state tells what holds now. */
+  /** The options at the start. The chain's state has the current values. */
   readonly options: DevchainSettings
-  /** The subscriptions of all sessions: one for the whole process. */
+  /** Subscriptions of all sessions in the process. */
   readonly subscriptions: Subscriptions
-  /** The chains that this one is linked to. */
+  /** The linked chains. */
   readonly peers: PeersDoor
-  /** The JSON of many logs, where an accelerator writes it (wire/logtext); undefined: they are encoded as any result. */
+  /** The JSON of many logs from an accelerator (wire/logtext); undefined: the normal encoder. */
   readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
 }
 
-/** Lines of one call that are logged; the log says where more are left out. */
+/** Logged console lines of one call; the log says if there were more. */
 const PRINTED_LIMIT = 1_000
 
-/** Puts what a run printed with what its call has printed already. */
+/** Adds a run's console lines to those of its call. */
 export function printLines(
   { printed }: Pick<MethodContext, 'printed'>,
   { consoleLines }: { readonly consoleLines: readonly ConsoleLine[] },
@@ -101,7 +101,7 @@ export function printLines(
   }
 }
 
-/** Notes how the first run of a call can be run again, where calls are told as trees (`--trace`). */
+/** Keeps the first run of a call for its call trace (`--trace`). */
 export function onRunOf({
   options,
   runs,
@@ -114,7 +114,6 @@ export function onRunOf({
 
 export type Methods = readonly Method<MethodContext>[]
 
-/** Makes a method of a declaration whose handler is given a `MethodContext`. */
 export function method<const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<MethodContext, P, R>,
 ): Method<MethodContext> {

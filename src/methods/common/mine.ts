@@ -10,7 +10,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { MethodContext } from './context.ts'
 
-/** What evm_startMining and miner_start say and do. */
+/** Summary and handler of evm_startMining and miner_start. */
 export const resuming = {
   tell: (_values: unknown, _result: unknown, { chain }: MethodContext): string =>
     `mining ${describeMining(chain.state.mining)}`,
@@ -20,15 +20,15 @@ export const resuming = {
     }),
 }
 
-/** What evm_stopMining and miner_stop say and do. */
+/** Summary and handler of evm_stopMining and miner_stop. */
 export const stopping = {
   tell: (): string => 'mining stopped',
   handle: ({ chain }: MethodContext): Promise<void> => chain.update(stopMining),
 }
 
 /**
- * Mines blocks on a chain, as ordered when their turn has come.
- * @param isAwaited false gives it up, and then nothing was mined
+ * Mines blocks when their turn in the queue comes.
+ * @param isAwaited false cancels; then nothing was mined
  * @returns the new blocks, oldest first
  * @throws {DevchainError} as `mine`
  */
@@ -48,7 +48,7 @@ export function mineOn(
 interface ManyBlocks {
   readonly blocks: bigint
   readonly interval: bigint | undefined
-  /** True: the first block is an interval after the newest; else its time is the clock's. */
+  /** True: the first block is one interval after the newest; false: its time is the clock's. */
   readonly isFirstSpaced: boolean
 }
 
@@ -57,7 +57,7 @@ export async function mineBlocks(
   { blocks, interval, isFirstSpaced }: ManyBlocks,
   isAwaited: IsAwaited,
 ): Promise<void> {
-  // an interval of nothing leaves the first block to the clock, as no two blocks have one time
+  // with interval 0 the first block has the clock's time, because block times must differ
   const isExact = isFirstSpaced && interval !== undefined && interval > 0n
   const order = ({ tree }: ChainState): Omit<MineRequest, 'now' | 'bulk'> => ({
     blocks,

@@ -1,10 +1,10 @@
-// What is not done while other chains are linked.
+// Refuses what is impossible while peers are linked.
 import { DevchainError } from '../../core/errors.ts'
 import { nameOf, type PeersDoor } from '../../node/peers.ts'
 
 /**
- * What takes blocks off the chain is not done while a peer has them: it would bring them back at once.
- * @param what in words that go on "cannot"
+ * Peers that have a removed block would send it back at once.
+ * @param what phrase after "cannot"
  * @throws {DevchainError} `LINKED`
  */
 export function requireUnlinked({ peers }: { readonly peers: PeersDoor }, what: string): void {

@@ -1,4 +1,4 @@
-// Replacing blocks: the body of devchain_reorg, anvil_reorg and anvil_rollback.
+// Reorgs: the body of devchain_reorg, anvil_reorg and anvil_rollback.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -43,7 +43,7 @@ export async function run(
   )
 }
 
-/** How an item becomes a transaction, once it is settled which state is reorganized and which block stays the newest. */
+/** Makes an item's transaction, once the state and the newest kept block are known. */
 type Maker = (before: ChainState, kept: bigint) => BranchTransaction
 
 async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<Maker> {
@@ -58,7 +58,7 @@ async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<M
   return () => (state, now) => signedBy('sender', state, { ...given.request, gas }, now)
 }
 
-/** A transaction that waits, or that stands in a block to be replaced. */
+/** A pending transaction, or one in a block to be replaced. */
 function knownTransaction({ pool, tree }: ChainState, wanted: Hash, kept: bigint): Transaction {
   const place = transactionPlace(tree, wanted)
   const transaction =

@@ -1,10 +1,10 @@
-// What only blocks of some fork have: methods about it are refused before where a node does so (`--compat`).
+// Refuses methods before the hardfork that they need, where a node does so (`--compat`).
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 
-/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` where the next block has no such thing */
+/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` before the hardfork */
 export function requireFork({ state, environment }: Chain, fork: Hardfork, what: string): void {
   const { hardfork } = nextRules(state, environment.now())
   if (isAtLeast(hardfork, fork)) return

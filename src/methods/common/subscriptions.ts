@@ -1,4 +1,4 @@
-// The subscriptions of WebSocket sessions: which notifications a change of the chain sends to which session.
+// The subscriptions of WebSocket sessions: decides which notifications a change sends to which session.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -8,23 +8,23 @@ import type { Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { syncShape } from '../wire/peers/encodesync.ts'
 
-/** What subscribers of `syncing` are told, as geth does: an object while blocks are imported, else false. */
+/** The result for subscribers of `syncing`, as in geth: an object while blocks are imported, else false. */
 export function syncChange(status: SyncStatus | undefined): Json {
   return status === undefined ? false : { syncing: true, status: syncShape.encode(status) }
 }
 
-/** Selects what one subscription is notified of when the chain changes. */
+/** Selects a subscription's notifications for a change of the chain. */
 export type Selector = (announcements: Announcements) => Selection
 
 /** The `result` of each notification, made when it is sent. */
 export interface Selection {
-  /** How many there are at most. */
+  /** Upper bound of the count. */
   readonly most: number
-  /** `undefined` for what was looked at and is not wanted. */
+  /** `undefined` for items that do not match. */
   readonly results: Iterable<Json | undefined>
 }
 
-/** In what order the subscriptions of a session are notified of the same change. */
+/** The order of a session's notifications of one change. */
 const ORDER = [
   'newPendingTransactions',
   'logs',
@@ -41,24 +41,22 @@ interface Subscription {
   readonly select: Selector
 }
 
-/** The subscriptions of one session, by id. */
 type Own = Map<Hex, Subscription>
 
-/** The sessions that were opened with one chain and have subscribed; the chain has one listener for all of them. */
+/** Sessions of one chain with subscriptions; they share one listener on the chain. */
 interface Audience {
   readonly members: Map<Session, Own>
   readonly stopListening: () => void
 }
 
-/** Subscriptions that one session may hold. */
 const MAX_PER_SESSION = 1000
 
-/** The subscriptions of all connections. A session is of one chain for as long as it lasts. */
+/** Of all connections. A session belongs to one chain. */
 export class Subscriptions {
   readonly #audiences = new Map<Chain, Audience>()
 
   /**
-   * Tells `session` of what `select` finds in each change of `chain`, until it unsubscribes or closes.
+   * Notifies `session` of what `select` finds in each change of `chain`, until it unsubscribes or closes.
    * @returns the subscription's id: 16 random bytes
    * @throws {DevchainError} `LIMIT_EXCEEDED` when the session holds 1,000 subscriptions
    */
@@ -73,7 +71,7 @@ export class Subscriptions {
     return id
   }
 
-  /** Tells those who subscribed to it that an import began, or that none goes on. */
+  /** Notifies subscribers that an import began or ended. */
   tellSyncing(chain: Chain, status: SyncStatus | undefined): void {
     for (const [session, own] of this.#audiences.get(chain)?.members ?? []) {
       const params = [...own.values()]
@@ -83,7 +81,7 @@ export class Subscriptions {
     }
   }
 
-  /** Ends a subscription of this session; false when it has none of that id. */
+  /** False if this session has no such subscription. */
   remove(session: Session, chain: Chain, id: string): boolean {
     return (
       this.#audiences
@@ -122,7 +120,7 @@ export class Subscriptions {
 
 function notify(members: Audience['members'], announcements: Announcements): void {
   for (const [session, own] of members) {
-    // pending transactions first, heads last: a client that learns of a block has its logs and receipts already
+    // pending transactions first, heads last: a client that gets a block has its logs and receipts already
     const selected = [...own.values()]
       .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
       .map((subscription) => ({ subscription, selection: subscription.select(announcements) }))
@@ -132,7 +130,7 @@ function notify(members: Audience['members'], announcements: Announcements): voi
   }
 }
 
-/** The parameters of each notification of one change to one session. A subscription that has ended meanwhile gets none. */
+/** Notifications of one change for one session; a subscription that has ended meanwhile gets none. */
 function* notificationsOf(
   own: ReadonlyMap<Hex, Subscription>,
   selected: readonly { readonly subscription: Subscription; readonly selection: Selection }[],

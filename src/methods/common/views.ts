@@ -1,4 +1,4 @@
-// Transactions and receipts in the form of the node whose profile is taken.
+// Transactions and receipts in the form of the node named by `--compat`.
 import type { Hash } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
@@ -11,7 +11,7 @@ import type { MethodContext } from './context.ts'
 
 type ViewContext = Pick<MethodContext, 'chain' | 'profile'>
 
-/** The receipt of a mined transaction, with the members about its block that receipts of the profile have. */
+/** A receipt with the block members that the profile's receipts have. */
 export function viewOfReceipt(
   { chain, profile }: ViewContext,
   place: TransactionPlace,
@@ -27,7 +27,7 @@ export function viewOfReceipt(
   return { ...view, blobPrice, timestamp: header.timestamp }
 }
 
-/** A block whose transactions are without the members that the profile leaves out. */
+/** Leaves out the transaction members that the profile omits. */
 export function withShortened({ chain, profile }: ViewContext, view: BlockView): BlockView {
   const { omittedMembers } = profile
   if (omittedMembers === undefined) return view
@@ -40,7 +40,7 @@ export function withShortened({ chain, profile }: ViewContext, view: BlockView):
   return { ...view, transactions: transactions as BlockView['transactions'] }
 }
 
-/** A transaction without the members that the profile leaves out in its block, or in the next while it is pending. */
+/** Leaves out members that the profile omits at the hardfork of its block, or of the next block while pending. */
 export function shortened({ chain, profile }: ViewContext, view: TransactionView): TransactionView {
   if (profile.omittedMembers === undefined) return view
   const { state, environment } = chain

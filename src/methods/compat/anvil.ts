@@ -56,11 +56,11 @@ const LONG_INIT_CODE = refusal(TRANSACTION_REJECTED, 'max initcode size exceeded
 
 const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
 
-/** Bytes that were signed elsewhere are decoded before they are judged. */
+/** Raw transactions are decoded before they are checked. */
 const unknownType: Refusal = (refused) =>
   refused.method.startsWith('eth_sendRaw') ? UNDECODABLE(refused) : undefined
 
-/** anvil words a call with too little gas as one with too much, and an estimate as one that ran out of it. */
+/** anvil uses one error for a call's gas whether too low or too high; an estimate runs out of gas. */
 const tooLittleGas: Refusal = ({ method, facts: { given, floor } }) => {
   if (method === 'eth_estimateGas') return outOfAllowance(given)
   const kind = floor === undefined ? 'CallGasCostMoreThanGasLimit' : 'GasFloorMoreThanGasLimit'
@@ -73,7 +73,7 @@ function outOfAllowance(gas: unknown): ErrorObject {
   return { code: TRANSACTION_REJECTED, message }
 }
 
-/** One that is in a block has a nonce that was used. */
+/** A mined transaction has a used nonce. */
 const ALREADY_KNOWN = refusal(TRANSACTION_REJECTED, ({ facts: { number } }) =>
   number === undefined ? 'transaction already imported' : NONCE_TOO_LOW,
 )
@@ -108,7 +108,7 @@ function outOfRange(height: bigint, asked: unknown): ErrorObject {
   return { code: INVALID_PARAMS, message }
 }
 
-/** The state after a block that a dump was loaded without. */
+/** The state after a block that a loaded dump lacks. */
 function stateNotFound(method: string, height: bigint, block: unknown): ErrorObject | undefined {
   if (/_(rollback|reorg)$/.test(method)) return OUT_OF_DATA
   if (/^(eth_|debug_traceCall)/.test(method)) return outOfRange(height, block)
@@ -216,7 +216,7 @@ function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObje
   return { code: REVERTED, message: reverted(anvilReason(cause, data)), data }
 }
 
-/** Undefined where nothing was said. */
+/** Undefined without a reason. */
 function anvilReason(cause: Cause, data: string): string | undefined {
   switch (cause.kind) {
     case 'text':
@@ -232,7 +232,7 @@ function anvilReason(cause: Cause, data: string): string | undefined {
   }
 }
 
-/** Bytes that are text are shown as text; else the selector, and what follows it as text where it is UTF-8. */
+/** Bytes that are text are shown as text; else the selector, and the rest as text if it is UTF-8. */
 function customReason(data: Uint8Array): string {
   const text = stringAt(data) ?? asciiOf(data)
   if (text !== undefined) return text

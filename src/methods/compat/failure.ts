@@ -1,31 +1,31 @@
-// An execution that failed, taken apart for the profiles that word the error.
+// Facts of a failed execution, from which profiles make their errors.
 import type { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { EXECUTION_ERROR, errorText, panicCode, type SourceCause } from '../../evm/reasons.ts'
 
 export interface FailedExecution {
-  /** In the words of this program: `revert too small`, `out of gas`. */
+  /** In devchain's words: `revert too small`, `out of gas`. */
   readonly reason: string
-  /** What it returned, as hex. */
+  /** Return data as hex. */
   readonly data: string
-  /** Of the transaction that it was, which is mined; undefined for a call or an estimate. */
+  /** Of the mined transaction; undefined for a call or estimate. */
   readonly hash: string | undefined
   readonly cause: Cause
-  /** Undefined where the user's source is not known, or says nothing of it. */
+  /** Undefined if the user's source does not explain it. */
   readonly sourceCause: SourceCause | undefined
-  /** Of an estimate that all gas it may have does not suffice for. */
+  /** Set for an estimate that fails even with all available gas. */
   readonly allowance: bigint | undefined
 }
 
 export type Cause =
   | { readonly kind: 'halt' }
-  /** Without a word. */
+  /** Without a reason. */
   | { readonly kind: 'revert' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'panic'; readonly code: bigint }
   | { readonly kind: 'custom' }
 
-/** What an error says of an execution; undefined for errors of other kinds. */
+/** Undefined for errors that are no failed executions. */
 export function failureOf(
   error: DevchainError,
   sourceCause?: SourceCause,
@@ -41,7 +41,7 @@ export function failureOf(
   return { reason, data: hexFromBytes(output), hash, cause, sourceCause, allowance }
 }
 
-/** The data of such an error is the output, or `{hash, data}` when it was a transaction. */
+/** The data is the output, or `{hash, data}` for a transaction. */
 function factsOf(data: unknown): { readonly hash: string | undefined; readonly data: Uint8Array } {
   if (typeof data === 'string') return { hash: undefined, data: parseBytes(data) }
   const { hash, data: output } = (data ?? {}) as { readonly hash?: string; readonly data?: string }
@@ -56,7 +56,7 @@ function causeOf(output: Uint8Array): Cause {
   return output.length === 0 ? { kind: 'revert' } : { kind: 'custom' }
 }
 
-/** A revert in the words of execution-apis, with its reason if it has one. */
+/** The wording of execution-apis, with the reason if there is one. */
 export function reverted(reason: string | undefined): string {
   return reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
 }

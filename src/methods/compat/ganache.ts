@@ -8,10 +8,10 @@ import { isCall, type Refusal, refusal, SERVER_ERROR, TRANSACTION_REJECTED } fro
 const GWEI = 10n ** 9n
 const ETHER = 10n ** 18n
 
-/** What ganache says of whatever else goes wrong. */
+/** ganache's code for other errors. */
 const ANY_ERROR = -32700
 
-/** Where its engine said so. */
+/** The position that its EVM adds to messages. */
 const PLACE = '(vm hf=shanghai -> block -> tx)'
 
 const insufficientFunds: Refusal = ({ method }) =>
@@ -78,7 +78,7 @@ export const GANACHE: Profile = {
   },
 }
 
-/** Errors of calls have what was returned as data; those of estimates and transactions an object with it. */
+/** Errors of calls have the return data as data; those of estimates and transactions an object with it. */
 function failure({ reason, data, hash, cause }: FailedExecution, method: string): ErrorObject {
   const kind = kindOf(cause, reason)
   const said = reasonOf(cause, data)
@@ -97,7 +97,7 @@ function kindOf(cause: Cause, reason: string): string {
   return reason.startsWith('invalid opcode') ? 'invalid opcode' : reason
 }
 
-/** The text of a revert, which may be empty; null without one. */
+/** The revert reason, which may be empty; null without one. */
 function reasonOf(cause: Cause, data: string): string | null {
   if (cause.kind === 'text') return cause.text
   return cause.kind === 'revert' && data !== '0x' ? '' : null

@@ -1,4 +1,4 @@
-// geth: `geth --dev`, whose answers most libraries are written for.
+// geth: `geth --dev`, which most libraries are written for.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import type { ErrorFacts } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -32,7 +32,7 @@ const GETH_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'uninitialized function'],
 ])
 
-/** In the same words, but with geth's number for whatever has none of its own. */
+/** The same message with geth's code for errors without a code of their own. */
 const IN_THESE_WORDS = refused('{message}')
 
 function refused(words: Words): Refusal {
@@ -40,8 +40,8 @@ function refused(words: Words): Refusal {
 }
 
 /**
- * Refused by the pool in these words, by a method that runs messages in the others: those of geth's state transition, with the
- * {sender} in capitals and small letters, and whatever that method says besides.
+ * One wording for refusals by the pool, another for methods that run messages: that of geth's state transition, with the
+ * {sender} in mixed and lower case, and the method's own prefix.
  */
 function twoFold(pooled: Words, called: Words): Refusal {
   return (refused) => {
@@ -56,7 +56,7 @@ function twoFold(pooled: Words, called: Words): Refusal {
   }
 }
 
-/** What stands around the words of the state transition. */
+/** Wraps the state transition's words. */
 function asTold(method: string, words: string, gas: ErrorFacts[string] | undefined): string {
   if (method === 'eth_call') return `err: ${words} (supplied gas ${gas})`
   if (method === 'eth_estimateGas') return `failed with ${gas} gas: ${words}`
@@ -68,13 +68,13 @@ const INTRINSIC_GAS_TOO_LOW = twoFold(
   'intrinsic gas too low: have {given}, want {least}',
 )
 
-/** An estimate takes it for a search that ended. */
+/** An estimate treats it as a finished search. */
 const notEnoughGas: Refusal = (refused) =>
   refused.method === 'eth_estimateGas'
     ? outOfAllowance(refused.facts.given)
     : INTRINSIC_GAS_TOO_LOW(refused)
 
-/** An estimate at a price looks at what is left of the balance before it runs anything. */
+/** An estimate with a price checks the remaining balance before it runs anything. */
 const notEnoughFunds: Refusal = (refused) => {
   const { facts } = refused
   const { balance, cost, value, price } = facts
@@ -97,7 +97,7 @@ function outOfAllowance(gas: ErrorFacts[string] | undefined): ErrorObject {
   return { code: SERVER_ERROR, message: `gas required exceeds allowance (${gas})` }
 }
 
-/** State overrides that geth does not take. */
+/** State overrides that geth refuses. */
 const badOverride: Refusal = ({ facts: { unmovable, destination, overridden } }) => {
   const account = (address: unknown): string => `account ${checksumAddress(address as Address)}`
   let told: string | undefined
@@ -109,7 +109,7 @@ const badOverride: Refusal = ({ facts: { unmovable, destination, overridden } })
   return told === undefined ? undefined : { code: SERVER_ERROR, message: told }
 }
 
-/** The last nonce of all is an error without a number of its own. */
+/** The highest nonce gets an error without a code of its own. */
 const simulatedNonceTooHigh: Refusal = ({ facts: { beyond, given, from, gasLimit } }) => {
   if (beyond === undefined) return undefined
   const sender = `address ${checksumAddress(from as Address)}, nonce: ${given}`
@@ -117,7 +117,7 @@ const simulatedNonceTooHigh: Refusal = ({ facts: { beyond, given, from, gasLimit
   return { code: INTERNAL_ERROR, message }
 }
 
-/** What a method did not find: geth's methods say it in words of their own. */
+/** geth's methods have their own wording for missing items. */
 const notThere: Refusal = ({ method, message, facts }) => {
   const { number, hash } = facts
   const isTrace = /^debug_trace/.test(method)
@@ -200,7 +200,7 @@ function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObje
   return { code: REVERTED, message: reverted(gethReason(cause, data)), data }
 }
 
-/** geth names the opcode, or its number where it has no name. */
+/** geth prints the opcode's name, or its number if it has none. */
 function haltOf(reason: string): string {
   const [, opcode] = /^invalid opcode 0x(..)/.exec(reason) ?? []
   if (opcode === undefined) return reason
@@ -209,7 +209,7 @@ function haltOf(reason: string): string {
   return `invalid opcode: ${name}`
 }
 
-/** Undefined where nothing was said; an empty reason is a reason. */
+/** Undefined without a reason; an empty reason is a reason. */
 function gethReason(cause: Cause, data: string): string | undefined {
   if (cause.kind === 'text') return cause.text
   if (cause.kind === 'revert' && data !== '0x') return ''

@@ -1,12 +1,12 @@
-// The forms that geth asks parameters for, stricter than the methods here, in the words of its decoders.
+// geth's parameter formats, stricter than the methods here, with its decoders' error messages.
 import { DevchainError } from '../../core/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Profile } from './profile.ts'
 
-/** What is wrong with a value, in geth's words. */
+/** Returns geth's message for an invalid value. */
 type Form = (value: unknown) => string | undefined
 
-/** Namespaces whose methods geth has itself; tools' methods keep the forms that those tools write. */
+/** Namespaces of geth itself; other tools' methods keep those tools' formats. */
 const OF_GETH = /^(eth|debug|net|web3|txpool)_/
 
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'safe', 'finalized']
@@ -27,7 +27,7 @@ function numberFlaw(text: string, bits: 64 | 256): string | undefined {
   return digits.length > bits / 4 ? `hex number > ${bits} bits` : undefined
 }
 
-/** What is wrong with the text of bytes, but for their count. */
+/** The flaw in hex text, except for its length. */
 function bytesFlaw(text: string): string | undefined {
   if (text === '') return undefined
   if (!/^0x/i.test(text)) return NO_PREFIX
@@ -35,7 +35,7 @@ function bytesFlaw(text: string): string | undefined {
   return /^0x[0-9a-f]*$/i.test(text) ? undefined : NO_HEX
 }
 
-/** Where a decoder of Go's fails: what it says before and after the flaw. */
+/** The target of a Go decoder, which its messages name. */
 interface Target {
   readonly type: string
   /** Of a structure; undefined for a whole parameter. */
@@ -47,7 +47,7 @@ function cannotUnmarshal(flaw: string, { type, field }: Target): string {
   return `json: cannot unmarshal ${flaw} into Go ${into} of type ${type}`
 }
 
-/** A value of a type of geth's that is written as text. */
+/** A geth type that is written as text. */
 function typed(target: Target, flawOf: (text: string) => string | undefined): Form {
   return (value) => {
     if (typeof value !== 'string') return cannotUnmarshal('non-string', target)
@@ -58,7 +58,7 @@ function typed(target: Target, flawOf: (text: string) => string | undefined): Fo
 
 function fixed(target: Target, bytes: number): Form {
   const form = typed(target, (text) => (hasWrongLength(text) ? undefined : bytesFlaw(text)))
-  // geth complains of a missing prefix and of half a byte before the length, and of foreign digits after it
+  // geth checks the prefix and odd length before the byte count, and non-hex digits after it
   const hasWrongLength = (text: string): boolean =>
     /^(0x(..)*)?$/i.test(text) && text.length !== 2 + 2 * bytes
   return (value) => {
@@ -68,11 +68,11 @@ function fixed(target: Target, bytes: number): Form {
   }
 }
 
-/** A block by number, tag or hash. What an object says is left to the method. */
+/** A block by number, tag or hash. The method checks objects. */
 const block: Form = (value) => {
   if (typeof value === 'number') return NO_PREFIX
   if (typeof value !== 'string' || TAGS.includes(value)) return undefined
-  // geth reads what is as long as a hash as a hash, and complains in the words for one
+  // geth reads text as long as a hash as a hash, and uses the messages for hashes
   if (value.length === 66) return bytesFlaw(value)
   const flaw = numberFlaw(value, 64)
   if (flaw !== undefined) return flaw
@@ -87,7 +87,7 @@ const dataForm: Form = typed({ type: 'hexutil.Bytes' }, bytesFlaw)
 
 const indexForm: Form = typed({ type: 'hexutil.Uint' }, (text) => numberFlaw(text, 64))
 
-/** The members of a transaction that geth reads as numbers, with bits, or as bytes. */
+/** Transaction members that geth reads as numbers with a bit size, or as bytes. */
 const MEMBERS: ReadonlyMap<string, (field: string) => Form> = new Map([
   ...['from', 'to'].map((name) => [name, addressMember] as const),
   ...['gas', 'nonce'].map((name) => [name, numberMember(64)] as const),
@@ -125,7 +125,7 @@ const transaction: Form = (value) => {
   return undefined
 }
 
-/** Slots are named by text that is 32 bytes; their values are such. */
+/** Slots and their values are text of 32 bytes. */
 const slotForm: Form = fixed({ type: 'Hash' }, 32)
 
 const overrides: Form = (value) => {
@@ -142,7 +142,7 @@ const overrides: Form = (value) => {
   return undefined
 }
 
-/** By what the declaration of a method calls the kind of its parameter. Quantities differ: geth counts in decimal too. */
+/** By the parameter's kind in the declaration. Quantities are not listed: geth accepts decimal too. */
 const FORMS: ReadonlyMap<string, Form> = new Map([
   ['block', block],
   ['address', addressForm],
@@ -157,7 +157,7 @@ function formOf(method: string, { decoder }: Param<unknown>): Form | undefined {
   return isIndex ? indexForm : FORMS.get(decoder.name)
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
+/** @throws {DevchainError} `INVALID_PARAMS` for the first invalid parameter */
 export const adaptGethForms: NonNullable<Profile['adaptForms']> = (method, params, declared) => {
   if (!OF_GETH.test(method)) return params
   declared.forEach((param, position) => {

@@ -26,7 +26,7 @@ const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'Called a zero-initialized variable of internal function type'],
 ])
 
-/** Methods of the specification that Hardhat names as not supported. */
+/** Methods of the specification that Hardhat does not support. */
 const ABSENT = [
   'eth_getUncleByBlockHashAndIndex',
   'eth_getUncleByBlockNumberAndIndex',
@@ -110,7 +110,7 @@ export const HARDHAT: Profile = {
 
 export const HARDHAT2: Profile = { ...HARDHAT, failure: failureAs(2) }
 
-/** Members that came with a fork: an earlier fork leaves them out. Legacy transactions never name their chain. */
+/** Members that a later hardfork added. Legacy transactions never have a chain id. */
 function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly string[] {
   return [
     ...(isAtLeast(hardfork, 'berlin') ? [] : ['type']),
@@ -119,7 +119,7 @@ function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly str
   ]
 }
 
-/** Errors of failed executions in the form of a version of Hardhat: version 2 names the hash of a transaction. */
+/** Errors of failed executions in the form of one Hardhat version: version 2 includes the transaction hash. */
 function failureAs(version: 2 | 3): (failed: FailedExecution) => ErrorObject {
   return (failed) => {
     const { reason, data, hash, cause } = failed
@@ -139,7 +139,7 @@ function facts(message: string, hash: string | undefined, data: string): Json {
   return hash === undefined ? { message, data } : { message, txHash: hash, data }
 }
 
-/** The words for what the project's source tells of a failure; undefined where it tells nothing. */
+/** The message if the project's source explains the failure; else undefined. */
 function sourceMessage({ cause, sourceCause: known }: FailedExecution): string | undefined {
   if (known === undefined || cause.kind === 'halt') return undefined
   switch (known.kind) {
@@ -178,7 +178,7 @@ function hardhatMessage(cause: Cause, reason: string, data: string): string {
     case 'custom':
       return `${EXECUTION_ERROR}reverted with an unrecognized custom error (return data: ${data})`
     case 'revert':
-      // an empty text is one
+      // an empty reason is a reason
       return data === '0x' ? NO_REASON : `${EXECUTION_ERROR}reverted with reason string ''`
     case 'halt':
       if (reason.startsWith('out of gas')) return 'Transaction ran out of gas'

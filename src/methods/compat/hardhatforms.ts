@@ -1,9 +1,9 @@
-// The forms that Hardhat's node asks parameters for: mostly stricter than the methods here, which are looked at in order before a
-// method is; some that it takes besides are put into the methods' own.
+// Hardhat's parameter formats: mostly stricter than the methods here, and checked in order before a
+// method runs; formats that only Hardhat accepts are converted.
 import { DevchainError } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
-/** What is wrong with a parameter, in Hardhat's words; `isInput` where Hardhat calls it an invalid input. */
+/** Hardhat's message for an invalid parameter; `isInput` if Hardhat calls it an invalid input. */
 interface Misfit {
   readonly words: string
   readonly isInput?: true
@@ -11,10 +11,10 @@ interface Misfit {
 
 type Form = (value: unknown) => Misfit | undefined
 
-/** A text that stands for another one. */
+/** Converts a text to another. */
 type Reading = (text: string) => string
 
-/** Other kinds of values than texts are left to the method. */
+/** The method checks values other than text. */
 function like(pattern: RegExp, name: string): Form {
   return (value) =>
     typeof value !== 'string' || pattern.test(value)
@@ -31,7 +31,7 @@ const account: Form = (value) => (typeof value === 'number' ? notText(value) : A
 
 const MAX_UINT64 = 2n ** 64n - 1n
 
-/** Seconds: a number or digits. What else there may be in its place is left to the method. */
+/** Seconds: a number or digits. The method checks other values. */
 const time: Form = (value) => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const isTime = typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : fits(value)
@@ -49,7 +49,7 @@ function fits(digits: string): boolean {
   )
 }
 
-/** A quantity that has too many bytes; others are left to the method. */
+/** A quantity with too many bytes; the method checks others. */
 const uint64: Form = (value) =>
   typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value)
     ? undefined
@@ -57,7 +57,7 @@ const uint64: Form = (value) =>
         words: `invalid value: string "${value.slice(0, MAX_SHOWN)}", expected a 8 byte hex string`,
       }
 
-/** Accounts as a call shall find them: their slots are named by 32 bytes. */
+/** State overrides: their slots are 32 bytes. */
 const overrides: Form = (value) => {
   for (const override of Object.values(value ?? {})) {
     const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
@@ -72,7 +72,7 @@ const overrides: Form = (value) => {
 
 const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
 
-/** As a quantity, or nothing of one. */
+/** A quantity, possibly without digits. */
 const DIGITS = like(/^0x[0-9a-fA-F]*$/, 'QUANTITY')
 
 const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
@@ -123,7 +123,7 @@ const storageSlot: Form = (value) => {
   return { words }
 }
 
-/** A block by number may not be asked to be canonical (EIP-1898). */
+/** `requireCanonical` needs a block hash (EIP-1898). */
 const block: Form = (value) => {
   if (typeof value !== 'object' || value === null) return undefined
   const { blockNumber, requireCanonical } = value as Readonly<Record<string, unknown>>
@@ -155,19 +155,19 @@ const FORMS: ReadonlyMap<string, readonly Form[]> = new Map([
   ['hardhat_mine', [uint64, uint64]],
 ])
 
-/** Hexadecimal digits without 0x, or none of them. */
+/** Hex digits with or without 0x, possibly none. */
 const bareHex: Reading = (text) => {
   const digits = text.startsWith('0x') ? text.slice(2) : text
   return `0x${digits === '' ? '0' : digits}`
 }
 
-/** By methods: the position of a text, and how it is read. */
+/** By method: the position of a text, and its conversion. */
 const READINGS: ReadonlyMap<string, readonly [position: number, read: Reading]> = new Map([
   ['eth_getStorageAt', [1, bareHex]],
   ['hardhat_setStorageAt', [1, bareHex]],
 ])
 
-/** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
+/** @throws {DevchainError} `INVALID_PARAMS` for the first invalid parameter */
 export const adaptHardhatForms: NonNullable<Profile['adaptForms']> = (method, params) => {
   FORMS.get(method)?.forEach((form, position) => {
     const misfit = form(params[position])

@@ -1,4 +1,4 @@
-// What Hardhat's node refuses, in its words: an object with the message stands beside each.
+// Hardhat's refusals, in its words; each also has the message in its data.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { parseAddress } from '../../core/hex.ts'
 import type { Profile } from './profile.ts'
@@ -33,7 +33,7 @@ const nonceTooHigh: Words = ({ facts: { next } }) =>
     ? '{message}'
     : `Nonce too high. Expected nonce to be {next} but got {given}. ${UNQUEUED}`
 
-/** One transaction is known while it waits; one that is in a block has a nonce that was used. */
+/** A pending transaction is known; a mined one has a used nonce. */
 const alreadyKnown: Words = (refused) =>
   refused.facts.number === undefined ? 'Known transaction: {hash}' : nonceTooLow(refused)
 
@@ -51,7 +51,7 @@ const unknownAccount: Words = ({ facts: { address } }) =>
     ? '{message}'
     : `Unknown account ${checksumAddress(parseAddress(String(address)))}`
 
-/** Hardhat words a chain id of a signature otherwise than one of a request. */
+/** Hardhat has different messages for the chain id of a signature and of a request. */
 const wrongChain: Words = ({ method, facts: { type } }) => {
   if (method !== 'eth_sendRawTransaction') {
     return 'Invalid chainId {given} provided, expected {chainId} instead.'
@@ -70,7 +70,7 @@ const NO_FEES = `EIP-1559 style fee params (maxFeePerGas or maxPriorityFeePerGas
 
 const NO_RAW_FEES = `Trying to send an EIP-1559 transaction but they are not supported by the current hard fork.${FROM_BERLIN}`
 
-/** A type that is none, or none yet. */
+/** An unknown type, or one of a later hardfork. */
 const unknownType: Words = ({ method, facts: { type, needed, hardfork } }) => {
   if (type === undefined) return '{message}'
   if (needed === undefined) return 'Invalid transaction type {type}.'
@@ -98,7 +98,7 @@ const EARLY_TAG = told(
   INVALID_PARAMS,
 )
 
-/** Values that are of the right form and cannot be. */
+/** Well-formed values that are impossible. */
 const unfit: Refusal = (refused) => {
   if (refused.facts.waiting !== undefined) return POOL_NOT_EMPTY(refused)
   if (refused.facts.tag !== undefined) return EARLY_TAG(refused)
@@ -150,7 +150,7 @@ const UNKNOWN_LOGS = told('blockHash cannot be found', INVALID_PARAMS)
 
 const UNKNOWN_METHOD = told('Method {method} is not supported', -32004)
 
-/** What there is, and not now. */
+/** Features that exist, but are unavailable now. */
 const notSupported: Refusal = (refused) => {
   if (refused.facts.needed !== undefined) return NO_SUCH_FORK(refused)
   return /setMinGasPrice$/.test(refused.method) ? WITH_BASE_FEE(refused) : UNKNOWN_METHOD(refused)

@@ -1,5 +1,5 @@
-// What makes another node of this one: what `--compat` chooses. One declaration for each node, each in a file of its own;
-// methods look here, and nowhere else, where nodes answer differently.
+// Profiles of other nodes for `--compat`. Each is one declaration in its own file; methods look only here
+// for differences between nodes.
 
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
@@ -15,73 +15,73 @@ import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Options that have another default than here. What is given, or a genesis file says, wins. */
+/** Different defaults. Given options and the genesis file win. */
 export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
 
 export interface Profile {
   readonly defaults: Defaults
   readonly chain: Partial<Behaviour>
-  /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
+  /** Methods that the node lacks: they are refused as unknown, whatever their parameters. */
   readonly absent: readonly string[]
-  /** Throws a DevchainError for parameters in a form that the node does not take. */
+  /** Throws a DevchainError for parameter formats that the node refuses. */
   readonly adaptForms: AdaptParams | undefined
-  /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
+  /** Whether `eth_mining` reports interval and automatic mining; else it is false. */
   readonly tellsMining: boolean
-  /** What `web3_clientVersion` answers, made of the program's name and version, and of what it says of itself. */
+  /** Makes the result of `web3_clientVersion` from the program's name and version, and the profile's own parts. */
   readonly clientVersion: (
     program: { readonly name: string; readonly version: string },
     own: string,
   ) => string
-  /** Whether a URL for forks is refused where there is none; else nothing happens. */
+  /** Whether setting an RPC URL without a fork is refused; else it is ignored. */
   readonly refusesUrlWithoutFork: boolean
-  /** What commands answer that have nothing to say. */
+  /** The result of commands without a result. */
   readonly ack: true | null
   /** Milliseconds of one unit of `evm_setIntervalMining`. */
   readonly intervalUnitMs: 1 | 1000
-  /** What `evm_increaseTime` answers: the sum of all increases, in seconds. */
+  /** The result of `evm_increaseTime`: the sum of all increases, in seconds. */
   readonly secondsAhead: (seconds: bigint) => string | number
   readonly nextTimestamp: (timestamp: bigint) => string | null
-  /** Whether a least gas price can be set where there is a base fee. */
+  /** Whether a minimum gas price can be set together with a base fee. */
   readonly hasLeastPriceWithBaseFee: boolean
-  /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are answered. */
+  /** Whether values can be set that the next block lacks before london or paris, and fee histories work there. */
   readonly ignoresForks: boolean
   readonly leastGasLimit: bigint
-  /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
+  /** The `reward` of `eth_feeHistory` without percentiles; undefined: one empty list per block. */
   readonly emptyReward: 'absent' | 'empty' | undefined
-  /** Members of a transaction and its receipt that are left out, by the fork of the block; undefined: none. */
+  /** Members of transactions and receipts that are left out, by the hardfork of the block; undefined: none. */
   readonly omittedMembers:
     | ((transaction: Transaction, hardfork: Hardfork) => readonly string[])
     | undefined
-  /** Whether each receipt tells its block's time, and what blobs cost there. */
+  /** Whether receipts have their block's time and blob gas price. */
   readonly receiptsTellBlock: boolean
   readonly mined: '0x0' | '0'
   /**
-   * Lenient: a filter that nobody knows has null for changes, and a block filter's first poll begins with the block that
-   * was the newest; a filter that is given for pending transactions is no matter.
+   * Lenient: unknown filters return null for changes, a block filter's first poll begins with the newest block at its
+   * creation, and the parameter of pending transaction filters is ignored.
    */
   readonly filters: 'strict' | 'lenient'
-  /** Whether the first poll of a log filter begins with stored logs: never, where a beginning is named, or always. */
+  /** Whether a log filter's first poll includes stored logs: never, only with `fromBlock`, or always. */
   readonly filterHistory: 'none' | 'named' | 'all'
-  /** Whether what is subscribed to without a WebSocket is polled as a filter is; else it is refused. */
+  /** Whether subscriptions without a WebSocket work as filters; else they are refused. */
   readonly pollsSubscriptions: boolean
-  /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */
+  /** `eth_pendingTransactions`: executable ones of the node's accounts, or all. */
   readonly pendingTransactions: 'own' | 'all'
   readonly block: BlockForm
-  /** The nodes that `eth_getProof` answers for a slot of an account without storage. */
+  /** The proof in `eth_getProof` for a slot of an account without storage. */
   readonly emptyTrieProof: readonly Uint8Array[]
-  /** Whether the genesis has traces, none, for debug_trace…; else it is refused. */
+  /** Whether debug_trace… returns an empty list for the genesis; else it is refused. */
   readonly tracesGenesis: boolean
-  /** Whether eth_getLogs takes a range all of which, or whose end, is after the newest block; else it is refused. */
+  /** Whether eth_getLogs accepts ranges that lie, or end, after the newest block; else it is refused. */
   readonly logsBeyondHead: 'all' | 'end' | 'none'
-  /** Whether a message that fails has an access list, with the failure beside it; else it is answered as a call's. */
+  /** Whether a failing message gets an access list with its error; else the error alone. */
   readonly tellsFailedAccessLists: boolean
   readonly poolSender: (sender: Address) => string
   readonly failure: ((failed: FailedExecution, method: string) => ErrorObject) | undefined
-  /** How refusals are worded, by their word; the others are worded as devchain does. */
+  /** Wording of refusals by error word; others are worded by devchain. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
 
-/** The root of an empty trie: the RLP of an empty text. */
+/** The root of an empty trie: the RLP of an empty string. */
 const EMPTY_NODE = Uint8Array.of(0x80)
 
 /** Without `--compat`. */
@@ -118,7 +118,7 @@ export const OWN: Profile = {
   refusals: {},
 }
 
-/** What commands answer that have nothing to say: null, or true where a node's users expect it. */
+/** The result of commands without a result: null, or true where the node named by `--compat` does. */
 export const ack: Encoder<true | null> = {
   name: 'null or true',
   json: { enum: [null, true] },

@@ -1,4 +1,4 @@
-// The nodes whose person can be taken, by the name that `--compat` gives them.
+// The profiles by their `--compat` name.
 import type { DevchainError } from '../../core/errors.ts'
 import type { SourceCause } from '../../evm/reasons.ts'
 import type { AllSettings } from '../../options/derived.ts'
@@ -27,10 +27,10 @@ export function profileOf(node: CompatNode | undefined): Profile {
 }
 
 /**
- * An error of a method in the words of another node.
+ * Rewords an error for the profile.
  * @param height number of the newest block
- * @param cause of a failed execution, as the user's source has it
- * @returns undefined where the error stays as it is
+ * @param cause of a failed execution in the user's source
+ * @returns undefined if the error stays as it is
  */
 export function describedBy(
   { failure, refusals }: Profile,

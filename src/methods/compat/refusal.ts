@@ -1,20 +1,20 @@
-// A request that was refused, and how the profiles word the error: in texts where {next} stands for a fact of it.
+// Refused requests, and their wording by profiles: texts in which {next} stands for a fact.
 import type { ErrorFacts } from '../../core/errors.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 
 export interface Refused {
   readonly method: string
-  /** In the words of this program. */
+  /** In devchain's words. */
   readonly message: string
-  /** The numbers and addresses that the message tells; which there are depends on the word. */
+  /** The message's numbers and addresses; which exist depends on the error word. */
   readonly facts: ErrorFacts
   readonly height: bigint
 }
 
-/** How a node words the refusal of a request; undefined: as devchain does. */
+/** A node's wording of a refusal; undefined: devchain's. */
 export type Refusal = (refused: Refused) => ErrorObject | undefined
 
-/** A text in which {method}, {message}, {height} and the facts by name are filled in. */
+/** A text with {method}, {message}, {height} and facts by name. */
 export type Words = string | ((refused: Refused) => string)
 
 /** Code of a revert whose data is the output (execution-apis). */
@@ -34,7 +34,7 @@ export function refusal(code: number, words: Words): Refusal {
   return (refused) => ({ code, message: filledIn(words, refused) })
 }
 
-/** What is no name of anything known stays. */
+/** Unknown names stay as they are. */
 export function filledIn(words: Words, refused: Refused): string {
   const { method, message, facts, height } = refused
   const known: ErrorFacts = { ...facts, method, message, height }
@@ -42,7 +42,7 @@ export function filledIn(words: Words, refused: Refused): string {
   return text.replace(/\{(\w+)\}/g, (name, key) => String(known[key] ?? name))
 }
 
-/** Whether a method runs a message without sending it. */
+/** True if the method runs a message without sending it. */
 export function isCall(method: string): boolean {
   return !/send|sign/i.test(method)
 }

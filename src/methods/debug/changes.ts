@@ -1,4 +1,4 @@
-// debug: what blocks changed.
+// debug: accounts that blocks changed.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
@@ -56,8 +56,8 @@ export const debugChangesMethods: Methods = [
 ]
 
 /**
- * The accounts that differ before and after: with one block, what that block did.
- * @throws {DevchainError} `NOT_FOUND` for blocks that are not there, `INVALID_PARAMS` for an end that is not after
+ * Accounts that differ between two blocks, or before and after one block.
+ * @throws {DevchainError} `NOT_FOUND` for unknown blocks, `INVALID_PARAMS` if the end is not after the start
  */
 async function modified(
   { chain, caller }: MethodContext,

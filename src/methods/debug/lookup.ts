@@ -1,4 +1,4 @@
-// debug: what is known by a hash or a key, accounts in the middle of a block, and the head of the chain.
+// debug: look-ups by hash or key, accounts in the middle of a block, and the head of the chain.
 import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
@@ -28,14 +28,13 @@ import { blockReference } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 
-/** What keys of code begin with in geth's database: the letter c. */
+/** geth's prefix of code keys: the letter c. */
 const CODE_PREFIX = 0x63
 
-/** Bytes of such a key. */
 const CODE_KEY_LENGTH = 33
 
 /**
- * The key of code in a database of geth's: the letter c and the code's hash, as 0x hex or as text.
+ * geth's database key of code: the letter c and the code's hash, as 0x hex or text.
  * @see https://github.com/paradigmxyz/reth/blob/main/crates/rpc/rpc/src/debug.rs debug_db_get
  */
 const codeKey: Decoder<Hash> = {
@@ -172,7 +171,7 @@ async function codeIn(world: World, codeHash: Hash): Promise<Uint8Array | null> 
   return null
 }
 
-/** @throws {DevchainError} `NOT_FOUND` for what is no key */
+/** @throws {DevchainError} `NOT_FOUND` for a hash without a known key */
 async function preimageIn(world: World, wanted: Hash): Promise<Uint8Array> {
   const key = bytesFromHex(wanted)
   const account = world.accounts.get(key)
@@ -185,7 +184,7 @@ async function preimageIn(world: World, wanted: Hash): Promise<Uint8Array> {
   throw new DevchainError('NOT_FOUND', message)
 }
 
-/** V8 has a function for it only under a flag, which is taken back: cached bytecode is valid for one set of flags. */
+/** V8 exposes this function only under a flag, which is reset: cached bytecode is valid for one set of flags. */
 function collectGarbage(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   const { runInNewContext } = process.getBuiltinModule('node:vm')

@@ -1,4 +1,4 @@
-// debug: blocks, headers, receipts and transactions as the bytes that are hashed, and what it takes to run a block elsewhere.
+// debug: blocks, headers, receipts and transactions as the bytes that are hashed, and execution witnesses.
 
 import type { Address } from '../../core/hex.ts'
 import { recordBlockHashes } from '../../evm/tracers/blockhashes.ts'
@@ -19,7 +19,7 @@ import { field, shape } from '../wire/encodeobject.ts'
 import { encodedReceipts } from '../wire/encodereceipt.ts'
 
 /**
- * The form of reth: lists without hashes, which the reader computes.
+ * reth's form: lists without hashes, which the reader computes.
  * @see https://github.com/alloy-rs/alloy/blob/main/crates/rpc-types-debug/src/execution_witness.rs
  */
 const witness = shape<Witness>('execution witness', {
@@ -85,7 +85,7 @@ export const debugRawMethods: Methods = [
   }),
 ]
 
-/** Runs the block's transactions again and takes down what they look at. */
+/** Re-executes the block's transactions and records what they read. */
 async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
   const touched = new Map<Address, Set<bigint>>()
   const hashes = recordBlockHashes(record.block.header.number)

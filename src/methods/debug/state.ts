@@ -1,4 +1,4 @@
-// debug: the accounts and storage of a block, a page at a time, in the order of their hashes.
+// debug: accounts and storage of a block in pages, in the order of their hashes.
 
 import { DevchainError } from '../../core/errors.ts'
 import {
@@ -37,13 +37,13 @@ import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, mapOf, shape } from '../wire/encodeobject.ts'
 
-/** Accounts of one page, at most. */
+/** Accounts per page. */
 const MAX_ACCOUNTS = 256
 
-/** Slots of one page, at most; those of accounts count too. */
+/** Slots per page, including those of accounts. */
 const MAX_SLOTS = 100_000
 
-/** Where a page begins: a hash, or its first bytes; none for the very first, for which some tools say `0x0`. */
+/** The start of a page: a hash or its first bytes; empty for the first page, for which some tools send `0x0`. */
 const start: Schema<Uint8Array> = {
   ...data,
   name: 'first bytes of a hash',
@@ -54,13 +54,13 @@ const start: Schema<Uint8Array> = {
 interface AccountPage {
   readonly root: Hash
   readonly accounts: readonly Account[]
-  /** Hash of the address with which the next page begins. */
+  /** Hash of the next page's first address. */
   readonly next: Hash | undefined
   readonly withCode: boolean
   readonly withStorage: boolean
 }
 
-/** An account as geth dumps it. */
+/** In geth's dump format. */
 const accountForm: Encoder<Json> = { ...anything, name: 'account', json: { type: 'object' } }
 
 const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
@@ -75,7 +75,7 @@ const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
 
 interface StoragePage {
   readonly slots: readonly StorageSlot[]
-  /** Hash of the slot with which the next page begins. */
+  /** Hash of the next page's first slot. */
   readonly next: Hash | null
 }
 
@@ -103,7 +103,7 @@ export const debugStateMethods: Methods = [
       optional('maxResults', jsonNumber, MAX_ACCOUNTS),
       optional('nocode', boolean, false),
       optional('nostorage', boolean, false),
-      // whether accounts whose address geth does not know are listed: here there are none, either way
+      // geth lists accounts with unknown addresses only if asked; here there are none
       optional('incompletes', boolean, false),
     ],
     result: accountPage,
@@ -159,7 +159,7 @@ function pageOf(
   withCode: boolean,
   withStorage: boolean,
 ): AccountPage {
-  // geth's way to ask for as many as there may be
+  // geth's way to ask for the maximum
   const count = maxResults === 0 || maxResults > MAX_ACCOUNTS ? MAX_ACCOUNTS : maxResults
   const accounts: Account[] = []
   let next: Hash | undefined
@@ -184,7 +184,7 @@ function slotsOf(world: World, contract: Address, first: Uint8Array, limit: numb
   return { slots, next: null }
 }
 
-/** An account as geth dumps it: the balance decimal, words of storage as digits. */
+/** In geth's dump format: the balance decimal, storage words as digits. */
 function accountMembers(account: Account, { withCode, withStorage }: AccountPage): Json {
   const { balance, nonce, codeHash, code } = account
   return {
@@ -213,7 +213,7 @@ function storageMembers(account: Account): Json {
   return members
 }
 
-/** A key of 32 bytes that begins with the given ones. */
+/** Pads the given bytes to a key of 32 bytes. */
 function keyFrom(first: Uint8Array): Uint8Array {
   if (first.length > 32) {
     const message = `start: expected up to 32 bytes, got ${first.length}`

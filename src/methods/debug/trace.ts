@@ -1,6 +1,7 @@
-// debug: traces in geth's forms, and the head of the chain. Struct logs are those that all clients agreed upon in 2026
-// (execution-apis, pull request 762): words of memory and storage with 0x, which geth left out before. (The node of the specification has a
-// default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
+// debug: traces in geth's formats. Struct logs follow the format that clients agreed on in 2026
+// (execution-apis, pull request 762): words of memory and storage have 0x, which geth omitted before. (The specification's
+// node has a
+// default tracer that no client library reads, and null for unknown hashes, which are errors here.)
 
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
@@ -112,7 +113,7 @@ async function traceBlock(
   recorder: Recorder,
 ): Promise<JsonText> {
   const record = await recordAt(context.chain, reference, context.caller.isWaiting)
-  // nothing ran in the genesis: indexers that begin there ask again without end where it is refused
+  // nothing ran in the genesis: indexers that begin there retry forever if it is refused
   if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
   }
@@ -121,7 +122,7 @@ async function traceBlock(
   return work.writer.end()
 }
 
-/** Writes a list with the traces of a block's transactions. */
+/** Writes the traces of a block's transactions as a list. */
 async function writeTraces(
   { chain }: MethodContext,
   work: Work,
@@ -132,7 +133,7 @@ async function writeTraces(
   writer.write('[')
   await recordBlock(chain, record, {
     work,
-    // what a recording writes as it begins is part of its entry
+    // output at the recording's begin is part of its entry
     recorder: (stage) => {
       const { index, transactionHash } = stage.place ?? { index: 0, transactionHash: '' }
       writer.write(`${index === 0 ? '' : ','}{"txHash":"${transactionHash}","result":`)
@@ -169,7 +170,7 @@ async function traceBlocks(
   return writer.end()
 }
 
-/** Those with transactions, and the last, as geth tells them. */
+/** Blocks with transactions, and the last, as geth sends them. */
 function* blocksAfter(
   { state: { tree } }: Chain,
   start: BlockRecord,

@@ -1,4 +1,4 @@
-// devchain: the network that the chain is a fork of, and links: cutting peers off and joining them again, and doing without any.
+// devchain: the forked network, and links: partitioning peers and reconnecting them.
 
 import { DevchainError } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
@@ -13,7 +13,7 @@ import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject
 import { peerShape } from '../wire/peers/encodepeer.ts'
 
 interface Order {
-  /** Undefined: all, and those to come. */
+  /** Undefined: all, including future ones. */
   readonly peer: string | undefined
   readonly on: boolean
 }

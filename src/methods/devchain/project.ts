@@ -1,5 +1,5 @@
-// The user's project: artifacts and labels that somebody hands over (devchain_addArtifacts,
-// devchain_label), which change how things are told and nothing else; and a transaction told by its names.
+// devchain: artifacts and labels from clients (devchain_addArtifacts,
+// devchain_label), which affect only logs and traces; and a transaction's named trace.
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
@@ -12,7 +12,7 @@ import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 
-/** A path, or JSON: what it is exactly is seen when it is read. */
+/** A path or JSON; validated when it is read. */
 const artifacts: Decoder<unknown> = {
   name: 'path, ABI, artifact or compiler output',
   json: {},

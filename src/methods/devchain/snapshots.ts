@@ -1,4 +1,4 @@
-// devchain: snapshots with names, and reorganizations on request.
+// devchain: named snapshots, and reorgs on request.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import {
@@ -50,7 +50,7 @@ const name: Decoder<string> = {
   },
 }
 
-/** Names begin with a letter, so that no text can mean both. */
+/** Names begin with a letter, so that they differ from ids. */
 const nameOrId: Decoder<string | number> = {
   name: 'name or id',
   json: { anyOf: [text.json, quantity.json] },
@@ -85,7 +85,7 @@ const order: Decoder<Order> = {
 
 const hashes = list(hash)
 
-/** Not of the blocks themselves, which those of long runs would be made for. */
+/** Hashes only: in bulk-mined runs the blocks themselves would have to be made. */
 function hashesOf(blocks: BlockRange): Hash[] {
   return Array.from({ length: blocks.length }, (_, index) => blocks.hashAt(index))
 }

@@ -133,7 +133,7 @@ export const blockMethods: Methods = [
   }),
 ]
 
-/** What there is of something in a block; null when there is no such block. */
+/** Null if there is no such block. */
 function countAt(
   { chain, caller }: MethodContext,
   block: BlockReference,
@@ -183,10 +183,10 @@ async function uncleAt(
   )
 }
 
-/** Where answers leave the weights out. */
+/** For replies without total difficulties. */
 const NOT_WEIGHED = { cumulativeDifficulty: undefined, totalDifficulty: undefined }
 
-/** What an uncle weighs; one whose block is no longer kept, without the uncles that it may have had itself. */
+/** An uncle's difficulties. If its block is no longer kept, its own uncles are left out. */
 function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle>[1] {
   const record = blockByHash(tree, hashHeader(uncle))
   const parentTotal = blockByHash(tree, uncle.parentHash)?.totalDifficulty ?? 0n

@@ -1,4 +1,4 @@
-// eth: calls and signed transactions that build on each other, run without being sent.
+// eth: bundles of calls and signed transactions, simulated in order.
 
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
@@ -37,7 +37,7 @@ import { transactionRequest } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, plainInteger, shape, stackField } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
 
-/** A bundle of calls, in erigon's name of its overrides and in another that clients use. */
+/** A bundle of calls; its overrides have erigon's name or another that clients use. */
 const bundleOfCalls: Decoder<CallBundle> = refined(
   members('bundle', {
     transactions: list(transactionRequest),
@@ -50,14 +50,14 @@ const bundleOfCalls: Decoder<CallBundle> = refined(
   }),
 )
 
-/** On which state: after a block, or in the middle of it. */
+/** The state to run on: after a block, or in the middle of it. */
 interface StateContext {
   readonly reference: BlockReference
-  /** Before the transaction of this index; after all when undefined. */
+  /** Before the transaction of this index; undefined: after all. */
   readonly index: number | undefined
 }
 
-/** How many of the block's transactions come before; -1 for all. */
+/** How many of the block's transactions run before; -1 for all. */
 const transactionIndex: Decoder<number | undefined> = {
   name: 'transaction index or -1',
   json: { anyOf: [quantity.json, { const: -1 }] },
@@ -79,7 +79,7 @@ const callAnswer: Encoder<Explained<CallAnswer>> = shape('call answer', {
   solidityStack: stackField,
 })
 
-/** Flashbots' members of a bundle; those of mev-geth besides. */
+/** Flashbots' members of a bundle, and those of mev-geth. */
 const bundleMembers = members('bundle', {
   txs: list(data),
   blockNumber: quantity,
@@ -94,7 +94,7 @@ const bundleMembers = members('bundle', {
 
 interface BundleOrder {
   readonly bundle: Omit<Bundle, 'transactions'>
-  /** As they are sent. */
+  /** As sent. */
   readonly encoded: readonly Uint8Array[]
   readonly timeoutMs: number | undefined
 }
@@ -137,8 +137,7 @@ const bundleRun: Encoder<Explained<BundleRun>> = shape('bundle run', {
 })
 
 /**
- * What Flashbots' relay answers: amounts as decimal text, gas as numbers. Prices are what the miner gets for each gas, all
- * told.
+ * The result of Flashbots' relay: amounts as decimal text, gas as numbers. Prices are the miner's total income per gas.
  * @see https://docs.flashbots.net/flashbots-auction/advanced/rpc-endpoint#eth_callbundle
  */
 const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer', {
@@ -223,15 +222,15 @@ function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bi
 }
 
 /**
- * Gives work up when its caller is gone or its time is over.
- * @throws {DevchainError} `LIMIT_EXCEEDED` when it took longer
+ * Cancels work when the client disconnects or on timeout.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` on timeout
  */
 async function within<T>(
   timeoutMs: number | undefined,
   { isWaiting }: MessageCaller,
   work: (isAwaited: () => boolean) => Promise<T>,
 ): Promise<T> {
-  // none is how clients say that they do not mind
+  // clients send 0 for no timeout
   const end = timeoutMs ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
   const isOver = (): boolean => performance.now() > end
   try {

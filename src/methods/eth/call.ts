@@ -1,4 +1,4 @@
-// eth: messages that are run and leave no trace: calls, estimates, access lists.
+// eth: messages that run without effects: calls, estimates, access lists.
 
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import { whenThere } from '../../core/promises.ts'
@@ -107,7 +107,7 @@ export const callMethods: Methods = [
       })
       const { outcome } = answer
       const { failure, output, consoleLines } = outcome
-      // what succeeds is sent next, and prints its lines then
+      // a message that succeeds is sent next, and prints its lines then
       if (failure === undefined) return answer
       if (!profile.tellsFailedAccessLists) {
         throw withRun(executionError(failure, output, consoleLines), runOf(outcome))

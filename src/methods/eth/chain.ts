@@ -1,4 +1,4 @@
-// eth: the chain as a whole: who it is, how far it is, who mines it.
+// eth: the chain as a whole: its id, height and miner.
 
 import { addresses } from '../../node/accounts/accounts.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -11,7 +11,7 @@ import { PROTOCOL_VERSION } from '../common/version.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodesync.ts'
 
-/** Nothing is bridged here, so no transaction ever waits for signatures. */
+/** There is no bridge, so no transaction waits for signatures. */
 const bridgeState: Encoder<number> = shape<number>('bridge state', {
   extTxsWaitingForSignatures: field(list(hash), () => []),
   parentBlockchainBestChainHeight: field(plainInteger, (height) => BigInt(height)),

@@ -1,4 +1,4 @@
-// eth: the rules of the chain, for who wants to know before they change.
+// eth: the chain's rules and the data it keeps.
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
@@ -8,7 +8,7 @@ import type { Encoder } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { field, mapOf, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
-/** What `eth_capabilities` tells of. */
+/** Kinds of data in `eth_capabilities`. */
 const KEPT = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs']
 
 const addressesByName = mapOf('addresses by name', address)
@@ -29,7 +29,7 @@ const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', 
   systemContracts: field(addressesByName, ({ systemContracts }) => systemContracts),
 })
 
-/** Something that nodes may have forgotten of old blocks. Here all is kept from the genesis on, for as long as the chain runs. */
+/** Nodes may prune old data of this kind. Here everything is kept from the genesis on, while the chain runs. */
 const kept: Encoder<Block> = shape<Block>('kept', {
   disabled: field(boolean, () => false),
   oldestBlock: field(quantityResult, () => 0n),

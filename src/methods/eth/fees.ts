@@ -1,4 +1,4 @@
-// eth: what gas costs, now and in the past.
+// eth: gas prices, now and in the past.
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
@@ -115,7 +115,7 @@ export const feeMethods: Methods = [
   }),
 ]
 
-/** Which of a list a path names, from 1 on. */
+/** The position in a list that a path names, from 1. */
 function positionOf(path: string): number {
   return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
 }

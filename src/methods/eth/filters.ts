@@ -1,4 +1,4 @@
-// eth: filters that are polled, and queries of stored logs.
+// eth: filters, and queries of stored logs.
 
 import { DevchainError } from '../../core/errors.ts'
 import { listed, plural } from '../../core/format.ts'
@@ -21,13 +21,13 @@ import { quantityResult } from '../wire/encodeobject.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
-/** Logs that are written before others may have their turn. */
+/** Logs written before other work gets a turn. */
 const LOGS_IN_A_ROW = 64
 
-/** Logs, from so many on written in pieces. */
+/** From so many logs on, the reply is written in pieces. */
 const VERY_MANY_LOGS = 8_192
 
-/** Logs as an answer. Very many are written here, with turns for others: as one text they leave much garbage. */
+/** A very long list is written in pieces, yielding to other work: as one text it would leave much garbage. */
 export function answerLogs(
   { textOfLogs }: Pick<MethodContext, 'textOfLogs'>,
   entries: readonly LogEntry[],
@@ -144,25 +144,25 @@ export const filterMethods: Methods = [
   }),
 ]
 
-/** What logs a query matches, in words: `logs of 0x…, by 2 topics`. */
+/** A log query in words: `logs of 0x…, by 2 topics`. */
 export function queryText({ addresses, topics }: LogQuery): string {
   const count = topics.filter((each) => each !== null && each.length > 0).length
   const from = addresses.length === 0 ? '' : ` of ${listed(addresses)}`
   return `logs${from}${count === 0 ? '' : `, by ${plural(count, 'topic')}`}`
 }
 
-/** A filter of new blocks, as nodes begin it. */
+/** A block filter, starting as in the profile's node. */
 export function addBlockFilter({ chain, filters, profile }: MethodContext): bigint {
   const newest = profile.filters === 'lenient' ? headOf(chain.state.tree).block.hash : undefined
   return filters.addBlockFilter(newest)
 }
 
-/** A filter that is not there, where that is no error. */
+/** True for an unknown filter, if the profile does not treat it as an error. */
 function isUnknown({ filters, profile }: MethodContext, id: bigint): boolean {
   return profile.filters === 'lenient' && !filters.has(id)
 }
 
-/** @param before logs that it begins with */
+/** @param before stored logs that come first */
 function answerChanges(
   context: MethodContext,
   id: bigint,
@@ -188,8 +188,8 @@ async function answerFirst(context: MethodContext, id: bigint): Promise<FilterCh
 }
 
 /**
- * @param taken how much of a range may be after the newest block
- * @throws {DevchainError} `INVALID_PARAMS` for a range that begins or ends after it, `NOT_FOUND` where it may end there
+ * @param taken whether ranges may lie, or end, after the newest block
+ * @throws {DevchainError} `INVALID_PARAMS` for a range that begins or ends after it, `NOT_FOUND` where only the end may
  */
 function refuseFuture(
   { state }: Chain,

@@ -1,4 +1,4 @@
-// eth: transactions that are sent, at once or under conditions, with their receipt or without.
+// eth: sending transactions, immediately or under conditions, with or without waiting for the receipt.
 
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
@@ -27,7 +27,7 @@ const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = refined(
     new Map([...words].map(([slot, word]) => [quantity.decode(slot, `${path}.${slot}`), word])),
 )
 
-/** The root of an account's storage, or words by slot. */
+/** The account's storage root, or values by slot. */
 const expectedStorage: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
   name: 'storage root or words by slot',
   json: { anyOf: [hash.json, slotWords.json] },
@@ -53,7 +53,7 @@ const conditions: Decoder<Conditions> = refined(
   ({ knownAccounts: accounts, ...ranges }) => ({ accounts, ...ranges }),
 )
 
-/** How long a receipt is waited for: geth's numbers. */
+/** Milliseconds to wait for a receipt, as in geth. */
 const USUAL_WAIT_MS = 20_000
 
 const LONGEST_WAIT_MS = 60_000
@@ -129,8 +129,8 @@ export const sendMethods: Methods = [
       resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
   }),
   /**
-   * Gas that is not given is estimated, whatever `eth_sendTransaction` would take, so that what would fail is not filled
-   * in but refused with the reason.
+   * Missing gas is always estimated, even if `eth_sendTransaction` would use a default, so that a failing transaction is
+   * refused with its reason.
    */
   method({
     name: 'eth_fillTransaction',

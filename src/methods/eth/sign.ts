@@ -1,4 +1,4 @@
-// eth: signatures over messages and structured data, and signed transactions that are not sent.
+// eth: signing messages, structured data and transactions, without sending.
 
 import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
@@ -12,7 +12,7 @@ import { ACCOUNT, MESSAGE } from '../common/examples.ts'
 import { keyAt, signMessage } from '../common/sign.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 
-/** Structured data as an object, or as the JSON text of one, which is what some wallets send. */
+/** An object, or its JSON text, which some wallets send. */
 const typedData: Decoder<TypedData> = {
   name: 'typed data',
   json: { anyOf: [{ type: 'object' }, { type: 'string' }] },

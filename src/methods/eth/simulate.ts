@@ -1,4 +1,4 @@
-// eth: whole blocks of calls that are only imagined.
+// eth: simulated blocks of calls.
 
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure } from '../../evm/executor.ts'
@@ -22,13 +22,12 @@ import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts
 import { logShape } from '../wire/encodelog.ts'
 import { field, fieldIfAny, quantityResult, shape, stackField } from '../wire/encodeobject.ts'
 
-/** A simulation, and how its blocks are to be written. */
+/** A simulation, and the form of its blocks. */
 interface Order {
   readonly simulation: Simulation
   readonly full: boolean
 }
 
-/** An imagined block, ready to be written. */
 interface SimulatedView extends BlockView {
   readonly calls: readonly Explained<SimulatedCall>[]
 }
@@ -52,7 +51,7 @@ const order: Decoder<Order> = refined(
   }),
 )
 
-/** Execution-apis' numbers for a call that reverted and for one that halted, whatever other methods answer. */
+/** Codes of execution-apis for a reverted and a halted call, independent of the profile. */
 const REVERTED = 3
 const HALTED = -32015
 
@@ -90,14 +89,14 @@ const simulatedCall: Encoder<Explained<SimulatedCall>> = shape('simulated call',
   ),
 })
 
-/** The members of a block that execution-apis knows: it has the sums of difficulties no more. */
+/** Block members of execution-apis: without total difficulties. */
 const {
   totalDifficulty: _total,
   cumulativeDifficulty: _cumulative,
   ...simulatedFields
 } = blockFields
 
-/** A block as `eth_getBlockByNumber` answers it, and what came of its calls. */
+/** As in `eth_getBlockByNumber`, with the results of its calls. */
 const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated block', {
   ...simulatedFields,
   calls: field(list(simulatedCall), ({ calls }) => calls),
@@ -147,7 +146,7 @@ export const simulateMethods: Methods = [
   }),
 ]
 
-/** In geth's words, which clients of this method know: "execution reverted: …". */
+/** geth's wording, which clients of this method expect: "execution reverted: …". */
 export function failureText({ kind, reason }: Failure): string {
   if (kind === 'halt') return reason
   const why = reason.replace(/^revert ?/, '')

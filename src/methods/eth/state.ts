@@ -31,7 +31,6 @@ import { keyed, refined } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { field, mapOf, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 
-/** Slots by account. */
 const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined(
   keyed('storage slots', list(quantity)),
   (slots, path) =>
@@ -40,10 +39,10 @@ const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined
 
 const wordsByAccount = mapOf('storage values', list(hash))
 
-/** A slot as it was asked for. */
+/** A slot as requested. */
 interface StorageKey {
   readonly slot: bigint
-  /** How the answer names it: 32 bytes where they were asked for, else a QUANTITY (geth's rule). */
+  /** Its form in the reply: 32 bytes if requested so, else a QUANTITY (geth's rule). */
   readonly key: string
 }
 
@@ -57,7 +56,7 @@ const storageKey: Schema<StorageKey> = {
   },
 }
 
-/** A slot and the nodes that lead to it, or to where it would be. */
+/** A slot with the trie nodes that lead to it, or to where it would be. */
 interface SlotProof extends StorageKey {
   readonly value: bigint
   readonly nodes: readonly Uint8Array[]
@@ -216,20 +215,20 @@ function accountOrEmpty(world: World, account: Address): Account {
   return accountAt(world, account) ?? emptyAccount(account)
 }
 
-/** The nonce after all transactions of the account that wait, mineable in one block or not. */
+/** The nonce after all pending transactions of the account, executable or not. */
 function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
   return nextNonce(pool, headOf(tree).world, account)
 }
 
-/** Slots that one request may name, as in geth: a slot of a large contract has some 4 KB of nodes. */
+/** Limit per request, as in geth: a slot of a large contract has about 4 KB of nodes. */
 const MAX_SLOTS = 1_024
 
-/** Slots proven before others have their turn: in a large contract each takes a while. */
+/** Slots proven before other work gets a turn: in a large contract each takes long. */
 const SLOTS_A_TURN = 30
 
 /**
- * An account that is not there is proven absent, and has the members of an empty one (EIP-1186).
- * @param empty what proves that an empty trie has nothing
+ * A missing account is proven absent, and has the members of an empty one (EIP-1186).
+ * @param empty the proof for an empty trie
  * @throws {DevchainError} `LIMIT_EXCEEDED` for more than 1,024 slots
  */
 async function proofOf(

@@ -1,4 +1,4 @@
-// eth: notifications over WebSocket, which some nodes let others poll.
+// eth: subscriptions over WebSocket, which some nodes also offer for polling.
 import { DevchainError } from '../../core/errors.ts'
 import { plural, short } from '../../core/format.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
@@ -30,17 +30,17 @@ const KINDS = [
   'syncing',
 ] as const
 
-/** Transactions that one subscription for receipts may name, as in geth. */
+/** Transaction hashes per receipt subscription, as in geth. */
 const MAX_HASHES = 200
 
 /**
- * The second parameter: a filter for logs, whether bodies are wanted for pending transactions, which transactions'
- * receipts are, else nothing.
+ * The second parameter: a log filter, whether pending transactions come in full, or the hashes whose receipts are
+ * wanted.
  */
 interface Details {
   readonly query: LogQuery
   readonly bodies: boolean
-  /** None: all. */
+  /** Empty: all. */
   readonly hashes: ReadonlySet<Hash>
   readonly given: 'nothing' | 'a boolean' | 'an object' | 'transaction hashes'
 }
@@ -117,7 +117,7 @@ export const subscribeMethods: Methods = [
   }),
 ]
 
-/** What is subscribed to, in words. */
+/** A subscription in words. */
 function subscriptionText(
   kind: (typeof KINDS)[number],
   { query, bodies, hashes }: Details,
@@ -127,7 +127,7 @@ function subscriptionText(
   return bodies ? `${kind} with bodies` : kind
 }
 
-/** The filter that does for a subscription where nobody can be notified; undefined where none does. */
+/** The filter that replaces a subscription without a WebSocket; undefined if there is none. */
 function polledInstead(
   context: MethodContext,
   kind: (typeof KINDS)[number],
@@ -140,10 +140,10 @@ function polledInstead(
   return kind === 'newPendingTransactions' ? filters.addPendingFilter() : undefined
 }
 
-/** Heads that one change of the chain notifies of, as the summary says: a billion blocks can be mined at once. */
+/** Heads per change of the chain, as in the summary: a billion blocks can be mined at once. */
 const MAX_HEADS = 10_000
 
-/** The newest of many blocks, the oldest of them first. */
+/** The newest blocks, oldest first. */
 function newest({ chain }: MethodContext, heads: BlockRange, limit: number): Selection {
   const most = Math.min(heads.length, limit)
   return selection(most, function* () {
@@ -166,7 +166,7 @@ function logsThatMatch(query: LogQuery, blocks: readonly BlockLogs[]): Selection
   })
 }
 
-/** The receipts of each block that are wanted: those of a block together, as clients agreed upon. */
+/** Matching receipts, one list per block, as clients agreed. */
 function receiptsOf(
   context: MethodContext,
   heads: BlockRange,
@@ -214,7 +214,7 @@ function selectorOf(
   return selectors[kind]
 }
 
-/** What may be given with each kind, as `Details` has it and in words. */
+/** Allowed details of each kind, in types and words. */
 const TAKEN = {
   newHeads: ['nothing', 'nothing'],
   syncing: ['nothing', 'nothing'],
@@ -230,7 +230,7 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Subscribers learn how it is at once, after they have their id; then when it changes: see `Subscriptions.tellSyncing`. */
+/** Subscribers get the current status right after their id; later changes come from `Subscriptions.tellSyncing`. */
 function tellSyncing(session: Session, id: string, status: SyncStatus | undefined): void {
   const params = [{ subscription: id, result: syncChange(status) }]
   setImmediate(() => session.notify('eth_subscription', { most: 1, params }))

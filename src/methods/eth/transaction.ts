@@ -33,7 +33,7 @@ import {
   viewOfPooled,
 } from '../wire/encodetransaction.ts'
 
-/** A transaction that waits, without a block or with zeros in place of its block. */
+/** A pending transaction, with its block members missing or zero. */
 const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: boolean }> = {
   name: 'pending transaction',
   json: pendingTransactionShape.json,
@@ -100,7 +100,7 @@ export const transactionMethods: Methods = [
       return place === undefined ? null : viewOfReceipt(context, place)
     },
   }),
-  // null as from every look-up of a transaction, and in execution-apis' test of an unknown one, though its schema has no null
+  // null, as in every look-up of a transaction and in execution-apis' test of an unknown one, though its schema lacks null
   method({
     name: 'eth_getRawTransactionByHash',
     aliases: ['debug_getRawTransaction'],

@@ -1,4 +1,4 @@
-// eth: work for miners, and how fast they and the chain are.
+// eth: work for miners, and hash rates.
 
 import { wordFromBigint } from '../../core/hex.ts'
 import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'
@@ -41,7 +41,7 @@ export const workMethods: Methods = [
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
   }),
-  /** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */
+  /** The first call may take seconds: a thread builds the cache for checking proofs once. */
   method({
     name: 'eth_submitWork',
     summary:
@@ -82,11 +82,11 @@ export const workMethods: Methods = [
   }),
 ]
 
-/** Difficulty of the blocks that are at most an hour older than the newest, by the seconds of an hour. */
+/** The sum of difficulties in the hour before the newest block, divided by its seconds. */
 function hashrateOf(tree: BlockTree): bigint {
   const head = headOf(tree)
   const since = head.block.header.timestamp - SECONDS_PER_HOUR
-  // timestamps rise, so the oldest block of the hour is found in O(log n)
+  // timestamps rise, so a binary search finds the hour's oldest block
   let low = 0
   let high = tree.canonical.length - 1
   while (low < high) {

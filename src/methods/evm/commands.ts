@@ -1,4 +1,4 @@
-// evm: snapshots, mining, the time of blocks, and accounts without keys.
+// evm: snapshots, mining, block times, and impersonation.
 
 import { DevchainError } from '../../core/errors.ts'
 import { number, time } from '../../core/format.ts'
@@ -27,7 +27,7 @@ import { requireUnlinked } from '../common/peers.ts'
 import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 import { plainInteger, quantityResult } from '../wire/encodeobject.ts'
 
-/** An interval, or the shortest and the longest of random ones (hardhat). */
+/** An interval, or the bounds of random ones (hardhat). */
 const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = {
   name: 'interval or [shortest, longest]',
   json: {
@@ -48,14 +48,14 @@ const interval: Decoder<{ readonly shortest: number; readonly longest: number }>
   },
 }
 
-/** A sum of seconds in the form of the node whose ways are taken. */
+/** A sum of seconds in the profile's form. */
 const secondsAhead: Encoder<string | number> = {
   name: 'seconds',
   json: { anyOf: [quantity.json, { type: 'integer' }] },
   encode: (value) => value,
 }
 
-/** Above this a time is one of JavaScript, in milliseconds: as seconds it would be in the year 33658. */
+/** Larger times are JavaScript milliseconds: as seconds they would be after the year 33658. */
 const MILLISECONDS_FROM = 10n ** 12n
 
 export const evmMethods: Methods = [
@@ -200,7 +200,7 @@ export const evmMethods: Methods = [
       return profile.nextTimestamp(timestamp)
     },
   }),
-  /** Ganache and anvil answer a JSON number, which may be negative. Ganache goes back in time, which no chain can. */
+  /** Ganache and anvil return a JSON number, which may be negative. Ganache can go back in time; chains here cannot. */
   method({
     name: 'evm_setTime',
     aliases: ['anvil_setTime', 'hardhat_setTime'],

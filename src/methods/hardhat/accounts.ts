@@ -1,4 +1,4 @@
-// hardhat: balances, code, nonces and slots set without a transaction, and senders without keys.
+// hardhat: setting balances, code, nonces and slots, and impersonation.
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto/crypto.ts'
@@ -19,10 +19,10 @@ import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
 
-/** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
+/** A storage slot or value: 32 bytes or any QUANTITY, as an integer. */
 const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
 
-/** Whether there was something to end; null where the node of the profile does not say. */
+/** Whether there was something to stop; null where the profile's node does not say. */
 const ended: Encoder<boolean | null> = {
   name: 'null or boolean',
   json: { enum: [null, true, false] },
@@ -113,7 +113,7 @@ export const hardhatAccountMethods: Methods = [
   }),
 ]
 
-/** Where nonces do not go back they are set upwards only, and while nothing waits. */
+/** Where nonces cannot go back, they can only be raised, and only without pending transactions. */
 function checkNonceChange(
   { config, pool, tree }: ChainState,
   account: Address,

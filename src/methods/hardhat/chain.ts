@@ -1,4 +1,4 @@
-// hardhat: what the chain is, going back to its beginning, its log, and what was compiled.
+// hardhat: chain information, reset, logging, and compilations.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
@@ -18,7 +18,7 @@ import { clientVersionOf } from '../common/version.ts'
 import { members } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, shape } from '../wire/encodeobject.ts'
 
-/** A block of a network: what others take as a number may be all that the option takes. */
+/** A block of the forked network; also a JSON integer. */
 const forkBlock: Decoder<string> = {
   name: 'block of a network',
   json: {
@@ -36,10 +36,10 @@ const forkMembers = { jsonRpcUrl: text, blockNumber: forkBlock }
 
 const forkingMember = members('forking', forkMembers)
 
-/** Anvil also takes what names a network without `forking` around it. */
+/** Anvil also accepts the fork members without `forking` around them. */
 const optionMembers = members('options', { forking: forkingMember, ...forkMembers })
 
-/** Which network the chain is a fork of from now on: undefined for none, or the one it began with. */
+/** The fork after the reset: undefined for none, or the initial one. */
 const resetOptions: Decoder<ForkOrder | undefined> = {
   name: 'options',
   json: optionMembers.json,
@@ -55,7 +55,7 @@ const resetOptions: Decoder<ForkOrder | undefined> = {
   },
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a list, and for an object that says something, but nothing that is known */
+/** @throws {DevchainError} `INVALID_PARAMS` for a list, and for an object with only unknown members */
 function requireMeant(value: unknown, path: string, known: readonly string[]): void {
   const names = Object.keys(value ?? {})
   const isMeant = names.length === 0 || names.some((name) => known.includes(name))
@@ -86,7 +86,6 @@ function namesAny({ url, block }: ForkOrder): boolean {
   return url !== undefined || block !== undefined
 }
 
-/** What is said of a chain as a whole. */
 interface Metadata {
   readonly clientVersion: string
   readonly state: ChainState
@@ -94,7 +93,7 @@ interface Metadata {
   readonly snapshots: readonly Snapshot[]
 }
 
-/** By id, the number and the hash of the block at which each was taken. */
+/** By id: number and hash of the block of each snapshot. */
 const snapshotsShape: Encoder<readonly Snapshot[]> = {
   name: 'snapshots',
   json: { type: 'object', additionalProperties: { type: 'array' } },
@@ -107,7 +106,7 @@ const snapshotsShape: Encoder<readonly Snapshot[]> = {
     ),
 }
 
-/** The network that the chain is a fork of, in the words of hardhat. */
+/** The forked network in hardhat's form. */
 const forkedNetwork: Encoder<Upstream> = shape<Upstream>('forked network', {
   chainId: field(plainInteger, ({ chainId }) => chainId),
   forkBlockNumber: field(plainInteger, ({ number }) => number),
@@ -154,7 +153,7 @@ export const hardhatChainMethods: Methods = [
     aliases: ['anvil_reset'],
     summary:
       'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
-    // a URL may have a key
+    // a URL may contain a key
     params: [secret(optional('options', resetOptions))],
     example: { params: [], result: null },
     handle: async ({ chain, peers, forking }, order) => {

@@ -1,4 +1,4 @@
-// hardhat: mining, what waits for it, and what is in the header of the next blocks.
+// hardhat: mining, the pool, and headers of the next blocks.
 import { DevchainError } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
 import { hashAfter } from '../../node/ledger/chainstate.ts'

@@ -1,6 +1,6 @@
-// ots: what the Otterscan explorer asks of a node besides the usual methods, in level 8 of its API. Quantities are hex
-// everywhere; where the nodes that serve it differ (logs left out of receipts, `value` null in calls that move none), the
-// leaner form is taken, as the explorer asks for whole receipts where it shows them.
+// ots: the methods of the Otterscan explorer, in level 8 of its API. Quantities are hex
+// everywhere; where serving nodes differ (logs in receipts, `value` null in calls that move none), the
+// shorter form is used, as the explorer requests whole receipts when it needs them.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -21,13 +21,13 @@ import { blockReference } from '../wire/decodeblock.ts'
 import { creation, type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
 import { plainInteger } from '../wire/encodeobject.ts'
 
-/** Of the API: the explorer asks for it before all else. */
+/** The API level, which the explorer requests first. */
 const LEVEL = 8
 
-/** Entries of one page, at most, but for the rest of the last block. */
+/** Entries per page, plus the rest of the last block. */
 const MAX_SIZE = 1_000
 
-/** Transactions of an account before a block, newest first. Block 0 stands for the one after the newest. */
+/** An account's transactions before a block, newest first. Block 0 means the one after the newest. */
 export async function searchBefore(
   { chain, options }: MethodContext,
   account: Address,
@@ -43,7 +43,7 @@ export async function searchBefore(
   return { places: toldOf(chain, places), isFirst, isLast: isComplete }
 }
 
-/** Transactions of an account after a block, newest first. Block 0 stands for the beginning. */
+/** An account's transactions after a block, newest first. Block 0 means the beginning. */
 export async function searchAfter(
   { chain, options }: MethodContext,
   account: Address,
@@ -57,7 +57,7 @@ export async function searchAfter(
   return { places: toldOf(chain, places).toReversed(), isFirst: isComplete, isLast }
 }
 
-/** With what receipts of their network tell of their blocks. */
+/** Adds the block members that the forked network's receipts have. */
 function toldOf({ state }: Chain, places: readonly TransactionPlace[]): SearchPage['places'] {
   const { upstream } = state.config
   return places.map((place) => ({

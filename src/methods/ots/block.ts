@@ -1,4 +1,4 @@
-// ots: blocks a page at a time, and what happened within a transaction.
+// ots: blocks in pages, and operations within a transaction.
 
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
@@ -99,8 +99,8 @@ export const otsBlockMethods: Methods = [
 const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
 
 /**
- * Transfers, destructions and creations within a transaction, in their order. What failed, alone or with a frame around
- * it, did not happen and is left out.
+ * A transaction's transfers, destructions and creations in order, without those in
+ * failed frames.
  */
 export async function operationsOf(
   context: MethodContext,
@@ -119,7 +119,7 @@ export async function operationsOf(
   return operations
 }
 
-/** All calls of a transaction, each before those that it made. */
+/** All calls of a transaction, in execution order. */
 export async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
   const top = await framesOf(context, minedPlace(context.chain, hash))
   const calls: TracedCall[] = []
@@ -148,7 +148,7 @@ function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefin
   }
 }
 
-/** The outermost frame of a mined transaction, run again. */
+/** Re-executes a mined transaction. @returns its outermost frame */
 async function framesOf(
   { chain, options }: MethodContext,
   place: TransactionPlace,

@@ -1,4 +1,4 @@
-// trace: messages and signed transactions that are run and traced, and leave nothing.
+// trace: traces of messages and signed transactions that run without effects.
 
 import {
   type TracedRun,
@@ -23,7 +23,7 @@ import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
 
-/** A pair of a message and what is wanted of it. */
+/** A message and the parts of its trace. */
 const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
   name: '[transaction, types]',
   json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
@@ -109,7 +109,7 @@ export const traceCallMethods: Methods = [
   }),
 ]
 
-/** Records a run that is in no block. */
+/** Records a run outside any block. */
 async function recordOne(
   context: MethodContext,
   wanted: readonly Part[],

@@ -8,21 +8,20 @@ import type { Decoder } from '../../rpc/schema.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 
-/** Frames that one request is answered at most. */
+/** Frames per reply. */
 const MAX_COUNT = 10_000
 
-/** Which frames are wanted. */
 export interface FrameQuery {
   readonly fromBlock: BlockReference
   readonly toBlock: BlockReference
   readonly from: ReadonlySet<Address> | undefined
   readonly to: ReadonlySet<Address> | undefined
-  /** Given both addresses: whether a frame must match either or both. */
+  /** With both addresses: whether a frame must match either or both. */
   readonly mode: 'union' | 'intersection'
-  /** Frames that are skipped. */
+  /** Frames to skip. */
   readonly after: number
   readonly count: number
-  /** False: the request names no `count`, and ours bounds it. */
+  /** False: the request has no `count`, and the default applies. */
   readonly isCountGiven: boolean
 }
 
@@ -38,7 +37,7 @@ const known = members('trace filter', {
 
 /**
  * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode = intersection, after = 0, count = 10000}`.
- * Blocks may be tags; addresses may be one or a list, of which an empty one means any.
+ * Blocks may be tags; addresses may be one or a list; an empty list means any.
  */
 export const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
   const { count = MAX_COUNT } = given
@@ -58,7 +57,7 @@ export const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
   }
 })
 
-/** True for a frame from and to one of the addresses; a creation is to what it made, a destruction to who inherits. */
+/** A creation's recipient is the new contract, a destruction's is the beneficiary. */
 export function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): boolean {
   const isFrom = from?.has(frame.from)
   const isTo = to === undefined ? undefined : frame.to !== null && to.has(frame.to)
@@ -67,7 +66,7 @@ export function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): 
   return mode === 'union' ? isFrom || isTo : isFrom && isTo
 }
 
-/** True for a reward to one of the addresses: it is from nobody. */
+/** A reward has no sender. */
 export function matchesReward({ from, to, mode }: FrameQuery, author: Address): boolean {
   if (from === undefined) return to?.has(author) ?? true
   return mode === 'union' && to?.has(author) === true

@@ -1,8 +1,8 @@
-// trace: frames, state differences and operations in the form of OpenEthereum, which client libraries read. Where the
-// node of the specification is odd, the sane reading is taken: `input` and `output` are each frame's own, inner
-// creations that failed are listed, `trace_get` takes a place in the transaction's tree of frames, and `trace_filter`
-// looks at each frame's own sender and receiver. The outermost frame has, as every other, the gas that was left when it
-// began and what it used itself: without the intrinsic gas of the transaction, and before refunds.
+// trace: frames, state differences and operations in OpenEthereum's form, which client libraries read. Where the
+// specification's node is odd, the sane reading is used: `input` and `output` are each frame's own, failed inner
+// creations are listed, `trace_get` takes a position in the tree of frames, and `trace_filter`
+// checks each frame's own sender and receiver. As every frame, the outermost has the gas left when it
+// began and the gas it used itself: without intrinsic gas, and before refunds.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -26,7 +26,7 @@ import { rewardEntries } from '../wire/traces/encoderewards.ts'
 import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './framequery.ts'
 
-/** Writes the frames of a transaction as a list. */
+/** Writes a transaction's frames as a list. */
 const listRecorder: Recorder = (stage) =>
   treeRecorder(async (top, place) => {
     stage.writer.write('[')
@@ -85,7 +85,7 @@ export const traceFrameMethods: Methods = [
 
 type TakeFrames = (top: CallFrame, place: FramePlace) => Promise<void>
 
-/** Hands the frames of a transaction over to who writes them. */
+/** Passes a transaction's frames to `take`. */
 function treeRecorder(take: TakeFrames): Recorder {
   return ({ budget, place }) => {
     const { tracer, top } = recordCalls({ keep: budget.keep })
@@ -115,7 +115,7 @@ async function blockFramesOf(context: MethodContext, record: BlockRecord): Promi
   return work.writer.end()
 }
 
-/** Replays a block and hands over each transaction's frames. */
+/** Replays a block and passes on each transaction's frames. */
 async function eachTree(
   { chain }: MethodContext,
   record: BlockRecord,
@@ -126,7 +126,7 @@ async function eachTree(
   await recordBlock(chain, record, { work, recorder: treeRecorder(take), each })
 }
 
-/** The frame at a place in a transaction's tree. */
+/** The frame at a position in a transaction's tree. */
 function frameAt(
   context: MethodContext,
   transactionHash: Hash,
@@ -147,7 +147,7 @@ function frameAt(
   )
 }
 
-/** Walks through the blocks until there are frames enough. */
+/** Searches blocks until there are enough frames. */
 async function filterFrames(context: MethodContext, query: FrameQuery): Promise<JsonText> {
   const { chain } = context
   const work = newWork(context)
@@ -191,7 +191,7 @@ async function rangeOf(
   const head = headOf(chain.state.tree).block.header.number
   const numberOf = async (reference: BlockReference): Promise<bigint> => {
     if (reference.kind === 'number') return reference.number
-    // what is not mined yet is in no block of the chain
+    // the pending block is not in the chain
     if (reference.kind === 'tag' && reference.tag === 'pending') return head
     return (await recordAt(chain, reference)).block.header.number
   }

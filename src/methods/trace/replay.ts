@@ -1,4 +1,4 @@
-// trace: mined transactions run again, and what their gas went into, operation by operation.
+// trace: replays of mined transactions, and their gas by opcode.
 
 import { recordOpcodeGas } from '../../evm/tracers/opcodegas.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'

@@ -1,4 +1,4 @@
-// Why and where in Solidity an execution failed: told beside its error, where the user's source is known.
+// Adds Solidity stacks to failed executions, if the user's source is known.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
@@ -10,13 +10,13 @@ import type { DispatcherOptions } from '../../rpc/dispatch.ts'
 import type { MethodContext } from '../common/context.ts'
 import { failureOf } from '../compat/failure.ts'
 
-/** Something that was run, with why and where in Solidity it failed, a line each: what no client looks for. */
+/** A run with the reason and Solidity stack of its failure, one line each; clients ignore it. */
 export type Explained<T> = T & { readonly solidityStack?: readonly string[] | undefined }
 
-/** Failures of one reply that are explained: each is run again. */
+/** Failures explained per reply: each runs again. */
 const EXPLAINED = 10
 
-/** The same runs, with explanations for the first of those that failed where there is a project. */
+/** Explains the first failed runs, if there is a project. */
 export async function withStacks<T extends { readonly outcome: Outcome }>(
   context: Pick<MethodContext, 'project' | 'options'>,
   runs: readonly T[],
@@ -40,7 +40,7 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
   })
 }
 
-/** Undefined also for what cannot be run again, or takes too long. */
+/** Undefined also for runs that cannot be repeated, or take too long. */
 async function explanationOf(
   project: Project,
   again: Again,
@@ -55,8 +55,8 @@ async function explanationOf(
 }
 
 /**
- * Explains failed executions, if there is a project: each is run again.
- * @param onBug told of what goes wrong with that; the error is answered all the same
+ * Explains failed executions by running them again, if there is a project.
+ * @param onBug gets exceptions of that; the client still gets the error
  */
 export function explaining(
   onBug: (error: unknown) => void,

@@ -1,4 +1,4 @@
-// The options object of debug_trace…, and what it asks for.
+// The options object of debug_trace….
 import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder, Notes } from '../../rpc/schema.ts'
@@ -6,7 +6,6 @@ import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from './tracers.ts'
 
-/** What a trace shall be. */
 const traceMembers = {
   enableMemory: boolean,
   disableMemory: boolean,
@@ -17,12 +16,12 @@ const traceMembers = {
   limit: quantityNumber,
   tracer: text,
   tracerConfig: anything,
-  // callTracer's own, which some clients write beside the others
+  // callTracer's own option, which some clients write beside the others
   onlyTopCall: boolean,
   withLog: boolean,
 }
 
-/** A trace here takes as long as it takes, and needs no state of long ago. */
+/** Traces here have no timeout, and need no old state. */
 const IGNORED = ['timeout', 'reexec', 'debug', 'overrides']
 
 const known = members('trace options', traceMembers, IGNORED)
@@ -36,20 +35,20 @@ const knownOfCalls = members(
 type Known = ReturnType<typeof known.decode>
 
 /**
- * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer
- * struct logs. Memory is left out unless asked for, by `enableMemory` or by `disableMemory: false`.
+ * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer,
+ * struct logs. Memory is left out unless requested by `enableMemory` or `disableMemory: false`.
  */
 export const traceOptions: Decoder<Recorder> = refined(known, recorderOf)
 
 /** Struct logs with stack and storage. */
 export const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
 
-/** What a traced call shall be, and what it pretends. */
+/** A traced call's recorder and overrides. */
 export interface TraceCallOptions {
   readonly recorder: Recorder
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
-  /** It runs before the block's transaction of this index; after all of them when left out. */
+  /** It runs before the block's transaction of this index; by default after all. */
   readonly index?: number | undefined
 }
 

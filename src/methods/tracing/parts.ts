@@ -1,4 +1,4 @@
-// The parts of trace_replay… and trace_call: frames, state difference, operations, as many of them as are wanted.
+// The parts of trace_replay… and trace_call: frames, state difference and operations, as requested.
 
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -12,15 +12,14 @@ import { writeOperations } from '../wire/traces/encodeoperations.ts'
 import { stateDiffOf } from '../wire/traces/encodestate.ts'
 import { type Recorder, touchRecorder } from './tracers.ts'
 
-/** What may be asked for. */
 export const PARTS = ['trace', 'stateDiff', 'vmTrace'] as const
 
 export type Part = (typeof PARTS)[number]
 
 /**
- * Writes `{vmTrace, trace, stateDiff, output, transactionHash?}`; parts that are not wanted are null, or an empty list
- * of frames. Operations are written as they run, and so come first.
- * @param withHash whether it says of which transaction it is
+ * Writes `{vmTrace, trace, stateDiff, output, transactionHash?}`; omitted parts are null, or an empty list
+ * of frames. Operations come first, because they are written as they run.
+ * @param withHash whether to write the transaction hash
  */
 export function replayRecorder(parts: readonly Part[], withHash: boolean): Recorder {
   return ({ writer, budget, target, place }) => {
@@ -50,5 +49,4 @@ export function replayRecorder(parts: readonly Part[], withHash: boolean): Recor
   }
 }
 
-/** Which parts are wanted. */
 export const parts: Decoder<readonly Part[]> = list(enumeration(PARTS))

@@ -1,4 +1,4 @@
-// Recording the runs of a request: the transactions of blocks, and messages, within the limits of one request.
+// Records the runs of a request: transactions of blocks, and messages, within the limits of one request.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -21,17 +21,16 @@ import type { FramePlace } from '../wire/traces/encodeframes.ts'
 import { isFrameKnown } from './aloneframe.ts'
 import type { Recorder, Recording, Stage } from './tracers.ts'
 
-/** What the recordings of one request share. */
+/** Shared by the recordings of one request. */
 export interface Work {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
-  /** False: nobody waits for the answer any more. */
+  /** False once the client has disconnected. */
   readonly isAwaited: () => boolean
-  /** Of the user's project; undefined where there is none. */
+  /** Of the user's project; undefined without one. */
   readonly names: Names | undefined
 }
 
-/** The work of a request. */
 export function newWork({
   options,
   caller,
@@ -42,14 +41,13 @@ export function newWork({
   return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting, names }
 }
 
-/** A recording with its limits. */
 interface BegunRecording extends Omit<Recording, 'tracer'> {
   readonly tracer: Tracer
 }
 
 /**
- * Begins a recording; its tracer also counts against the limits, waits for the writer, and ends with `ABANDONED` when
- * nobody waits for it.
+ * The tracer also enforces the limits, waits for the writer, and throws `ABANDONED` when
+ * the client disconnects.
  */
 function begin(
   { writer, budget, isAwaited, names }: Work,
@@ -67,8 +65,8 @@ function begin(
 }
 
 /**
- * Records a run, and writes what came of it.
- * @param place undefined for a run that is in no block
+ * Records a run and writes its result.
+ * @param place undefined for a run outside any block
  */
 export async function recordRun(
   work: Work,
@@ -79,7 +77,7 @@ export async function recordRun(
   let recording: BegunRecording | undefined
   const run = await trace((target, index) => {
     if (!work.isAwaited()) throw abandoned()
-    // those before it in its block
+    // transactions before it in its block
     if (place !== undefined && index !== place.index) return undefined
     recording = begin(work, recorder, target, place)
     return recording.tracer
@@ -89,7 +87,7 @@ export async function recordRun(
   return run
 }
 
-/** The JSON that a recording of a mined transaction writes: it is replayed, where what came of it is not known already. */
+/** The JSON of a mined transaction's recording; it runs again unless the result is known. */
 export async function recordTransaction(
   context: MethodContext,
   transaction: TransactionPlace,
@@ -112,7 +110,7 @@ export async function recordTransaction(
   return work.writer.end()
 }
 
-/** Replays a block and records its transactions; `each` writes what came of one. */
+/** Replays a block and records its transactions; `each` writes one result. */
 export async function recordBlock(
   chain: Chain,
   record: BlockRecord,
@@ -136,13 +134,13 @@ export async function recordBlock(
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor)) {
-    // what a recording keeps goes once it is written
+    // a recording's data is released once it is written
     if (recording !== undefined) await each(recording, run, at)
     work.budget.release()
   }
 }
 
-/** Counts the logs of a block before the transaction of an index, which rises. */
+/** Counts a block's logs before a transaction; its index must rise between calls. */
 function logCounter({ executed }: BlockRecord): (index: number) => number {
   let counted = 0
   let logs = 0
@@ -152,10 +150,7 @@ function logCounter({ executed }: BlockRecord): (index: number) => number {
   }
 }
 
-/**
- * Where a mined transaction stands.
- * @throws {DevchainError} `NOT_FOUND` when it is in no block of the chain
- */
+/** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it */
 export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
   const place = transactionPlace(state.tree, hash)
   if (place !== undefined) return place
@@ -163,7 +158,7 @@ export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
   throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })
 }
 
-/** Where the frames of a block's transaction belong. */
+/** The position that a transaction's frames belong to. */
 function framePlace({ block }: BlockRecord, index: number, logsBefore: number): FramePlace {
   return {
     blockHash: block.hash,

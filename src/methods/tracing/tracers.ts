@@ -1,4 +1,4 @@
-// The tracers that debug_trace… knows by name: each gives hooks for a run, and writes what came of it.
+// The tracers of debug_trace… by name: each provides hooks for a run, and writes the result.
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
@@ -26,36 +26,35 @@ import {
 import { prestateOf } from '../wire/traces/encodestate.ts'
 import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
 
-/** What a recording is made for. */
+/** The context of a recording. */
 export interface Stage {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
   readonly target: TracedTarget
-  /** Undefined for a message that is in no block. */
+  /** Undefined for a message outside any block. */
   readonly place: FramePlace | undefined
-  /** Of the user's project; undefined where there is none. */
+  /** Of the user's project; undefined without one. */
   readonly names: Names | undefined
 }
 
 /** A run that is being recorded. */
 export interface Recording {
-  /** The limits of the request have the hooks that are left out. */
+  /** The request's limits provide the hooks left out here. */
   readonly tracer: Omit<Tracer, 'onTick' | 'onPause'>
-  /** Writes one JSON value, or the rest of one that was begun with the recording. */
+  /** Writes one JSON value, or the rest of one begun with the recording. */
   readonly write: (run: TracedRun) => Promise<void>
 }
 
-/** Begins a recording. */
 export interface Recorder {
   (stage: Stage): Recording
-  /** Writes what a recording would of a transaction with one frame that is known, without a run. */
+  /** Writes the result for a transaction with one known frame, without a run. */
   readonly ofAlone?: (
     stage: Pick<Stage, 'writer' | 'place'>,
     executed: ExecutedTransaction,
   ) => Promise<void>
 }
 
-/** Struct logs: `{structLogs, gas, failed, returnValue}`. Written from the beginning of the run on. */
+/** Struct logs: `{structLogs, gas, failed, returnValue}`, written while the run proceeds. */
 export function structLogRecorder(options: StructLogOptions): Recorder {
   return ({ writer }) => {
     writer.write('{"structLogs":')
@@ -74,7 +73,7 @@ export function structLogRecorder(options: StructLogOptions): Recorder {
   }
 }
 
-/** The accounts that a run touches whatever it does, and then those it does. */
+/** First the accounts that every run touches, then the run's own. */
 export function touchRecorder({ from, to, coinbase, authorities }: TracedTarget): TouchRecorder {
   return recordTouched([from, ...(to === null ? [] : [to]), coinbase, ...authorities])
 }
@@ -109,7 +108,7 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
       },
     }
   }
-  // names are those of contracts as they are after the run
+  // names are those of contracts after the run
   if (wantsNames === true) return recorder
   return Object.assign(recorder, {
     ofAlone: ({ writer, place }: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) =>
@@ -120,10 +119,10 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   })
 }
 
-/** Failures of one request that are explained: each is run again. */
+/** Failures explained per request: each runs again. */
 const EXPLAINED = 10
 
-/** Why and where in Solidity a run failed; undefined also for what takes too long. */
+/** A failed run's reason and Solidity stack; undefined also if it takes too long. */
 async function stackOf(
   names: Names,
   { outcome, transaction }: TracedRun,
@@ -189,7 +188,7 @@ function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
   return ({ writer }) => ({ tracer: {}, write: async () => writer.write('{}') })
 }
 
-/** Several tracers over one run: its config has their configs by name, its result their results. */
+/** Several tracers in one run: configs and results are keyed by tracer name. */
 function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const isObject = typeof config === 'object' && config !== null && !Array.isArray(config)
   if (!isObject || Object.keys(config).length === 0) {
@@ -226,9 +225,8 @@ const TRACERS: ReadonlyMap<string, Making> = new Map([
 ])
 
 /**
- * The recorder of a tracer's name.
- * @param path where its config stands in the request
- * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, naming those there are, or a config it does not have
+ * @param path of the config in the request
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, listing the known ones, or an invalid config
  */
 export function recorderNamed(
   name: string,

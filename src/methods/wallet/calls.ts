@@ -1,4 +1,4 @@
-// wallet: batches of calls, as apps send them through a wallet (EIP-5792), for the accounts of this node.
+// wallet: batches of calls, as apps send them through a wallet (EIP-5792), for this node's accounts.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
@@ -30,7 +30,7 @@ import { ACCOUNT } from '../common/examples.ts'
 import { keyed, members, refined, required } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
-/** The form of requests and replies. */
+/** Version of requests and replies. */
 const VERSION = '2.0.0'
 
 /** Characters of an id: 4,096 bytes as 0x and digits. */
@@ -38,7 +38,7 @@ const LONGEST_ID = 8_194
 
 const EXAMPLE_ID = '0x9c46e6bb6e6c8d4e9b3c1a1b6d4cb7e2ed6ebd6d9a4d0a5d1f4c5a4d3b2a1908'
 
-/** What an app asks of a wallet besides. Nothing of the kind is here, so that all of it must be optional. */
+/** An app's requested capabilities. None are supported, so all must be optional. */
 const noCapabilities: Decoder<undefined> = refined(
   keyed('capabilities', anything),
   (capabilities, path) => {
@@ -111,7 +111,7 @@ const statusShape: Encoder<BatchStatus> = shape<BatchStatus>('status of a batch'
   ),
 })
 
-/** What the wallet can do on a chain: undefined on any but this one. */
+/** The wallet's capabilities on a chain; undefined on any but this one. */
 interface Capabilities {
   readonly chainId: bigint
   readonly isAtomic: boolean

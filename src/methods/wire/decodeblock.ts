@@ -1,4 +1,4 @@
-// How a request names a block: number, tag, hash, or an object that says which of them (EIP-1898).
+// Decodes block parameters: number, tag, hash, or an object with one of them (EIP-1898).
 import { type Hash, parseHash } from '../../core/hex.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
@@ -9,7 +9,7 @@ const EXPECTED =
   'a block: a number (0x hex or decimal), latest, earliest, pending, safe, finalized, a 32-byte hash, ' +
   'or {blockNumber} or {blockHash, requireCanonical}'
 
-/** The block with this hash, on whatever branch. */
+/** On any branch. */
 export function byHash(hash: Hash): BlockReference {
   return { kind: 'hash', hash, requireCanonical: false }
 }
@@ -59,10 +59,10 @@ function fromScalar(value: unknown, path: string): BlockReference {
   throw invalid(path, EXPECTED, value)
 }
 
-/** In any letter case, as the reference node reads them. */
+/** In any letter case, as the reference node accepts. */
 function tagOf(value: unknown): (typeof TAGS)[number] | undefined {
   if (typeof value !== 'string') return undefined
-  // nearly all are written as they are; no longer text is a tag
+  // nearly all are in lower case; longer text is no tag
   const word = TAGS.find((each) => each === value)
   if (word !== undefined || value.length > 9) return word
   const lower = value.toLowerCase()

@@ -1,4 +1,4 @@
-// Which logs are wanted: eth_getLogs, filters and subscriptions.
+// Decodes log queries: eth_getLogs, filters and subscriptions.
 
 import type { Hash } from '../../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../../node/events/logs.ts'
@@ -7,7 +7,7 @@ import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { blockReference } from './decodeblock.ts'
 import { members, oneOrMore, refined, same } from './decodeobject.ts'
 
-/** A position of `topics`: null for anything, a topic, or a list of alternatives; null among those means anything, too. */
+/** A position of `topics`: null for any, a topic, or a list of alternatives, where null also means any. */
 const topicFilter: Decoder<TopicFilter> = {
   name: 'topic',
   json: {

@@ -1,16 +1,16 @@
-// The parameters of evm_mine and its like.
+// Decodes the parameters of evm_mine and similar methods.
 
 import { quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { members } from './decodeobject.ts'
 
-/** What `evm_mine` takes: how many blocks, and the exact time of the first, in seconds. */
+/** The block count, and the exact time of the first in seconds. */
 export interface MineParameters {
   readonly blocks: bigint
   readonly timestamp: bigint | undefined
 }
 
-/** The next block, when the clock says. */
+/** One block, with the clock's time. */
 export const ONE_BLOCK: MineParameters = { blocks: 1n, timestamp: undefined }
 
 const orderMembers = members('order', { timestamp: quantity, blocks: quantity })

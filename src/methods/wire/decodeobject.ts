@@ -1,4 +1,4 @@
-// Objects that requests carry: transactions, overrides, filters.
+// Decodes objects in requests: transactions, overrides, filters.
 
 import { DevchainError } from '../../core/errors.ts'
 import { list } from '../../rpc/primitives.ts'
@@ -9,8 +9,8 @@ export type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
 }
 
 /**
- * An object of optional members. Others are ignored, as clients send much along; one that is probably a known member
- * misspelt is remarked upon. `ignored` are those that are not, though they look like one.
+ * An object of optional members. Unknown members are ignored, as clients send many; the log notes a probable
+ * misspelling. `ignored` members never cause a note.
  */
 export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   name: string,
@@ -60,7 +60,7 @@ export function refined<T, V>(
   }
 }
 
-/** An object whose keys are data, as a map; no more than the request's own size bounds it. */
+/** An object with data as keys; only the size of the request limits it. */
 export function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string, T>> {
   return {
     name,
@@ -82,7 +82,7 @@ function entriesOf(value: unknown, path: string, name: string): readonly [string
   return Object.entries(value)
 }
 
-/** Two names of one member: given both ways, they must agree. */
+/** Two names of one member: if both are given, they must agree. */
 export function same<T>(
   one: T | undefined,
   other: T | undefined,

@@ -1,4 +1,4 @@
-// Accounts and the block as a call shall find them: geth’s state and block overrides.
+// Decodes geth's state and block overrides.
 
 import { type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
@@ -6,7 +6,7 @@ import { address, data, hash, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { keyed, members, refined } from './decodeobject.ts'
 
-/** A storage slot or its value: QUANTITY or 32 bytes, both as an integer. */
+/** A storage slot or value: QUANTITY or 32 bytes, as an integer. */
 const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
 
 const slots: Decoder<ReadonlyMap<bigint, bigint>> = refined(
@@ -24,7 +24,7 @@ const accountOverride: Decoder<AccountOverride> = members('account override', {
   movePrecompileToAddress: address,
 })
 
-/** Accounts as a call shall find them, by address: geth's state override set. */
+/** geth's state override set, by address. */
 export const stateOverrides: Decoder<StateOverrides> = refined(
   keyed('state overrides', accountOverride),
   (accounts, path) =>
@@ -40,7 +40,7 @@ const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = refined(
 /** 32 bytes; some clients write them as a number. */
 const randomness: Decoder<Hash> = refined(quantity, wordFromBigint)
 
-/** No chain here has withdrawals: an empty list says so, and changes nothing. */
+/** Chains here have no withdrawals, so only an empty list is allowed. */
 const noWithdrawals: Decoder<null> = {
   name: 'withdrawals',
   json: { type: 'array', maxItems: 0 },
@@ -50,7 +50,7 @@ const noWithdrawals: Decoder<null> = {
   },
 }
 
-/** The block as a call shall find it: geth's block overrides, in its names of today and of before. */
+/** geth's block overrides, in its current and former names. */
 export const blockOverrides: Decoder<BlockOverrides> = refined(
   members('block overrides', {
     number: quantity,

@@ -1,4 +1,4 @@
-// The new blocks of a reorganization, as requests write them.
+// Decodes the new blocks of a reorg.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -8,13 +8,13 @@ import { data, hash, list, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { transactionRequest } from './decodetransaction.ts'
 
-/** A transaction for a new block: signed, known by its hash, or to be signed by an account of the node. */
+/** A transaction for a new block: signed, by hash, or to be signed by one of the node's accounts. */
 export type Item =
   | { readonly kind: 'raw'; readonly raw: Uint8Array }
   | { readonly kind: 'hash'; readonly hash: Hash }
   | { readonly kind: 'request'; readonly request: TransactionRequest }
 
-/** The new blocks with their transactions; a number stands for as many empty ones. */
+/** The new blocks' transactions; a number means so many empty blocks. */
 export type Blocks = readonly (readonly Item[])[]
 
 export const item: Decoder<Item> = {

@@ -1,4 +1,4 @@
-// A transaction as requests write it: eth_sendTransaction, eth_call and their like.
+// Decodes the transaction object of eth_sendTransaction, eth_call and similar methods.
 
 import { equalBytes } from '../../core/hex.ts'
 import type { BlobRequest, TransactionRequest } from '../../node/calls/request.ts'
@@ -40,7 +40,7 @@ const authorization: Decoder<Authorization> = refined(
   }),
 )
 
-/** What a request says of blobs, in geth's names; proofs of cells have one of their own in alloy's requests. */
+/** Blob members in geth's names; alloy has another name for cell proofs. */
 const blobMembers = {
   maxFeePerBlobGas: quantity,
   blobVersionedHashes: list(hash),
@@ -52,10 +52,10 @@ const blobMembers = {
 
 type GivenBlobs = Decoded<typeof blobMembers>
 
-/** Members of a transaction as nodes answer it, which callers send back; they say nothing about a new one. */
+/** Members that only returned transactions have. Clients send them back; they are ignored in a new one. */
 const ANSWERED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
 
-/** The object of `eth_sendTransaction`, `eth_call` and their like (spec 4.5). */
+/** The object of `eth_sendTransaction`, `eth_call` and similar (spec 4.5). */
 export const transactionRequest: Decoder<TransactionRequest> = refined(
   members(
     'transaction',
@@ -77,10 +77,10 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
       authorizationList: list(authorization),
       ...blobMembers,
     },
-    // web3.js describes the network besides
+    // web3.js also describes the network
     [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
   ),
-  // all members are written out, so that all requests have one shape, which V8 reads faster than copies by rest and spread
+  // all members are listed, so that all requests have one shape, which V8 reads faster than rest and spread copies
   (given, path, notes) => {
     const type = given.type === undefined ? undefined : heededType(given.type, given, path, notes)
     return {
@@ -93,7 +93,7 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
       value: given.value,
       data: same(given.data, given.input, equalBytes, `${path}: data and input`),
       nonce: given.nonce,
-      // 0 is how some clients say: whichever it is
+      // some clients send 0 for any chain
       chainId: given.chainId === 0n ? undefined : given.chainId,
       type,
       accessList: given.accessList,
@@ -115,14 +115,14 @@ function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: stri
   throw invalid(`${path}.yParity`, '0 or 1', value)
 }
 
-/** What of a transaction decides which types it may have. */
+/** The members that decide the possible types. */
 type Typed = GivenBlobs &
   Pick<
     TransactionRequest,
     'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'accessList' | 'authorizationList'
   >
 
-/** The type that is asked for, unless the other members say otherwise: geth, anvil and hardhat look at those alone. */
+/** The requested type, unless other members contradict it: geth, anvil and hardhat look only at those. */
 function heededType(
   type: bigint,
   given: Typed,
@@ -138,7 +138,7 @@ function heededType(
   return heeded
 }
 
-/** The types that can have all that is given. One for blobs or authorizations, of which none are given, is refused later. */
+/** The types that allow all given members. A missing blob or authorization list is refused later. */
 function typesOf(given: Typed): readonly TransactionType[] {
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList = [] } = given
   if (given.authorizationList !== undefined) return [4]
@@ -159,7 +159,7 @@ function isOfBlobs(given: GivenBlobs): boolean {
   )
 }
 
-/** Hashes that are not given follow from the commitments. Blobs without commitments or proofs are of no use. */
+/** Missing hashes follow from the commitments. Blobs need commitments and proofs. */
 function blobRequest(given: GivenBlobs, path: string): BlobRequest {
   const { maxFeePerBlobGas, blobVersionedHashes, blobs, commitments } = given
   const proofs = same(given.proofs, given.cellProofs, () => false, `${path}: proofs and cellProofs`)
@@ -171,7 +171,7 @@ function blobRequest(given: GivenBlobs, path: string): BlobRequest {
   if (blobs === undefined || commitments === undefined || proofs === undefined) {
     return { versionedHashes, maxFeePerBlobGas }
   }
-  // geth, too, tells the versions by the number of proofs
+  // geth also distinguishes the versions by the number of proofs
   const version = blobs.length > 0 && proofs.length === blobs.length * CELLS ? 1 : 0
   return { versionedHashes, maxFeePerBlobGas, sidecar: { version, blobs, commitments, proofs } }
 }

@@ -1,4 +1,4 @@
-// Blocks, transactions, receipts and logs as clients see them.
+// Encodes blocks.
 
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
@@ -20,7 +20,7 @@ import type { Encoder } from '../../rpc/schema.ts'
 import { type Field, field, fieldIfAny, quantityResult, shape } from './encodeobject.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
-/** Members of a block that nodes leave open while it is pending. */
+/** Members that are null in some nodes' pending blocks. */
 const PENDING_MEMBERS = ['number', 'hash', 'nonce', 'mixHash', 'logsBloom', 'miner'] as const
 
 export type PendingMember = (typeof PENDING_MEMBERS)[number]
@@ -28,7 +28,7 @@ export type PendingMember = (typeof PENDING_MEMBERS)[number]
 export interface BlockForm {
   /** Members of the pending block that are null. */
   readonly pendingNulls: readonly PendingMember[]
-  /** Whether there are totalDifficulty and cumulativeDifficulty. */
+  /** Whether it has totalDifficulty and cumulativeDifficulty. */
   readonly hasTotals: boolean
 }
 
@@ -38,22 +38,21 @@ export const OWN_FORM: BlockForm = {
   hasTotals: true,
 }
 
-/** A block or an uncle, ready to be written. */
 export interface BlockView {
   readonly header: Header
   readonly hash: Hash
-  /** Members that are null, as the block is pending. */
+  /** Null members of the pending block. */
   readonly nulls: readonly PendingMember[]
   /** Bytes of RLP. */
   readonly size: number
-  /** Undefined, as the next, where the form has none. */
+  /** Undefined, as the next, if the form lacks it. */
   readonly totalDifficulty: bigint | undefined
   /** The block's own difficulty and its uncles'. */
   readonly cumulativeDifficulty: bigint | undefined
   readonly transactions: readonly Hash[] | readonly TransactionView[]
   readonly uncles: readonly Hash[]
   readonly withdrawals: readonly Withdrawal[] | undefined
-  /** The block of the network below that contracts saw: on forks of Arbitrum. */
+  /** On forks of Arbitrum: the L1 block that contracts saw. */
   readonly belowNumber?: bigint | undefined
 }
 
@@ -64,7 +63,7 @@ const ENCODERS: { readonly [Kind in FieldKind]: Encoder<FieldValues[Kind]> } = {
   integer: quantityResult,
 }
 
-/** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
+/** The hashed members and the hash: those of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
   number: headerField('number', HEADER_FIELDS.number),
   hash: openField('hash', hash, (block) => block.hash),
@@ -80,7 +79,7 @@ function headerField(name: HeaderName, { kind, since }: HeaderField): Field<Bloc
   return pending === undefined ? field(encoder, get) : openField(pending, encoder, get)
 }
 
-/** A member that may be null while the block is pending. */
+/** Null in a pending block if the form says so. */
 function openField<V>(
   name: PendingMember,
   encoder: Encoder<V>,
@@ -117,13 +116,10 @@ export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
   withdrawals: fieldIfAny(list(withdrawalShape), (block) => block.withdrawals),
 }
 
-/** A block (spec 2.2) with all members that its hash is taken of. */
+/** A block (spec 2.2) with all hashed members. */
 export const blockShape: Encoder<BlockView> = shape('block', blockFields)
 
-/**
- * A block with its transactions as hashes or in full.
- * @param upstream the network that its chain is a fork of
- */
+/** @param upstream the forked network */
 export function viewOfBlock(
   record: BlockRecord,
   {
@@ -156,7 +152,7 @@ export function viewOfBlock(
 }
 
 /**
- * An uncle, which has no transactions of its own (spec 2.2).
+ * An uncle, without transactions (spec 2.2).
  * @param weight difficulty of the uncle with its own uncles, and of all blocks up to and including it
  */
 export function viewOfUncle(

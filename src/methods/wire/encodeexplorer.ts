@@ -1,4 +1,4 @@
-// Blocks, transactions and operations in the forms that the Otterscan explorer reads.
+// Encodes blocks, transactions and operations for the Otterscan explorer.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
@@ -10,7 +10,7 @@ import { type Field, field, quantityResult, reached, shape } from './encodeobjec
 import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
-/** What a block's miners got that there was not before. */
+/** The block reward. */
 export interface Issuance {
   readonly blockReward: bigint
   readonly uncleReward: bigint
@@ -34,7 +34,7 @@ export interface SearchPage {
   readonly isLast: boolean
 }
 
-/** Something that moved ether or made or unmade a contract within a transaction. */
+/** A transfer, creation or destruction within a transaction. */
 export interface InternalOperation {
   /** 0: a transfer, 1: a destruction, 2: CREATE, 3: CREATE2. */
   readonly type: 0 | 1 | 2 | 3
@@ -48,7 +48,7 @@ export interface TracedCall {
   readonly depth: number
   readonly from: Address
   readonly to: Address | null
-  /** Null where the kind of call moves none. */
+  /** Null for calls that move no ether. */
   readonly value: bigint | null
   readonly input: Uint8Array
   readonly output: Uint8Array
@@ -62,7 +62,7 @@ const count: Encoder<number> = {
 
 const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
 
-/** A block with the number of its transactions, without them and without its bloom. */
+/** A block with its transaction count, without transactions and bloom. */
 const leanBlockFields: Readonly<Record<string, Field<BlockView>>> = {
   ...plainBlockFields,
   logsBloom: field(nullable(data), () => null),
@@ -81,7 +81,7 @@ export const blockDetails: Encoder<BlockDetails> = shape<BlockDetails>('block de
   totalFees: field(quantityResult, ({ totalFees }) => totalFees),
 })
 
-/** A transaction whose input is cut after its selector: lists show no more. */
+/** With the input cut after its selector: lists show no more. */
 const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (transaction) => ({
   ...transaction,
   input: String(transaction.input).slice(0, 10),
@@ -92,7 +92,7 @@ const briefReceipt: Encoder<ReceiptView> = {
   json: { title: 'receipt without logs', type: 'object' },
 }
 
-/** A receipt with its block's time, in seconds. */
+/** With its block's time, in seconds. */
 const timedReceipt: Encoder<ReceiptView> = {
   name: 'receipt with time',
   json: { title: 'receipt with time', type: 'object', required: ['timestamp'] },
@@ -163,9 +163,7 @@ export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockD
   return { view, totalFees, issuance: issuanceOf(chain, record) }
 }
 
-/**
- * A page of a block's transactions in their order; page 0 has the last ones, as the explorer shows the newest first.
- */
+/** Page 0 has a block's last transactions, as the explorer shows the newest first. */
 export function pageOf(
   { state }: Chain,
   record: BlockRecord | undefined,

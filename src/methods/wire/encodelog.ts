@@ -1,4 +1,4 @@
-// Logs as clients see them.
+// Encodes logs.
 import type { Hash } from '../../core/hex.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
@@ -6,7 +6,7 @@ import { address, boolean, data, hash, list, nullable } from '../../rpc/primitiv
 import type { Encoder } from '../../rpc/schema.ts'
 import { field, quantityResult, shape } from './encodeobject.ts'
 
-/** A log (spec 2.5); those of the pending block have null places. */
+/** A log (spec 2.5); its position is null in the pending block. */
 export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   removed: field(boolean, (entry) => entry.removed),
   logIndex: field(nullable(quantityResult), (entry) =>

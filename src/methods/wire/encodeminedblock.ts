@@ -1,4 +1,4 @@
-// Blocks with their transactions and what came of each, for who mines by hand and looks at once.
+// Encodes new blocks with their transactions and results, for manual mining.
 import { revertText } from '../../evm/reasons.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
@@ -9,7 +9,7 @@ import { blockFields, viewOfBlock } from './encodeblock.ts'
 import { encodedAs, field, fieldIfAny, reached, shape } from './encodeobject.ts'
 import { placedTransactionFields, viewOfPlaced } from './encodetransaction.ts'
 
-/** A transaction with what it returned, and the text that it reverted with if there was one (anvil's members). */
+/** With its return data, and its revert reason if any (anvil's members). */
 const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {
   ...reached(placedTransactionFields, (place: TransactionPlace) => viewOfPlaced(place, false)),
   output: field(data, (place) => executedAt(place).output),

@@ -1,21 +1,21 @@
-// Objects that clients are given, declared member by member: one list gives both their encoding and their schema.
+// Declares objects of replies member by member; their encoding and schema derive from one list.
 import { quantityFromBigint } from '../../core/hex.ts'
 import { list, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
 
-/** A QUANTITY of a reply: 0x and hex without leading zeros. Requests may write it in other ways. */
+/** A QUANTITY: 0x and hex without leading zeros; stricter than in requests. */
 export const quantityResult: Encoder<bigint> = {
   name: 'quantity',
   json: { title: 'quantity', type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,63})$' },
   encode: quantityFromBigint,
 }
 
-/** Amounts of wei, prices of gas in wei, and gas. */
+/** Amounts and gas prices in wei, and gas. */
 export const wei: Encoder<bigint> = { ...quantityResult, unit: 'wei' }
 export const weiPerGas: Encoder<bigint> = { ...quantityResult, unit: 'wei per gas' }
 export const gasAmount: Encoder<bigint> = { ...quantityResult, unit: 'gas' }
 
-/** A whole number of JSON: what a few replies have where others have QUANTITYs. */
+/** A JSON integer, in the few replies without QUANTITYs. */
 export const plainInteger: Encoder<bigint> = {
   name: 'integer',
   json: { type: 'integer' },
@@ -25,7 +25,7 @@ export const plainInteger: Encoder<bigint> = {
 export interface Field<T> {
   readonly json: JsonSchema
   readonly required: boolean
-  /** Undefined leaves the member out. */
+  /** Undefined omits the member. */
   readonly encode: (value: T) => Json | undefined
 }
 
@@ -33,13 +33,13 @@ export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T>
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
 }
 
-/** A value of which some members are left out. */
+/** A value with omitted members. */
 export interface Shortened {
   /** Names of members. */
   readonly without?: readonly string[] | undefined
 }
 
-/** A member that is left out where `get` gives undefined, or where it is among those that are left out. */
+/** Omits the member if `get` returns undefined, or if the value omits it. */
 export function fieldUnless<T extends Shortened, V>(
   name: string,
   encoder: Encoder<V>,
@@ -50,7 +50,7 @@ export function fieldUnless<T extends Shortened, V>(
   )
 }
 
-/** A member that is left out where `get` gives undefined. */
+/** Omits the member if `get` returns undefined. */
 export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | undefined): Field<T> {
   const encode = (value: T): Json | undefined => {
     const part = get(value)
@@ -59,11 +59,11 @@ export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | und
   return { json: encoder.json, required: false, encode }
 }
 
-/** Why and where in Solidity an execution failed, beside its error: where it is known. */
+/** The reason and Solidity stack of a failed execution, if known. */
 export const stackField: Field<{ readonly solidityStack?: readonly string[] | undefined }> =
   fieldIfAny(list(text), ({ solidityStack }) => solidityStack)
 
-/** The members of a part, as members of the whole. */
+/** Lifts a part's members into the whole. */
 export function reached<T, V>(
   fields: Readonly<Record<string, Field<V>>>,
   part: (whole: T) => V,
@@ -76,7 +76,7 @@ export function reached<T, V>(
   )
 }
 
-/** An encoder of objects with exactly these members, written in this order. */
+/** Exactly these members, in this order. */
 export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {
   const entries = Object.entries(fields)
   return {
@@ -99,7 +99,7 @@ export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>
   }
 }
 
-/** An object whose keys are data. */
+/** An object with data as keys. */
 export function mapOf<V>(name: string, member: Encoder<V>): Encoder<ReadonlyMap<string, V>> {
   return {
     name,

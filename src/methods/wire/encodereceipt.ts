@@ -1,4 +1,4 @@
-// Receipts as clients see them, and as the bytes that are hashed.
+// Encodes receipts, and as the bytes that are hashed.
 
 import type { Address } from '../../core/hex.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
@@ -19,11 +19,11 @@ import {
 } from './encodeobject.ts'
 
 export interface ReceiptView extends TransactionPlace, Shortened {
-  /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
+  /** The block's blob gas price in wei, in receipts that show it without blobs. */
   readonly blobPrice?: bigint | undefined
-  /** Of its block, where receipts tell it: seconds. */
+  /** Of its block in seconds, in receipts that show it. */
   readonly timestamp?: bigint | undefined
-  /** The block of the network below that its contracts saw: on forks of Arbitrum. */
+  /** On forks of Arbitrum: the L1 block that its contracts saw. */
   readonly belowNumber?: bigint | undefined
 }
 
@@ -61,13 +61,13 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   ),
   blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
   l1BlockNumber: fieldIfAny(quantityResult, (view) => view.belowNumber),
-  // nothing is posted to the network below, so nothing is paid for it
+  // nothing is posted to L1, so there is no fee
   gasUsedForL1: fieldIfAny(quantityResult, (view) =>
     view.belowNumber === undefined ? undefined : 0n,
   ),
 })
 
-/** The logs of one transaction; their indexes count over the whole block. */
+/** Their indexes count over the whole block. */
 function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
   const { record, index } = place
   const before = record.executed

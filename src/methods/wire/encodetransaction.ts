@@ -1,4 +1,4 @@
-// Transactions as clients see them: mined, pending, of the pool.
+// Encodes transactions: mined, pending, and in the pool.
 import { type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { effectiveGasPrice } from '../../protocol/fees.ts'
@@ -20,7 +20,7 @@ import {
   shape,
 } from './encodeobject.ts'
 
-/** Where a mined transaction stands: `undefined` while it is pending. */
+/** A mined transaction's position; `undefined` while pending. */
 export interface Place {
   readonly blockHash: Hash
   readonly blockNumber: bigint
@@ -54,7 +54,7 @@ const authorizationList: Encoder<readonly Authorization[]> = list(
   }),
 )
 
-/** Members that depend on nothing but the transaction itself and the base fee it paid. */
+/** Members that depend only on the transaction and the base fee it paid. */
 const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   from: field(address, ({ transaction }) => transaction.from),
   gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
@@ -94,7 +94,7 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   ),
 }
 
-/** The members of a transaction (spec 2.3), those of its type included, and its block's time (execution-apis). */
+/** A transaction (spec 2.3) with the members of its type, and its block's time (execution-apis). */
 export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
   blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
@@ -120,14 +120,14 @@ export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
   viewOfPooled,
 )
 
-/** An entry of `txpool_content`: a transaction without a place. */
+/** An entry of `txpool_content`: a transaction without a position. */
 export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
 
 export function viewOfPooled(transaction: Transaction): TransactionView {
   return { transaction, place: undefined }
 }
 
-/** A transaction of a block; one of the pending block has no place yet. */
+/** A transaction in the pending block has no position yet. */
 export function viewOfPlaced(at: TransactionPlace, pending: boolean): TransactionView {
   const { transaction } = executedAt(at)
   if (pending) return viewOfPooled(transaction)
@@ -142,7 +142,7 @@ export function viewOfPlaced(at: TransactionPlace, pending: boolean): Transactio
   return { transaction, place }
 }
 
-/** Wei per gas: what was paid once mined, the highest that may be paid before. */
+/** Wei per gas: the price paid, or the maximum while pending. */
 function paidPrice({ transaction, place }: TransactionView): bigint {
   return place?.baseFee === undefined
     ? transaction.maxFeePerGas

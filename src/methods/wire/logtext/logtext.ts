@@ -1,8 +1,7 @@
-// Accelerator: writes the JSON of many logs as bytes, and remembers those of logs that were answered before.
-//
-// It gains a third to a half of the time of a reply with many logs (row allLogsMs), which is asked for again and again. Its
-// plain twin is the encoder of ../encodelog.ts with JSON.stringify, which test/methods/eth/logtext.test.ts holds it
-// against. Its door is `textOfLogs` of a request's context, which ../../../app/backend.ts puts there.
+// Accelerator: writes the JSON of many logs as bytes, and caches it per log.
+// It saves a third to a half of a reply with many logs (row allLogsMs), which clients repeat often. Its
+// plain twin is the encoder of ../encodelog.ts with JSON.stringify, which test/methods/eth/logtext.test.ts compares it
+// with. Its door is `textOfLogs` of a request's context, set in ../../../app/backend.ts.
 import { LruCache } from '../../../core/lrucache.ts'
 import type { LogEntry } from '../../../node/events/logs.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
@@ -16,7 +15,7 @@ export function textOfLogs(entries: readonly LogEntry[]): JsonText | undefined {
   if (entries.length < MANY_LOGS) return undefined
   const write = (): Written => {
     const bytes = Buffer.concat([...entries.map(bytesOfLog), LIST_END])
-    // in place of the first log's comma
+    // replaces the first log's comma
     bytes[0] = LIST_BEGIN
     return { size: bytes.length, pieces: [bytes] }
   }
@@ -26,7 +25,7 @@ export function textOfLogs(entries: readonly LogEntry[]): JsonText | undefined {
 const LIST_BEGIN = 0x5b
 const LIST_END = Buffer.from(']')
 
-/** A log as bytes, and the block that they tell of: a run may be in two blocks, which differ in their proofs of work. */
+/** A log's bytes and its block: one run may be in two blocks, which differ in their proof of work. */
 interface LogBytes {
   readonly block: Block
   readonly bytes: Buffer
@@ -34,10 +33,10 @@ interface LogBytes {
 
 const logBytes = new LruCache<Log, LogBytes>(8_192)
 
-/** Bytes of a log that is remembered, at most: usual ones have far fewer. */
+/** Bytes of the largest cached log; usual ones have far fewer. */
 const SHORT_LOG = 2_048
 
-/** A comma and the JSON of what `logShape` gives. */
+/** A comma and the JSON of `logShape`. */
 function bytesOfLog(entry: LogEntry): Buffer {
   const { log, removed, pending, record } = entry
   const known = logBytes.get(log)
@@ -46,7 +45,7 @@ function bytesOfLog(entry: LogEntry): Buffer {
   const text = `,${JSON.stringify(logShape.encode(entry))}`
   // all of it is ASCII, which is written faster than UTF-8
   if (!isStored || text.length > SHORT_LOG) return Buffer.from(text, 'latin1')
-  // memory of its own, as a part of what node shares would hold on to 8 KB
+  // own memory: a slice of node's shared pool would keep 8 KB alive
   const bytes = Buffer.allocUnsafeSlow(text.length)
   bytes.write(text, 'latin1')
   logBytes.set(log, { block: record.block, bytes })

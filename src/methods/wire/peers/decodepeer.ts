@@ -1,8 +1,8 @@
-// The URL of another node, as it is named to admin_addPeer.
+// Decodes the peer URL of admin_addPeer.
 import { readPeerUrl } from '../../../options/values.ts'
 import { type Decoder, invalid } from '../../../rpc/schema.ts'
 
-/** `ws://127.0.0.1:8546`, in whatever form the option --peer takes. */
+/** `ws://127.0.0.1:8546`, in any form of the option --peer. */
 export const peerUrl: Decoder<string> = {
   name: 'url',
   json: { type: 'string' },

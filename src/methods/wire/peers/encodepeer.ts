@@ -1,11 +1,11 @@
-// Peers as admin and devchain answer them.
+// Encodes peers for admin and devchain.
 
 import { type PeerInfo, printEndpoint } from '../../../node/peers.ts'
 import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
 import { field, plainInteger, quantityResult, shape } from '../encodeobject.ts'
 
-/** A linked peer: what geth says of one, and what is special to these links. */
+/** geth's members, and those special to these links. */
 export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
   id: field(text, ({ id }) => id),
   name: field(text, ({ name, client }) => (name === '' ? client : `${client}/${name}`)),

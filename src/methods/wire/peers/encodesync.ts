@@ -1,4 +1,4 @@
-// How far an import has come, as eth_syncing answers it.
+// Encodes the import status for eth_syncing.
 import type { SyncStatus } from '../../../node/peers.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
 import { field, quantityResult, shape } from '../encodeobject.ts'
@@ -9,7 +9,7 @@ const statusShape: Encoder<SyncStatus> = shape<SyncStatus>('sync status', {
   highestBlock: field(quantityResult, ({ highestBlock }) => highestBlock),
 })
 
-/** An object, or false while nothing is imported. */
+/** False while nothing is imported. */
 export const syncShape: Encoder<SyncStatus | undefined> = {
   name: 'sync status or false',
   json: { anyOf: [statusShape.json, { const: false }] },

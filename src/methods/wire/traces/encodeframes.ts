@@ -1,4 +1,4 @@
-// Frames of a run on the wire: geth's tree of calls, and the flat list that OpenEthereum made customary.
+// Encodes a run's frames: geth's call tree, and OpenEthereum's flat list.
 import { type Hash, hexFromBytes, quantityFromBigint } from '../../../core/hex.ts'
 import type { CallFrame, FrameLog } from '../../../evm/tracers/calls.ts'
 import { type FlatFrame, type FlatOptions, flatten } from '../../../evm/tracers/flat.ts'
@@ -6,34 +6,34 @@ import type { TracedRun } from '../../../node/calls/replay.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
 import type { Json } from '../../../rpc/schema.ts'
 
-/** The block and transaction that a list of frames belongs to. */
+/** The block and transaction of a list of frames. */
 export interface FramePlace {
   readonly blockHash: Hash
   readonly blockNumber: bigint
   readonly transactionHash: Hash
   readonly index: number
-  /** Logs of the block before those of the transaction. */
+  /** Logs of the block before the transaction's. */
   readonly logsBefore: number
 }
 
 export interface FlatForm extends FlatOptions {
-  /** Failures in OpenEthereum's words, and without the return data of a revert. */
+  /** Failures in OpenEthereum's words, without revert data. */
   readonly withParityErrors: boolean
-  /** Undefined: frames say nothing of where they belong. */
+  /** Undefined: frames have no position. */
   readonly place: FramePlace | undefined
 }
 
-/** What the user's project adds to a tree of frames. */
+/** Members that the user's project adds to a tree of frames. */
 export interface FrameNames {
   readonly nameOf: (frame: CallFrame) => string | undefined
-  /** Why and where in Solidity the outermost failed, a line each. */
+  /** The reason and Solidity stack of a failure, one line each. */
   readonly solidityStack: readonly string[] | undefined
 }
 
 /**
  * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
  * revertReason?, value?, calls?, logs?}`.
- * @param names add `name` to frames, and `solidityStack` to the outermost where it failed
+ * @param names add `name` to frames, and `solidityStack` to a failed outermost frame
  */
 export async function writeCallTree(
   writer: JsonWriter,
@@ -68,12 +68,12 @@ function* callTexts(
   yield ']}'
 }
 
-/** The outermost frame with the gas of the whole transaction: its limit, and what the receipt has. */
+/** The outermost frame with the transaction's gas limit and gas used. */
 export function wholeFrame(top: CallFrame, { target, outcome }: TracedRun): CallFrame {
   return { ...top, gas: target.gasLimit, gasUsed: outcome.gasUsed }
 }
 
-/** Writes frames as a list, without the brackets around it. */
+/** Writes frames as a list, without the enclosing brackets. */
 export async function writeFlatFrames(
   writer: JsonWriter,
   top: CallFrame,
@@ -88,8 +88,8 @@ export async function writeFlatFrames(
 }
 
 /**
- * A frame of the list: `{action, result, error?, subtraces, traceAddress, type}` and where it belongs. `result` is null
- * where nothing came of it.
+ * A list entry: `{action, result, error?, subtraces, traceAddress, type}` and its position. `result` is null
+ * after a failure.
  */
 export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: FlatForm): Json {
   const { failure } = frame
@@ -104,7 +104,7 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
   }
 }
 
-/** A frame's members but for its calls, without the bracket at the end. Put together as text, as there may be very many. */
+/** A frame's members except calls, without the closing bracket. Built as text, because there may be very many. */
 function callText(frame: CallFrame): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
@@ -156,7 +156,7 @@ function actionOf({ kind, from, to, value, gas, input }: CallFrame): Json {
 function resultOf(frame: CallFrame, { withParityErrors }: FlatForm): Json {
   const { kind, failure, to, output } = frame
   if (kind === 'SELFDESTRUCT') return null
-  // what a contract said as it reverted is worth keeping
+  // a revert keeps its return data
   const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
   if (!isKept) return null
   const gasUsed = quantityFromBigint(frame.gasUsed)
@@ -183,7 +183,7 @@ function gethError({ failure }: CallFrame): string {
   return failure?.kind === 'revert' ? 'execution reverted' : (failure?.reason ?? '')
 }
 
-/** OpenEthereum's words for failures, by how ours begin. */
+/** OpenEthereum's words for failures, by the beginning of devchain's. */
 const PARITY_ERRORS: readonly (readonly [start: string, words: string])[] = [
   ['out of gas', 'Out of gas'],
   ['contract creation code storage out of gas', 'Out of gas'],

@@ -1,17 +1,18 @@
-// OpenEthereum's vmTrace as text: operations with what they did, frame within frame, written as they run.
+// Writes OpenEthereum's vmTrace as text while the run proceeds: operations with their effects, nested by frame.
 import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../../core/hex.ts'
 import type { Effect, OperationSink } from '../../../evm/tracers/operations.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
 
 interface OpenFrame {
   operations: number
-  /** Whether the open operation has a frame. */
+  /** Whether the open operation has opened a frame. */
   hasSub: boolean
 }
 
 /**
- * Writes a run's outermost frame: `{code, ops: [{pc, cost, sub, ex}]}`; `sub` the frame that the operation opened or null,
- * `ex` `{used, push, mem, store}` with the gas left after it, or null when it failed.
+ * Writes a run's outermost frame: `{code, ops: [{pc, cost, sub, ex}]}`; `sub` is the frame that the operation opened or
+ * null,
+ * `ex` is `{used, push, mem, store}` with the gas left after it, or null after a failure.
  */
 export function writeOperations(writer: JsonWriter): OperationSink {
   const open: OpenFrame[] = []

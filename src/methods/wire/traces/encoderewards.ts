@@ -1,4 +1,4 @@
-// What a block paid for its work, as entries that OpenEthereum made customary: after the frames of its transactions.
+// Encodes block rewards as OpenEthereum's list entries, after the frames of transactions.
 import { type Address, quantityFromBigint } from '../../../core/hex.ts'
 import type { Chain } from '../../../node/chain/chain.ts'
 import type { BlockRecord } from '../../../node/ledger/blockrecord.ts'
@@ -10,7 +10,7 @@ export interface RewardEntry {
   readonly entry: Json
 }
 
-/** The rewards of a block, its own miner's first; none on chains that do not pay, and none in the genesis. */
+/** The miner's reward first; empty for the genesis and on chains without rewards. */
 export function rewardEntries({ state }: Chain, { block }: BlockRecord): readonly RewardEntry[] {
   const { header, uncles, hash } = block
   if (header.number === 0n) return []

@@ -1,4 +1,4 @@
-// What a run found and what it changed, account by account: geth's prestateTracer and OpenEthereum's stateDiff.
+// Encodes what a run read and changed, by account: geth's prestateTracer and OpenEthereum's stateDiff.
 import {
   type Address,
   equalBytes,
@@ -15,16 +15,16 @@ export interface PrestateOptions {
   readonly diffMode?: boolean | undefined
   readonly disableCode?: boolean | undefined
   readonly disableStorage?: boolean | undefined
-  /** Also accounts that were not there before. */
+  /** Also accounts that did not exist before. */
   readonly includeEmpty?: boolean | undefined
 }
 
 type Members = Record<string, Json | undefined>
 
 /**
- * Touched accounts as they were: `{address: {balance, nonce?, code?, storage?}}`, the nonce a JSON number, what is zero
- * or empty left out but for touched slots. With `diffMode` `{pre, post}` of accounts that changed, `post` with what
- * changed alone.
+ * Touched accounts before the run: `{address: {balance, nonce?, code?, storage?}}`, the nonce a JSON number; zero
+ * and empty members are omitted except touched slots. With `diffMode` `{pre, post}` of changed accounts, where `post` has
+ * only changes.
  */
 export function prestateOf(run: TracedRun, touched: Touched, options: PrestateOptions): Json {
   if (options.diffMode === true) return differenceOf(run, touched, options)
@@ -90,14 +90,14 @@ function changedMembers(
       after.balance === (before?.balance ?? 0n) ? undefined : quantityFromBigint(after.balance),
     nonce: after.nonce === (before?.nonce ?? 0n) ? undefined : Number(after.nonce),
     code: disableCode || isSameCode(before, after) ? undefined : hexFromBytes(after.code),
-    // a slot that was cleared is a change of which only `pre` tells
+    // only `pre` shows a slot that was cleared
     storage: storage ?? (slots.length > 0 ? {} : undefined),
   }
 }
 
 /**
- * What changed: `{address: {balance, nonce, code, storage}}`, each member `"="` when it is the same, `{"*": {from, to}}`
- * when it changed, `{"+": value}` in an account that is new and `{"-": value}` in one that is gone.
+ * Changes: `{address: {balance, nonce, code, storage}}`, each member `"="` if unchanged, `{"*": {from, to}}`
+ * if changed, `{"+": value}` in a new account and `{"-": value}` in a deleted one.
  */
 export function stateDiffOf(run: TracedRun, touched: Touched): Json {
   const accounts: Members = {}
@@ -138,7 +138,7 @@ interface AccountChange {
   readonly address: Address
   readonly before: Account | undefined
   readonly after: Account | undefined
-  /** Touched slots with another value than before. */
+  /** Touched slots whose value changed. */
   readonly changed: readonly bigint[]
 }
 

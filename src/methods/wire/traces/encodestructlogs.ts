@@ -1,4 +1,4 @@
-// Struct logs as geth writes them, as text: a run may have millions, and none is kept as a value.
+// Writes geth's struct logs as text: a run may have millions, so none is kept as a value.
 
 import { wordFromBigint } from '../../../core/hex.ts'
 import type { Step } from '../../../evm/executor.ts'
@@ -15,8 +15,8 @@ export interface StructLogText extends StructLogSink {
 
 /**
  * Begins a list: entries `{pc, op, gas, gasCost, depth, refund?, stack?, memory?, storage?, returnData?, error?}` with
- * numbers as JSON numbers, words of the stack as minimal hex, those of memory and storage as 32 bytes. Without memory,
- * there is no `memory` either.
+ * numbers as JSON numbers, stack words as minimal hex, memory and storage words as 32 bytes. Empty memory
+ * is omitted.
  * @see https://github.com/ethereum/execution-apis/pull/762
  */
 export function writeStructLogs(
@@ -29,7 +29,7 @@ export function writeStructLogs(
   writer.write('[')
   const write = (step: Step, details: StepDetails | undefined): void => {
     const { pc, opName, gas, gasCost, depth, refund } = step
-    // an entry is closed by the next one: whether it failed is known only then
+    // the next entry closes this one: whether it failed is known only then
     let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost},"depth":${depth + 1}`
     isFirst = false
     if (refund > 0n) text += `,"refund":${refund}`
@@ -47,7 +47,7 @@ export function writeStructLogs(
   }
 }
 
-/** @param texts of the stack before at this depth, up to each of its words; they become those of this one */
+/** @param texts of the previous stack at this depth, up to each word; updated to this one */
 function stackText(texts: string[], { stack, unchanged }: Step): string {
   texts.length = Math.min(unchanged, texts.length)
   for (let i = texts.length; i < stack.length; i++) {
@@ -70,7 +70,7 @@ function detailsText(
   return text
 }
 
-/** Text of memories, most of which are the one before. */
+/** Caches the text of the previous memory, which is mostly unchanged. */
 function remembersMemory(): (memory: Uint8Array) => string {
   let last: Uint8Array = new Uint8Array(0)
   let text = ''

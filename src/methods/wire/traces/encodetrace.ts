@@ -1,9 +1,9 @@
-// The forms of trace results, for descriptions: they are written as text and never pass through an encoder.
+// Schemas of trace results for descriptions: the results are written as text, without an encoder.
 import { address, data, hash } from '../../../rpc/primitives.ts'
 import type { Encoder, JsonSchema } from '../../../rpc/schema.ts'
 import { quantityResult } from '../encodeobject.ts'
 
-/** Describes what a handler writes itself, but for a plain null. */
+/** A result that its handler writes itself, except for null. */
 function written(name: string, json: JsonSchema): Encoder<null> {
   return { name, json: { title: name, ...json }, encode: () => null }
 }
@@ -87,7 +87,7 @@ const replayMembers = {
   vmTrace: orNull({ type: 'object' }),
 } as const
 
-/** What `debug_trace…` answers: struct logs, or as the tracer says. */
+/** The result of `debug_trace…`: struct logs, or the tracer's form. */
 export const transactionTrace: Encoder<null> = written('trace', {
   anyOf: [
     structLogs,
@@ -101,13 +101,13 @@ export const blockTraces: Encoder<null> = written(
   words(object({ txHash: hash.json, result: transactionTrace.json })),
 )
 
-/** The traces of blocks, each under its block, as geth's debug_traceChain tells them to subscribers. */
+/** Traces by block, as geth's debug_traceChain notifies them. */
 export const chainTraces: Encoder<null> = written(
   'traces',
   words(object({ block: quantityResult.json, hash: hash.json, traces: blockTraces.json })),
 )
 
-/** Gas by operation, in alloy's form (rpc-types-trace, opcode.rs). */
+/** Gas by opcode, in alloy's form (rpc-types-trace, opcode.rs). */
 const opcodeGas = object({
   transactionHash: hash.json,
   opcodeGas: words(object({ opcode: { type: 'string' }, count: integer, gasUsed: integer })),
@@ -122,7 +122,7 @@ export const blockOpcodeGas: Encoder<null> = written(
 
 export const placedFrameForm: Encoder<null> = written('trace', orNull(placedFrame))
 
-/** Frames, and where they belong; and rewards of blocks. */
+/** Frames with their positions, and block rewards. */
 export const placedFrames: Encoder<null> = written(
   'traces',
   orNull(words({ anyOf: [placedFrame, reward] })),
