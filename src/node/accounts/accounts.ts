@@ -1,4 +1,4 @@
-// The accounts that the node holds keys for, those it impersonates, and signatures that count as somebody's.
+// The accounts that the node holds keys for, those it impersonates, and impersonated signatures.
 import {
   addressOfKey,
   keccak256,
@@ -22,28 +22,26 @@ import { TEST_ACCOUNTS } from './testaccounts.ts'
 
 export interface AccountBook {
   readonly held: PersistentMap<Address, HeldAccount>
-  /** The addresses of `held` in the order in which they came. */
   readonly order: readonly Address[]
   readonly impersonated: PersistentMap<Address, true>
-  /** True: transactions of anybody are sent as if they were signed. */
+  /** When true, transactions from any account are sent as if signed. */
   readonly autoImpersonate: boolean
-  /** Whose signature contracts take one for, whatever key made it. */
+  /** Signatures that contracts accept as an account's, whatever key made them. */
   readonly signers: Signers
 }
 
-/** An account that the node can sign or send for, now or once it is unlocked. */
+/** An account that the node can sign or send for, once it is unlocked. */
 export interface HeldAccount {
   readonly address: Address
   /**
-   * Encrypted keys are what a passphrase opens. A plain key (dev accounts, accounts of a seed) has no passphrase: the
-   * empty one opens it. An account without a key (`evm_addAccount`) has a passphrase all the same, and is impersonated
-   * while it is open.
+   * A passphrase opens encrypted keys. Dev accounts and seed accounts have a plain key, which the empty passphrase
+   * opens. An account without a key (`evm_addAccount`) has a passphrase too, and is impersonated while it is open.
    */
   readonly secret:
     | { readonly kind: 'plain'; readonly key: Uint8Array }
     | { readonly kind: 'encrypted'; readonly file: EncryptedKey }
     | { readonly kind: 'none'; readonly passphraseHash: Hash }
-  /** While it may be used, with its key if it has one; undefined: locked. */
+  /** Undefined while the account is locked. */
   readonly open: { readonly key: Uint8Array | undefined; readonly untilMs: number } | undefined
 }
 
@@ -84,7 +82,6 @@ export function addresses(book: AccountBook): readonly Address[] {
   return book.order
 }
 
-/** The private key of an account; undefined when it is locked or unknown. `nowMs` decides whether an unlock is over. */
 export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8Array | undefined {
   const open = book.held.get(address)?.open
   return open !== undefined && nowMs < open.untilMs ? open.key : undefined
@@ -100,7 +97,7 @@ export function requireKey(book: AccountBook, address: Address, nowMs: number): 
 
 /**
  * An account that is already held gets the new passphrase.
- * @throws {DevchainError} `INVALID_PARAMS` when the key is none, `LIMIT_EXCEEDED` when the node holds too many
+ * @throws {DevchainError} `INVALID_PARAMS` for an invalid key, `LIMIT_EXCEEDED` when the node holds too many
  */
 export async function importKey(
   book: AccountBook,
@@ -114,12 +111,12 @@ export async function importKey(
   return withHeld(book, { address, secret: { kind: 'encrypted', file }, open: { key, untilMs } })
 }
 
-/** Takes in the account whose private key is the Keccak-256 of `seed`: without a passphrase, unlocked for good. */
+/** Adds the account whose private key is the Keccak-256 of `seed`; it has no passphrase and stays unlocked. */
 export function newAccountWithSeed(book: AccountBook, seed: string): AddedAccount {
   return withPlainKey(book, keccak256(new TextEncoder().encode(seed)))
 }
 
-/** An account that nobody here has the key of: locked, and impersonated while it is unlocked (ganache). Undefined: held already. */
+/** Adds a locked account without a key, impersonated while it is unlocked (ganache). Undefined if it is already held. */
 export function addKeyless(
   book: AccountBook,
   address: Address,
@@ -162,7 +159,7 @@ export async function unlock(
   return withHeld(book, { ...book.held.get(address)!, open: { key, untilMs } }).book
 }
 
-/** Whether the account is locked or not; the book stays as it is. Throws `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`. */
+/** Works for locked and unlocked accounts. Throws `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`. */
 export async function keyWithPassphrase(
   book: AccountBook,
   address: Address,
@@ -189,7 +186,7 @@ export function stopImpersonating(book: AccountBook, address: Address): AccountB
   return { ...book, impersonated: book.impersonated.delete(address) }
 }
 
-/** Lets a signature count as made by `signer`, whatever was signed: for contracts, not for the pool. */
+/** Contracts accept the signature as made by `signer`, whatever was signed. The pool does not. */
 export function impersonateSignature(
   book: AccountBook,
   signature: Signature,
@@ -200,12 +197,11 @@ export function impersonateSignature(
   return { ...book, signers: book.signers.set(key, signer) }
 }
 
-/** Signatures that count as somebody's; undefined when none does, so that nobody has to look. */
+/** Undefined when there are none, which spares callers the lookup. */
 export function signersOf({ signers }: AccountBook): Signers | undefined {
   return signers.size === 0 ? undefined : signers
 }
 
-/** True when transactions of the account are sent without its key. `nowMs` decides whether an unlock is over. */
 export function isImpersonated(book: AccountBook, address: Address, nowMs: number): boolean {
   if (book.autoImpersonate || book.impersonated.has(address)) return true
   return book.held.get(address)?.secret.kind === 'none' && isOpen(book, address, nowMs)
@@ -221,7 +217,7 @@ function checkKeyless({ address, secret }: HeldAccount, passphrase: string): voi
   throw new DevchainError('WRONG_PASSPHRASE', `wrong passphrase for account ${address}`)
 }
 
-/** It guards no key, but is not kept in the clear, as people use one passphrase in many places. */
+/** The passphrase guards no key, but people reuse passphrases, so it is not kept in the clear. */
 function passphraseHashOf(passphrase: string): Hash {
   return keccakHash(new TextEncoder().encode(passphrase))
 }

@@ -1,10 +1,10 @@
-// Private keys under a passphrase, in the form that wallets exchange (Web3 Secret Storage, version 3).
+// Private keys under a passphrase, in the wallets' exchange format (Web3 Secret Storage, version 3).
 import { createCipheriv, createDecipheriv, scrypt, timingSafeEqual } from 'node:crypto'
 import { keccak256 } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { concatBytes } from '../../core/hex.ts'
 
-/** An encrypted private key: the `crypto` section of a version 3 key file, in bytes. */
+/** The `crypto` section of a version 3 key file, in bytes. */
 export interface EncryptedKey {
   /** aes-128-ctr with the first half of the derived key. */
   readonly ciphertext: Uint8Array

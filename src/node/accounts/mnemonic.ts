@@ -1,14 +1,13 @@
-// Private keys from a phrase of words (BIP-39, BIP-32).
+// Private keys from a mnemonic (BIP-39, BIP-32).
 import { pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { HDKey } from '@scure/bip32'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { OPTIONS } from '../../options/table.ts'
 
-/** The phrase that development chains share. Its keys are known to everybody. */
 export const TEST_MNEMONIC: string = OPTIONS.mnemonic.default
 
-/** Path under which Ethereum wallets keep their accounts (BIP-44): `/0`, `/1`, … are added to it. */
+/** The usual path of Ethereum wallets (BIP-44), to which `/0`, `/1`, … are added. */
 export const DEFAULT_PATH: string = OPTIONS.derivationPath.default
 
 export interface DerivationOptions {
@@ -17,13 +16,12 @@ export interface DerivationOptions {
   readonly count: number
 }
 
-/** True for the phrase whose keys everybody knows, under whatever path. */
 export function isTestMnemonic(mnemonic: string): boolean {
-  // to normalize text for the first time takes half a millisecond
+  // the first Unicode normalization takes half a millisecond
   return mnemonic === TEST_MNEMONIC || wordsOf(mnemonic) === TEST_MNEMONIC
 }
 
-/** The private keys at `path`/0, `path`/1, … Throws `INVALID_PARAMS` for what is no English BIP-39 phrase, or no path. */
+/** The private keys at `path`/0, `path`/1, … Throws `INVALID_PARAMS` for an invalid phrase or path. */
 export async function derivedKeys({
   mnemonic,
   path,
@@ -31,7 +29,7 @@ export async function derivedKeys({
 }: DerivationOptions): Promise<Uint8Array[]> {
   const words = wordsOf(mnemonic)
   if (words !== TEST_MNEMONIC) await checkMnemonic(words)
-  // node's own is native code: the package's is JavaScript, and slow
+  // node's own is native code; the package's is slow JavaScript
   const seed = await promisify(pbkdf2)(words, 'mnemonic', 2048, 64, 'sha512')
   const { HDKey } = await import('@scure/bip32')
   const parent = parentKey(HDKey.fromMasterSeed(new Uint8Array(seed)), path)
@@ -43,13 +41,13 @@ function wordsOf(mnemonic: string): string {
 }
 
 async function checkMnemonic(words: string): Promise<void> {
-  // loaded for phrases of the user's only: the word list costs time at every start
+  // loaded only for the user's phrases, because the word list slows down the start
   const [{ validateMnemonic }, { wordlist }] = await Promise.all([
     import('@scure/bip39'),
     import('@scure/bip39/wordlists/english.js'),
   ])
   if (validateMnemonic(words, wordlist)) return
-  // a phrase is a secret, also one with a slip in it: no message has a word of it
+  // a phrase is secret even with a typo in it, so no message quotes it
   const all = words.split(' ')
   const unknown = all.findIndex((word) => !wordlist.includes(word))
   const problem =

@@ -1,6 +1,5 @@
-// The accounts that almost every start begins with: of the phrase that development chains share, at the usual path.
+// The accounts of the test mnemonic at the default path, derived in advance because almost every start needs them.
 
-/** The address and the private key at index 0, 1, …: what deriving them anew would give. */
 export const TEST_ACCOUNTS: readonly (readonly [address: string, key: string])[] = [
   [
     '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',

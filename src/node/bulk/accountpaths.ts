@@ -4,7 +4,7 @@ import { encodeNode, type Node, nibbleAt, revealed } from '../../state/trienode.
 import type { Account, World } from '../../state/world.ts'
 import type { Arena } from './arena.ts'
 
-/** Bytes at the end of an account's RLP that begin with its storage root: two hashes, and the header of the second. */
+/** Bytes from the storage root to the end of an account's RLP: two hashes, and the header of the second. */
 const STORAGE_ROOT = 65
 
 const HASH_LENGTH = 32
@@ -16,11 +16,11 @@ export interface LiveAccount {
 
 export interface AccountPaths {
   readonly accounts: readonly LiveAccount[]
-  /** The jobs, in their order, that hash all above the accounts after these were hashed. */
+  /** The jobs that hash all nodes above the accounts, in order. */
   readonly above: readonly number[]
 }
 
-/** Lays out the paths to accounts with these hashed addresses, and hashes them once; the state root goes to `target`. */
+/** Lays out the paths to the accounts and hashes them once; the state root goes to `target`. */
 export function layAccountPaths(
   arena: Arena,
   { accounts }: World,
@@ -30,7 +30,7 @@ export function layAccountPaths(
   const found = new Map<Uint8Array, LiveAccount>()
   const laid: { readonly job: number; readonly from: number }[] = []
 
-  /** Lays out a node that all the keys have on their paths, whose own path begins at nibble `depth`. */
+  /** Lays out a node that is on the path of all keys and begins at nibble `depth`. */
   const lay = (
     at: Node<Account>,
     own: readonly Uint8Array[],
@@ -65,14 +65,13 @@ export function layAccountPaths(
 
   if (keys.length > 0) lay(accounts.root!, keys, 0, target)
   const live = keys.map((key) => found.get(key)!)
-  // once as a whole, later from the first hash on that another stands for
+  // the first hash covers everything, later ones begin at the first changed hash
   for (const { job } of [...live, ...laid]) arena.exports.enqueue(0, job)
   arena.exports.run()
   for (const { job, from } of laid) arena.setFrom(job, from)
   return { accounts: live, above: laid.map(({ job }) => job) }
 }
 
-/** Where each item of a list begins. */
 export function itemStarts(list: Uint8Array): number[] {
   const starts = [list[0]! < 0xf8 ? 1 : list[0]! - 0xf7 + 1]
   while (starts.at(-1)! < list.length) starts.push(rlpItemEnd(list, starts.at(-1)!))

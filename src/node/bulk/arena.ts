@@ -1,13 +1,13 @@
-// Linear memory with Keccak-256 in it, for bytes that are hashed again and again as parts of them change.
+// Linear memory with Keccak-256 in it, for bytes that are hashed repeatedly as parts of them change.
 
-/** What a module has that an arena is made of. Jobs and tries are known by their addresses (assembly/livetrie.ts). */
+/** The exports that an arena needs. Jobs and tries are known by their addresses (assembly/livetrie.ts). */
 export interface ArenaExports {
   readonly memory: WebAssembly.Memory
-  /** Allocates so many zeros. */
+  /** Allocates zeroed bytes. */
   readonly allocate: (length: number) => number
-  /** Sets a key to a value, both of which are in the memory; 0 when a node is too short to be hashed. */
+  /** Both key and value are in the memory. Returns 0 when a node is too short to be hashed. */
   readonly put: (trie: number, key: number, value: number, length: number) => number
-  /** Has what changed hashed at the next `run`, after what came to the same queue (0 or 1) before. */
+  /** Queues the changes for the next `run`, in one of two queues (0 or 1). */
   readonly hash: (trie: number, queue: number) => void
   readonly enqueue: (queue: number, job: number) => void
   readonly run: () => void
@@ -16,19 +16,19 @@ export interface ArenaExports {
 /** Bytes of the sponge's state, kept for each whole block of `RATE` bytes. */
 const STATE_LENGTH = 200
 
-/** Bytes that the sponge takes in at once. */
+/** Bytes that the sponge absorbs at once. */
 const RATE = 136
 
-/** `length` bytes at `source` are hashed, and the 32 bytes of the hash go to `target`. */
+/** Hashes `length` bytes at `source`; the 32 bytes of the hash go to `target`. */
 export interface Job {
   readonly source: number
   readonly length: number
-  /** Where states of the sponge are kept between the times; 0 for nowhere. */
+  /** Where the sponge states are kept between runs; 0 for nowhere. */
   readonly states?: number
   readonly target: number
 }
 
-/** A piece of linear memory that is only ever given out, never taken back: it goes as a whole, with its last user. */
+/** A piece of linear memory that is never freed in parts: it goes as a whole, with its last user. */
 export class Arena<E extends ArenaExports = ArenaExports> {
   readonly exports: E
   #bytes: Uint8Array
@@ -38,7 +38,7 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     this.#bytes = new Uint8Array(this.exports.memory.buffer)
   }
 
-  /** The memory; another array after it grew. */
+  /** The memory; a new array after it grew. */
   get bytes(): Uint8Array {
     if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer)
     return this.#bytes
@@ -64,12 +64,12 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     new Uint32Array(this.exports.memory.buffer, at).set(words)
   }
 
-  /** @returns where the job is, in the form of assembly/jobs.ts; all its bytes are new */
+  /** @returns the job's address (assembly/jobs.ts) */
   storeJob({ source, length, states = 0, target }: Job): number {
     return this.storeWords([source, length, 0, states, target])
   }
 
-  /** Sets the first byte of a job that changes from now on, after it was done once. */
+  /** Sets the first byte that changes from now on, after the job ran once. */
   setFrom(job: number, from: number): void {
     this.setWords(job + 8, [from])
   }
@@ -80,8 +80,8 @@ export class Arena<E extends ArenaExports = ArenaExports> {
 
   /**
    * Sets a key of a live trie to a value: RLP of at most 55 bytes.
-   * @returns false when a node became too short to be hashed: ten nibbles or more of two keys are the same. The trie is of
-   *   no use then
+   * @returns false when a node became too short to be hashed: two keys share ten nibbles or more. The trie is unusable
+   *   then
    */
   put(trie: number, key: Uint8Array, value: Uint8Array): boolean {
     return this.exports.put(trie, this.store(key), this.store(value), value.length) !== 0

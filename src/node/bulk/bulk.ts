@@ -1,6 +1,6 @@
-// Accelerator: mines empty blocks that are like the one before by changing, in WebAssembly, what differs between them. It
-// gains on the rows mine100kMs and minePerS of the benchmark. Its plain twin is mining/miner.ts, which makes the same
-// blocks, hash by hash: tests hold the two against each other. The door is `bulk` in create.ts.
+// Accelerator: mines empty blocks in WebAssembly by changing only what differs from the block before (benchmark rows
+// mine100kMs and minePerS). The plain twin is mining/miner.ts, which makes the same hashes; tests compare the two. The
+// door is `bulk` in create.ts.
 import type { YieldIfDue } from '../../core/yield.ts'
 import { RING } from '../../state/systemslots.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -22,51 +22,50 @@ import type { Mined, MineOptions } from '../mining/miner.ts'
 import { BATCH } from './runlog.ts'
 import type { RunMiner } from './runminer.ts'
 
-/** Fewer blocks are mined one by one. */
+/** Shorter runs are mined block by block. */
 const MIN_RUN = 32
 
 /**
- * Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them: taking over
+ * Blocks mined one by one before a miner of empty blocks is made, and ring slots for each further block: taking over
  * the slots costs as much as mining many blocks.
  */
 const MIN_STREAK = 8
 const SLOTS_PER_BLOCK = 16
 
 /**
- * Milliseconds that so few blocks take where they come slowly, one each interval: the time to make a miner does not count
- * there, and a block that it mines keeps a fraction of the memory.
+ * If that many blocks take this many milliseconds (interval mining), the time to make a miner does not matter, and its
+ * blocks need a fraction of the memory.
  */
 const SLOW_STREAK_MS = 5_000
 
-/** Seconds; a miner of empty blocks, which counts in numbers, knows no later ones. */
+/** Seconds; the miner counts in numbers and has no later timestamps. */
 const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * A miner whose newest block is the head of a chain, and of what in the chain's state its blocks are. Of what waits in
- * the pool nothing can be mined.
+ * A miner whose newest block is the head, and the parts of the state that its blocks depend on. The pool has no
+ * transaction that can be mined.
  */
 interface HeadTemplate extends Pick<ChainState, 'config' | 'settings' | 'pool'> {
   readonly miner: RunMiner
 }
 
-/** Empty blocks that came one after another, and when the first of them did, in milliseconds of wall time. */
+/** Consecutive empty blocks, and the wall time in milliseconds of the first. */
 interface Streak {
   readonly blocks: number
   readonly since: number
 }
 
-/** By head: the miner of the next block, or the empty blocks of which the head is the last. */
+/** By head: the miner of the next block, or the streak that ends with the head. */
 const byHead = new WeakMap<BlockRecord, HeadTemplate | Streak>()
 
 export const bulkMining: BulkMining = { mineNext, mineRun, noteBlock, release }
 
-/** Lets the miner of the block after a former head go: it keeps megabytes, and the head may be kept for good. */
+/** Releases the miner of a former head: it keeps megabytes, and the head may be kept for good. */
 function release({ before, after }: StateChange): void {
   const head = headOf(before.tree)
   if (head !== headOf(after.tree)) byHead.delete(head)
 }
 
-/** Mines the next block, which is empty and like the newest one, where there is a miner for it. */
 function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
   const { tree, config } = state
   const head = headOf(tree)
@@ -93,7 +92,7 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
   }
 }
 
-/** After several empty blocks a miner is made for those that may follow: the more slots it has to take over, the later. */
+/** Makes a miner after several empty blocks; the more slots it has to take over, the later. */
 async function noteBlock(state: ChainState, now: number): Promise<void> {
   const { tree } = state
   const head = headOf(tree)
@@ -109,7 +108,7 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
     return
   }
   const writes = writesOfAlike(state, nextBlockEnvironment(state, now))
-  // otherwise it is asked again after as many blocks
+  // otherwise it tries again after as many blocks
   if (writes !== undefined) byHead.set(head, await newTemplate(state, writes))
 }
 
@@ -142,14 +141,14 @@ async function mineRun(
 }
 
 async function newTemplate(state: ChainState, writes: SystemWrites): Promise<HeadTemplate> {
-  // a node that mines transactions does not need it, and it takes a moment to compile
+  // loaded late: it takes a moment to compile, and a node that mines transactions does not need it
   const { RunMiner } = await import('./runminer.ts')
   const { config, settings, pool, tree } = state
   const miner = new RunMiner({ parent: headOf(tree), abandoned: tree.abandoned }, writes)
   return { config, settings, pool, miner }
 }
 
-/** The miner of the next block, if that is empty; it belongs to nobody else until it is set again. */
+/** The miner of the next block, if that is empty. The caller owns it until it is set again. */
 function takeTemplate(state: ChainState, head: BlockRecord, now: number): HeadTemplate | undefined {
   const template = byHead.get(head)
   if (template === undefined || !('miner' in template)) return undefined
@@ -164,7 +163,7 @@ function takeTemplate(state: ChainState, head: BlockRecord, now: number): HeadTe
   return template.pool === pool ? template : { ...template, pool }
 }
 
-/** Slots of the rings of system contracts, at most. */
+/** Most slots in the rings of system contracts. */
 function slotsOf({ canonical }: BlockTree): number {
   return 2 * Math.min(Number(RING), canonical.length)
 }

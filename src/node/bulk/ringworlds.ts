@@ -1,4 +1,4 @@
-// The worlds after blocks that wrote to the system contracts and did nothing else: made when they are looked at.
+// The worlds after blocks that wrote only to the system contracts, made when they are read.
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, RING, slotChange } from '../../state/systemslots.ts'
@@ -24,8 +24,8 @@ interface RingStorages {
 const RECENT = 4
 
 /**
- * The worlds after each of the blocks. Accounts but those two are as before the first; the storage of these is made when
- * it is read, from the nearest kept one before. Each block writes its parent's hash and its own timestamp.
+ * The worlds after each block. Only the two system contracts differ; their storage is made on read from the nearest
+ * kept one before. Each block writes its parent's hash and its own timestamp.
  */
 export class RingWorlds {
   readonly #run: RunContents
@@ -81,7 +81,7 @@ export class RingWorlds {
     const times = new Map<bigint, bigint>()
     const parents = new Map<bigint, bigint>()
     const ring = Number(RING)
-    // backwards, as the newest stays, until the ring is full: timestamps may leave gaps
+    // backwards until the ring is full, so that the newest stays: timestamps may leave gaps
     for (let index = last; writes.time && index >= first && times.size < ring; index--) {
       const timestamp = run.timestampAt(index)
       const slot = beaconSlot(timestamp)

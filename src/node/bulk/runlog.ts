@@ -1,19 +1,19 @@
-// What is kept of each block of a run: 72 bytes, as assembly/runminer.ts writes them.
+// The 72 bytes that are kept of each block of a run, as assembly/runminer.ts writes them.
 
 /** Bytes of a block: its timestamp in seconds (a double), its hash, its state root. */
 export const ENTRY = 72
 const HASH = 8
 const ROOT = 40
 
-/** Blocks that are mined at once at most, before other work may have a turn. */
+/** Most blocks mined at once before other work gets a turn. */
 export const BATCH = 64
 
-/** Blocks that stand together. */
+/** Blocks in one piece of memory. */
 export const CHUNK = 512
 
 /**
- * A list that only grows. What was read of it stays true: parts of it are shared by chains that go on from them. It grows
- * by chunks that stay where they are: to move a million blocks to a larger array would keep all others waiting.
+ * An append-only list, parts of which forked chains share. It grows by chunks that never move: copying a million blocks
+ * to a larger array would block the event loop.
  */
 export class RunLog {
   readonly #chunks: Uint8Array[] = []
@@ -31,7 +31,6 @@ export class RunLog {
     return this.#entryAt(index).subarray(ROOT)
   }
 
-  /** Seconds. */
   timestampAt(index: number): bigint {
     const { buffer, byteOffset } = this.#entryAt(index)
     return BigInt(new DataView(buffer).getFloat64(byteOffset, true))

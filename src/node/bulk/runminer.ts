@@ -1,5 +1,4 @@
-// Mines empty blocks one after another with real hashes: what differs of header and state from one to the next is changed
-// in place, in WebAssembly.
+// Mines empty blocks with real hashes, changing header and state in place, in WebAssembly.
 import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
 import { encodeRlp, integerSize } from '../../core/rlp.ts'
 import { encodeHeader, type Header } from '../../protocol/blocks/header.ts'
@@ -25,7 +24,7 @@ const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 const RING_SLOTS = Number(RING)
 
-/** The parameters of the module: numbers of four bytes in this order (`Parameters` in assembly/runminer.ts). */
+/** Four-byte parameters of the module, in the order of `Parameters` in assembly/runminer.ts. */
 const PARAMETERS = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
@@ -45,7 +44,7 @@ export class RunMiner {
   readonly #seed: number
   readonly #seedLength: number
   readonly #parameters: number
-  /** Where `BATCH` blocks go, as the log of the run has them. */
+  /** Where `BATCH` blocks go, in the format of the run's log. */
   readonly #blocks: number
   /** True when the tries can't follow the chain any more. */
   #isLost = false
@@ -70,9 +69,8 @@ export class RunMiner {
   }
 
   /**
-   * Mines the next blocks.
    * @param timestamps seconds; at most `BATCH`
-   * @returns how many were mined, maybe fewer than asked for; 0 when the next one can't be mined here
+   * @returns how many were mined; 0 when the next one can't be mined here
    */
   mine(timestamps: readonly number[]): number {
     const number = this.next
@@ -87,7 +85,7 @@ export class RunMiner {
     return count
   }
 
-  /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
+  /** Writes the header for integers of these sizes. Each block fills in the hashes. */
   #layOut(number: number, timestamp: number): void {
     const [numberLength, timestampLength] = [integerSize(number), integerSize(timestamp)]
     const isLaidOut =
@@ -118,7 +116,6 @@ export class RunMiner {
     })
   }
 
-  /** Lays out the storages that blocks write to, and the paths to them. */
   #layRings(world: World, writes: SystemWrites): void {
     const contracts = [
       ...(writes.time ? [BEACON_ROOTS] : []),

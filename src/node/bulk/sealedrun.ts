@@ -1,4 +1,4 @@
-// A run of empty blocks that are hashed, of which little is kept: a block is made when it is read.
+// A compact run of empty blocks with real hashes; a block is made when it is read.
 
 import { bytesFromHex, equalBytes, type Hash, hashFromBytes } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
@@ -15,7 +15,7 @@ import {
 import { RingWorlds } from './ringworlds.ts'
 import { RunLog } from './runlog.ts'
 
-/** A run whose hashes are those of its headers, to which more blocks come. Those that are there stay as they are. */
+/** A growing run. Existing blocks never change. */
 export class SealedRun implements BlockRun, RunContents {
   readonly template: RunTemplate
   readonly log: RunLog = new RunLog()
@@ -23,7 +23,7 @@ export class SealedRun implements BlockRun, RunContents {
   readonly #records = memoize(RECENT_RECORDS, (index: number) => this.newRecord(index))
   /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. */
   #table = new Uint32Array(0)
-  /** Blocks in the table: they come to it when somebody looks for one. */
+  /** Blocks in the table, which is filled on lookup. */
   #known = 0
 
   constructor(template: RunTemplate, writes: SystemWrites) {
@@ -66,7 +66,7 @@ export class SealedRun implements BlockRun, RunContents {
     return this.#records(index)
   }
 
-  /** As `recordAt`, but the run does not remember it: the caller does. */
+  /** As `recordAt`, but the run does not cache it: the caller does. */
   newRecord(index: number): BlockRecord {
     return new RunRecord(this, index)
   }

@@ -1,5 +1,4 @@
-// Keccak-256 of bytes that were hashed before and changed from some place on: what a trie that gets a new root after each
-// change does all day. Jobs of two queues are done in pairs.
+// Keccak-256 of bytes that were hashed before and changed from some place on. It runs the jobs of two queues in pairs.
 import {
   absorb,
   finish,
@@ -14,16 +13,16 @@ import {
 export class Job {
   source: u32
   length: u32
-  /** The first byte that changed since the same bytes were hashed the last time; 0 the first time. */
+  /** The first byte that changed since the last hash; 0 the first time. */
   from: u32
-  /** Where the state of the sponge is kept after each whole block of bytes; 0: nowhere, and `from` is 0. */
+  /** Where the sponge state is kept after each whole block. If 0, it is not kept, and `from` is 0. */
   states: u32
   target: u32
 }
 
 const QUEUE_LENGTH: u32 = 256
 
-/** Addresses of the jobs of each queue, four bytes each, one queue after the other; then how many each has. */
+/** Addresses of the jobs of each queue, four bytes each, one queue after the other; then the length of each queue. */
 const QUEUES: usize = memory.data(2 * 1024, 16)
 const COUNTS: usize = memory.data(8, 16)
 
@@ -35,7 +34,7 @@ const LAST: usize = memory.data(272, 16)
 
 const LANES: i32 = 25
 
-/** Has a job done at the next `run` at the latest, after those that came to the same queue (0 or 1) before. */
+/** Queues a job (queue 0 or 1) for the next `run` at the latest. */
 export function enqueue(queue: u32, job: Job): void {
   if (load<u32>(COUNTS + 4 * queue) == QUEUE_LENGTH) run()
   const count = load<u32>(COUNTS + 4 * queue)
@@ -44,9 +43,8 @@ export function enqueue(queue: u32, job: Job): void {
 }
 
 /**
- * Does all jobs. Those of a queue are done in their order; between the queues there is none. As long as both have blocks,
- * one of each is permuted at a time, in the two halves of vectors: a queue's next job begins in the half that its last one
- * leaves.
+ * Runs all jobs, in order within a queue. While both queues have blocks, it permutes one of each at a time, in the two
+ * halves of vectors: a queue's next job begins in the half that its last one leaves.
  */
 export function run(): void {
   let first = QUEUES
@@ -91,13 +89,13 @@ export function run(): void {
   store<u64>(COUNTS, 0)
 }
 
-/** Does the jobs that are left in a queue, so many blocks of the first of which are in the state already; 0 for none. */
+/** Runs the remaining jobs of a queue. `known` blocks of the first job are already in the state. */
 function hashAll(at: usize, end: usize, known: usize): void {
   hashRest(load<Job>(at), known)
   for (at += 4; at != end; at += 4) hashRest(load<Job>(at), 0)
 }
 
-/** Does a job from the block on that changed first, or goes on with it after `known` blocks. */
+/** Hashes a job from its first changed block, or from block `known`. */
 function hashRest(job: Job, known: usize): void {
   if (known == 0) known = resume(job)
   const source = <usize>job.source
@@ -116,7 +114,7 @@ function hashRest(job: Job, known: usize): void {
   finish(source + at, length - at, job.target)
 }
 
-/** Makes the state that a job goes on from; returns how many blocks are in it. */
+/** Restores the state that a job continues from; returns how many blocks are in it. */
 function resume(job: Job): usize {
   const known = <usize>job.from / RATE
   if (known == 0) memory.fill(STATE, 0, STATE_LENGTH)
@@ -124,7 +122,7 @@ function resume(job: Job): usize {
   return known
 }
 
-/** Puts the state that a job goes on from into one half of the pair; returns how many blocks are in it. */
+/** As `resume`, into one half of the pair. */
 function enter(job: Job, half: usize): usize {
   const known = <usize>job.from / RATE
   const state = <usize>job.states + (known - 1) * STATE_LENGTH
@@ -154,7 +152,7 @@ function absorbPair(first: usize, second: usize): void {
   }
 }
 
-/** Keeps what a job wants of one half: its state after a whole block, or its hash at the end. True when it ended. */
+/** Stores one half: the state after a whole block, or the hash at the end. True when the job ended. */
 function keep(job: Job, known: usize, half: usize): bool {
   if (known * RATE > <usize>job.length) {
     leave(job.target, half, 4)

@@ -1,5 +1,5 @@
-// A Merkle-Patricia trie in linear memory that gives a root after each change: what mining empty blocks asks for. Keys come
-// and change, and never go. One change and root of a trie with 8,191 keys is 11 permutations of Keccak. The slow twin is
+// A Merkle-Patricia trie in linear memory with a root after each change, for mining empty blocks. Keys are added and
+// changed, never removed. One change in a trie of 8,191 keys takes 11 Keccak permutations. The slow twin is
 // state/trie.ts. Compiled by src/build/wasm.mjs.
 import { RATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job } from './jobs'
@@ -13,17 +13,17 @@ const EXTENSION: u32 = 2
 /** Bytes of the longest branch: a header, sixteen hashes and no value. */
 const BRANCH_LENGTH: usize = 3 + 16 * 33 + 1
 
-/** Bytes of a hash. A node of fewer bytes would stand in its parent instead of its hash. */
+/** Bytes of a hash. A node shorter than this would stand in its parent in place of its hash. */
 const HASH_LENGTH: u32 = 32
 
-/** Its RLP is hashed with the trie, after all nodes below, when `changed` is not 0. */
+/** Its RLP is hashed after all nodes below when `changed` is not 0. */
 @unmanaged
 class Node extends Job {
   kind: u32
-  /** The node that holds its hash; 0 for the root. It stands there at a nibble, where the node is a branch. */
+  /** The node that holds its hash, in a branch at its nibble; 0 for the root. */
   parent: usize
   nibble: u32
-  /** Of a leaf and an extension: 1. Of a branch: a bit for each child that changed. */
+  /** For a leaf and an extension 1; for a branch one bit for each changed child. */
   changed: u32
 }
 
@@ -32,7 +32,7 @@ class Leaf extends Node {
   /** 32 bytes. Its nibbles from `depth` on are in the leaf. */
   key: usize
   depth: u32
-  /** Of the value, which is RLP and ends the leaf's. */
+  /** Bytes of the value, which is RLP and ends the leaf's. */
   valueLength: u32
 }
 
@@ -47,27 +47,26 @@ class Extension extends Node {
 
 @unmanaged
 class Branch extends Node {
-  /** 1 when its RLP was laid out anew since it was hashed. */
+  /** 1 when its RLP was laid out again since the last hash. */
   isMoved: u32
   /** The first of the sixteen children, four bytes each; 0 for none. */
   children: u32
 }
 
-/** Where a trie begins, and where its root is wanted. */
 @unmanaged
 export class LiveTrie {
   root: usize
   target: u32
 }
 
-/** Zeros that nobody else has. They are never given back: the memory goes as a whole. */
+/** Zeroed bytes. They are never freed: the memory goes as a whole. */
 export function allocate(length: usize): usize {
   return heap.alloc(length)
 }
 
 /**
  * Sets a key (32 bytes that stay) to a value, RLP of at most 55 bytes.
- * @returns the leaf, which stays the key's; 0 when a node is too short to be hashed: the trie is of no use then
+ * @returns the leaf, which stays the key's; 0 when a node is too short to be hashed: the trie is unusable then
  */
 export function put(trie: LiveTrie, key: usize, value: usize, length: u32): usize {
   const leaf = insert(trie, key, value, length)
@@ -76,7 +75,7 @@ export function put(trie: LiveTrie, key: usize, value: usize, length: u32): usiz
   return changetype<usize>(leaf)
 }
 
-/** Writes another value of the same length; false when the old one has another. */
+/** Writes another value of the same length; false when the lengths differ. */
 export function overwrite(at: usize, value: usize, length: u32): bool {
   const leaf = changetype<Leaf>(at)
   if (leaf.valueLength != length || length == 1) return false
@@ -117,7 +116,7 @@ function touch(node: Node): void {
 }
 
 function insert(trie: LiveTrie, key: usize, value: usize, length: u32): Leaf {
-  // where the address of the node stands that is next
+  // where the address of the next node stands
   let link = changetype<usize>(trie)
   let parent: usize = 0
   let depth: u32 = 0
@@ -163,7 +162,7 @@ function insert(trie: LiveTrie, key: usize, value: usize, length: u32): Leaf {
   return leaf
 }
 
-/** A branch at nibble `fork` of `key`, in the place of the node at `link`, whose path begins at nibble `depth`. */
+/** Puts a branch at nibble `fork` of `key` in place of the node at `link`, whose path begins at nibble `depth`. */
 function forkAt(link: usize, key: usize, depth: u32, fork: u32): Branch {
   const old = load<Node>(link)
   const branch = changetype<Branch>(allocate(offsetof<Branch>() + 4 * 15))
@@ -184,7 +183,7 @@ function forkAt(link: usize, key: usize, depth: u32, fork: u32): Branch {
   return branch
 }
 
-/** What is left of an extension from a nibble on: a shorter one, or the branch below. Its parent has to be updated. */
+/** The rest of an extension from a nibble on: a shorter one, or the branch below. Its parent must be updated. */
 function restOf(extension: Extension, begin: u32): Node {
   const child = changetype<Node>(extension.child)
   if (begin == extension.end) return child
@@ -222,7 +221,7 @@ function newExtension(key: usize, begin: u32, end: u32): Extension {
   return extension
 }
 
-/** Gives a leaf a value, in memory of its own: the old one may be longer. */
+/** Uses new memory for the value, because it may be longer than the old one. */
 function writeValue(leaf: Leaf, value: usize, length: u32): void {
   const room = allocate(LEAF_OVERHEAD + length)
   leaf.source = <u32>room
@@ -236,7 +235,7 @@ function deepen(leaf: Leaf, depth: u32): void {
   writeValue(leaf, value, leaf.valueLength)
 }
 
-/** Gives a branch a child at a nibble where it has none, of which the hash is known unless it is a leaf. */
+/** Gives a branch a new child, whose hash is known unless it is a leaf. */
 function adopt(branch: Branch, child: Node, nibble: u32): void {
   if (child.kind == LEAF) child.target = 0
   child.parent = changetype<usize>(branch)
@@ -246,8 +245,8 @@ function adopt(branch: Branch, child: Node, nibble: u32): void {
 }
 
 /**
- * Writes the RLP of a branch anew. Hashes only ever move to the right, so that none is overwritten before it moved when
- * the last goes first.
+ * Writes the RLP of a branch again, last hash first: hashes only move to the right, so none is overwritten before it
+ * moves.
  */
 function layOut(branch: Branch): void {
   let payload: u32 = 17

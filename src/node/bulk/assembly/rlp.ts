@@ -6,10 +6,10 @@ export const KEY_NIBBLES: u32 = 64
 const LEAF_FLAG: u32 = 0x20
 const ODD_FLAG: u32 = 0x10
 
-/** Bytes of RLP that a leaf has besides its value, at most: three headers and the path. */
+/** Most bytes of a leaf's RLP besides its value: three headers and the path. */
 export const LEAF_OVERHEAD: u32 = 48
 
-/** The nibble of `key` at `index`; the higher half of a byte comes first. */
+/** The higher half of a byte comes first. */
 @inline
 export function nibbleAt(key: usize, index: u32): u32 {
   const byte = <u32>load<u8>(key + (index >> 1))
@@ -23,7 +23,10 @@ export function firstDifference(a: usize, b: usize, from: u32, to: u32): u32 {
   return index
 }
 
-/** Writes a leaf: the nibbles of `key` from `depth` on, and a value of at most 55 bytes, RLP itself. Returns its length. */
+/**
+ * Writes a leaf with the nibbles of `key` from `depth` on and a value of at most 55 bytes, itself RLP. Returns its
+ * length.
+ */
 export function writeLeaf(at: usize, key: usize, depth: u32, value: usize, length: u32): u32 {
   const isBare = length == 1 && load<u8>(value) < 0x80
   const content = isBare ? 1 : 1 + length
@@ -33,7 +36,7 @@ export function writeLeaf(at: usize, key: usize, depth: u32, value: usize, lengt
   return <u32>(end + length - at)
 }
 
-/** Writes an extension over the nibbles [from, to) of `key` but for its child's hash, which it ends with. Returns its length. */
+/** Writes an extension over the nibbles [from, to) of `key`, without the child's hash at its end. Returns its length. */
 export function writeExtension(at: usize, key: usize, from: u32, to: u32): u32 {
   const end = writePath(at, key, from, to, 0, 33)
   store<u8>(end, 0xa0)
@@ -52,10 +55,10 @@ export function writeLongHeader(at: usize, payload: u32): u32 {
   return 3
 }
 
-/** Writes the header of a list of a path and `content` bytes, and the path in its compact form. Returns where it ends. */
+/** Writes the header of a list of a path and `content` bytes, and the compact path. Returns where it ends. */
 function writePath(at: usize, key: usize, from: u32, to: u32, flag: u32, content: u32): usize {
   const length = ((to - from) >> 1) + 1
-  // a path of one byte is below 0x80, and so its own RLP
+  // a one-byte path is below 0x80, and so its own RLP
   const payload = (length == 1 ? 1 : 1 + length) + content
   if (payload < 56) store<u8>(at++, <u8>(0xc0 + payload))
   else at += writeLongHeader(at, payload)

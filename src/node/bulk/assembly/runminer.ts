@@ -1,5 +1,5 @@
-// Mines empty blocks: each is written to the storage of the system contracts, which is kept as live tries, then state root,
-// randomness and hash are made. Compiled by src/build/wasm.mjs.
+// Mines empty blocks: writes each to the system contracts' storage (live tries), then makes state root, randomness and
+// hash. Compiled by src/build/wasm.mjs.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
 import { allocate, hash, LiveTrie, overwrite, put } from './livetrie'
@@ -21,7 +21,7 @@ class Ring extends LiveTrie {
 
 @unmanaged
 class Parameters {
-  /** The header's RLP, and where what differs from block to block is in it: hashes begin there, integers end there. */
+  /** The header's RLP, and where its changing fields are: hashes begin there, integers end there. */
   parentHash: u32
   stateRoot: u32
   numberEnd: u32
@@ -29,7 +29,7 @@ class Parameters {
   /** Bytes of the RLP of the two integers. */
   numberLength: u32
   timestampLength: u32
-  /** Parent's hash and number, which the randomness is made of. */
+  /** Parent's hash and number, the source of the randomness. */
   seed: u32
   root: u32
   randao: Job
@@ -37,14 +37,14 @@ class Parameters {
   /** Addresses of the jobs that hash the trie nodes above those accounts, up to `aboveEnd`. */
   above: usize
   aboveEnd: usize
-  /** The ring of timestamps and that of hashes of parents; 0 for one that is not written to. */
+  /** The rings of timestamps and of parent hashes; 0 for one that is not written to. */
   times: usize
   parents: usize
-  /** A byte for each slot of times: not 0 where there is a beacon root, which would have to be taken away. */
+  /** A byte for each slot of times: not 0 where the slot has a beacon root, which would have to be removed. */
   rooted: usize
   /**
-   * The blocks that are asked for, 72 bytes each (`ENTRY` of runlog.ts): the timestamp, a double; then hash and state root,
-   * which are written here.
+   * The requested blocks, 72 bytes each (`ENTRY` of runlog.ts): the timestamp, a double; then space for hash and state
+   * root.
    */
   blocks: usize
 }
@@ -54,8 +54,8 @@ const VALUE: usize = memory.data(40, 16)
 const WORD: usize = memory.data(32, 16)
 
 /**
- * Mines at most `count` blocks, the first of which has a number. Ends before one whose header is longer or shorter.
- * @returns how many were mined; -1 when nothing more can be
+ * Mines at most `count` blocks from `number`. Stops before a block whose header has another length.
+ * @returns how many were mined; -1 when no more can be mined
  */
 export function mine(given: Parameters, number: f64, count: i32): i32 {
   for (let i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ export function mine(given: Parameters, number: f64, count: i32): i32 {
   return count
 }
 
-/** Sets a slot of a ring to the RLP of an integer, before blocks are mined; false when it can't be kept here. */
+/** Sets a slot of a ring to an integer's RLP, before mining; false when it can't be kept here. */
 export function fill(ring: Ring, slot: u32, value: usize, length: u32): bool {
   const place = ring.leaves + 4 * slot
   const known = load<usize>(place)
@@ -100,7 +100,6 @@ function writeTime(ring: Ring, slot: u32, timestamp: u64): bool {
   return fill(ring, slot, VALUE, writeValue())
 }
 
-/** Has a ring and its account hashed at the next `run`. */
 function hashRing(ring: Ring, queue: u32): void {
   hash(ring, queue)
   enqueue(queue, ring.account)
@@ -150,7 +149,7 @@ function sizeOf(value: u64): u32 {
   return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
 }
 
-/** Writes the big-endian bytes of an integer, so that they end before `end`. */
+/** Writes a big-endian integer that ends before `end`. */
 function writeDigits(end: usize, value: u64): void {
   for (let left = value; left != 0; left >>= 8) {
     end -= 1
