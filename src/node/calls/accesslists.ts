@@ -1,4 +1,4 @@
-// Access lists: made for a message, put together and counted.
+// Access lists: created for a message, merged and counted.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
@@ -13,12 +13,12 @@ export interface AccessListAnswer {
   readonly outcome: Outcome
 }
 
-/** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
+/** Runs after which a list that still grows is returned: each run may touch other slots. */
 const MAX_LIST_ROUNDS = 16
 
 /**
- * The accounts and slots that the message touches, and the gas it uses when it declares them.
- * The sender, the callee and precompiles are free to touch anyway and are listed only with slots.
+ * The accounts and slots that the message touches, and the gas it uses with that list. Sender, callee and precompiles
+ * are warm anyway and are listed only with slots.
  */
 export async function createAccessList(
   chain: Chain,
@@ -32,7 +32,7 @@ export async function createAccessList(
   for (let round = 1; ; round += 1) {
     const outcome = await runMessage(context, { ...message, accessList }, { reportsAccess: true })
     const touched = union(accessList, outcome.accessed)
-    // a longer list changes what touching costs, which may change where the run goes
+    // a longer list changes the gas costs, which may change the path of the run
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
       return { accessList, gasUsed: outcome.gasUsed, outcome }
     }
@@ -40,7 +40,6 @@ export async function createAccessList(
   }
 }
 
-/** The entries of both lists, each address and key once. */
 export function union(
   known: readonly AccessListEntry[],
   touched: readonly AccessListEntry[],

@@ -1,5 +1,5 @@
-// Who takes part in a transaction, as sender, receiver, creator or within it: what explorers search by. Inner frames are
-// known only by running the block again; what was found is kept as long as the block's record.
+// Finds transactions by participant (sender, receiver, creator or within it) for explorers. Inner frames need a replay
+// of the block; results are cached with its record.
 
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
@@ -28,8 +28,8 @@ export interface Found {
 }
 
 /**
- * Block by block from `from` in steps of `step`, until at least `count` are found.
- * @throws {DevchainError} `LIMIT_EXCEEDED` when looking takes more steps than the budget has
+ * Looks from `from` in steps of `step` until at least `count` are found.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when the replay exceeds the step budget
  */
 export async function findAppearances(
   chain: Chain,
@@ -55,8 +55,8 @@ function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Ite
 }
 
 /**
- * The transaction and the account that made a contract; undefined for an account without code, for one whose code only
- * names another's (EIP-7702), and where no transaction made it (genesis, cheats).
+ * The transaction and account that created a contract. Undefined without code, for a delegation (EIP-7702), and for
+ * contracts from genesis or cheats.
  */
 export async function creationOf(
   chain: Chain,
@@ -79,7 +79,7 @@ export async function creationOf(
   return undefined
 }
 
-/** The chain's own transaction that made a contract by itself; undefined where another contract made it, or none did. */
+/** The chain's own creation transaction of a contract; undefined if another contract created it. */
 export function deploymentOf(tree: BlockTree, address: Address): Transaction | undefined {
   const record = firstWithCode(tree, address, BigInt((tree.network?.number ?? -1) + 1))
   return record?.executed.find((each) => hasMade(each, address))?.transaction
@@ -89,7 +89,7 @@ function hasMade({ receipt }: ExecutedTransaction, address: Address): boolean {
   return receipt.contractAddress === address && receipt.status
 }
 
-/** The block from a number on after which the account has code, found by halving: looking at each would take as long as the chain. */
+/** Binary search for the first block with code: looking at each block would take as long as the chain. */
 function firstWithCode(tree: BlockTree, address: Address, from: bigint): BlockRecord | undefined {
   const hasCode = (number: bigint): boolean => {
     const record = blockByNumber(tree, number)

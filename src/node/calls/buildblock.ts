@@ -1,4 +1,4 @@
-// Blocks that are built and kept nowhere: what a consensus client asks an execution client for.
+// Builds blocks that are not stored, as a consensus client asks an execution client to.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
@@ -26,21 +26,21 @@ import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { environmentAfter } from '../mining/environment.ts'
 
-/** What a consensus client settles of a block (PayloadAttributes of the engine API). */
+/** PayloadAttributes of the engine API. */
 export interface BlockAttributes {
   readonly timestamp: bigint
   readonly prevRandao: Hash
   readonly feeRecipient: Address
   readonly withdrawals: readonly Withdrawal[]
   readonly parentBeaconBlockRoot: Hash | undefined
-  /** What the gas limit goes towards, by a 1,024th of the parent's at most; undefined: as blocks here have it. */
+  /** The gas limit moves towards it by at most 1/1024 of the parent's; undefined: this chain's usual limit. */
   readonly targetGasLimit: bigint | undefined
 }
 
 export interface BlockRequest {
   readonly parentHash: Hash
   readonly attributes: BlockAttributes
-  /** All of them go into the block, in this order; undefined: what waits in the pool. */
+  /** All of them go into the block, in this order; undefined: the pool's transactions. */
   readonly transactions: readonly SentTransaction[] | undefined
   readonly extraData: Uint8Array
 }
@@ -48,18 +48,18 @@ export interface BlockRequest {
 export interface BuiltBlock {
   readonly block: Block
   readonly value: bigint
-  /** Of each type of requests that there are any of: the type's number, and the requests (EIP-7685). */
+  /** The requests by type: the type's number, then the requests (EIP-7685). */
   readonly requests: readonly Uint8Array[]
   readonly sidecars: readonly BlobSidecar[]
 }
 
-/** The gas limit that clients go towards where nobody says another (EIP-7935). */
+/** The default gas limit target of clients (EIP-7935). */
 const NETWORK_GAS_LIMIT = 60_000_000n
 
 /**
- * The block has neither difficulty nor uncles, as a payload has neither.
- * @throws {DevchainError} `NOT_FOUND` for an unknown parent, `INVALID_BLOCK` with the rule that the block would break,
- *   `INVALID_PARAMS` for the pool's transactions on another block than the newest
+ * The block has no difficulty and no uncles, like a payload.
+ * @throws {DevchainError} `NOT_FOUND` for an unknown parent, `INVALID_BLOCK` with the broken rule, `INVALID_PARAMS` for
+ *   the pool's transactions on a block other than the newest
  * @see https://github.com/ethereum/execution-apis/blob/main/src/testing/testing_buildBlockV1.yaml
  */
 export async function buildBlock(
@@ -76,7 +76,7 @@ export async function buildBlock(
   const draft = draftOf(state, parent, order, transactions)
   const block = sealBlock(draft, transactions, [], withdrawals)
   const place = placeOf(state, draft, parent.block)
-  // the gas limit may be one that the chain would not have by itself
+  // the requested gas limit may differ from the chain's own
   checkHeader(draft, { ...place, own: place.own && { ...place.own, gasLimit: draft.gasLimit } })
   checkBody({ ...block, transactions: transactions.map(({ raw }) => raw) }, place)
   checkBlobGas(block)
@@ -101,7 +101,7 @@ function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
   throw new DevchainError('NOT_FOUND', message, undefined, { hash })
 }
 
-/** Those with blobs are left out, and what their senders sent after them: the proofs beside a payload are not kept. */
+/** Skips blob transactions and their senders' later ones: the proofs beside a payload are not kept. */
 async function waitingOn(
   chain: Chain,
   parent: BlockRecord,
@@ -153,7 +153,7 @@ function draftOf(
   })
 }
 
-/** As near to what is aimed at as one block may come; where nobody says and blocks here have one at once, that. */
+/** As near to the target as one block may come; without a target the limit that blocks here jump to, if any. */
 function gasLimitAfter(
   { config, settings }: ChainState,
   before: bigint,

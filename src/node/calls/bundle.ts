@@ -1,4 +1,4 @@
-// Signed transactions run one after the other in a block of their own, as a miner would look at a bundle.
+// Runs signed transactions in order in a block of their own, as a miner would simulate a bundle.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -19,12 +19,11 @@ import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, environmentAfter } from '../mining/environment.ts'
 import { callLimits } from '../mining/limits.ts'
 
-/** What is to be run, and where. What is left out follows from the block before. */
 export interface Bundle {
   readonly transactions: readonly Transaction[]
   readonly number: bigint
   readonly on: BlockReference
-  /** Seconds; 12 after the block before when left out. */
+  /** Seconds; by default 12 after the block before. */
   readonly timestamp?: bigint | undefined
   readonly coinbase?: Address | undefined
   readonly gasLimit?: bigint | undefined
@@ -35,9 +34,9 @@ export interface Bundle {
 export interface BundleRun {
   readonly transaction: Transaction
   readonly outcome: Outcome
-  /** Wei that the miner has more than before. */
+  /** Wei that the miner gained. */
   readonly coinbaseDiff: bigint
-  /** Wei of that which are tips for gas. */
+  /** The part of `coinbaseDiff` that is tips for gas, in wei. */
   readonly gasFees: bigint
 }
 

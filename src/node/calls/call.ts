@@ -1,4 +1,4 @@
-// Running messages without a trace on the chain.
+// Runs messages on the chain without a trace.
 import { type DevchainError, type ErrorFacts, ExecutionError } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -22,10 +22,10 @@ import type { CallRequest } from './request.ts'
 /**
  * Runs a message on the world after a block, in that block's environment (`pending`: the next block's). Reverts and
  * halts are outcomes, not errors: `executionError` makes errors of them.
- * @param request gas left out is the block's gas limit; any larger gas is honoured
- * @returns a promise only when something has to wait: a first job, a block to be made, a long run
+ * @param request gas defaults to the block's gas limit; a larger value is honoured
+ * @returns a promise only when it has to wait: a first job, a block to be built, a long run
  * @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for contradictory fees or overrides, the
- *   executor's words when the message cannot begin
+ *   executor's error when the message cannot begin
  */
 export function call(
   chain: Chain,
@@ -45,7 +45,7 @@ export interface CallBundle {
   readonly blockOverrides?: BlockOverrides | undefined
 }
 
-/** Each message runs on what those before it left. Throws as `call`, for all when one cannot begin. */
+/** Each message runs on the state that the ones before left. One invalid message fails them all, as in `call`. */
 export async function callMany(
   chain: Chain,
   bundles: readonly CallBundle[],
@@ -74,7 +74,7 @@ export async function callMany(
 }
 
 /**
- * @param lines what it printed; none where its transaction shows them
+ * @param lines console output; none where the transaction's log entry shows it
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
 export function executionError(

@@ -1,4 +1,4 @@
-// What a message runs on and as: the world and the block after overrides, and the message with all its members.
+// What a message runs on: the world and block after overrides, and the complete message.
 import { larger, MAX_UINT64, smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
@@ -40,12 +40,11 @@ import {
 export interface CallOptions {
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
-  /** In place of the world after the block. */
+  /** Replaces the world after the block. */
   readonly world?: World | undefined
-  /** A run that is given up throws a DevchainError `ABANDONED`. */
+  /** When false, the run throws a DevchainError `ABANDONED`. */
   readonly isAwaited?: IsAwaited | undefined
   readonly tracer?: Tracer | undefined
-  /** Told of each run how it can be run again. */
   readonly onRun?: ((again: Again) => void) | undefined
 }
 
@@ -54,7 +53,7 @@ export interface CallContext {
   readonly world: World
   readonly block: BlockEnvironment
   readonly movedPrecompiles: MovedPrecompiles | undefined
-  /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
+  /** Gas of a call that names none. Calls ignore a block gas limit that an override makes too small. */
   readonly usualGas: bigint
   readonly isAwaited: CallOptions['isAwaited']
   readonly onRun: CallOptions['onRun']
@@ -93,7 +92,7 @@ function contextOn(
   }
 }
 
-/** The context as a call has it, which nobody takes for a transaction: free ones see no fees. */
+/** The context of a call, which is no transaction: free calls see no fees. */
 export function asCalled(
   context: CallContext,
   message: Message,
@@ -103,7 +102,7 @@ export function asCalled(
   return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
 }
 
-/** Runs a message in its context. Reverts and halts are outcomes, which can be run again. */
+/** Reverts and halts are outcomes, which can be run again. */
 export function runMessage(
   { chain, world, block, movedPrecompiles: moved, isAwaited, onRun }: CallContext,
   message: Message,
@@ -126,7 +125,7 @@ export function runMessage(
   return repeatable(chain, job, chain.executor.call(job))
 }
 
-/** The outcome of a message. One that failed can be run again: the same job comes to the same. */
+/** Keeps with a failed outcome how to run it again: the same job gives the same result. */
 export function repeatable(
   chain: Pick<Chain, 'executor'>,
   job: CallJob,
@@ -186,7 +185,7 @@ export function funded(context: CallContext, request: CallRequest): CallContext 
   return { ...context, world }
 }
 
-/** Gas that the sender can pay for besides value and blobs; undefined when gas is free. */
+/** Gas that the sender can pay for after value and blobs; undefined when gas is free. */
 export function affordableGas(
   world: World,
   { from, value, maxFeePerGas, blobs }: Pick<Message, 'from' | 'value' | 'maxFeePerGas' | 'blobs'>,
@@ -196,12 +195,12 @@ export function affordableGas(
   return rest > 0n ? rest / maxFeePerGas : 0n
 }
 
-/** Blocks without a base fee, by the blocks that they are made of: the engines keep what they know of a block. */
+/** Blocks without a base fee, cached by identity because engines cache by block. */
 const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
 
 /**
- * The block that a call runs in: without a price (or, where the chain behaves so, always) it has no base fee, without a
- * price for its blobs no base fee of blobs. What overrides name is seen all the same.
+ * The block of a call. Without a price (or always, where the chain behaves so) the base fee is 0; the same for blobs.
+ * Overridden fees stay visible.
  */
 function blockOfCall(
   block: BlockEnvironment,

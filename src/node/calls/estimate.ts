@@ -28,12 +28,11 @@ import { coarseGas, smallestGas } from './gassearch.ts'
 import type { CallRequest } from './request.ts'
 
 /**
- * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most the
- * message's own gas or else the block's gas limit, and what the sender can pay when there is a price. It mostly runs
- * once: the engine reports what the run would have needed. Where a run looks at its gas, two more make sure of that;
- * where the engine does not report it, runs by halves find it.
+ * The smallest gas limit with which the message succeeds as a transaction; one less fails. The upper bound is the
+ * message's gas or the block's gas limit, and what the sender can pay. One run is usually enough, because the engine
+ * reports the gas needed. If the run reads its gas, two more verify the result; without a report, bisection finds it.
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
- * `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
+ *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
 export function estimateGas(
   chain: Chain,
@@ -42,7 +41,7 @@ export function estimateGas(
   options?: CallOptions,
 ): MaybePromise<bigint> {
   const { estimatesAreExact } = chain.state.config.behaviour
-  // geth takes no notice of gas that suffices for no transaction
+  // geth ignores gas that suffices for no transaction
   const isTooLittle = request.gas !== undefined && request.gas < TRANSACTION_GAS
   const asked = isTooLittle && !estimatesAreExact ? { ...request, gas: undefined } : request
   return whenThere(
@@ -88,7 +87,7 @@ function answered(
   return coarseGas(exact, { cap, gasUsed, gasRefund })
 }
 
-/** How much gas an estimate may go up to, and in words why not more. */
+/** The upper bound of an estimate, and the reason for it in words. */
 interface GasCap {
   readonly gas: bigint
   readonly reason: string
@@ -136,7 +135,7 @@ function estimateError(
   return executionError({ ...failure, reason: why }, output, consoleLines, facts)
 }
 
-/** The estimate of a transfer that needs no run where the chain behaves so; undefined for all else. */
+/** The estimate without a run for a plain transfer, where the chain behaves so; otherwise undefined. */
 function gasOfPlainTransfer(
   { chain, world }: { readonly chain: Chain; readonly world: World },
   request: CallRequest,

@@ -1,4 +1,4 @@
-// The smallest gas limit with which a run succeeds, found in few runs.
+// Finds the smallest gas limit with which a run succeeds, in few runs.
 
 export interface GasBounds {
   readonly minimum: bigint
@@ -6,13 +6,12 @@ export interface GasBounds {
   readonly guess: bigint
 }
 
-/** Gas that a call which sends value gives the callee for free. */
+/** Gas that a call with value gives the callee for free. */
 const CALL_STIPEND = 2300n
 
 /**
- * Finds a gas limit that succeeds while one less fails; where more gas never does harm that is the smallest of all.
- * A guess that is right costs two runs, the second to see that one less is too little. The rest is halving, which
- * begins near the bottom: answers are small where the cap is a whole block.
+ * Finds a gas limit that succeeds while one less fails. A right guess costs two runs, the second to see that one less
+ * fails. Bisection starts near the bottom, because results are small compared to a block.
  */
 export async function smallestGas(
   succeeds: (gas: bigint) => Promise<boolean>,
@@ -36,7 +35,7 @@ export async function smallestGas(
   return high
 }
 
-/** By how much an estimate of geth's may be too large. */
+/** geth's estimates may be too large by this ratio. */
 const ERROR_RATIO = 0.015
 
 export interface WidestRun {

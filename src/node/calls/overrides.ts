@@ -1,4 +1,4 @@
-// What a call may pretend: other accounts and another block, for the length of that call.
+// State and block overrides for the length of one call.
 import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
@@ -21,11 +21,11 @@ export interface AccountOverride {
   readonly balance?: bigint | undefined
   readonly nonce?: bigint | undefined
   readonly code?: Uint8Array | undefined
-  /** All of the account's storage: slots that are not named are zero. */
+  /** Replaces the whole storage: other slots are zero. */
   readonly state?: ReadonlyMap<bigint, bigint> | undefined
-  /** Single slots; the others stay. Excludes `state`. */
+  /** Replaces single slots. Excludes `state`. */
   readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
-  /** Where the precompile of this address is called instead: see `movedPrecompiles`. */
+  /** The new address of this precompile: see `movedPrecompiles`. */
   readonly movePrecompileToAddress?: Address | undefined
 }
 
@@ -38,17 +38,17 @@ export interface BlockOverrides {
   readonly coinbase?: Address | undefined
   readonly prevRandao?: Hash | undefined
   readonly baseFee?: bigint | undefined
-  /** Wei per blob gas; it may be 0, which no excess makes. */
+  /** Wei per blob gas; may be 0, which no excess gives. */
   readonly blobBaseFee?: bigint | undefined
   readonly difficulty?: bigint | undefined
-  /** Of the parent beacon block (EIP-4788): for blocks that are simulated whole. */
+  /** Of the parent beacon block (EIP-4788); only in simulated blocks. */
   readonly beaconRoot?: Hash | undefined
-  /** What BLOCKHASH answers for these numbers. */
+  /** Results of BLOCKHASH for these numbers. */
   readonly blockHash?: ReadonlyMap<bigint, Hash> | undefined
 }
 
 /**
- * Precompiles are no part of the world: for those there is `movedPrecompiles`.
+ * Precompiles are not part of the world: see `movedPrecompiles`.
  * @throws {DevchainError} `INVALID_PARAMS` when an account has both `state` and `stateDiff`, or a number is too large
  */
 export function applyStateOverrides(world: World, overrides: StateOverrides | undefined): World {
@@ -75,11 +75,12 @@ function checkAccount(address: Address, override: AccountOverride): void {
 }
 
 /**
- * Where precompiles are for a run: one that is moved answers at its new address, whatever account is there, and one
- * whose account gets code makes way for it. (In geth any override makes it go, even one of its balance.)
- * @returns undefined when all are where they belong
- * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination, where
- *   they may not share it; `INVALID_PARAMS` for what is no precompile, and for a destination that is overridden itself
+ * The addresses of precompiles in a run. A moved precompile replaces whatever account is at its new address; an
+ * override with code replaces the precompile. (In geth any override does, even one of the balance.)
+ * @returns undefined when none is moved or replaced
+ * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination, if
+ *   they may not share it; `INVALID_PARAMS` for an address without precompile, and for a destination that is overridden
+ *   itself
  */
 export function movedPrecompiles(
   overrides: StateOverrides | undefined,
@@ -135,7 +136,7 @@ function checkRange(name: string, value: bigint | undefined, max: bigint): void 
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** As in geth an override that names a member makes an account that is missing, even an empty one; any other makes none. */
+/** As in geth, an override with any member creates a missing account, even an empty one; one without members does not. */
 function withOverride(world: World, address: Address, override: AccountOverride): World {
   const { balance, nonce, code, state, stateDiff } = override
   const isUntouched = [balance, nonce, code, state].every((member) => member === undefined)
@@ -153,8 +154,8 @@ function withOverride(world: World, address: Address, override: AccountOverride)
 }
 
 /**
- * The environment of the overridden block. The rules are those of the hardfork that the overridden number and time
- * fall under. Known hashes stay known to BLOCKHASH when the number moves.
+ * The environment of the overridden block, with the hardfork of the overridden number and time. BLOCKHASH keeps known
+ * hashes when the number moves.
  */
 export function applyBlockOverrides(
   environment: BlockEnvironment,

@@ -1,4 +1,4 @@
-// Running again what was mined, and what might be, under the eyes of a tracer.
+// Replays mined transactions, and runs possible ones, under a tracer.
 
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
@@ -46,10 +46,10 @@ export interface TracedRun {
   readonly transaction: Transaction | undefined
 }
 
-/** A chain as it was when somebody began to look at it: blocks may be run again long after it went on. */
+/** A chain as it was when the replay began: it may have grown since. */
 export type Replayed = Pick<Chain, 'state' | 'executor'> & Partial<Pick<Chain, 'worldsBetween'>>
 
-/** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
+/** Makes the tracer of a run; undefined: the run only prepares the state for later ones. */
 export type TracerFor = (target: TracedTarget, index: number) => Tracer | undefined
 
 const KEPT_LIMIT = 256_000_000
@@ -70,7 +70,7 @@ export class TraceBudget {
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
 
-  /** Counts bytes that stay in memory until the trace is answered. */
+  /** Counts bytes that stay in memory until the trace is returned. */
   readonly keep = (bytes: number): void => {
     this.#bytes += bytes
     if (this.#bytes <= KEPT_LIMIT) return
@@ -91,8 +91,8 @@ interface Scene {
 }
 
 /**
- * Each transaction runs on the state that it was mined on, after the block's system calls. What comes of it is what came
- * of it then, gas included. Throws `NOT_FOUND` when the block's parent is no longer known.
+ * Runs each transaction on its original state, after the block's system calls, with the original results and gas.
+ * Throws `NOT_FOUND` when the block's parent is no longer known.
  */
 export async function* replay(
   chain: Replayed,
@@ -108,7 +108,7 @@ export async function* replay(
     chain.worldsBetween?.keep(record, index, world)
     const run = await rerun(scene, index, world, tracerFor)
     yield run
-    // the world after it is made when asked for
+    // the world after it is made on demand
     if (index + 1 < count) world = run.outcome.world
     await yieldIfDue()
   }
@@ -129,7 +129,7 @@ function sceneOf(chain: Replayed, record: BlockRecord): Scene {
   return { chain, record, block, limits: blockLimits(chain.state.config) }
 }
 
-/** The accounts that a block's transaction finds: kept ones, or what those before it leave. */
+/** The world before a transaction of a block: cached, or from running those before it. */
 async function worldFoundBy(scene: Scene, index: number, tracerFor: TracerFor): Promise<World> {
   const { chain, record } = scene
   const { worldsBetween } = chain
@@ -160,15 +160,15 @@ export interface TracedMessage {
   readonly reference: BlockReference
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
-  /** It runs on the state before the block's transaction of this index; after all of them when left out. */
+  /** Runs on the state before the block's transaction of this index; by default after all of them. */
   readonly index?: number | undefined
-  /** The accounts that it runs on, where they are not a block's. */
+  /** Replaces the world of the block. */
   readonly world?: World | undefined
-  /** False gives up a pending block that it waits for. */
+  /** False cancels the wait for a pending block. */
   readonly isAwaited?: IsAwaited | undefined
 }
 
-/** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
+/** Reverts and halts are outcomes. */
 export async function traceMessage(
   chain: Chain,
   { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: TracedMessage,
@@ -186,7 +186,7 @@ export async function traceMessage(
   return { target, before: called.world, outcome, transaction: undefined }
 }
 
-/** Runs a signed transaction as the first of the block that would be mined now. Throws why it may not be in that block. */
+/** Runs a signed transaction as the first of the next block. Throws why that block may not include it. */
 export async function traceUnsent(
   chain: Chain,
   transaction: Transaction,
@@ -202,7 +202,7 @@ export async function traceUnsent(
   return { target, before, outcome, transaction }
 }
 
-/** With an index beyond the last, after all transactions. Throws `NOT_FOUND` as `replay` and for an unknown block. */
+/** An index beyond the last means after all transactions. Throws `NOT_FOUND` as `replay` and for an unknown block. */
 export async function worldBefore(
   chain: Chain,
   reference: BlockReference,
@@ -229,13 +229,13 @@ function worldAtStart({ chain: { state, executor }, record, block }: Scene): Pro
   })
 }
 
-/** What a block ran in, under the chain id that its transactions were signed for: that of the chain may have changed. */
+/** The block's environment with the chain id that its transactions were signed for: the chain's may have changed. */
 function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
   const signed = record.block.transactions.find((each) => each.chainId !== undefined)
   return blockEnvironment(state, record, signed?.chainId)
 }
 
-/** Throws `NOT_FOUND` where the block was made by another node, and this one would have refused it. */
+/** Throws `NOT_FOUND` for a block of another node that this one would have refused. */
 async function rerun(
   { chain: { executor }, record, block, limits }: Scene,
   index: number,
@@ -263,7 +263,7 @@ function failureAgain(record: BlockRecord, error: unknown): unknown {
   return ranOtherwise(record, error.message)
 }
 
-/** A replay that differs is a bug here, and its trace would be of something that never happened. */
+/** A replay that differs is a bug here, and its trace would show something that never happened. */
 function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): void {
   const { block, executed } = record
   const mined = executed[index]?.receipt.gasUsed

@@ -1,4 +1,4 @@
-// What callers say of a message or a transaction, and what follows from it.
+// Call and transaction requests, and the checks and defaults that follow from them.
 import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
@@ -13,14 +13,14 @@ import type {
 import { noAuthorizations, requireType } from '../../protocol/transactions/transactionrules.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 
-/** A message to run, as far as the caller says. Amounts in wei. */
+/** A message to run. Amounts in wei. */
 export interface CallRequest {
-  /** The zero address when left out. */
+  /** Defaults to the zero address. */
   readonly from?: Address | undefined
-  /** Left out or null: a contract creation. */
+  /** Undefined or null: a contract creation. */
   readonly to?: Address | null | undefined
   readonly gas?: bigint | undefined
-  /** Wei per gas. With no price, or a price of zero, the run is free. */
+  /** Wei per gas. Without a price, or with zero, the run is free. */
   readonly gasPrice?: bigint | undefined
   readonly maxFeePerGas?: bigint | undefined
   readonly maxPriorityFeePerGas?: bigint | undefined
@@ -35,14 +35,14 @@ export interface CallRequest {
 }
 
 export interface BlobRequest {
-  /** Left out by clients that ask for the gas before they know the hashes. */
+  /** Undefined for clients that ask for the gas before they know the hashes. */
   readonly versionedHashes?: readonly Hash[] | undefined
   readonly maxFeePerBlobGas?: bigint | undefined
-  /** The blobs with what proves them: what sending takes. */
+  /** The blobs with their proofs; needed for sending. */
   readonly sidecar?: BlobSidecar | undefined
 }
 
-/** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
+/** A transaction whose missing fields the node fills in. Amounts in wei. */
 export interface TransactionRequest extends CallRequest {
   readonly type?: number | undefined
 }
@@ -53,7 +53,7 @@ export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
   return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
 }
 
-/** The request without fees of EIP-1559 where `gasPrice` is stronger than they. */
+/** Drops the EIP-1559 fees if `gasPrice` takes precedence. */
 export function withOnePrice<R extends CallRequest>(
   request: R,
   { refusesBothPrices }: Pick<Behaviour, 'refusesBothPrices'>,
@@ -64,7 +64,6 @@ export function withOnePrice<R extends CallRequest>(
   return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a request that neither calls nor creates anything */
 export function requirePurpose({ to, data }: Pick<CallRequest, 'to' | 'data'>): void {
   if ((to !== undefined && to !== null) || (data !== undefined && data.length > 0)) return
   const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
@@ -92,15 +91,14 @@ export function feesOf(
 }
 
 /**
- * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a type that came with a later fork,
- *   `EMPTY_AUTHORIZATION_LIST` for one that no transaction could have (EIP-7702)
+ * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a type of a later fork, `EMPTY_AUTHORIZATION_LIST` for an
+ *   empty list, which no transaction may have (EIP-7702)
  */
 export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
   requireType({ type: typeOfCall(request) }, hardfork)
   if (request.authorizationList?.length === 0) throw noAuthorizations()
 }
 
-/** The type that alone has the members of a request. */
 function typeOfCall(request: CallRequest): TransactionType {
   const { maxFeePerGas, maxPriorityFeePerGas, accessList, authorizationList, blobs } = request
   if (authorizationList !== undefined) return 4
@@ -109,7 +107,6 @@ function typeOfCall(request: CallRequest): TransactionType {
   return accessList === undefined ? 0 : 1
 }
 
-/** The type that alone has what the request lists. */
 export function typeByLists({
   authorizationList,
   blobs,

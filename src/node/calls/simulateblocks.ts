@@ -1,5 +1,5 @@
-// Blocks that are only imagined: calls run in blocks of their own on top of a block of the chain, which learns nothing
-// of it (eth_simulateV1). The blocks are whole: headers, roots, receipts and hashes are what they would be.
+// Simulates calls in blocks on top of a block of the chain, without changing it (eth_simulateV1). Headers, roots,
+// receipts and hashes are complete.
 
 import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
@@ -46,7 +46,7 @@ import { watchTransfers } from './transfers.ts'
 
 export interface BlockPlan {
   readonly blockOverrides?: BlockOverrides | undefined
-  /** The accounts as the block finds them; they stay so in the blocks after it, but for moved precompiles. */
+  /** Applied before the block; they last for the later blocks, except for moved precompiles. */
   readonly stateOverrides?: StateOverrides | undefined
   readonly calls?: readonly TransactionRequest[] | undefined
 }
@@ -54,27 +54,27 @@ export interface BlockPlan {
 export interface Simulation {
   readonly blocks: readonly BlockPlan[]
   /**
-   * True: nonces and fees must be right, and the base fee is what it would be. False: as `eth_call`, with a base fee of
-   * 0. Signatures and the code of senders are never looked at.
+   * When true, nonces and fees must be right, and the base fee is real. When false the base fee is 0, as in `eth_call`.
+   * Signatures and senders' code are never checked.
    */
   readonly validation: boolean
-  /** True: transfers of ether are among the calls' logs; see transfers.ts. */
+  /** Adds ether transfers to the logs; see transfers.ts. */
   readonly traceTransfers: boolean
 }
 
 export interface SimulatedCall {
   readonly outcome: Outcome
-  /** Transfers included where they were asked for; `logIndex` counts these over the whole block. */
+  /** Includes requested transfers; `logIndex` counts them over the whole block. */
   readonly logs: readonly LogEntry[]
 }
 
-/** An imagined block. Its record is in no tree. */
+/** Its record is in no tree. */
 export interface SimulatedBlock {
   readonly record: BlockRecord
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Blocks that one simulation may come to, those that fill gaps included: as many as BLOCKHASH knows. */
+/** Most blocks of a simulation, including those that fill gaps: as many as BLOCKHASH knows. */
 const MAX_BLOCKS = 256n
 
 const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
@@ -110,7 +110,7 @@ interface BlockContext {
   readonly context: SimulationContext
   readonly environment: BlockEnvironment
   readonly moved: MovedPrecompiles | undefined
-  /** Gas that the calls of the blocks before have used. */
+  /** Gas used in the blocks before. */
   readonly spent: bigint
 }
 
@@ -127,14 +127,14 @@ interface RunCall {
 }
 
 /**
- * Imagines blocks after the one that `reference` names, each on the one before. Blocks that numbers leave out in between
- * are empty and part of the answer. A block takes what is not overridden from its parent: gas limit, fee recipient and
- * difficulty; its time is 12 seconds later, its randomness zero. A call that names no gas gets what is left of 50,000,000
- * for the whole simulation, or of its block where that is less; reverts and halts are outcomes.
- * @param isAwaited asked every few milliseconds: false gives it up, with `ABANDONED`
+ * Simulates blocks after the one that `reference` names. Gaps between the numbers become empty blocks in the result.
+ * Gas limit, fee recipient and difficulty default to the parent's; the time is 12 seconds later, the randomness zero. A
+ * call without gas gets the rest of 50,000,000 for the whole simulation, or of its block if that is less. Reverts and
+ * halts are outcomes.
+ * @param isAwaited asked every few milliseconds: false cancels, with `ABANDONED`
  * @throws {DevchainError} `NOT_FOUND` for an unknown block; `BLOCK_NUMBER_NOT_INCREASING`,
- *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the words of overrides.ts; `SIMULATED_…` for a call that no
- *   block could hold; `INVALID_PARAMS` for one that contradicts itself
+ *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the errors of overrides.ts; `SIMULATED_…` for a call that no
+ *   block could hold; `INVALID_PARAMS` for a call that contradicts itself
  * @see https://github.com/ethereum/execution-apis/blob/main/docs/reference/ethsimulatev1-notes.mdx
  */
 export async function simulateBlocks(
@@ -288,7 +288,7 @@ async function runCalls(
   return runs
 }
 
-/** The error as a simulation names it, saying which call is meant. */
+/** The error in a simulation's words, with the index of the call. */
 function inSimulation(error: unknown, block: bigint, index: number): unknown {
   if (!(error instanceof DevchainError)) return error
   const { word, message, data, facts } = error
@@ -329,7 +329,7 @@ async function runCall(
   return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
 }
 
-/** What a block would check of a transaction besides what any call is checked for; never the signature or the sender. */
+/** A block's extra checks of a transaction; signature and sender are never checked. */
 function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
   const { from } = transaction
   requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
@@ -338,7 +338,6 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
   requireBlobFee(transaction, blobBaseFeeIn(block))
 }
 
-/** The calls with the places of their logs, which count those of the calls before. */
 function withPlaces(runs: readonly RunCall[], record: BlockRecord): SimulatedCall[] {
   let logIndex = -1
   return runs.map(({ outcome, logs }, transactionIndex) => ({

@@ -1,4 +1,4 @@
-// A call of an imagined block: as it is run, and as the transaction that the block holds.
+// A call of a simulated block: the message to run, and the transaction in the block.
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
@@ -29,15 +29,15 @@ export interface PreparedCall {
   readonly transaction: Transaction
 }
 
-/** Gas that calls which name none share with all others of a simulation, as in every client that passes the tests. */
+/** Gas that all calls without gas share in a simulation; all clients that pass the official tests use this value. */
 const SHARED_GAS = 50_000_000n
 
 const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
 
 /**
- * The call with everything filled in. A nonce that is given and not checked is shown, and counts for nothing.
- * @throws {DevchainError} `SIMULATED_BLOCK_GAS_EXCEEDED` where there is less gas than it names, or hardly any for who
- *   names none; `WRONG_CHAIN_ID`; `INVALID_PARAMS` for members that contradict each other
+ * Fills in the call. If nonces are not checked, a given one is shown but has no effect.
+ * @throws {DevchainError} `SIMULATED_BLOCK_GAS_EXCEEDED` if too little gas is left for the call; `WRONG_CHAIN_ID`;
+ *   `INVALID_PARAMS` for members that contradict each other
  */
 export function prepare(place: CallPlace, request: TransactionRequest): PreparedCall {
   const { chainId, environment, world, gasUsed, spent } = place
@@ -92,7 +92,7 @@ function checkRequest(
   throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
 }
 
-/** Type 2 where nothing says otherwise and the fork has it. A fee for blobs alone makes no transaction with blobs. */
+/** Type 2 by default where the fork has it. A blob fee alone makes no blob transaction. */
 function typeOf(request: TransactionRequest, hardfork: Hardfork): TransactionType {
   const { gasPrice, accessList } = request
   const type = request.type ?? typeByLists({ ...request, blobs: blobsOf(request) })

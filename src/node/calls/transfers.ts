@@ -1,4 +1,4 @@
-// Transfers of ether as logs, among the logs that contracts write: what a simulation may be asked to show.
+// Ether transfers as logs, for simulations that ask for them.
 import { type Address, type Hash, paddedBytes, wordFromBigint } from '../../core/hex.ts'
 import type { Destruction, FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
@@ -11,19 +11,19 @@ const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 
 export interface TransferWatch {
   readonly tracer: Tracer
-  /** Logs and transfers in the order in which they happened, without those that were taken back. */
+  /** Logs and transfers in order, without reverted ones. */
   readonly logs: () => readonly Log[]
 }
 
 interface OpenFrame {
   readonly logs: Log[]
-  /** Ether that the contract it creates gets: to whom is known at the end. */
+  /** Ether for the contract that it creates, whose address is known at the end. */
   readonly endowment: { readonly from: Address; readonly value: bigint } | undefined
 }
 
 /**
- * A tracer that collects logs and transfers: the value of the message and of calls, what new contracts get, and what
- * contracts that destroy themselves leave. Fees are no transfers. A frame that fails takes all of its own back.
+ * Collects logs and ether transfers: value of messages and calls, endowments, and balances of self-destructed
+ * contracts. Fees are not transfers. A failed frame drops its own.
  */
 export function watchTransfers(): TransferWatch {
   const frames: OpenFrame[] = []

@@ -1,4 +1,4 @@
-// What it takes to run a block elsewhere, without the rest of the state: nodes of the tries, codes and headers.
+// The witness of a block: the trie nodes, codes and headers needed to run it without the rest of the state.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
@@ -19,13 +19,13 @@ import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../ledger/blocktree.ts'
 
-/** All as bytes, each once. */
+/** All as bytes, without duplicates. */
 export interface Witness {
-  /** RLP of nodes of the state trie before the block, and of the tries of storage. */
+  /** RLP of nodes of the state trie before the block, and of storage tries. */
   readonly state: readonly Uint8Array[]
-  /** Of accounts that were looked at, as before the block. */
+  /** Of accounts that were read, as before the block. */
   readonly codes: readonly Uint8Array[]
-  /** Addresses of 20 bytes, each followed by slots of it, of 32 bytes. */
+  /** Addresses of 20 bytes, each followed by its slots of 32 bytes. */
   readonly keys: readonly Uint8Array[]
   /** RLP of the headers before the block, as far back as BLOCKHASH looked: the parent is the last. */
   readonly headers: readonly Uint8Array[]
@@ -33,17 +33,17 @@ export interface Witness {
 
 export interface Sight {
   readonly touched: Touched
-  /** Number of the oldest block whose hash was asked for, if any was. */
+  /** Number of the oldest block whose hash was read, if any. */
   readonly oldest: bigint | undefined
 }
 
 /** Slots in which the queues of EIP-7002 and EIP-7251 keep their excess, count, head and tail. */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
-/** Accounts and slots proven before others have their turn: about a millisecond. */
+/** Accounts and slots proven before yielding: about a millisecond. */
 const TURN = 30
 
-/** With what the system calls at the block's beginning and its end touch, and what it pays. */
+/** Includes what the system calls and rewards of the block touch. */
 export async function witnessOf(
   { state }: Chain,
   record: BlockRecord,
@@ -72,7 +72,6 @@ export async function witnessOf(
   }
 }
 
-/** With what a block touches besides what its transactions do. */
 function withSystem(
   { block: { header, uncles, withdrawals } }: BlockRecord,
   before: World,
@@ -126,7 +125,7 @@ async function nodesOf(before: World, after: World, touched: Touched): Promise<U
 class Nodes {
   readonly #byText = new Map<string, Uint8Array>()
 
-  /** The nodes that it takes to find a key, and to take it away where it is gone after. */
+  /** Adds the nodes needed to find a key, and to delete it if it is gone after. */
   add<V>(before: Trie<V>, after: Trie<V>, key: Uint8Array, name: Address | bigint): void {
     this.#keep(before.proof(key, name))
     const isGone = before.get(key, name) !== undefined && after.get(key, name) === undefined

@@ -1,4 +1,4 @@
-// An executor for one piece of work: it gives up what it runs once nobody waits for the work any more.
+// An executor for one piece of work, which cancels its runs once nobody waits for the work.
 import type { MaybePromise } from '../../core/promises.ts'
 import type {
   CallJob,
@@ -14,7 +14,7 @@ export type TracerOf = (transaction: TransactionJob['transaction']) => Tracer | 
 
 const noTracer: TracerOf = () => undefined
 
-/** The executor with an `isAwaited` for each job that has none of its own, and a tracer for transactions without one. */
+/** Adds `isAwaited` to jobs without one, and a tracer to transactions without one. */
 export class AwaitedExecutor extends DelegatingExecutor {
   readonly #isAwaited: IsAwaited
   readonly #tracerOf: TracerOf
@@ -28,7 +28,7 @@ export class AwaitedExecutor extends DelegatingExecutor {
   override transact(job: TransactionJob): MaybePromise<Outcome> {
     const { world, block, transaction, limits, isAwaited = this.#isAwaited } = job
     const { tracer = this.#tracerOf(transaction) } = job
-    // in the order of those that are run again: so machine code for one serves for both
+    // the member order of replayed jobs, so that both share machine code
     return super.transact({ world, block, transaction, limits, tracer, isAwaited })
   }
 

@@ -1,4 +1,4 @@
-// The cell: one chain, holding one immutable state, changed by one command at a time.
+// One chain: it holds one immutable state, which one command at a time replaces.
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
@@ -19,15 +19,14 @@ import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
 
-/** What a chain needs of the world outside; tests pass their own. */
+/** The outside world of a chain; tests pass their own. */
 export interface Environment {
   /** Wall time in milliseconds since 1970. */
   now(): number
-  /** Random bytes, for keys and salts. */
   random(length: number): Uint8Array
-  /** Gets what is thrown where no caller waits for it: in listeners and timers. */
+  /** Gets errors that no caller waits for: from listeners and timers. */
   onBug(error: unknown): void
-  /** Called when work begins that no caller asked for; what it returns is called when the work ends. */
+  /** Called when background work begins; the returned function is called at its end. */
   begin?(name: string, progress: Progress): () => void
 }
 
@@ -45,18 +44,18 @@ export interface ChainParts {
   readonly state: ChainState
   readonly executor: Executor
   readonly environment: Environment
-  /** Undefined: empty blocks are mined as any others. */
+  /** Undefined: empty blocks are mined like any others. */
   readonly bulk?: BulkMining | undefined
   readonly commit?: Commit | undefined
 }
 
 /**
- * Takes a change before it holds, for whoever keeps the states of a chain elsewhere. Listeners are told, and the command is
- * answered, once it has; when it throws, the chain stays as it was.
+ * Persists a change before it takes effect: listeners and the caller get it afterwards. If it throws, the chain stays
+ * unchanged.
  */
 export type Commit = (change: StateChange) => MaybePromise<void>
 
-/** The block that would be mined, remembered for as long as it would be the same. */
+/** The pending block, cached until something changes it. */
 interface PendingBlock {
   readonly state: ChainState
   readonly timestamp: bigint
@@ -64,18 +63,17 @@ interface PendingBlock {
   readonly record: Promise<BlockRecord>
 }
 
-/** What contracts can learn of a block, remembered while calls ask about the same one. */
+/** The environment of the block that calls read, cached. */
 interface KnownEnvironment {
   readonly state: ChainState
   readonly record: BlockRecord
   readonly environment: BlockEnvironment
 }
 
-/** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
+/** One isolated chain. Readers take `state`, which is immutable; writers use `update`. */
 export class Chain {
   readonly environment: Environment
   readonly execution: Execution
-  /** Of blocks that were run again lately. */
   readonly worldsBetween: WorldsBetween = new WorldsBetween()
   readonly #commitTo: Commit | undefined
   #state: ChainState
@@ -106,24 +104,27 @@ export class Chain {
     return this.execution.executor
   }
 
-  /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
+  /**
+   * Wall time in milliseconds at which the last block came, whatever its timestamp; for the genesis when the chain was
+   * made.
+   */
   get headMadeAt(): number {
     return this.#headMadeAt
   }
 
-  /** 32 random bytes that tell this chain from every other that ever ran. */
+  /** 32 random bytes that identify this run of the chain. */
   get instance(): Uint8Array {
     this.#instance ??= this.environment.random(32)
     return this.#instance
   }
 
   /**
-   * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
-   * calls; one that throws changes nothing. Listeners have run when the promise resolves. A command must not
-   * call `update` itself: it would wait for its own end. The executor that it is given gives up what it runs when the
-   * command is to be given up (see `CommandOptions`), or the chain is closed.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is given up; and whatever
-   *   `change` throws
+   * Runs a command on the newest state and commits its result. Commands run one at a time in the order of the calls;
+   * one that throws changes nothing. Listeners have run when the promise resolves. A command must not call `update`
+   * itself: it would wait for its own end. Its executor cancels runs with the command (see `CommandOptions`) or when
+   * the chain is closed.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is cancelled; and
+   *   whatever `change` throws
    */
   async update<T>(change: CommandOf<T>, order: CommandOptions = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
@@ -133,7 +134,7 @@ export class Chain {
     this.#waiting += 1
     const command = this.#recall.enter(order)
     const result = this.#turn.then(() => this.#run(change, command, order.peer))
-    // the next command waits for this one's end, however it ends; its error goes to its own caller
+    // the next command waits for this one to settle; an error goes only to its own caller
     this.#turn = result.then(
       () => undefined,
       () => undefined,
@@ -142,9 +143,8 @@ export class Chain {
   }
 
   /**
-   * Calls `listener` with every change of the state, after it is in place. What a listener throws goes to
-   * `environment.onBug`; the others are called all the same.
-   * @returns ends the listening
+   * Calls `listener` after every state change. Its errors go to `environment.onBug` and do not stop other listeners.
+   * @returns removes the listener
    * @throws {DevchainError} `LIMIT_EXCEEDED` when too many listen
    */
   onChange(listener: (change: StateChange) => void): () => void {
@@ -152,7 +152,7 @@ export class Chain {
       const message = `too many listeners: there may be ${MAX_LISTENERS} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
-    // a function of its own for each call, so that one listener may listen twice and end each separately
+    // a new function for each call, so that one listener may be registered twice and removed separately
     const tell = (change: StateChange): void => listener(change)
     this.#listeners.add(tell)
     return () => {
@@ -161,9 +161,9 @@ export class Chain {
   }
 
   /**
-   * The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash.
-   * All who read it while it is built share one building, which goes on while one of them waits.
-   * @param isAwaited false once this reader waits no longer; undefined: it always does
+   * The pending block, with all transactions of the pool that fit. It is in no tree, and has no number by hash.
+   * Concurrent readers share one build, which continues while one of them waits.
+   * @param isAwaited false once this reader stops waiting; undefined: it always waits
    * @throws {DevchainError} `ABANDONED` when no reader waits any more, and when the chain is reset, reverted or closed
    *   meanwhile
    */
@@ -191,8 +191,8 @@ export class Chain {
   }
 
   /**
-   * What contracts that are called on a block learn of it, where signatures count as whose they do now. The same value for
-   * the same block, until the state changes: engines know it by identity.
+   * The environment of calls on a block, with the present impersonated signatures. Returns the same object until the
+   * state changes, because engines cache by identity.
    */
   environmentOf(record: BlockRecord): BlockEnvironment {
     const state = this.#state
@@ -205,12 +205,12 @@ export class Chain {
     return environment
   }
 
-  /** Has `end` called when the chain is closed: for timers and the like that serve it. */
+  /** Registers a cleanup for when the chain closes. */
   onClose(end: () => void): void {
     this.#closers.push(end)
   }
 
-  /** Ends what serves it, and its listeners. The state stays readable. */
+  /** The state stays readable. */
   close(): void {
     this.#recall.close()
     for (const end of this.#closers.splice(0)) end()
@@ -243,7 +243,7 @@ export class Chain {
     }
   }
 
-  /** Puts a state in place, and tells of it. It is replaced nowhere else. */
+  /** The only place that replaces the state. */
   #commit(change: StateChange): MaybePromise<void> {
     return whenThere(this.#commitTo?.(change), () => {
       this.#state = change.after

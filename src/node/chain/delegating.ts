@@ -1,4 +1,4 @@
-// An executor that has another one do its jobs: what changes some of them is made from it.
+// Base class of executors that change some jobs of another executor.
 import type { MaybePromise } from '../../core/promises.ts'
 import type {
   BlockEnd,

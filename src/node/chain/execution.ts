@@ -1,4 +1,4 @@
-// How a chain runs what it runs: on which executor, on a state that may come piece by piece, and watched by whom.
+// How a chain runs its jobs: the executor, state that may load lazily, and tracers.
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Executor, IsAwaited, Tracer } from '../../evm/executor.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
@@ -8,28 +8,25 @@ import type { Piecemeal } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { AwaitedExecutor, type TracerOf } from './awaited.ts'
 
-/** Watches the transactions of one command. */
 export interface CommandWatch {
   readonly tracer: Tracer
-  /** The command begins, or begins anew: what was heard before came to nothing. */
+  /** The command begins or restarts: earlier events are void. */
   readonly begin: () => void
-  /** The command holds. */
   readonly tell: () => void
 }
 
 interface Running {
   readonly executor: Executor
-  /** The command begins, or begins anew. */
+  /** The command begins or restarts. */
   readonly begin: () => void
-  /** The command holds. */
   readonly tell: () => void
 }
 
 export class Execution {
-  /** Undefined: empty blocks are mined as any others. */
+  /** Undefined: empty blocks are mined like any others. */
   readonly bulk: BulkMining | undefined
   #executor: Executor
-  /** Undefined: all that the chain needs is here. */
+  /** Undefined: all state is local. */
   #piecemeal: Piecemeal | undefined
   readonly #watches: (() => CommandWatch)[] = []
   #callTracer: Tracer | undefined
@@ -43,12 +40,11 @@ export class Execution {
     return this.#executor
   }
 
-  /** For the runs of calls; undefined: nobody watches them. */
   get callTracer(): Tracer | undefined {
     return this.#callTracer
   }
 
-  /** From now on the state of the chain may be one that is fetched piece by piece. */
+  /** Makes the state of the chain lazily fetched. */
   fetchWith(piecemeal: Piecemeal): void {
     if (this.#piecemeal !== undefined) return
     this.#piecemeal = piecemeal
@@ -59,20 +55,17 @@ export class Execution {
     this.#callTracer = tracer
   }
 
-  /** Has the transactions of each command watched from now on, as they are put into blocks. */
+  /** Watches the transactions of each later command as they are put into blocks. */
   watchCommands(make: () => CommandWatch): void {
     this.#watches.push(make)
   }
 
-  /** Does work that has no effects, on whatever it needs. */
+  /** Runs work without side effects and fetches missing state. */
   complete<T>(work: () => MaybePromise<T>): MaybePromise<T> {
     return this.#piecemeal === undefined ? work() : this.#piecemeal.complete(work)
   }
 
-  /**
-   * What one command runs with. Runs are watched as users know them: a transaction that comes from one block into another
-   * is run again, and was watched.
-   */
+  /** What one command runs with. Transactions that move from one block to another are not watched again. */
   ofCommand({ tree }: ChainState, isAwaited: IsAwaited): Running {
     const watches = this.#watches.map((make) => make())
     const tracer =

@@ -1,4 +1,4 @@
-// The block that a reference names, on a chain as it is now.
+// Resolves block references on the present chain.
 
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -16,8 +16,8 @@ import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
 
 /**
- * The block that a reference names; undefined when there is none. Only one that is still to be made is waited for.
- * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
+ * Undefined when there is none. Only a pending block takes a promise.
+ * @param isAwaited false cancels that, with `ABANDONED`, unless others wait for it
  */
 export function findRecord(
   chain: Chain,
@@ -53,10 +53,7 @@ function namedRecord(
   }
 }
 
-/**
- * The block that a reference names.
- * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
- */
+/** @throws {DevchainError} `NOT_FOUND` for an unknown block, or one that must be canonical and is not */
 export async function recordAt(
   chain: Chain,
   reference: BlockReference,
@@ -66,8 +63,8 @@ export async function recordAt(
 }
 
 /**
- * What `read` makes of the block that a reference names: at once, unless the block is still to be made.
- * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
+ * Passes the referenced block to `read`, synchronously unless the block has to be built.
+ * @throws {DevchainError} as `recordAt`, synchronously or as a rejection
  */
 export function readAt<T>(
   chain: Chain,

@@ -1,33 +1,31 @@
-// Which commands of a chain are given up as they run: those whose caller is gone, and those that a reset or a revert takes
-// back.
+// Cancellation of running commands: when the caller is gone, or a reset or revert discards their effect.
 import { DevchainError } from '../../core/errors.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 
-/** How a command is to be treated. */
 export interface CommandOptions {
-  /** False once nobody waits for what comes of it. Undefined: somebody always does. */
+  /** False once nobody waits for the result. Undefined: somebody always does. */
   readonly isAwaited?: IsAwaited | undefined
   /**
-   * What this command makes of all before it, in words that go on from "the chain": "was reset". Those that still run
-   * after a moment are given up, as nothing of them would be left.
+   * Set if this command discards the effect of all before it; completes "the chain …": "was reset". Running commands
+   * are cancelled after a moment.
    */
   readonly takesBack?: string | undefined
-  /** The peer whose blocks it puts in place: listeners are told. */
+  /** The peer whose blocks it commits, for listeners. */
   readonly peer?: string | undefined
 }
 
 /**
- * Pauses that commands make altogether, a few milliseconds of work between each two, before those that are taken back
- * are given up: what is done at once ends as though nobody had asked to take it back.
+ * Total pauses (a few milliseconds of work each) that running commands get before a discard cancels them, so that short
+ * commands finish normally.
  */
 const PATIENCE = 20
 
-/** The commands of one chain, in the order in which they were asked for. */
+/** The commands of one chain, in order of arrival. */
 export class Recall {
   #asked = 0
-  /** The number of the command that runs, or ran last. */
+  /** The number of the running or last command. */
   #running = -1
-  /** Commands with lower numbers are taken back. */
+  /** Commands with lower numbers are discarded. */
   #before = -1
   #happened = ''
   #patience = 0
@@ -37,7 +35,7 @@ export class Recall {
     const number = this.#asked
     this.#asked += 1
     if (takesBack !== undefined) {
-      // while another waits to take back, what is before both is on its last pauses already
+      // while another discard waits, commands before both already use up their last pauses
       if (this.#running >= this.#before) this.#patience = PATIENCE
       this.#before = number
       this.#happened = takesBack
@@ -45,22 +43,25 @@ export class Recall {
     return new Command(this, number, isAwaited)
   }
 
-  /** Something is read that is taken back with whatever was asked for before it. */
+  /** Registers a read, which a later discard cancels too. */
   read(isAwaited?: IsAwaited): Command {
     return new Command(this, this.#asked - 1, isAwaited)
   }
 
-  /** A command begins: all before it have ended. */
+  /** All commands before it have ended. */
   begin(number: number): void {
     this.#running = number
   }
 
-  /** Every command is given up at its next pause. */
+  /** Cancels every command at its next pause. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Asked when a command pauses. @returns what happened to the chain, where that gives the command up */
+  /**
+   * Called when a command pauses.
+   * @returns what happened to the chain, if that cancels the command
+   */
   reasonAgainst(number: number): string | undefined {
     if (this.#isClosed) return 'was closed'
     if (number >= this.#before) return undefined
@@ -81,7 +82,7 @@ export class Command {
     this.#isCallerThere = isCallerThere
   }
 
-  /** False gives it up. */
+  /** False cancels the command. */
   readonly isAwaited: IsAwaited = (gasUsed) => {
     if (this.#isCallerThere?.(gasUsed) === false) return false
     this.#reason = this.#recall.reasonAgainst(this.#number)
@@ -92,7 +93,7 @@ export class Command {
     this.#recall.begin(this.#number)
   }
 
-  /** An error that came out of it, in words that say what gave it up. */
+  /** Rewrites a cancellation error to say what caused it. */
   explained(error: unknown): unknown {
     const isGivenUp = error instanceof DevchainError && error.word === 'ABANDONED'
     if (!isGivenUp || this.#reason === undefined) return error

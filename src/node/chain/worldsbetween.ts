@@ -1,18 +1,15 @@
-// The accounts between the transactions of blocks that were run again lately: the next look into such a block begins there.
+// Caches the worlds between transactions of recently replayed blocks.
 import type { Hash } from '../../core/hex.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 
-/**
- * Gas of the transactions whose worlds are kept, together. Worlds share all that a transaction left as it was, and what it
- * changed costs gas.
- */
+/** Most gas of the transactions whose worlds are kept. Gas bounds the memory, because worlds share what did not change. */
 const GAS_LIMIT = 100_000_000n
 
-/** Blocks of which anything is kept: one with a single transaction has no gas before that. */
+/** Most blocks: one with a single transaction has no gas before that. */
 const BLOCK_LIMIT = 1_000
 
-/** A world, and the index of the transaction that finds it. */
+/** The world before the transaction of an index. */
 interface Found {
   readonly index: number
   readonly world: World
@@ -23,12 +20,12 @@ interface Kept {
   gas: bigint
 }
 
-/** Worlds between transactions, those of the blocks that were asked for last. */
+/** A least-recently-used cache by block. */
 export class WorldsBetween {
   readonly #blocks = new Map<Hash, Kept>()
   #gas = 0n
 
-  /** Keeps what the transaction of an index finds. Those before it are kept already, or the index is 0. */
+  /** Skips indexes that are cached already, and 0. */
   keep({ block, executed }: BlockRecord, index: number, world: World): void {
     const kept = this.#blocks.get(block.hash) ?? { worlds: [], gas: 0n }
     if (kept.worlds.length !== index) return
@@ -39,7 +36,7 @@ export class WorldsBetween {
     this.#use(block.hash, kept)
   }
 
-  /** The nearest that is kept before the transaction of an index, or what it finds itself. */
+  /** The nearest cached world at or before a transaction. */
   nearest({ block }: BlockRecord, index: number): Found | undefined {
     const kept = this.#blocks.get(block.hash)
     if (kept === undefined) return undefined
@@ -49,7 +46,7 @@ export class WorldsBetween {
     return world === undefined ? undefined : { index: at, world }
   }
 
-  /** The map's order is that of use: the first has not been used for longest. */
+  /** The map is in order of use, the least recently used first. */
   #use(hash: Hash, kept: Kept): void {
     this.#blocks.delete(hash)
     this.#blocks.set(hash, kept)

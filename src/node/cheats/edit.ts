@@ -1,4 +1,4 @@
-// Changes of the world from outside: balances, code and slots set without a transaction.
+// Changes of the world without a transaction: balances, code and slots.
 import type { Address } from '../../core/hex.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import {
@@ -16,8 +16,8 @@ import type { Change } from '../ledger/change.ts'
 import { withoutStale } from '../pool/pool.ts'
 
 /**
- * Puts another world behind the newest block, whose header stays as it was mined. Waiting transactions of `touched` whose
- * nonces are used up by now leave the pool.
+ * Replaces the world of the newest block, whose header stays as mined. Drops waiting transactions of `touched` whose
+ * nonces are now used.
  */
 export function editWorld(
   state: ChainState,
@@ -42,7 +42,7 @@ export function editAccount(
   return editAccounts(state, [address], edit)
 }
 
-/** Accounts need not exist before. One that is left empty does not exist after (EIP-161); on forks before that it does. */
+/** Accounts need not exist before. An account left empty is deleted, except on forks before EIP-161. */
 export function editAccounts(
   state: ChainState,
   addresses: readonly Address[],
@@ -52,7 +52,7 @@ export function editAccounts(
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
   const change = (world: World, address: Address): World => {
     const account = edit(accountAt(world, address) ?? emptyAccount(address))
-    // as EIP-161 says, and without storage, which nobody could see
+    // EIP-161, and without storage, which would be unreachable
     const isNothing = isEmpty(account) && account.storage.isEmpty
     const isGone = isNothing && isAtLeast(hardfork, 'spuriousDragon')
     return isGone ? withoutAccount(world, address) : withAccount(world, account)

@@ -1,4 +1,4 @@
-// Balances and allowances of ERC-20 tokens, set where a token keeps them: in a slot found by asking the token itself.
+// Sets balances and allowances of ERC-20 tokens, in the slot found by calling the token.
 import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
@@ -20,7 +20,7 @@ const BALANCE_OF = bytesFromHex('0x70a08231')
 /** allowance(address,address) */
 const ALLOWANCE = bytesFromHex('0xdd62ed3e')
 
-/** A storage slot that is looked at, and whose it is: behind a proxy its own. */
+/** A candidate slot and its account: behind a proxy the proxy's own. */
 interface Slot {
   readonly address: Address
   readonly slot: bigint
@@ -78,7 +78,7 @@ async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
   throw notFound(wanted, slots.length)
 }
 
-/** What the token would answer if a slot held the amount; undefined when it fails, or answers no number. */
+/** The token's result if a slot held the amount; undefined when it fails or returns no number. */
 async function answerWith(
   chain: Chain,
   { token, question, amount }: Wanted,

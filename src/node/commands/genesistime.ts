@@ -1,10 +1,10 @@
-// Another time for a genesis that nothing was built on yet: that of a chain which this one is to be linked to.
+// Changes the time of a genesis without blocks on it, to match that of a peer's chain.
 import type { Hash } from '../../core/hex.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { headOf, treeFrom } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 
-/** Undefined where another time does not make the wanted genesis. */
+/** Undefined where another time does not give the wanted genesis. */
 export function withGenesisTime(
   state: ChainState,
   timestamp: bigint,

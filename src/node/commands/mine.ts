@@ -1,4 +1,4 @@
-// The command that mines blocks, whatever the mining mode.
+// The command that mines blocks in any mining mode.
 import { getHeapStatistics } from 'node:v8'
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -15,35 +15,35 @@ import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
 import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
 import { type Mined, type MineOptions, mineBlock } from '../mining/miner.ts'
 
-/** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
+/** Most blocks of a chain: above, JavaScript numbers are not exact. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Milliseconds of mining after which other work gets a turn. A request may need two: one to be read, one for its reply. */
+/** Milliseconds of mining before yielding. A request may need two turns: one to be read, one for its reply. */
 const TURN_MS = 10
 
-/** How much of node's heap may be full before a command that mines many blocks is given up. */
+/** Share of node's heap at which mining many blocks fails. */
 const MEMORY_SHARE = 0.85
 
-/** Blocks of one command that a randomness goes on for which was set: each has to be mined by itself. */
+/** Most blocks of one command with a randomness that was set and continues: each is mined by itself. */
 const LONG = 1_000n
 
 export interface MineRequest {
   readonly now: number
   readonly blocks?: bigint | undefined
-  /** Of the first block, in seconds; undefined: what the clock says. */
+  /** Of the first block, in seconds; by default the clock's. */
   readonly timestamp?: bigint | undefined
-  /** Seconds from each block to the next; undefined: what the clock says. */
+  /** Seconds between blocks; by default the clock's. */
   readonly interval?: bigint | undefined
-  /** What mines empty blocks faster, where the chain has it (`Execution.bulk`). */
+  /** Bulk miner of empty blocks, if the chain has one (`Execution.bulk`). */
   readonly bulk?: BulkMining | undefined
 }
 
 /**
- * Mines blocks, empty ones too, whatever the mining mode. Empty blocks in a row are kept as one; of more than 1,000,000
- * the hashes are not those of their headers (see `DerivedRun`), but for the last 8,192.
+ * Mines blocks, empty ones too, in any mining mode. Empty blocks in a row are kept as one run. Above 1,000,000 their
+ * hashes are not those of their headers (see `DerivedRun`), except for the last 8,192.
  * @returns the new blocks, oldest first
- * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, a time beyond 64 bits or
- *   a negative number; `LIMIT_EXCEEDED` for more than 2^53 blocks, or more than memory holds
+ * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, a time beyond 64 bits
+ *   or a negative number; `LIMIT_EXCEEDED` for more than 2^53 blocks, or more than memory holds
  */
 export function mine(
   executor: Executor,
@@ -51,7 +51,7 @@ export function mine(
   request: MineRequest,
 ): MaybePromise<Change<BlockRange>> {
   const { now, blocks = 1n, timestamp } = request
-  // bulk mining works on the nodes of the state trie, which are not all here in a fork
+  // bulk mining needs all nodes of the state trie, and a fork has only some
   const bulk = headOf(state.tree).world.accounts.isBacked ? undefined : request.bulk
   checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
@@ -74,7 +74,7 @@ async function mineSeveral(
     return executor.rest()
   })
   while (left > 0n) {
-    // the last block sets the clock, and the first may be unlike all others
+    // the last block sets the clock, and the first may differ from the others
     if (left < blocks && left > 1n) {
       checkLastTimestamp(current, now, interval, left)
       const wanted = { now, blocks: left - 1n, interval }
@@ -105,8 +105,8 @@ function minedSince(
 }
 
 /**
- * Puts several of the next blocks on the chain at once where they are empty and like the newest one; undefined where the
- * next block is to be mined as any other. More than `MOST_SEALED` have derived hashes; fewer are left to bulk mining.
+ * Appends several empty blocks at once if they are like the newest one; undefined if the next is not. More than
+ * `MOST_SEALED` get derived hashes; fewer are left to bulk mining.
  */
 async function mineRun(
   state: ChainState,
@@ -156,7 +156,7 @@ function checkSpaced(last: bigint): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** A block with transactions keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
+/** A block with transactions takes some 8 kB. Failing here keeps the chain; running out of memory would end the process. */
 function checkMemory(mined: bigint, blocks: bigint): void {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
   if (used < MEMORY_SHARE * limit) return
@@ -175,7 +175,7 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** The timestamp `interval` seconds after the head, and as late as it has to be; undefined without an interval. */
+/** The timestamp `interval` seconds after the head, or the earliest valid one; undefined without an interval. */
 function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
   if (interval === undefined) return undefined
   const space = interval > 0n ? interval : leastStep(state)

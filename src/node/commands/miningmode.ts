@@ -1,4 +1,4 @@
-// Commands that say when blocks are mined.
+// Commands that set when blocks are mined.
 import { DevchainError } from '../../core/errors.ts'
 import type { Executor } from '../../evm/executor.ts'
 import { nonceAt } from '../../state/world.ts'
@@ -11,12 +11,12 @@ import { mineWaiting } from '../mining/miner.ts'
 import { nextNonce } from '../pool/pool.ts'
 import { mine } from './mine.ts'
 
-/** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */
+/** Pauses instant and interval mining: transactions wait until `startMining` or `mine`. */
 export function stopMining(state: ChainState): Change<undefined> {
   return { state: { ...state, mining: { ...state.mining, stopped: true } }, value: undefined }
 }
 
-/** A chain that mined by hand begins to mine instantly. Its value is the blocks mined on the spot. */
+/** A manual chain changes to instant mining. Its value is the blocks mined at once. */
 export async function startMining(
   executor: Executor,
   state: ChainState,
@@ -30,8 +30,8 @@ export async function startMining(
 }
 
 /**
- * Also where mining was stopped. Instant mining mines what waits at once (or, where chains behave so, with the next
- * transaction), interval mining when the first interval is over. Its value is the blocks mined on the spot.
+ * Also while mining is stopped. Instant mining mines waiting transactions at once (or, where chains behave so, with the
+ * next transaction); interval mining after the first interval. Its value is the blocks mined at once.
  */
 export async function setMiningMode(
   executor: Executor,

@@ -1,11 +1,11 @@
-// Commands that change what the next blocks are made with, and who may send.
+// Commands that change the settings of later blocks, and the accounts.
 import { blockGasError } from '../../protocol/transactions/transactionrules.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
 import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { pooledInOrder, withoutTransactions } from '../pool/pool.ts'
 
-/** Sets the gas limit of the blocks to come. What none of them could hold waits, or leaves the pool. */
+/** Transactions above the new limit wait, or leave the pool. */
 export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<undefined> {
   const settings = { ...state.settings, blockGasLimit }
   if (!state.config.behaviour.limitEmptiesPool)
@@ -27,7 +27,6 @@ export function changeSettings(state: ChainState, settings: Partial<Settings>): 
   return { state: { ...state, settings: { ...state.settings, ...settings } }, value: undefined }
 }
 
-/** Puts another account book in place: after a key was added, unlocked or locked, or an account impersonated. */
 export function changeAccounts(state: ChainState, accounts: AccountBook): Change<undefined> {
   return { state: { ...state, accounts }, value: undefined }
 }

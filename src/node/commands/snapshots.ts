@@ -1,12 +1,12 @@
-// Commands that keep states of a chain and go back to them.
+// Commands that take snapshots of a chain and revert to them.
 import type { CommandOptions } from '../chain/recall.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
 
 /**
- * Keeps the state under a new id, from 1 on and never given twice. Nothing is copied. A snapshot lives until an older
- * one is reverted to, or the chain is reset: what it holds beyond the present state stays in memory until then.
+ * Ids start at 1 and are never reused. Nothing is copied. A snapshot lives until a revert to an older one or a reset;
+ * until then its part of the state stays in memory.
  */
 export function takeSnapshot(state: ChainState): Change<number> {
   const id = state.nextSnapshotId
@@ -14,7 +14,7 @@ export function takeSnapshot(state: ChainState): Change<number> {
   return { state: { ...state, newestSnapshot, nextSnapshotId: id + 1 }, value: id }
 }
 
-/** Takes the place of what had the name before. It lives until the chain is reset, whatever is reverted to, and however often. */
+/** Replaces a snapshot of the same name. It lives until a reset, however often the chain reverts. */
 export function takeNamedSnapshot(state: ChainState, name: string): Change<Snapshot> {
   checkName(state, name)
   const id = state.nextSnapshotId
@@ -24,9 +24,9 @@ export function takeNamedSnapshot(state: ChainState, name: string): Change<Snaps
 }
 
 /**
- * Goes back to a snapshot: blocks, accounts, pool, clock, settings, mining mode, keys. Snapshots taken after it are
- * forgotten but for those with names; it stays itself, unless it has no name and the chain consumes snapshots.
- * @returns false when there is no snapshot of that id, and then nothing changes
+ * Reverts to a snapshot: blocks, accounts, pool, clock, settings, mining mode, keys. Drops later snapshots without
+ * names, and the snapshot itself if it has no name and the chain consumes snapshots.
+ * @returns false for an unknown id; then nothing changes
  */
 export function revertTo(state: ChainState, id: number): Change<boolean> {
   const snapshot = findSnapshot(state, id)
@@ -36,19 +36,19 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
   return { state: { ...after, newestSnapshot: snapshot.state.newestSnapshot }, value: true }
 }
 
-/** Keeps the snapshot, also where the chain consumes them. */
+/** Keeps the snapshot even where the chain consumes them. */
 export function returnTo(state: ChainState, nameOrId: string | number): Change<Snapshot> {
   const snapshot = snapshotNamed(state, nameOrId)
   return { state: backAt(state, snapshot), value: snapshot }
 }
 
-/** A name is free again; an id is not. */
+/** The name may be used again; an id may not. */
 export function dropSnapshot(state: ChainState, nameOrId: string | number): Change<Snapshot> {
   const snapshot = snapshotNamed(state, nameOrId)
   return { state: withoutSnapshot(state, snapshot), value: snapshot }
 }
 
-/** The state of a snapshot, with what no way back brings back. Those without names that it had are there again. */
+/** The state of a snapshot, with counters and names that never go back. Its unnamed snapshots exist again. */
 function backAt(state: ChainState, snapshot: Snapshot): ChainState {
   const { namedSnapshots, nextSnapshotId, resets } = state
   const kept = snapshot.state
@@ -56,21 +56,21 @@ function backAt(state: ChainState, snapshot: Snapshot): ChainState {
   return { ...kept, newestSnapshot, namedSnapshots, nextSnapshotId, resets }
 }
 
-/** A state to be kept: with its names it would keep what they stood for, long after they were taken anew. */
+/** The state without named snapshots, which it would otherwise hold in memory. */
 function withoutNames(state: ChainState): ChainState {
   return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
 }
 
 export const RESET: CommandOptions = { takesBack: 'was reset' }
 
-/** How a revert is asked for: where there is such a snapshot, what still runs is given up. */
+/** If the snapshot exists, the revert cancels running commands. */
 export function revertOptions(state: ChainState, nameOrId: string | number): CommandOptions {
   return findSnapshot(state, nameOrId) === undefined
     ? {}
     : { takesBack: 'was reverted to a snapshot' }
 }
 
-/** Snapshots, the pool and imported keys are forgotten; ids go on, or begin anew where the chain behaves so. */
+/** Drops snapshots, the pool and imported keys; ids continue, or restart where the chain behaves so. */
 export function reset(state: ChainState): Change<undefined> {
   return resetTo(state, state.origin ?? state)
 }

@@ -19,13 +19,13 @@ export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<u
   return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
 }
 
-/** Its value: seconds by which the clock is now ahead of its source; negative when it is behind. */
+/** Its value is the shift of the clock from its source in seconds, negative when behind. */
 export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
   const clock = withTime(state, timestamp, now)
   return { state: { ...state, clock }, value: clockShift(clock) }
 }
 
-/** Seconds from each block to the next, in place of what the clock's source says; undefined ends that. */
+/** Seconds between blocks, in place of the source's time; undefined ends that. */
 export function setBlockInterval(
   state: ChainState,
   interval: bigint | undefined,
