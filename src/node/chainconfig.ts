@@ -1,4 +1,4 @@
-// What stays the same of a chain, and the settings it begins with: from the options and what a genesis file says.
+// The fixed configuration of a chain and its first settings, from options and genesis file.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters } from '../options/derived.ts'
@@ -23,7 +23,7 @@ import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'
 import type { ChainConfig, Settings } from './ledger/chainstate.ts'
 import type { ForkBase } from './ledger/upstream.ts'
 
-/** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
+/** The hardfork option wins; a genesis file without forks is ignored here. */
 export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
   if (hardfork !== undefined) return alwaysFork(hardfork)
   const config = genesis?.config
@@ -34,7 +34,7 @@ export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSch
 }
 
 export function configOf(options: StateOptions, schedule: ForkSchedule): ChainConfig {
-  // a fork that is asked for rules always, with its own numbers
+  // a hardfork option always applies, with its own numbers
   const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
   const blobs = blobScheduleFromGenesisConfig(forkConfig)
   const glaciers = glaciersOf(forkConfig)
@@ -61,7 +61,7 @@ export function configOf(options: StateOptions, schedule: ForkSchedule): ChainCo
   }
 }
 
-/** Which hardfork rules at a block of a fork: one that is asked for rules all blocks that are mined here. */
+/** The hardfork option applies to all blocks that are mined here. */
 export function hardforkOfFork(
   { hardfork }: ChainOptions,
   { hardforkAt: remote, upstream }: ForkBase,
@@ -70,7 +70,6 @@ export function hardforkOfFork(
     hardfork !== undefined && number > upstream.number ? hardfork : remote(number, timestamp)
 }
 
-/** What stays the same of a fork. */
 export function configOfFork(
   options: StateOptions,
   { upstream, takesChainId }: ForkBase,
@@ -90,7 +89,7 @@ export function configOfFork(
   }
 }
 
-/** What may be set of a fork: its blocks are as large as the network's, and cost what is said here. */
+/** Blocks are as large as the network's, but fees follow the options. */
 export function settingsOfFork(
   options: StateOptions,
   { takesBaseFee }: ForkBase,
@@ -104,15 +103,15 @@ export function settingsOfFork(
     ...settings,
     blockGasLimit: options.gasLimit ?? usual,
     pinnedBaseFee: settings.pinnedBaseFee && !takesBaseFee,
-    // where fees are not the network's the first block brings ours
+    // without the network's fees the first block takes this chain's
     nextBaseFee: takesBaseFee || !hasFee ? undefined : (initialBaseFee(options) ?? 0n),
   }
 }
 
-/** Gas limits from here on mean that a network has none: those of Arbitrum. */
+/** Gas limits from here on mean no limit, as on Arbitrum. */
 const UNLIMITED_GAS = 1n << 40n
 
-/** The cap of EIP-7825, where a chain behaves so and begins with a fork that has it. */
+/** The cap of EIP-7825, where a chain behaves so and its first fork has it. */
 function usualGasCap(
   { behaviour, genesis }: ChainOptions,
   schedule: ForkSchedule,

@@ -1,4 +1,4 @@
-// Making a chain: from its options to the state that it begins with.
+// Makes a chain: from its options to its first state.
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { chainParameters } from '../options/derived.ts'
@@ -30,9 +30,9 @@ import { emptyPool } from './pool/pool.ts'
 import { scheduleMining } from './sealing/intervalminer.ts'
 
 /**
- * Makes a chain that is ready to use, with its mining timer running if it has one.
- * @throws {DevchainError} `INVALID_PARAMS` for a mnemonic, path, fork schedule or genesis that cannot be,
- *   `INVALID_BLOCK` for blocks that cannot be
+ * The mining timer runs if the chain has one.
+ * @throws {DevchainError} `INVALID_PARAMS` for an invalid mnemonic, path, fork schedule or genesis, `INVALID_BLOCK` for
+ *   invalid blocks
  */
 export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const options = { ...given, ...chainParameters(given) }
@@ -43,7 +43,7 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const chain = new Chain({ state, executor, environment, bulk, commit: options.commit })
   if (options.piecemeal !== undefined) chain.execution.fetchWith(options.piecemeal)
   chain.onClose(scheduleMining(chain))
-  // another's executor may serve other chains
+  // a given executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
   return chain
 }
@@ -52,7 +52,6 @@ function ownExecutor({ evm, memoryLimit }: StateOptions, environment: Environmen
   return createExecutor({ evm, memoryLimit, onBug: (error) => environment.onBug(error) })
 }
 
-/** The state of the genesis, or with blocks after it. */
 async function startingState(
   executor: Executor,
   options: StateOptions,
@@ -71,8 +70,8 @@ async function startingState(
 }
 
 /**
- * The state that blocks are built on. What options and genesis file leave open (when the genesis was; whether its base
- * fee is 0, as here, or what other nodes take) is as the blocks say.
+ * The state below imported blocks. The blocks decide what options and genesis file leave open: the genesis time, and a
+ * base fee of 0 (this chain's) or the general default.
  */
 async function stateBefore(
   blocks: Uint8Array,
@@ -91,7 +90,7 @@ async function stateBefore(
   return here
 }
 
-/** What the genesis may have been made with instead: the general defaults, or those of other nodes. */
+/** Other possible geneses of the blocks: with general defaults, or those of other nodes. */
 function otherBeginnings(
   { genesis, accounts, unsaid }: StateOptions,
   genesisTime: bigint | undefined,
@@ -104,14 +103,13 @@ function otherBeginnings(
 }
 
 /**
- * The state that a chain with these options begins with: what another one is reset to.
+ * The first state of a chain with these options, for a reset to it.
  * @throws {DevchainError} as `createChain`
  */
 export function stateFrom(given: ChainOptions, now: number): Promise<ChainState> {
   return firstState({ ...given, ...chainParameters(given), runFirst: undefined }, now)
 }
 
-/** The state that a chain begins with. */
 async function firstState(options: StateOptions, now: number): Promise<ChainState> {
   const mode = miningMode(options)
   checkMode(mode)
@@ -136,7 +134,6 @@ function originOf(origin: ChainState): ChainState {
   return { ...origin, origin }
 }
 
-/** A state in which nothing has happened yet. */
 function emptyState(
   options: StateOptions,
   parts: Pick<ChainState, 'config' | 'tree' | 'clock' | 'settings' | 'accounts'>,
@@ -157,7 +154,7 @@ function emptyState(
   }
 }
 
-/** The state of a fork; where it begins in the middle of a block, what came before it there has been run. */
+/** The state of a fork; if the fork point is within a block, after running its earlier transactions. */
 async function beginningOfFork(
   options: StateOptions,
   fork: ForkBase,
@@ -172,10 +169,7 @@ async function beginningOfFork(
   return stateOfFork(options, fork, accounts, now, world)
 }
 
-/**
- * The state of a chain that goes on from another network's block.
- * @param world its accounts, where they are not those after that block
- */
+/** @param world the first world, if it is not the one after the forked block */
 function stateOfFork(
   options: StateOptions,
   fork: ForkBase,
@@ -199,7 +193,7 @@ function stateOfFork(
   const begun =
     world ??
     (predeploys.accounts.size > 0 ? withAlloc(there.world, predeploys.accounts) : undefined)
-  // a world that nobody changes is made when it is read
+  // an unchanged world is made on read
   const head = begun === undefined ? there : { block, executed, totalDifficulty, world: begun }
   return emptyState(options, {
     config: configOfFork(options, fork, hardforkAt),
@@ -224,7 +218,7 @@ function accountsOf(options: StateOptions): AccountBook | Promise<AccountBook> {
   return deriveAccounts({ mnemonic, path: derivationPath, count: accounts })
 }
 
-/** A wall clock starts at a timestamp that was asked for and runs on from it. The other sources start there anyway. */
+/** A wall clock starts at the requested timestamp and runs from there; the other sources start there anyway. */
 function firstClock(
   { clock, timestamp }: Pick<StateOptions, 'clock' | 'timestamp'>,
   now: number,
@@ -234,7 +228,7 @@ function firstClock(
 }
 
 /**
- * A clock starts at the fork block, or at a timestamp that was asked for.
+ * A clock starts at the fork block, or at the requested timestamp.
  * @param base the time of that block
  */
 function firstClockOfFork(
@@ -242,7 +236,7 @@ function firstClockOfFork(
   base: bigint,
   now: number,
 ): ClockState {
-  // a reset may go to a later block than the timestamp was meant for
+  // a reset may go to a block later than the requested timestamp
   const start = timestamp !== undefined && timestamp > base ? timestamp : base
   if (clock.kind === 'wall') return firstClock({ clock, timestamp: start }, now)
   return newClock(clock, start - base)

@@ -1,4 +1,4 @@
-// The genesis block of a chain: its time, its accounts, its header.
+// The genesis block of a chain: time, accounts, header.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import { OPTIONS } from '../options/table.ts'
@@ -35,8 +35,8 @@ export function genesisTimestamp(options: StateOptions, now: number): bigint {
 }
 
 /**
- * The dev accounts and contracts, and over them what the genesis file allocates and what is predeployed. A file without
- * dev accounts is taken as it stands, so that the chain begins with the very block that other nodes make of it.
+ * Dev accounts and contracts, overridden by the genesis file's allocations and predeploys. A file without dev accounts
+ * is used as is, so that the genesis has the hash that other nodes give it.
  */
 export function genesisWorld(
   { balance, noCreate2, genesis, predeploys }: StateOptions,

@@ -1,21 +1,18 @@
-// A node: a chain with what serves those who ask it.
+// A node: a chain with its filters and miners' work.
 import type { Chain } from './chain/chain.ts'
 import type { ChainOptions } from './chainoptions.ts'
 import { createChain } from './create.ts'
 import { Filters } from './events/filters.ts'
 import { GetWork } from './sealing/getwork.ts'
 
-/** A chain, the filters that callers poll, and the work that miners ask for. All end when the chain is closed. */
+/** Everything ends when the chain is closed. */
 export interface Node {
   readonly chain: Chain
   readonly filters: Filters
   readonly getWork: GetWork
 }
 
-/**
- * Makes a chain and what serves it.
- * @throws {DevchainError} as `createChain`
- */
+/** @throws {DevchainError} as `createChain` */
 export async function createNode(options: ChainOptions = {}): Promise<Node> {
   const chain = await createChain(options)
   const { filterTimeout } = chain.state.config.options

@@ -1,7 +1,7 @@
-// Other chains that a chain is linked to, as others see them. What links stands above (src/link), and loads when needed.
+// The peers of a chain, as other rooms see them; the links themselves (src/link) load when needed.
 import type { Hash } from '../core/hex.ts'
 
-/** Where links are taken, on the port of the server. */
+/** The path of links on the server's port. */
 export const LINK_PATH = '/.link'
 
 export interface SyncStatus {
@@ -11,9 +11,9 @@ export interface SyncStatus {
 }
 
 export interface PeerInfo {
-  /** 64 hex digits, without 0x: another at each start of the peer. */
+  /** 64 hex digits without 0x, new at each start of the peer. */
   readonly id: string
-  /** As its user calls it (`--node-name`); may be empty. */
+  /** The peer's `--node-name`; may be empty. */
   readonly name: string
   readonly client: string
   /** Undefined where the peer connected to this node. */
@@ -24,12 +24,12 @@ export interface PeerInfo {
   readonly head: Hash
   readonly number: bigint
   readonly totalDifficulty: bigint
-  /** True while it is cut off (devchain_partition). */
+  /** Cut off by devchain_partition. */
   readonly isHeld: boolean
   readonly latencyMs: number | undefined
 }
 
-/** What is counted of a peer, in the order of sco_peerList. */
+/** Counters of a peer, in the order of sco_peerList. */
 const DEED_NAMES = [
   'successfulHandshakes',
   'failedHandshakes',
@@ -78,36 +78,37 @@ export interface OwnNode {
 
 export interface Peers {
   readonly self: OwnNode
-  /** Those that are linked and not cut off, the longest linked first. */
+  /** Linked peers that are not cut off, the oldest link first. */
   list(): readonly PeerInfo[]
-  /** Those that are cut off as well. */
+  /** Includes those that are cut off. */
   all(): readonly PeerInfo[]
-  /** Messages that wait to be sent or handled. */
   queueSize(): number
-  /** Undefined while nothing is imported. */
   syncing(): SyncStatus | undefined
-  /** True while blocks of peers may take the place of one's own. */
+  /** True while blocks of peers may replace this chain's own. */
   isFollowing(): boolean
   reputations(): readonly Reputation[]
   clearReputation(idOrAddress: string): boolean
-  /** @throws {DevchainError} `INVALID_PARAMS` for what is no address, block of addresses or known host */
+  /** @throws {DevchainError} `INVALID_PARAMS` for anything but an address, a block of addresses or a known host */
   ban(address: string): Promise<void>
   unban(address: string): Promise<void>
   banned(): readonly string[]
-  /** Links to a node for as long as the chain runs, trying again where it is not there. False when it is linked to already. */
+  /** Links to a node, with retries while the chain runs. False when already linked. */
   add(url: string): boolean
-  /** Ends the link to a node, by its URL, name, id or the beginning of it; false when there is none. */
+  /** Takes a URL, name, id or id prefix; false when there is no such link. */
   remove(peer: string): boolean
-  /** Cuts a peer off, or joins it again; where none is named all of them, and those to come. Throws for one that is not there. */
+  /** Cuts a peer off or joins it again; undefined means all, later ones too. Throws for an unknown peer. */
   partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
   isPartitioned(): boolean
-  /** Ends all links; there are no others until `link`. @returns how many there were */
+  /**
+   * Ends all links and refuses new ones until `link`.
+   * @returns how many there were
+   */
   unlink(): number
   link(): void
   close(): void
 }
 
-/** The way to the peers of a chain: they are loaded with the first link, or when they are asked for something. */
+/** Loads the peers of a chain at the first link or query. */
 export interface PeersDoor {
   /** Undefined while nothing was ever linked, banned or counted. */
   readonly now: Peers | undefined
@@ -116,12 +117,11 @@ export interface PeersDoor {
   readonly load: () => Promise<Peers>
 }
 
-/** An address and a port as URLs have them: `127.0.0.1:8545`, `[::1]:8545`. */
+/** As in URLs: `127.0.0.1:8545`, `[::1]:8545`. */
 export function printEndpoint({ address, port }: Pick<PeerInfo, 'address' | 'port'>): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** How a peer is called in the log: by its name, or the beginning of its id. */
 export function nameOf({ id, name }: Pick<PeerInfo, 'id' | 'name'>): string {
   return name === '' ? id.slice(0, 8) : name
 }

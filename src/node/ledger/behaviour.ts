@@ -1,84 +1,84 @@
-// What a chain does where nodes do different things. The maker of a chain chooses; the chain knows no names of nodes.
+// What a chain does where nodes differ. The creator of a chain chooses; no names of nodes occur here.
 
 /**
- * Each member says what is done; the values are what the specification and the protocol ask for. Twice the base fee, as
- * geth offers, lasts for five full blocks.
+ * The values follow the specification and the protocol. A cap of twice the base fee, geth's offer, lasts for five full
+ * blocks.
  */
 export const OWN_BEHAVIOUR = {
-  /** Calls and estimates run whose price is below the base fee; else they are refused as a block would. */
+  /** Calls and estimates may offer less than the base fee; else they fail as in a block. */
   callsBelowBaseFee: false,
-  /** A call of a sender that cannot pay value and gas is refused. */
+  /** A call fails if its sender cannot pay value and gas. */
   callsAskForFunds: true,
   estimatesAskForFunds: true,
-  /** Gas of a call that names none, and the most that one gets; undefined: its block's gas limit, and no bound. */
+  /** Default and most gas of a call; undefined: the block's gas limit by default, and no bound. */
   callGas: undefined as bigint | undefined,
   /** An estimate is the smallest gas that suffices; else up to 1.5 % more, found as geth finds it. */
   estimatesAreExact: true,
-  /** An estimate of a transfer to an account without code is run; else it is what a transfer takes, whatever is said of it. */
+  /** Estimates run a transfer to an account without code; else they return 21,000, whatever else the request says. */
   estimatesRunTransfers: true,
-  /** A request to send without `from` is refused; else the first account sends. */
+  /** A send without `from` fails; else the first account sends. */
   needsSender: true,
-  /** A request with `gasPrice` and fees of EIP-1559 is refused; else `gasPrice` is taken, and they are not. */
+  /** A request with `gasPrice` and EIP-1559 fees fails; else `gasPrice` wins. */
   refusesBothPrices: true,
-  /** A type that has a `gasPrice` is taken though no price is named; else the fees are those of EIP-1559. */
+  /** A type with `gasPrice` stays without a price; else the fees become those of EIP-1559. */
   keepsTypeWithoutPrice: true,
-  /** A fee cap below the next base fee is refused even where blocks come later, when the base fee may have fallen. */
+  /** A fee cap below the next base fee fails even if blocks come later, when the base fee may have fallen. */
   poolAsksForBaseFee: false,
-  /** A replacement offers a tenth more in fee cap and tip; else a higher fee cap is enough. */
+  /** A replacement must raise fee cap and tip by a tenth; else a higher fee cap suffices. */
   replacementsRaiseTip: true,
-  /** What a mined block could not take for its price leaves the pool, with all that its sender sent after it; else it waits. */
+  /** Mining drops transactions with too low a price, and their sender's later ones; else they wait. */
   dropsPricedOut: false,
-  /** A transaction beyond its sender's next nonce waits for those before it, also where blocks come with transactions. */
+  /** A transaction with a nonce gap waits, also under instant mining. */
   gapsWait: true,
-  /** Automining that begins mines what waits; else it waits for the next transaction. */
+  /** Starting automine mines the pool; else the pool waits for the next transaction. */
   automineMinesPool: true,
-  /** A send that gas has become too dear for is mined after empty blocks, which lower the base fee; else it waits. */
+  /** A send below the base fee is mined after empty blocks, which lower the fee; else it waits. */
   minesUntilIncluded: false,
-  /** Blocks that come with transactions have one each; else each has all that waits. */
+  /** Instant mining makes one block a transaction; else each block takes the whole pool. */
   oneTransactionABlock: true,
-  /** Where blocks get a lower gas limit, transactions that no block could hold leave the pool; else they wait. */
+  /** Lowering the gas limit drops transactions above it; else they wait. */
   limitEmptiesPool: false,
   /** A nonce may be set below the account's, and while transactions wait. */
   noncesGoBack: true,
-  /** From osaka on a transaction has at most 2^24 gas (EIP-7825), where no other cap is set. */
+  /** Limits transactions to 2^24 gas from osaka on (EIP-7825), unless another cap is set. */
   capsTransactionGas: false,
-  /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
+  /** The first block has the base fee of the genesis; else EIP-1559 lowers it to seven eighths. */
   firstBaseFeeStays: false,
-  /** Wei per gas that is offered at least where nobody set a price, nor a base fee of nothing. */
+  /** Least suggested price in wei per gas, unless a price or a zero base fee is set. */
   usualPrice: 0n,
   /** The same before london, where only offers show what gas is worth. */
   usualPriceBeforeLondon: 0n,
-  /** The price offered is one that the newest block takes too, and the next after a full one; else one for the next alone. */
+  /** The suggested price also fits the newest block, and the next after a full one; else only the next block. */
   offersPriceToLast: true,
-  /** The tip offered is what the cheapest of recent transactions paid, where that is more than the settings'. */
+  /** The suggested tip follows the cheapest recent transactions, if they paid more than the settings' tip. */
   offersPaidTip: true,
-  /** A fee cap that the caller leaves open covers twice the base fee and the tip; else it is the price offered, whatever the tip. */
+  /** A default fee cap covers twice the base fee and the tip; else it is the suggested price, whatever the tip. */
   capCoversTip: true,
-  /** After a randomness that was set each block has the hash of the one before; else what follows from the chain. */
+  /** After a set randomness each block has the hash of the previous one; else the chain's derived randomness. */
   setRandomnessGoesOn: false,
-  /** Before paris a header has a nonce that is not zero, and no randomness; else randomness, and a nonce of zero. */
+  /** Before paris headers have a nonzero nonce and no randomness; else randomness, and a zero nonce. */
   noncesBeforeParis: false,
-  /** Ids of snapshots go on after a reset; else they begin anew. */
+  /** Snapshot ids continue after a reset; else they restart. */
   snapshotIdsGoOn: true,
-  /** A call or an estimate that would create a contract of no code is refused. */
+  /** Calls and estimates that create a contract need data. */
   creationsNeedData: false,
-  /** Blocks at an interval move the clock; else they run ahead of it, and then come a second apart until it is there. */
+  /** Interval blocks move the clock; else they run ahead of it, one second apart, until it catches up. */
   intervalsMoveClock: true,
-  /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
+  /** A send without gas fails if its estimate fails; else it gets the block's gas limit, and fails in a block. */
   refusesFailingEstimates: true,
-  /** Which calls see the block's base fee: all, those that offer a price, or none; the others see 0, as they pay none. */
+  /** Which calls see the block's base fee: all, those with a price, or none. The others see 0. */
   callsSeeBaseFee: 'priced' as 'all' | 'priced' | 'none',
-  /** Two precompiles may be moved to one address, where the later one answers; else that is refused. */
+  /** Two precompiles may move to one address, where the later one wins; else that fails. */
   precompilesShareAddress: false,
-  /** A call with members of a transaction type that came with a later fork is refused. */
+  /** A call with members of a later fork's transaction type fails. */
   callsAskForType: false,
-  /** A price below the least keeps a transaction out of blocks; else out of the pool. Where blocks are mined at once it is refused. */
+  /** Transactions below the least price wait outside blocks; else the pool refuses them, as always under instant mining. */
   cheapOnesWait: false,
-  /** Logs of a range that ends before it begins are none; else it is refused. */
+  /** A log range that ends before it begins is empty; else it fails. */
   backwardRangesAreEmpty: false,
-  /** The tags `safe` and `finalized` name no block before paris. */
+  /** The tags `safe` and `finalized` fail before paris. */
   finalityNeedsParis: false,
-  /** Blocks by which `safe` is behind the newest, and `finalized` behind `safe`. */
+  /** Blocks from `latest` to `safe`, and from `safe` to `finalized`. */
   blocksInEpoch: 0n,
 }
 

@@ -1,4 +1,4 @@
-// A block with what came of it.
+// A block with its results.
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
@@ -14,31 +14,28 @@ export interface ExecutedTransaction {
   readonly output: Uint8Array
   readonly failure: Failure | undefined
   readonly consoleLines: readonly ConsoleLine[]
-  /** True: its run had no frame but the outermost. Left out or false where that is not known. */
+  /** The run had one frame only. False or undefined where that is not known. */
   readonly isAlone?: boolean
 }
 
-/**
- * A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. Members may be made when they are asked
- * for: a spread has none of these.
- */
+/** `executed[i]` belongs to `block.transactions[i]`. Members may be getters, which a spread loses. */
 export interface BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
-  /** All accounts after the block. Reading it throws `NOT_FOUND` where they are not known. */
+  /** The world after the block. Throws `NOT_FOUND` where it is not known. */
   readonly world: World
   readonly isStateless?: boolean
-  /** True: the block came from a dump, and may have been made by other rules than those here. */
+  /** The block came from a dump; other rules may have made it. */
   readonly isLoaded?: boolean
-  /** Difficulty of all blocks up to and including this one, uncles included. */
+  /** Up to and including this block, uncles included. */
   readonly totalDifficulty: bigint
-  /** What PREVRANDAO gave, where that is not the header's `mixHash`: work for the block puts its proof there afterwards. */
+  /** The value of PREVRANDAO where it is not the header's `mixHash`, which a proof of work replaces later. */
   readonly prevRandao?: Hash | undefined
-  /** Signatures that counted as somebody's while the block ran; undefined: none did. */
+  /** Impersonated signatures while the block ran. */
   readonly signers?: Signers | undefined
 }
 
-/** Wei above the base fee: what a block's miner gets. */
+/** Wei above the base fee, for the block's miner. */
 export function tipsOf(
   executed: readonly ExecutedTransaction[],
   { baseFeePerGas = 0n }: Header,

@@ -1,14 +1,14 @@
-// Blocks in a row that are kept as one, and made when they are read.
+// Consecutive blocks kept as one, each made on read.
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from './blockrecord.ts'
 
-/** Blocks of a run, counted from 0. What is read of one block twice need not be the same object. */
+/** Blocks counted from 0. Two reads of a block may give different objects. */
 export interface BlockRun {
   /** May grow. */
   readonly count: number
   hashAt(index: number): Hash
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord
-  /** Where a transaction is; undefined for one of a block whose transactions nobody has read yet. */
+  /** Undefined for a block whose transactions were never read. */
   placeOf?(hash: Hash): { readonly record: BlockRecord; readonly index: number } | undefined
 }

@@ -1,4 +1,4 @@
-// The blocks of a chain: the canonical ones, the branches beside them, and which branch is the canonical one.
+// The blocks of a chain: the canonical chain and its side branches.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -14,7 +14,7 @@ export interface TransactionPlace {
   readonly index: number
 }
 
-/** Blocks that are known and not canonical, in the order in which they became so; at most `SIDE_LIMIT`. */
+/** Known blocks off the canonical chain, oldest first; at most `SIDE_LIMIT`. */
 export interface SideBlocks {
   readonly records: readonly BlockRecord[]
   /** The highest of their numbers; -1n when there are none. */
@@ -24,12 +24,12 @@ export interface SideBlocks {
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
   readonly canonical: CanonicalChain
-  /** But for those in runs of empty blocks: `blockByHash` knows all. */
+  /** Excludes runs of empty blocks, which `blockByHash` finds. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
   readonly side: SideBlocks
   readonly network: NetworkPart | undefined
-  /** How many blocks ever left the canonical chain. It makes those that take their place other blocks. */
+  /** How many blocks ever left the canonical chain, so that their replacements get other hashes. */
   readonly abandoned: number
 }
 
@@ -39,10 +39,10 @@ export interface NetworkPart {
   readonly number: number
 }
 
-/** Blocks beside the canonical chain that are kept. The first seen is forgotten first. */
+/** Most side blocks; the oldest is dropped first. */
 export const SIDE_LIMIT = 1024
 
-/** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
+/** An uncle's parent is one of this many blocks before the block that includes it (Yellow Paper, 11.1). */
 export const UNCLE_GENERATIONS = 7
 
 const NO_SIDE: SideBlocks = { records: [], highest: -1n }
@@ -81,7 +81,7 @@ export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined 
   return tree.canonical.hashAt(Number(number))
 }
 
-/** The block of a hash, on whatever branch. */
+/** On any branch. */
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
   return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
 }
@@ -90,7 +90,7 @@ export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
   return hashByNumber(tree, block.header.number) === block.hash
 }
 
-/** The hash of the ancestor with a number, which need not be canonical itself. */
+/** The hash of an ancestor by number; the block itself need not be canonical. */
 export function ancestorHash(
   tree: BlockTree,
   record: BlockRecord,
@@ -116,7 +116,7 @@ export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace 
   return tree.places.get(hash) ?? tree.network?.run.placeOf?.(hash)
 }
 
-/** Numbers from `from` to before `to`, of blocks that may have transactions, those of a fork's network too. */
+/** Numbers in [from, to) of blocks that may have transactions, including a fork's network. */
 export function* filledToRead(
   tree: BlockTree,
   from: number,
@@ -132,10 +132,7 @@ export function* filledToRead(
 
 const readOnes = new WeakMap<BlockRecord, BlockRecord>()
 
-/**
- * A block as those who read it are given it. That which a fork goes on from has the transactions of its network, which are
- * fetched when they are read: commands, for which nothing of it is new, do without.
- */
+/** Gives readers the forked block with its transactions, fetched on read. Commands do without them. */
 export function recordToRead({ network }: BlockTree, record: BlockRecord): BlockRecord {
   const { block, totalDifficulty } = record
   if (network === undefined || block.header.number !== BigInt(network.number)) return record
@@ -205,17 +202,14 @@ function withPlaces(places: BlockTree['places'], record: BlockRecord): BlockTree
   )
 }
 
-/** `last` is the last of all blocks of a run. Where the chain ends with some of them, the others follow. */
+/** `last` is the run's last block. If the chain ends with part of the run, appends the rest. */
 export function appendRun(tree: BlockTree, run: BlockRun, last: BlockRecord): BlockTree {
   const canonical = tree.canonical.pushRun(run, last)
-  // the block may have been known, beside the chain
+  // the block may be a known side block
   return { ...(tree.side.records.length === 0 ? tree : appendBlock(tree, last)), canonical }
 }
 
-/**
- * The tree with `record`, whose parent it knows. The heaviest branch is the chain, and of two that weigh the same the
- * one seen first: a block that is no child of the head changes the chain only when its branch is heavier.
- */
+/** Adds `record`, whose parent must be known. The heaviest branch wins, on a tie the one seen first. */
 export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, header } = record.block
   if (blockByHash(tree, hash) !== undefined) return tree
@@ -225,7 +219,7 @@ export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
 }
 
-/** Blocks in a row become the chain where they are heavier, however many they are; else few of them are kept beside it. */
+/** The branch wins at any length if it is heavier; else only few of its blocks are kept. */
 export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
   const [first, last] = [records[0], records.at(-1)]
   if (first === undefined || last === undefined) return tree
@@ -238,7 +232,7 @@ export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): Bl
   return records.reduce(withBlock, tree)
 }
 
-/** Block `number` becomes the head; those after it stay known by hash. Throws for one of the network that a fork goes on from. */
+/** Later blocks stay known by hash. Throws for a block of the forked network. */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   requireOwn(tree, number)
   const length = Number(number) + 1
@@ -267,7 +261,7 @@ function leftAfter(chain: CanonicalChain, length: number): BlockRecord[] {
   return [...chain.filled(length, recent), ...chain.values(recent)]
 }
 
-/** Side blocks that the block after the head may include: siblings of one of the six blocks up to the head, oldest first. */
+/** Side blocks that the next block may include: siblings of one of the six blocks up to the head, oldest first. */
 export function eligibleUncles({ canonical, side }: BlockTree, limit: number): BlockRecord[] {
   const next = BigInt(canonical.length)
   const lowest = next + 1n - BigInt(UNCLE_GENERATIONS)
@@ -289,12 +283,12 @@ export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
   return side.highest >= BigInt(canonical.length + 1 - UNCLE_GENERATIONS)
 }
 
-/** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
+/** Takes time proportional to the changed blocks. */
 export function headChange(before: BlockTree, after: BlockTree): HeadChange {
   if (before.canonical === after.canonical) return NO_CHANGE
   const isSameNetwork = before.network === after.network
   const common = isSameNetwork ? before.canonical.common(after.canonical) : 0
-  // what a fork has of its network neither comes nor goes
+  // the forked network's blocks never change
   const gone = Math.max(common, before.network?.number ?? 0)
   return {
     removed:
@@ -303,7 +297,7 @@ export function headChange(before: BlockTree, after: BlockTree): HeadChange {
   }
 }
 
-/** The tree with a side block as its head; the same tree when the branch no longer reaches down to the chain. */
+/** The tree with a side block as its head; unchanged when the branch no longer reaches the chain. */
 function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
   const branch: BlockRecord[] = []
   let each: BlockRecord | undefined = record

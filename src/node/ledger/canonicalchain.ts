@@ -1,29 +1,29 @@
-// The canonical chain: blocks by number, and runs of empty blocks that are kept as one.
+// The canonical chain: blocks by number, with runs of empty blocks kept as one.
 import type { Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 
-/** Blocks in a row. `at` and iterating make the blocks of a run, which a caller that has a choice does not ask for. */
+/** `at` and iterating make the blocks of a run; avoid them if possible. */
 export interface BlockRange extends Iterable<BlockRecord> {
   readonly length: number
   at(index: number): BlockRecord | undefined
-  /** The hash of the block that `at` would make; `index` is below `length` and not negative. */
+  /** Without making the block; `index` is from 0 to below `length`. */
   hashAt(index: number): Hash
   filled(): IterableIterator<BlockRecord>
-  /** All, those of a run as one. */
+  /** All blocks, each run as one segment. */
   segments(): IterableIterator<Segment>
 }
 
-/** A block, or blocks of a run: the last of them, and the number of the first. */
+/** A block or a run: the last block, and the number of the first. */
 export interface Segment {
   readonly first: bigint
   readonly record: BlockRecord
 }
 
 /**
- * A run and where it stands: its first blocks are those from `start` to `end`, the last of which is a single one as well,
- * as that of the newest block has to be. The run may have more.
+ * The blocks of a run from `start` to `end`. The last is a single block too, because the newest block must be. The run
+ * may have more.
  */
 interface Span {
   readonly run: BlockRun
@@ -44,18 +44,18 @@ interface Tail {
   readonly head: BlockRecord
 }
 
-/** Where a block is: in a run, or among the single ones. `from` is the lowest number of the segment. */
+/** `from` is the lowest number of the segment. */
 interface Place {
   readonly run: BlockRun | undefined
   readonly record: BlockRecord | undefined
   readonly from: number
 }
 
-/** An immutable list of blocks by number, from 0 on. Block n is at index n; its newest block is in no run. */
+/** An immutable list of blocks from number 0. Its newest block is in no run. */
 export class CanonicalChain {
   readonly length: number
   readonly #older: Blocks
-  /** Kept apart, so that a run that grows by a block takes as long as nothing: it is filed when somebody reads. */
+  /** Kept apart and merged on read, so that a run grows by a block in constant time. */
   readonly #tail: Tail | undefined
   #blocks: Blocks | undefined
 
@@ -89,7 +89,7 @@ export class CanonicalChain {
     return this.at(number)?.block.hash
   }
 
-  /** The block of a run that has a hash. Blocks that came in no run are not looked at. */
+  /** Skips single blocks. */
   findInRuns(hash: Hash): BlockRecord | undefined {
     for (let at = this.#spans.length - 1; at >= 0; at--) {
       const { run, start, end } = this.#spans.at(at)!
@@ -111,7 +111,7 @@ export class CanonicalChain {
     return new CanonicalChain(this.length, { single, spans: this.#spans })
   }
 
-  /** The chain with all blocks of a run, of which `head` is the last. A run that the chain ends with may have grown meanwhile. */
+  /** Appends a run up to `head`, its last block. A run at the chain's end may have grown meanwhile. */
   pushRun(run: BlockRun, head: BlockRecord): CanonicalChain {
     const tail = this.#tail
     return tail?.run === run
@@ -123,7 +123,7 @@ export class CanonicalChain {
         })
   }
 
-  /** The first `length` blocks. The last of them is made a single one where it was in a run. */
+  /** The last block left becomes a single one if it was in a run. */
   truncate(length: number): CanonicalChain {
     if (length >= this.length) return this
     if (length <= 0) return CanonicalChain.empty()
@@ -154,7 +154,7 @@ export class CanonicalChain {
     yield* this.search(from, to, () => true)
   }
 
-  /** As `filled`, without those pieces of the list in memory that are not wanted. A piece may go beyond the range. */
+  /** As `filled`, without unwanted pieces of the list. A piece may exceed the range. */
   *search(
     from: number,
     to: number,
@@ -167,7 +167,7 @@ export class CanonicalChain {
       const span = index < 0 ? undefined : this.#spans.at(index)
       if (span !== undefined) number = Math.max(number, span.end)
       const next = Math.min(end, this.#spans.at(index + 1)?.start ?? end)
-      // from one run to the next the numbers go on as the single blocks do
+      // between runs, numbers increase like the single blocks
       const shift = span === undefined ? 0 : span.end - span.single
       for (const { start, items } of this.#single.pieces(number - shift, next - shift)) {
         if (!isWanted(items)) continue
@@ -188,7 +188,7 @@ export class CanonicalChain {
     }
   }
 
-  /** How many of the first blocks the lines have in common, as one event: not two blocks that happen to be alike. */
+  /** How many of the first blocks are the same objects; equal blocks are not enough. */
   common(other: CanonicalChain): number {
     let common = Math.min(this.length, other.length)
     const [own, others] = [this.#tail, other.#tail]
@@ -202,7 +202,7 @@ export class CanonicalChain {
       // a block that became the head was taken out of its run
       if (isMixed && this.hashAt(common - 1) === other.hashAt(common - 1)) return common
       const from = isSingle ? common - 1 : Math.max(a.from, b.from)
-      // runs differ in all their blocks, but the lowest of the single ones may have been taken out of one
+      // runs differ in all blocks, but the lowest single block may have been taken out of one
       common = Math.min(common - 1, from + 1)
     }
     return 0
@@ -260,7 +260,7 @@ export class CanonicalChain {
     return this.#spans.at(this.#indexBefore(number))
   }
 
-  /** The index of the last span that begins at a number or before; -1 when there is none. */
+  /** The index of the last span that begins at or before a number; -1 when there is none. */
   #indexBefore(number: number): number {
     let low = 0
     let high = this.#spans.length
@@ -283,7 +283,7 @@ function withTail(older: Blocks, tail: Tail | undefined, end: number): Blocks {
   }
 }
 
-/** A block stays the same where its world was edited. The records tell without making a block that nobody looked at. */
+/** A block stays the same when its world is edited. Comparing the records avoids making blocks. */
 function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefined): boolean {
   return one === other || one?.block === other?.block
 }

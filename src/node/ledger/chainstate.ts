@@ -1,4 +1,4 @@
-// The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
+// The immutable state of a chain. A snapshot is a reference to it; a revert restores it.
 
 import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
@@ -16,37 +16,37 @@ import type { BlockTree } from './blocktree.ts'
 import type { Upstream } from './upstream.ts'
 
 /**
- * Whose rules the blocks of a chain follow.
+ * The rules that a chain's blocks follow.
  *
- * `own`: those of the blocks that are mined here. Nobody is paid for a block, blocks keep difficulty, nonce and uncles
- * on every fork, gas limit and base fee are what the settings say, and senders may be impersonated.
+ * `own`: this chain's. Blocks pay no reward; every fork allows difficulty, nonce and uncles; the settings give gas
+ * limit and base fee; senders may be impersonated.
  *
- * `network`: those of Ethereum. Before the merge a block pays its miner (5, 3, then 2 ether) and those of its uncles;
- * after it there is neither difficulty, nonce nor uncle. Chains that were imported have it, as their first block shows.
+ * `network`: Ethereum's. Before the merge blocks reward their miner (5, 3, then 2 ether) and their uncles'; after it
+ * they have no difficulty, nonce or uncles. For imported chains, whose first block decides.
  */
 export type Ruleset = 'own' | 'network'
 
-/** What is settled when a chain is made; only the chain id may be changed later, as a test of wallets may want. */
+/** Fixed for a chain, but for the chain id, which wallet tests change. */
 export interface ChainConfig {
   readonly chainId: bigint
   readonly networkId: bigint
   readonly options: ChainParameters
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
-  /** Blocks by which the difficulty bomb is late at a block; matters under the rules of a network only. */
+  /** Blocks by which the difficulty bomb is late; matters only under a network's rules. */
   readonly bombDelayAt: (number: bigint, timestamp: bigint) => bigint
   readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset
-  /** True: no file gave the genesis, so that no network can begin with it. */
+  /** No file gave the genesis, so no network can begin with it. */
   readonly hasOwnGenesis: boolean
-  /** Imported blocks are paris from the one on whose parent has reached it, where no block number says when. */
+  /** Imported blocks are paris once their parent reaches it, if no block number says when. */
   readonly terminalTotalDifficulty: bigint | undefined
-  /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
+  /** The source of deposit logs (EIP-6110); undefined: the main network's. */
   readonly depositContract: Address | undefined
-  /** Highest gas limit of one transaction (EIP-7825), undefined for none: that of the options, or of the fork. */
+  /** Highest gas limit of one transaction (EIP-7825), from the options or the fork; undefined: none. */
   readonly transactionGasCap: bigint | undefined
   readonly initialBaseFee: bigint
-  /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
+  /** Parameter N of scrypt, a power of two, for keys that the node encrypts (r = 8, p = 1). */
   readonly scryptCost: number
   readonly behaviour: Behaviour
   readonly upstream?: Upstream | undefined
@@ -59,27 +59,27 @@ export interface Settings {
   readonly extraData: Uint8Array
   /** Gas of an `eth_sendTransaction` that names none. */
   readonly defaultGas: bigint | 'estimate'
-  /** Wei per gas, of an `eth_sendTransaction` that names none; also what `eth_gasPrice` answers at least. */
+  /** Wei per gas of an `eth_sendTransaction` without a price; also the least `eth_gasPrice`. */
   readonly gasPrice: bigint
-  /** Wei per gas above the base fee, of an `eth_sendTransaction` that names none; also what is suggested at least. */
+  /** Wei per gas above the base fee, by default and as the least suggestion. */
   readonly tip: bigint
-  /** True: the base fee stays where it is (0 by default). False: it follows EIP-1559. */
+  /** The base fee stays where it is (0 by default) in place of EIP-1559. */
   readonly pinnedBaseFee: boolean
-  /** Wei per gas that a transaction must offer to enter the pool. */
+  /** Least wei per gas that enters the pool. */
   readonly minGasPrice: bigint
   readonly nextBaseFee: bigint | undefined
   readonly nextPrevRandao: Hash | undefined
-  /** For the block after that one, where randomness that was set goes on; each further block has the hash of it. */
+  /** For the block after the next, where a set randomness continues; each later block has the hash of it. */
   readonly laterPrevRandao: Hash | undefined
 }
 
-/** When blocks are mined. `stopped` (evm_stopMining) holds `mode` back without forgetting it. */
+/** `stopped` (evm_stopMining) pauses `mode` without losing it. */
 export interface MiningState {
   readonly mode: MiningMode
   readonly stopped: boolean
 }
 
-/** An interval has as long as `intervalMs`, or where `longestMs` is given each time a length between the two. */
+/** With `longestMs` each interval has a random length between the two. */
 export type MiningMode =
   | { readonly kind: 'instant' }
   | { readonly kind: 'interval'; readonly intervalMs: number; readonly longestMs?: number }
@@ -88,7 +88,10 @@ export type MiningMode =
 export interface ClockState {
   readonly source: ClockSource
   readonly offset: bigint
-  /** Seconds by which anything else moved the clock: exact timestamps, a genesis in the past, blocks faster than one a second. */
+  /**
+   * Seconds from all else that moved the clock: exact timestamps, a genesis in the past, blocks faster than one a
+   * second.
+   */
   readonly adjustment: bigint
   readonly nextTimestamp: bigint | undefined
   readonly interval: bigint | undefined
@@ -104,16 +107,16 @@ export interface ChainState {
   readonly settings: Settings
   readonly mining: MiningState
   readonly accounts: AccountBook
-  /** Height of the highest parent block that work was merged with; 0 before the first. */
+  /** Height of the highest parent block of merge-mined work; 0 before the first. */
   readonly parentChainHeight: number
-  /** The older ones are reached through it: taking a snapshot is O(1), however many there are. */
+  /** Links to the older ones, so that taking a snapshot is O(1). */
   readonly newestSnapshot: Snapshot | undefined
-  /** Snapshots with names, by name: they outlive every revert, and go with a reset. Empty in states that are kept. */
+  /** Survive reverts, but not a reset. Empty in stored states. */
   readonly namedSnapshots: ReadonlyMap<string, Snapshot>
-  /** The id that the next snapshot gets; never goes back. */
+  /** Never goes back. */
   readonly nextSnapshotId: number
   readonly resets: number
-  /** The state that the chain began with, which evm_reset goes back to; undefined in that state itself. */
+  /** The first state of the chain, for evm_reset; undefined in that state itself. */
   readonly origin: ChainState | undefined
 }
 

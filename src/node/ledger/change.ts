@@ -1,4 +1,4 @@
-// What a command makes of a chain's state, and what listeners learn of it.
+// The result of a command, and what listeners get.
 import type { DevchainError } from '../../core/errors.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Executor } from '../../evm/executor.ts'
@@ -6,7 +6,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { HeadChange } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 
-/** A transaction that left the pool without a block, as it became impossible. */
+/** A transaction that left the pool without a block because it became impossible. */
 export interface DroppedTransaction {
   readonly transaction: Transaction
   readonly error: DevchainError
@@ -25,6 +25,6 @@ export interface StateChange {
   readonly after: ChainState
   readonly head: HeadChange
   readonly dropped: readonly DroppedTransaction[]
-  /** The peer whose blocks these are; undefined: the change was made here. */
+  /** The peer that sent the blocks; undefined for local changes. */
   readonly peer?: string | undefined
 }

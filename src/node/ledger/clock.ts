@@ -1,4 +1,4 @@
-// The chain's clock: what time the next block gets.
+// The chain's clock: the time of the next block.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
@@ -10,13 +10,13 @@ export function newClock(source: ClockSource, adjustment = 0n): ClockState {
   return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
 }
 
-/** Seconds by which the chain's time is ahead of its source. The log of a time jump shows a difference of it. */
+/** Seconds from the source to the chain's time. The log shows time jumps as a difference of it. */
 export function clockShift({ offset, adjustment }: ClockState): bigint {
   return offset + adjustment
 }
 
 /**
- * After the parent's, or the same where blocks may share a time. Throws `LIMIT_EXCEEDED` beyond 64 bits.
+ * Later than the parent's, or equal where blocks may share a time. Throws `LIMIT_EXCEEDED` beyond 64 bits.
  * @param parent the newest block's time, where the caller knows it
  */
 export function nextTimestamp(
@@ -40,7 +40,7 @@ export function requireFits(timestamp: bigint): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** Of the blocks that would be mined now, by index from 0; `interval` is in seconds, undefined for what the clock says. */
+/** Of the next blocks, by index from 0. `interval` is in seconds; undefined follows the clock. */
 export function nextTimestamps(
   state: ChainState,
   now: number,
@@ -55,7 +55,7 @@ export function nextTimestamps(
   const leastSpace = leastStep(state, first < parent)
   const step = sourceStep(state.clock.source)
   const wanted = first > parent ? first : parent + leastSpace
-  // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
+  // a fixed clock falls behind the blocks; a stepping one catches up with them
   if (step === 0n) return (index) => wanted + leastSpace * BigInt(index)
   return (index) => {
     const regular = first + step * BigInt(index)
@@ -64,7 +64,7 @@ export function nextTimestamps(
   }
 }
 
-/** Seconds between a block and the next at the least. `isBehind`: the clock is behind the newest block. */
+/** Least seconds between two blocks. `isBehind`: the clock is behind the newest block. */
 export function leastStep(state: ChainState, isBehind = false): bigint {
   const catchesUp = isBehind && !state.config.behaviour.intervalsMoveClock
   return sharesTimes(state) && !catchesUp ? 0n : 1n
@@ -78,7 +78,7 @@ function sourceStep(source: ClockSource): bigint {
   return source.kind === 'step' ? source.seconds : 0n
 }
 
-/** From an exact timestamp on the clock goes on: one that was given, not one that came from the clock. */
+/** The clock continues from an explicit timestamp, not from one of its own. */
 export function clockAfterBlock(
   state: ChainState,
   timestamp: bigint,
@@ -93,8 +93,8 @@ export function clockAfterBlock(
 }
 
 /**
- * The next block is at least `seconds` after the newest one, also where blocks had run ahead of the source because they
- * came faster than one a second. Throws `INVALID_PARAMS` when time would go back or beyond 64 bits.
+ * The next block is at least `seconds` after the newest, even if blocks ran ahead of the clock. Throws `INVALID_PARAMS`
+ * when time would go back or beyond 64 bits.
  */
 export function increasedTime(state: ChainState, seconds: bigint, now: number): ClockState {
   const { clock } = state
@@ -162,7 +162,7 @@ function chainTime(state: ChainState, now: number): bigint {
   return sourceTime(state, now) + clockShift(state.clock)
 }
 
-/** What a source shows that goes by blocks begins at the genesis, or at the block that is forked. */
+/** A source that counts blocks starts at the genesis or the forked block. */
 function sourceTime({ clock, tree }: ChainState, now: number): bigint {
   if (clock.source.kind === 'wall') return BigInt(Math.floor(now / 1000))
   const first = tree.network?.number ?? 0

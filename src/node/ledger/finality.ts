@@ -1,4 +1,4 @@
-// Which blocks are safe and final, and from when on there are such.
+// Resolves the tags `safe` and `finalized`.
 import { DevchainError } from '../../core/errors.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { headOf } from './blocktree.ts'
@@ -7,8 +7,9 @@ import type { ChainState } from './chainstate.ts'
 const EPOCHS_BEHIND = { latest: 0n, safe: 1n, finalized: 2n } as const
 
 /**
- * The number of the newest, safe or final block: the genesis where there are not so many.
- * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris: only proof of stake makes blocks final
+ * The genesis on chains that are too short.
+ * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris: only proof of stake makes blocks
+ *   final
  */
 export function numberOfTag(state: ChainState, tag: keyof typeof EPOCHS_BEHIND): bigint {
   const { tree, config } = state

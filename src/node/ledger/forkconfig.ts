@@ -1,4 +1,4 @@
-// The rules of a chain now, and those it is going to have.
+// The present and coming rules of a chain (EIP-7910).
 import type { Address } from '../../core/hex.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import { forkIdAt } from '../../protocol/forkid.ts'
@@ -14,9 +14,8 @@ import {
 import { blockByNumber, headOf } from './blocktree.ts'
 import type { ChainConfig, ChainState } from './chainstate.ts'
 
-/** The rules from some time on, as EIP-7910 describes them. */
 export interface ForkConfig {
-  /** Seconds since 1970; 0n for rules that hold from the genesis or from a block number on. */
+  /** Seconds since 1970; 0n for rules from the genesis or from a block number. */
   readonly activationTime: bigint
   readonly blobRules: BlobRules | undefined
   readonly chainId: bigint
@@ -26,7 +25,7 @@ export interface ForkConfig {
   readonly systemContracts: ReadonlyMap<string, Address>
 }
 
-/** The rules now, the next ones, and the last that are known; undefined where none are to come. */
+/** Undefined where no later rules are known. */
 export interface ForkConfigs {
   readonly current: ForkConfig
   readonly next: ForkConfig | undefined
@@ -45,7 +44,7 @@ export function forkConfigsOf(state: ChainState): ForkConfigs {
   }
 }
 
-/** @param timestamp at or after the activation, before any other */
+/** @param timestamp in the range of these rules */
 function configFrom(
   { config, tree }: ChainState,
   activationTime: bigint,

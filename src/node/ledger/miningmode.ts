@@ -1,16 +1,16 @@
-// When blocks are mined: what the mining state means.
+// The meaning of the mining state.
 import type { MiningState } from './chainstate.ts'
 
 export function isInstant({ mode, stopped }: MiningState): boolean {
   return mode.kind === 'instant' && !stopped
 }
 
-/** Milliseconds between blocks at least; undefined when blocks do not come by themselves. */
+/** Least milliseconds between blocks; undefined without interval mining. */
 export function intervalOf({ mode, stopped }: MiningState): number | undefined {
   return mode.kind === 'interval' && !stopped ? mode.intervalMs : undefined
 }
 
-/** Milliseconds until the next block, of a length between the two bounds; undefined when blocks do not come by themselves. */
+/** Milliseconds until the next block, random between the bounds; undefined without interval mining. */
 export function nextIntervalOf(
   { mode, stopped }: MiningState,
   random: () => number,
@@ -21,12 +21,12 @@ export function nextIntervalOf(
   return intervalMs + Math.floor(random() * (longestMs - intervalMs + 1))
 }
 
-/** True when blocks are mined without being asked for: what `eth_mining` answers. */
+/** The result of `eth_mining`. */
 export function isMining(mining: MiningState): boolean {
   return isInstant(mining) || intervalOf(mining) !== undefined
 }
 
-/** True when blocks come by themselves at the same times in both, or in neither. */
+/** True when interval mining is the same in both. */
 export function isSameRhythm(a: MiningState, b: MiningState): boolean {
   return a === b || (intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b))
 }

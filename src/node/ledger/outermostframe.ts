@@ -1,12 +1,11 @@
-// The outermost frame of a mined transaction, as far as what is kept of it tells.
+// The outermost call frame of a mined transaction, from its receipt and record.
 import { revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { ExecutedTransaction } from './blockrecord.ts'
 
 /**
- * The frame as a run under a tracer of calls would tell it, with the gas of the whole transaction and without the frames that
- * it opened: all logs are its own.
- * @param logsBefore logs of the block before those of the transaction; undefined: without logs
+ * As a call tracer reports it, with the whole transaction's gas and logs and without inner frames.
+ * @param logsBefore logs earlier in the block; undefined omits logs
  */
 export function outermostFrame(
   { transaction, receipt, output, failure }: ExecutedTransaction,

@@ -1,7 +1,7 @@
 // How callers name blocks.
 import type { Hash } from '../../core/hex.ts'
 
-/** How a caller names a block. `safe` and `finalized` are the newest block: nothing here can be less final. */
+/** A number, hash or tag. */
 export type BlockReference =
   | {
       readonly kind: 'tag'

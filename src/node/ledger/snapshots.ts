@@ -1,15 +1,15 @@
-// Which snapshots a chain has, and how they are found: by id, or by name.
+// Finds the snapshots of a chain by id or name.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { ChainState, Snapshot } from './chainstate.ts'
 
-/** Names that one chain may have for snapshots. Each may hold a whole state in memory that is nowhere else. */
+/** Most named snapshots of a chain. Each may keep a whole state in memory. */
 export const MAX_NAMED = 1000
 
-/** What a name may be: it begins with a letter, so that no name looks like an id. */
+/** Names begin with a letter, so that none looks like an id. */
 const NAME = /^\p{L}(?:[\p{L}\p{N} ._:/-]{0,62}[\p{L}\p{N}._:/-])?$/u
 
-/** Names that a message proposes when there are too many to list. */
+/** Most names that an error lists. */
 const LISTED = 10
 
 export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Snapshot[] {
@@ -28,7 +28,7 @@ export function findSnapshot(state: ChainState, nameOrId: string | number): Snap
   return [...state.namedSnapshots.values()].find(({ id }) => id === nameOrId)
 }
 
-/** @throws {DevchainError} `NOT_FOUND` telling which there are */
+/** @throws {DevchainError} `NOT_FOUND` with a list of the snapshots */
 export function snapshotNamed(state: ChainState, nameOrId: string | number): Snapshot {
   const snapshot = findSnapshot(state, nameOrId)
   if (snapshot !== undefined) return snapshot
@@ -46,7 +46,7 @@ function presentOf(state: ChainState, wanted: string | number): string {
   return `there is ${all.slice(-LISTED).join(', ')}${more}`
 }
 
-/** The state without a snapshot: also those with names would bring back one without when they are reverted to. */
+/** Removes it from named snapshots too: a revert to one of them would restore it. */
 export function withoutSnapshot(state: ChainState, { id, name }: Snapshot): ChainState {
   const namedSnapshots = new Map(state.namedSnapshots)
   if (name !== undefined) {
@@ -61,8 +61,8 @@ export function withoutSnapshot(state: ChainState, { id, name }: Snapshot): Chai
 }
 
 /**
- * Snapshots without names are a chain from the newest to the oldest. Gives a function that takes one out of such a chain: the
- * younger ones are made anew, each once, as chains share their older ends.
+ * Snapshots without names form a linked list from the newest to the oldest. The returned function removes one from such
+ * a list and copies each younger one once, because lists share their older ends.
  */
 function chainWithout(id: number): (newest: Snapshot | undefined) => Snapshot | undefined {
   const made = new Map<Snapshot, Snapshot>()
@@ -87,7 +87,7 @@ function onTopOf(newestSnapshot: Snapshot | undefined, snapshot: Snapshot): Snap
   return { ...snapshot, state: { ...snapshot.state, newestSnapshot } }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many */
+/** @throws {DevchainError} `INVALID_PARAMS` for an invalid name, `LIMIT_EXCEEDED` for too many */
 export function checkName({ namedSnapshots }: ChainState, name: string): void {
   if (!NAME.test(name)) {
     const message = `expected a name of 1 to 64 letters, digits, spaces and . _ - / : that begins with a letter, got ${printValue(name)}`

@@ -1,4 +1,4 @@
-// The network that a chain is a fork of, as a chain and its methods see it.
+// The forked network, as a chain and its methods see it.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { CallJob, Executor, TransactionJob } from '../../evm/executor.ts'
@@ -8,15 +8,15 @@ import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 
 export interface UpstreamFacts {
-  /** Who is asked, without keys. */
+  /** The URL without keys. */
   readonly name: string
   readonly requests: number
   readonly asked: number
-  /** Most that one request asks, as learned. */
+  /** Most calls of one batch request, as learned from errors. */
   readonly batch: number
-  /** True: accounts and slots are checked against the state root of the fork's block. */
+  /** Accounts and slots are verified against the state root of the fork's block. */
   readonly isProven: boolean
-  /** True: state roots of blocks mined here are those that the network would have. */
+  /** State roots of blocks mined here are the network's. */
   readonly isRootKnown: boolean
 }
 
@@ -25,15 +25,16 @@ export interface Upstream {
   readonly number: bigint
   readonly hash: Hash
   readonly facts: () => UpstreamFacts
-  /** Undefined: contracts see the numbers of blocks. */
+  /** Undefined: contracts see the block's own number. */
   readonly seenNumber?: SeenNumber | undefined
-  /** Makes a job what the network would run. Undefined: it is that already. */
+  /** Adapts a job to the network's rules; undefined where they do not differ. */
   readonly adapt?: (<Job extends TransactionJob | CallJob>(job: Job) => Job) | undefined
   /**
-   * Asks for what follows from the blocks up to the fork, and so never changes.
-   * @param block the one that it belongs to, where that is known
-   * @param check throws for what is no answer: it is asked for again, and not kept. Without it, that is null of a known block
-   * @throws {DevchainError} `UPSTREAM_FAILED` with the network's words
+   * Requests data that depends only on blocks up to the fork, and so never changes.
+   * @param block the block of the data, if known
+   * @param check throws for an invalid result, which is requested again and not cached; by default null of a known
+   *   block is invalid
+   * @throws {DevchainError} `UPSTREAM_FAILED` with the network's error
    */
   readonly ask: (
     method: string,
@@ -41,18 +42,18 @@ export interface Upstream {
     block?: bigint,
     check?: (answer: unknown) => void,
   ) => Promise<unknown>
-  /** As `ask`, for an answer that `make` puts together with `peek`: it is kept as one. */
+  /** As `ask`, for a result that `make` combines from several and that is cached as one. */
   readonly askTogether: (
     method: string,
     params: readonly unknown[],
     block: bigint,
     make: () => Promise<unknown>,
   ) => Promise<unknown>
-  /** Asks another node of the same network from now on: throws for one that has another block where the fork begins. */
+  /** Changes the RPC URL: throws if the new node has another block at the fork point. */
   readonly moveTo: (url: string) => Promise<void>
-  /** Has an old block's transactions here, to run it again: throws for one with transactions that only its network can run. */
+  /** Loads an old block's transactions for a replay: throws for types that only its network can run. */
   readonly recall: (block: bigint) => Promise<void>
-  /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
+  /** Caches accounts from a trace; does nothing where state is proven. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
   readonly peek: (
     method: string,
@@ -61,13 +62,13 @@ export interface Upstream {
   ) => Promise<unknown>
 }
 
-/** The number that contracts see in a block, where that is not the block's own. */
+/** The NUMBER that contracts see, where it is not the block's own. */
 export type SeenNumber = (block: {
   readonly number: bigint
   readonly timestamp: bigint
 }) => bigint | undefined
 
-/** The block of the network below that contracts saw in a block: undefined where networks have none below them. */
+/** The L1 block number that contracts saw in a block; undefined on networks without an L1. */
 export function belowNumber(
   upstream: Upstream | undefined,
   block: Parameters<SeenNumber>[0],
@@ -77,10 +78,10 @@ export function belowNumber(
 
 export interface ForkBase {
   readonly upstream: Upstream
-  /** All blocks up to the one that the fork goes on from, which is the last of them. */
+  /** All blocks up to and including the forked one. */
   readonly ancestors: BlockRun
   readonly header: Header
-  /** That block with the world that the fork begins with. */
+  /** The forked block with the first world of the fork. */
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   readonly takesChainId: boolean
@@ -88,14 +89,14 @@ export interface ForkBase {
 }
 
 export interface OwnState {
-  /** Balances in wei of the accounts of this chain's users. */
+  /** Balances in wei of this chain's user accounts. */
   readonly balances: ReadonlyMap<Address, bigint>
   readonly code: ReadonlyMap<Address, Uint8Array>
 }
 
 export interface Piecemeal {
-  /** An executor that does a job again once it is known what it needs. */
+  /** Wraps an executor, which repeats a job once its missing state is fetched. */
   readonly executor: (inner: Executor) => Executor
-  /** Does work without effects until nothing that it needs is missing. */
+  /** Repeats work without side effects until no state is missing. */
   readonly complete: <T>(work: () => MaybePromise<T>) => MaybePromise<T>
 }

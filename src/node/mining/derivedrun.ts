@@ -1,4 +1,4 @@
-// Runs of more empty blocks than anybody could hash: decided behaviour of bulk mining, not an accelerator.
+// Runs of too many empty blocks to hash: specified behaviour of bulk mining, not an accelerator.
 import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import {
   bigintFromBytes,
@@ -19,10 +19,10 @@ import type { MinedRun } from './bulkmining.ts'
 import type { AlikeBlocks } from './emptyblocks.ts'
 import { RECENT_RECORDS, type RunContents, RunRecord, type RunTemplate } from './runrecords.ts'
 
-/** Blocks of one command that have hashes of their own; those of a longer one are derived but for its last ones. */
+/** Most blocks of one command with real hashes; in longer runs only the last ones have them. */
 export const MOST_SEALED = 1_000_000n
 
-/** Blocks at the end of a long run that are sealed all the same: BLOCKHASH and the ring of hashes see no others. */
+/** Blocks at the end of a long run with real hashes, for BLOCKHASH and the ring of hashes. */
 const SEALED_TAIL = RING + 1n
 
 export interface RunPlan extends RunTemplate {
@@ -31,7 +31,7 @@ export interface RunPlan extends RunTemplate {
 }
 
 /**
- * Puts a run without hashes of its own on the chain, up to where the sealed ones begin again.
+ * Appends a run without real hashes, up to the sealed tail.
  * @param blocks more than `MOST_SEALED`
  */
 export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun {
@@ -46,9 +46,8 @@ export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun 
 }
 
 /**
- * A run of more blocks than anybody could hash. Numbers, timestamps, parent links and state roots hold, but a block's
- * hash is derived from the run's seed and the block's number, and is not that of its header. System contracts get
- * nothing written inside: the world is the parent's.
+ * Numbers, timestamps, parent links and state roots are right, but a block's hash comes from the run's seed and the
+ * block's number, not from its header. System contracts are not written inside: the world is the parent's.
  */
 export class DerivedRun implements BlockRun, RunContents {
   readonly count: number
@@ -68,7 +67,7 @@ export class DerivedRun implements BlockRun, RunContents {
     this.#records = memoize(RECENT_RECORDS, (index) => new RunRecord(this, index))
   }
 
-  /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
+  /** 24 bytes of a hash of seed and number, then the masked number, so that lookup by hash works. */
   hashAt(index: number): Hash {
     const number = paddedBytes(this.#first + BigInt(index), 8)
     const start = keccak256(concatBytes(this.#seed, number)).subarray(0, 24)

@@ -1,4 +1,4 @@
-// Dropping transactions that wait in the pool.
+// Drops waiting transactions from the pool.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
@@ -12,8 +12,7 @@ import {
 } from '../pool/pool.ts'
 
 /**
- * The chain without a waiting transaction.
- * @returns false when none of that hash waits
+ * @returns false when no such transaction waits
  * @throws {DevchainError} `INVALID_PARAMS` when it is mined already
  */
 export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> {
@@ -32,7 +31,7 @@ export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> 
 }
 
 /**
- * The chain without the waiting transactions of a sender, or of all.
+ * Drops a sender's waiting transactions, or all.
  * @returns how many there were
  */
 export function dropTransactions(state: ChainState, sender?: Address): Change<number> {

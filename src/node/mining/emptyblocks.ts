@@ -1,4 +1,4 @@
-// Empty blocks that are like the one before: whether the next blocks are such, and how many.
+// Finds how many of the next blocks are empty and like the newest one.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { encodeHeader, type Header, headerOf } from '../../protocol/blocks/header.ts'
@@ -19,32 +19,28 @@ export interface RunRequest {
   readonly now: number
   /** How many, from the next one on. */
   readonly blocks: bigint
-  /** Seconds from each block to the next; undefined: what the clock says. */
+  /** Seconds between blocks; by default the clock's. */
   readonly interval: bigint | undefined
 }
 
-/** Which system contracts each block writes to. Both run the main network's code. */
+/** The system contracts that each block writes to. Both must have the main network's code. */
 export interface SystemWrites {
   /** The ring of timestamps (EIP-4788). */
   readonly time: boolean
-  /** The ring of the hashes of parents (EIP-2935). */
+  /** The ring of parent hashes (EIP-2935). */
   readonly hash: boolean
 }
 
-/** The next blocks, all of them empty and like the newest one. */
 export interface AlikeBlocks {
   readonly count: number
-  /** Seconds, by index from 0 on. */
+  /** Seconds, by index from 0. */
   readonly timestampAt: (index: number) => bigint
   readonly writes: SystemWrites
 }
 
 export type BlockPoint = readonly [number: bigint, timestamp: bigint]
 
-/**
- * How many of the next blocks are empty and like the newest one, which is empty itself and was mined with the settings of
- * now; undefined when the next block is none such.
- */
+/** Undefined when the next block differs: the newest one must be empty and mined with the present settings. */
 export function alikeBlocks(
   state: ChainState,
   { now, blocks, interval }: RunRequest,
@@ -55,13 +51,13 @@ export function alikeBlocks(
   return { count: alikeCount(state, blocks, timestampAt), timestampAt, writes }
 }
 
-/** What the next block writes to the system contracts; undefined when it is not empty and like the newest one. */
+/** The next block's writes to system contracts; undefined when it is not empty or not like the newest one. */
 export function writesOfAlike(state: ChainState, next: BlockEnvironment): SystemWrites | undefined {
   const writes = systemWrites(headOf(state.tree).world, next)
   return writes !== undefined && isLikeHead(state, next) ? writes : undefined
 }
 
-/** True when nothing that waits can be mined in the next block, or leaves the pool with it. */
+/** True when the next block mines nothing and drops nothing from the pool. */
 export function isIdle(state: ChainState, next: BlockEnvironment): boolean {
   const { pool, tree } = state
   if (pool.size === 0) return true
@@ -73,7 +69,7 @@ export function hasNoUncles({ config, tree }: ChainState): boolean {
   return config.options.maxUncles === 0 || !mayHaveUncles(tree)
 }
 
-/** True when no rules change after one of the blocks up to the other. */
+/** True when the hardfork does not change between the two blocks. */
 export function haveSameRules(
   { forkPoints }: ChainConfig,
   one: BlockPoint,
@@ -89,21 +85,21 @@ function isSameSide(points: readonly bigint[], one: bigint, other: bigint): bool
   return points.every((point) => point <= one === point <= other)
 }
 
-/** Undefined where another contract than the main network's is to be called. */
+/** Undefined where a system contract is not the main network's. */
 function systemWrites(world: World, { hardfork }: BlockEnvironment): SystemWrites | undefined {
   const time = isAtLeast(hardfork, 'cancun') ? writesTo(world, BEACON_ROOTS) : false
   const hash = isAtLeast(hardfork, 'prague') ? writesTo(world, HISTORY_STORAGE) : false
   return time === undefined || hash === undefined ? undefined : { time, hash }
 }
 
-/** False where nothing is deployed; undefined where it is something else. */
+/** False without a contract; undefined for another contract. */
 function writesTo(world: World, contract: Predeploy): boolean | undefined {
   const code = accountAt(world, contract.address)?.code
   if (code === undefined || code.length === 0) return false
   return isAsDeployed(world, contract) ? true : undefined
 }
 
-/** True when the next block is empty and its header as the newest one's, but for number, time, hashes and randomness. */
+/** Compares all but number, time, hashes and randomness. */
 function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
   const { tree, settings, config, clock } = state
   const { block, executed, world } = headOf(tree)
@@ -123,7 +119,7 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
   )
 }
 
-/** True when an empty block in this environment has such a header, but for number, time, hashes and randomness. */
+/** Compares all but number, time, hashes and randomness. */
 function hasHeaderOf(
   header: Header,
   next: BlockEnvironment,
@@ -136,7 +132,7 @@ function hasHeaderOf(
   return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
 }
 
-/** How many of the next blocks have the same rules, at most as many as wanted: exact, or half as many, or half of that… */
+/** How many of the next blocks have the same rules: all wanted, or half, or a quarter… */
 function alikeCount(
   { config, tree }: ChainState,
   wanted: bigint,

@@ -1,4 +1,4 @@
-// What contracts learn about a block: its environment, of which its header is made.
+// The environment of a block: what contracts see, and the source of the header.
 import { type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
 import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
@@ -17,20 +17,20 @@ import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { nextTimestamp, requireFits } from '../ledger/clock.ts'
 import { derivedRandao } from './randao.ts'
 
-/** What the checks of a transaction need to know of the block that would be mined now. */
+/** What transaction checks need of the next block. */
 export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
 
-/** What of a block does not follow from the block before and the rules of the chain. */
+/** The fields of a block that neither its parent nor the chain's rules give. */
 export interface BlockProposal
   extends Pick<
     BlockEnvironment,
     'number' | 'timestamp' | 'coinbase' | 'gasLimit' | 'difficulty' | 'prevRandao' | 'blockHash'
   > {
-  /** Wei per gas; undefined: what follows from the block before. */
+  /** Wei per gas; by default from the block before. */
   readonly baseFee?: bigint | undefined
 }
 
-/** The nonce of the main network's genesis, for headers that have one without work. */
+/** The nonce of the main network's genesis, for headers without proof of work. */
 const SOME_PROOF = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0x42)
 
 export function nonceAt({ behaviour }: ChainConfig, hardfork: Hardfork): Uint8Array {
@@ -48,7 +48,7 @@ export function nextRules(
   return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
 }
 
-/** Wei per gas of blobs in the block that would be mined now; 0n before cancun. */
+/** Wei per blob gas in the next block; 0n before cancun. */
 export function nextBlobFee(
   { config, tree }: ChainState,
   { number, timestamp, hardfork }: NextRules,
@@ -84,7 +84,7 @@ export function nextBlockEnvironment(
   })
 }
 
-/** What contracts would learn about a block after `parent`, which need not be the newest one. */
+/** `parent` need not be the newest block. */
 export function environmentAfter(
   state: ChainState,
   parent: Header,
@@ -94,7 +94,7 @@ export function environmentAfter(
   const { number, timestamp } = given
   const hardfork = config.hardforkAt(number, timestamp)
   const blobRules = config.blobRulesAt(number, timestamp)
-  // written out: a spread that so many members are added to is slow, and each block has one
+  // written out: a large spread is slow, and each block has one
   return {
     chainId: config.chainId,
     hardfork,
@@ -114,9 +114,9 @@ export function environmentAfter(
 }
 
 /**
- * What contracts learnt about an existing block while it ran. Its members stand in the order of `environmentAfter`: so machine
- * code for the blocks that are mined serves here too.
- * @param chainId undefined: what is the chain's now
+ * The environment of an existing block. Its members are in the order of `environmentAfter`, so that both share machine
+ * code.
+ * @param chainId undefined: the chain's present one
  */
 export function blockEnvironment(
   { config, tree }: ChainState,
@@ -142,7 +142,7 @@ export function blockEnvironment(
   }
 }
 
-/** The job that begins a block which is made here: the system calls before its first transaction. */
+/** The system calls before the first transaction of a block that is made here. */
 export function blockStart(
   block: BlockEnvironment,
   parent: { readonly world: World; readonly block: { readonly hash: Hash } },
@@ -152,7 +152,6 @@ export function blockStart(
   return { world: parent.world, block, parentHash: parent.block.hash, parentBeaconBlockRoot }
 }
 
-/** What the settings say; on a network's chain what its rules do. */
 function nextDifficultyOf({ config, settings, tree }: ChainState, rules: NextRules): bigint {
   const { number, timestamp, hardfork } = rules
   if (config.ruleset === 'own') return settings.difficulty
@@ -161,14 +160,13 @@ function nextDifficultyOf({ config, settings, tree }: ChainState, rules: NextRul
   return nextDifficulty(header, timestamp, hardfork, config.bombDelayAt(number, timestamp))
 }
 
-/** Wei per gas of the block after the head; 0n before london. */
 function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
   const { nextBaseFee: set } = state.settings
   if (set !== undefined && isAtLeast(hardfork, 'london')) return set
   return baseFeeAfter(state, headOf(state.tree).block.header, hardfork)
 }
 
-/** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
+/** Wei per gas; 0n before london. */
 function baseFeeAfter(
   { config, settings }: Pick<ChainState, 'config' | 'settings'>,
   parent: Header,
@@ -178,7 +176,7 @@ function baseFeeAfter(
   return ownBaseFee(config, settings, parent) ?? baseFeeOfNetwork(parent)
 }
 
-/** Wei per gas of the block after `parent` where the chain has it otherwise than EIP-1559 gives. */
+/** Wei per gas after `parent` where the chain deviates from EIP-1559. */
 export function ownBaseFee(
   { initialBaseFee, behaviour }: ChainConfig,
   { pinnedBaseFee }: Settings,

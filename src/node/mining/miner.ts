@@ -1,4 +1,4 @@
-// Block assembly: transactions of the pool are run one after another and sealed into a block.
+// Block assembly: runs transactions of the pool in order and seals them into a block.
 
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -40,7 +40,7 @@ import { withRewards } from './rewards.ts'
 
 export interface Mined {
   readonly state: ChainState
-  /** New blocks, oldest first; they are part of `state`. */
+  /** Oldest first; they are part of `state`. */
   readonly records: readonly BlockRecord[]
   readonly dropped: readonly DroppedTransaction[]
 }
@@ -48,13 +48,12 @@ export interface Mined {
 export interface MineOptions {
   /** Wall time in milliseconds. */
   readonly now: number
-  /** Seconds; undefined: what the clock says. Checked by the caller to be after the parent's. */
+  /** Seconds; by default the clock's. The caller checks that it is after the parent's. */
   readonly timestamp?: bigint | undefined
-  /** Undefined: what the settings say. */
+  /** By default the settings'. */
   readonly difficulty?: bigint | undefined
 }
 
-/** A block on its way, and what its transactions came to. */
 interface Assembly {
   readonly world: World
   readonly executed: readonly ExecutedTransaction[]
@@ -63,13 +62,10 @@ interface Assembly {
   readonly end: BlockEnd['fields']
 }
 
-/** Milliseconds of mining after which other work gets a turn. */
+/** Milliseconds of mining before yielding. */
 const TURN_MS = 20
 
-/**
- * Mines the next block with as many waiting transactions as fit. One that does not fit waits; one that became
- * impossible is dropped.
- */
+/** A transaction that does not fit waits; an impossible one is dropped. */
 export async function mineBlock(
   executor: Executor,
   state: ChainState,
@@ -82,8 +78,8 @@ export async function mineBlock(
 }
 
 /**
- * Mines the next block with exactly these transactions in this order, whatever waits.
- * @throws {DevchainError} why the first of them that may not be in the block may not
+ * Mines the next block with exactly these transactions in this order.
+ * @throws {DevchainError} why the first invalid transaction may not be in the block
  */
 export async function mineGiven(
   executor: Executor,
@@ -116,10 +112,7 @@ function noRoom(
   return new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
 }
 
-/**
- * Mines every transaction that can be mined, each in a block of its own: what instant mining means. Without any there
- * is no block. Chains that behave so fill their blocks.
- */
+/** Instant mining: each transaction that can be mined gets its own block. Chains that behave so fill their blocks. */
 export async function mineWaiting(
   executor: Executor,
   state: ChainState,
@@ -131,7 +124,7 @@ export async function mineWaiting(
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
   const nextSource = isSingle ? sourcesOfWaiting() : wholePool
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
-  // what is mined stays in the pool until the end: its nonces are used, so that nobody offers it again
+  // mined transactions stay in the pool until the end: their nonces are used, so they are not offered again
   const mined: Transaction[] = []
   const senders = new Set<Address>()
   let current = state
@@ -161,7 +154,7 @@ export async function mineWaiting(
   return { state: { ...current, pool }, records, dropped }
 }
 
-/** The block that would be mined now. It is no part of any tree. */
+/** It is in no tree. */
 export async function buildPending(
   executor: Executor,
   state: ChainState,
@@ -172,17 +165,16 @@ export async function buildPending(
   return sealed(state, environment, assembly)
 }
 
-/** What waits, for a block that takes as much as it can hold. */
+/** The whole pool, for a block that takes as much as fits. */
 function wholePool({ pool, world, block }: AuctionBlock): Candidates {
   return new Candidates(pool, world, block)
 }
 
-/** What waits, in the order in which a block takes it. */
 function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidates {
   return new Candidates(pool, headOf(tree).world, block)
 }
 
-/** These and no others; where one cannot be taken, none after it is. */
+/** In this order only; the first that does not fit ends the block. */
 function inOrder(transactions: readonly Transaction[]): Source {
   const left = [...transactions].reverse()
   return {
@@ -241,13 +233,13 @@ async function assemble(
   return { world: end.world, executed, dropped, uncles, end: end.fields }
 }
 
-/** The uncles of the next block. On a network's chain there are none after the merge. */
+/** On a network's chain there are none after the merge. */
 function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly Header[] {
   if (config.ruleset === 'network' && isAtLeast(hardfork, 'paris')) return []
   return eligibleUncles(tree, config.options.maxUncles).map(({ block }) => block.header)
 }
 
-/** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */
+/** The outcome, or why the transaction may not be in the block. Other errors are bugs and are rethrown. */
 async function attempt(
   executor: Executor,
   job: TransactionJob,
@@ -262,7 +254,7 @@ async function attempt(
   }
 }
 
-/** With what the block's prices keep out where that leaves the pool. */
+/** Drops transactions that the block's prices exclude, where the chain behaves so. */
 function withPricedOut(state: ChainState, block: BlockEnvironment, assembly: Assembly): Assembly {
   const pricedOut = pricedOutOf(state, block)
   if (pricedOut.length === 0) return assembly
@@ -271,7 +263,6 @@ function withPricedOut(state: ChainState, block: BlockEnvironment, assembly: Ass
   return { ...assembly, dropped: [...assembly.dropped, ...dropped] }
 }
 
-/** The state with the block appended, and what it took out of the pool and the clock. */
 async function appended(
   executor: Executor,
   state: ChainState,
@@ -290,7 +281,7 @@ async function appended(
   }
 }
 
-/** The state with the block appended, and what it took out of the clock; its transactions wait on. */
+/** Updates tree and clock, but not the pool. */
 function withRecord(
   state: ChainState,
   record: BlockRecord,
@@ -305,7 +296,7 @@ function withRecord(
   }
 }
 
-/** The pool without what was mined or dropped, and without what those leave with a used nonce. */
+/** Removes mined and dropped transactions, and those whose nonces are used. */
 function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
   const gone = [...executed, ...dropped].map(({ transaction }) => transaction)
   const rest = withoutTransactions(pool, gone)

@@ -1,4 +1,4 @@
-// What waits and cannot pay a block's prices: chains that behave so drop it when the block is mined.
+// Waiting transactions that cannot pay a block's prices: chains that behave so drop them.
 import { DevchainError } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
@@ -10,7 +10,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import { pooledByNonce } from '../pool/pool.ts'
 
-/** Each with why it is out; what a sender sent after it is out for the same reason. None where such transactions wait. */
+/** Each with its reason, including its sender's later ones. Empty where such transactions wait. */
 export function pricedOutOf(
   { pool, tree, config }: ChainState,
   block: BlockEnvironment,

@@ -1,4 +1,4 @@
-// From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
+// Makes the receipt and stored results of a transaction from its outcome.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
 import { bloomOf, type Receipt } from '../../protocol/blocks/receipt.ts'
@@ -8,7 +8,6 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { codeAt, stateRoot } from '../../state/world.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 
-/** A transaction with its receipt, and what came of it. */
 export function executedAs(
   transaction: Transaction,
   outcome: Outcome,
@@ -34,7 +33,7 @@ export function executedAs(
   return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines, isAlone }
 }
 
-/** What a run returned; where that is a contract's code, the bytes that the world keeps already. */
+/** Deployed code shares the bytes that the world keeps already. */
 function keptOutput({ failure, created, output, world }: Outcome): Uint8Array {
   if (failure !== undefined || created === undefined) return output
   const code = codeAt(world, created)

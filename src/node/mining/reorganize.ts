@@ -1,4 +1,4 @@
-// Reorganizations: another branch becomes the chain, and what was mined on the old one waits again.
+// Reorgs: another branch becomes the chain, and the old one's transactions return to the pool.
 
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
@@ -34,38 +34,37 @@ import {
 } from '../pool/pool.ts'
 import { mineGiven } from './miner.ts'
 
-/** Makes a transaction for a block on a branch: `state` has the branch as its chain, and what comes before in the block as its pool. */
+/** `state` has the branch as its chain, and the block's earlier transactions as its pool. */
 export type BranchTransaction = (state: ChainState, now: number) => Transaction
 
 export interface Reorganization {
   readonly depth: bigint
-  /** The new blocks, the oldest first, each with exactly these transactions. */
+  /** Oldest first, each with exactly these transactions. */
   readonly blocks: readonly (readonly BranchTransaction[])[]
-  /** False: transactions of the abandoned blocks that the new ones have not are gone. */
+  /** When false, transactions of abandoned blocks that the new ones lack are dropped. */
   readonly requeue: boolean
   /** Wall time in milliseconds. */
   readonly now: number
 }
 
 export interface Reorganized extends HeadChange {
-  /** Transactions of abandoned blocks that wait again, in the order in which they had been mined. */
+  /** In the order in which they had been mined. */
   readonly requeued: readonly Transaction[]
 }
 
-/** Blocks that one reorganization may make. */
+/** Most new blocks of one reorg. */
 export const MAX_BRANCH = 10_000
 
-/** Milliseconds of mining after which other work gets a turn. */
+/** Milliseconds of mining before yielding. */
 const TURN_MS = 20
 
 /**
- * Replaces the newest blocks by others. Each new block has the timestamp of the block it replaces where there is one;
- * clock, settings and mining mode stay as they are. The new branch wins as any would, by being heavier: the last of its
- * blocks is as difficult as that takes. Without new blocks the chain is only shortened.
+ * Replaces the newest blocks. Each new block has the timestamp of the block it replaces; clock, settings and mining
+ * mode stay. The last new block gets enough difficulty for the branch to win. Without new blocks the chain only gets
+ * shorter.
  *
- * What waits in the pool goes on waiting, and with `requeue` the abandoned transactions do so too, before the others;
- * the next block takes them, also under instant mining. The abandoned blocks stay known by hash, and later blocks may
- * include them as uncles.
+ * The pool stays; with `requeue` the abandoned transactions return before the others, and the next block takes them,
+ * also under instant mining. Abandoned blocks stay known by hash, and later blocks may include them as uncles.
  * @throws {DevchainError} `INVALID_PARAMS` for a depth that reaches the genesis, `LIMIT_EXCEEDED` for more than 10,000
  *   new blocks, and why a transaction may not be in its block; then nothing changes
  */
@@ -95,19 +94,18 @@ export async function reorganize(
 }
 
 /**
- * The state with a block in its tree that was made elsewhere, on whatever known parent. It becomes the head when its
- * branch is the heaviest; the pool follows.
+ * Adds a foreign block to the tree, on any known parent. It becomes the head if its branch is the heaviest; the pool
+ * follows.
  */
 export function adopt(state: ChainState, record: BlockRecord): Change<undefined> {
   return withTree(state, withBlock(state.tree, record))
 }
 
-/** As `adopt`, of blocks in a row: all of them become the chain, or none. */
+/** As `adopt`, for consecutive blocks: the chain takes all or none. */
 export function adoptBranch(state: ChainState, records: readonly BlockRecord[]): Change<undefined> {
   return withTree(state, withBranch(state.tree, records))
 }
 
-/** The state with another tree, which the pool follows. */
 function withTree(state: ChainState, tree: BlockTree): Change<undefined> {
   if (tree === state.tree) return { state, value: undefined }
   const { pool, dropped } = follow(state.pool, tree, headChange(state.tree, tree))
@@ -130,7 +128,7 @@ function checkLength(length: number): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** A state to mine the branch on: without what the next block alone was meant to have. */
+/** Removes settings that were for the next block alone. */
 function onFork(state: ChainState, fork: bigint): ChainState {
   return {
     ...state,
@@ -141,7 +139,7 @@ function onFork(state: ChainState, fork: bigint): ChainState {
   }
 }
 
-/** The time of the block that is replaced; undefined, what the clock says, beyond the old head. */
+/** The time of the replaced block; undefined beyond the old head, where the clock decides. */
 function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefined {
   const { number, timestamp } = headOf(branch.tree).block.header
   const old = blockByNumber(tree, number + 1n)?.block.header.timestamp
@@ -149,8 +147,8 @@ function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefin
 }
 
 /**
- * As much as the settings say, or as much more as the next block needs for the branch to be heavier than the old one.
- * Undefined on a network's chain, where the rules say how difficult a block is.
+ * The settings' difficulty, or the least that makes the branch heavier. Undefined on a network's chain, whose rules
+ * decide.
  */
 function winningDifficulty(
   { tree, settings, config }: ChainState,
@@ -166,7 +164,7 @@ function winningDifficulty(
   return missing > settings.difficulty ? missing : settings.difficulty
 }
 
-/** The transactions of the next block. Their nonces count the block's earlier ones, and nothing that waits. */
+/** Their nonces count the block's earlier transactions, but not the pool's. */
 function made(
   branch: ChainState,
   makers: readonly BranchTransaction[],
@@ -186,7 +184,7 @@ interface FollowedPool {
   readonly dropped: readonly DroppedTransaction[]
 }
 
-/** The pool after the chain has changed: without what was mined, with what is not mined any more. */
+/** Removes mined transactions and adds abandoned ones. */
 function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): FollowedPool {
   const { world } = headOf(tree)
   const rest = withoutMined(

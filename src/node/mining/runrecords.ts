@@ -1,4 +1,4 @@
-// Records of blocks in a run, made when they are read from what the run keeps of each: hash, state root and timestamp.
+// Block records of a run, made on read from hash, state root and timestamp.
 import type { Hash } from '../../core/hex.ts'
 import { integerSize } from '../../core/rlp.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
@@ -8,13 +8,13 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { derivedRandao } from './randao.ts'
 
 export interface RunTemplate {
-  /** The block before the first one, empty itself, whose header is theirs but for what follows from number and time. */
+  /** The block before the first: empty, with the same header but for what follows from number and time. */
   readonly parent: BlockRecord
   /** Blocks that had left the chain before (`BlockTree.abandoned`). */
   readonly abandoned: number
 }
 
-/** What a run keeps of its blocks, counted from 0. */
+/** Blocks are counted from 0. */
 export interface RunContents {
   readonly template: RunTemplate
   hashAt(index: number): Hash
@@ -25,12 +25,12 @@ export interface RunContents {
   worldAt(index: number): World
 }
 
-/** Records that a run remembers at least, as readers often go from one block to its neighbours. */
+/** Least records that a run caches, because readers often visit neighbours. */
 export const RECENT_RECORDS = 64
 
 const NONE: readonly never[] = []
 
-/** A block of a run. Its parts are made when they are asked for: of most blocks nobody asks. */
+/** A block of a run. Its parts are made on read. */
 export class RunRecord implements BlockRecord {
   readonly #run: RunContents
   readonly #index: number
@@ -83,7 +83,7 @@ function blockOf(run: RunContents, index: number): Block {
   return { ...parts, hash: run.hashAt(index), size: size + sizeDifference(header, template) }
 }
 
-/** Bytes that a block has more than another that differs in number and timestamp. Both are of more than 256 bytes. */
+/** Size difference of two blocks by number and timestamp. Both are longer than 256 bytes. */
 function sizeDifference(header: Header, other: Header): number {
   const own = integerSize(header.number) + integerSize(header.timestamp)
   return own - integerSize(other.number) - integerSize(other.timestamp)

@@ -1,4 +1,4 @@
-// Instant mining of a transaction that waits until gas gets cheaper: empty blocks lower the base fee.
+// Instant mining of a transaction below the base fee: empty blocks lower the fee first.
 import type { Executor } from '../../evm/executor.ts'
 import { effectiveTip } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -9,12 +9,12 @@ import { paysBlobs, pooledByHash, pooledByNonce } from '../pool/pool.ts'
 import { nextBlockEnvironment } from './environment.ts'
 import { type Mined, mineBlock, mineWaiting } from './miner.ts'
 
-/** Empty blocks that one send may bring. An eighth less a block, a base fee of 256 bits falls to nothing in 1,400. */
+/** Most empty blocks of one send. At an eighth less a block, a 256-bit base fee reaches 0 in 1,400. */
 const MAX_EMPTY = 2_000
 
 /**
- * As `mineWaiting`, but where full blocks have made gas too dear for `sent`, or for what its sender sent before, empty
- * blocks follow until it is mined. It still waits where they do not help.
+ * As `mineWaiting`, but adds empty blocks until the base fee admits `sent` and its sender's earlier transactions. If
+ * that does not help, it waits.
  */
 export async function mineUntilIncluded(
   executor: Executor,
@@ -35,7 +35,7 @@ export async function mineUntilIncluded(
   return mined
 }
 
-/** Whether the first that waits of a sender is kept out of the next block by its prices alone. */
+/** Whether only its prices keep a sender's first transaction out of the next block. */
 function isPricedOut(state: ChainState, { hash, from }: Transaction, now: number): boolean {
   const { pool, tree } = state
   if (pooledByHash(pool, hash) === undefined) return false
