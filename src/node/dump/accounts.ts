@@ -1,4 +1,4 @@
-// The accounts of a dump: those of the newest block, and those that older blocks left, in the two forms that anvil has.
+// The accounts of a dump, of the newest and of older blocks, in anvil's two formats.
 
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
@@ -17,13 +17,12 @@ import {
 } from '../../state/world.ts'
 import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './members.ts'
 
-/** Slots or accounts that are put into a trie before others get a turn. */
+/** Slots or accounts put into a trie before yielding. */
 const CHANGES_A_TURN = 5_000
 
-/** Code that names another account's code begins so (EIP-7702). */
+/** Prefix of a delegation (EIP-7702). */
 const DELEGATION = Uint8Array.of(0xef, 0x01, 0x00)
 
-/** An account as a dump says that it is, before anybody knows what was there. */
 interface GivenAccount {
   readonly address: Address
   readonly nonce: bigint
@@ -33,10 +32,10 @@ interface GivenAccount {
   readonly slots: ReadonlyMap<bigint, bigint>
 }
 
-/** Code by its text in the dump: many accounts have the same, and many blocks the same accounts. */
+/** Code by its text in the dump, because many accounts and blocks repeat it. */
 type Codes = Map<string, { readonly code: Uint8Array; readonly codeHash: Hash }>
 
-/** Reads worlds out of a dump. Each is made from the one before it, with which it shares what did not change. */
+/** Each world shares with the one before it what did not change. */
 export class WorldReader {
   readonly #base: World
   readonly #keepsEmpty: boolean
@@ -44,18 +43,15 @@ export class WorldReader {
   readonly #yieldIfDue = yielder()
 
   /**
-   * @param base has the accounts that a dump says nothing of
-   * @param keepsEmpty true on forks on which an account may be empty (before EIP-161)
+   * @param base has the accounts that the dump lacks
+   * @param keepsEmpty true on forks with empty accounts (before EIP-161)
    */
   constructor(base: World, keepsEmpty: boolean) {
     this.#base = base
     this.#keepsEmpty = keepsEmpty
   }
 
-  /**
-   * The base with accounts of the newest block put in their places.
-   * @throws {DevchainError} `INVALID_PARAMS` naming what is no account
-   */
+  /** @throws {DevchainError} `INVALID_PARAMS` naming the bad account */
   async newest(accounts: unknown, previous: World = this.#base): Promise<World> {
     const given = new Map<Address, GivenAccount>()
     for (const [key, value] of Object.entries(objectAt(accounts, 'accounts'))) {
@@ -67,8 +63,8 @@ export class WorldReader {
   }
 
   /**
-   * The world of a state as anvil keeps it for an older block: accounts, and their storage beside them.
-   * @throws {DevchainError} `INVALID_PARAMS` naming what is no account
+   * Anvil's older states keep storage beside the accounts.
+   * @throws {DevchainError} `INVALID_PARAMS` naming the bad account
    */
   async older(snapshot: unknown, path: string, previous: World): Promise<World> {
     const members = new Members(snapshot, path)
@@ -130,7 +126,7 @@ export class WorldReader {
     return read
   }
 
-  /** A world with exactly these accounts and those of the base that are not among them. */
+  /** These accounts, and the base's others. */
   async #worldOf(given: ReadonlyMap<Address, GivenAccount>, previous: World): Promise<World> {
     const changes: TrieChange<Account>[] = []
     for (const account of accountsOf(previous)) {
@@ -151,7 +147,7 @@ export class WorldReader {
     return world
   }
 
-  /** Undefined where the account is as it was. */
+  /** Undefined where nothing changed. */
   async #changeOf(
     { address, nonce, balance, code, codeHash, slots }: GivenAccount,
     before: Account | undefined,
@@ -190,16 +186,13 @@ export class WorldReader {
   }
 }
 
-/** Nonce and balance; what older dumps leave out is 0. */
+/** Older dumps may lack both; the default is 0. */
 function amountsOf(members: Members): readonly [bigint, bigint] {
   const nonce = members.has('nonce') ? members.integer('nonce', 64) : 0n
   return [nonce, members.has('balance') ? members.integer('balance') : 0n]
 }
 
-/**
- * The text of code that anvil keeps as its engine does: with padding and a table of jump destinations, as bytes alone, or
- * as the account that it delegates to.
- */
+/** Anvil keeps code with padding and a table of jump destinations, as plain bytes, or as the delegated address. */
 function olderCode(value: unknown, path: string): unknown {
   if (value === undefined || typeof value === 'string') return value ?? '0x'
   const kinds = new Members(value, path)

@@ -1,9 +1,8 @@
-// Code as anvil's engine keeps it: with padding behind it and a bit for each byte that may be jumped to.
+// Code as anvil's engine keeps it: padded, with a bit for each jump destination.
 import { hexFromBytes } from '../../core/hex.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 
-/** The JSON of code: what it delegates to, or its bytes and where jumps may go. */
 export function analyzedCode(code: Uint8Array): string {
   const delegate = delegateOf(code)
   if (delegate !== undefined) return `{"Eip7702":{"delegated_address":"${delegate}"}}`

@@ -1,4 +1,4 @@
-// How a run ended, by the names of anvil's engine and in the words here.
+// Translates between the exit names of anvil's engine and this project's words.
 import type { Failure } from '../../evm/executor.ts'
 import { describeRevert } from '../../evm/reasons.ts'
 
@@ -20,7 +20,7 @@ const HALTS: ReadonlyMap<string, string> = new Map([
   ['CallNotAllowedInsideStatic', 'write protection: a static call may not change state'],
 ])
 
-/** Anvil's name for how a run ended. A halt that has none there is one that is out of gas, as all of them take all gas. */
+/** Unknown halts become out of gas, because all of them take all gas. */
 export function exitOf(
   failure: Failure | undefined,
   output: Uint8Array,
@@ -32,7 +32,7 @@ export function exitOf(
   return failure.reason.startsWith('invalid opcode') ? 'OpcodeNotFound' : 'OutOfGas'
 }
 
-/** What came of a run that failed, in words: a name that is not known stands for itself. */
+/** An unknown name stays as it is. */
 export function failureOf(exit: unknown, output: Uint8Array): Failure {
   if (exit === 'Revert' || typeof exit !== 'string') {
     return { kind: 'revert', reason: describeRevert(output) }

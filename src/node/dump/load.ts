@@ -1,4 +1,4 @@
-// Loading a dump: the chain becomes what it says, in one command that a revert undoes.
+// Loads a dump in one command, which a revert undoes.
 
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
@@ -23,7 +23,7 @@ import { increasedTime } from '../ledger/clock.ts'
 import { withoutStale } from '../pool/pool.ts'
 import { type Dump, readDump } from './read.ts'
 
-/** A block that was made elsewhere, of whose state nothing may be known. */
+/** A block made elsewhere, possibly of unknown state. */
 class LoadedRecord implements BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
@@ -55,10 +55,9 @@ class LoadedRecord implements BlockRecord {
 }
 
 /**
- * Loads a dump. One with blocks takes the place of the chain: blocks that both have stay, the others leave it, the newest
- * one and its accounts are the dump's, and time goes on from there. Accounts that the dump does not have are as they were in
- * the genesis here. What waits goes on waiting where it still can. One without blocks puts its accounts in the place of
- * those here.
+ * A dump with blocks replaces the chain: common blocks stay, and time continues from the dump's newest block. Accounts
+ * missing in the dump are those of the genesis here. Waiting transactions stay if they can. A dump without blocks only
+ * replaces its accounts.
  * @throws {DevchainError} as `readDump`; then nothing changes
  */
 export async function loadState(
@@ -79,7 +78,7 @@ export async function loadState(
   return { state, value: undefined }
 }
 
-/** The tree with the blocks of a dump as its chain. Those that are known stay the same, with their states. */
+/** Known blocks keep their states. */
 async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promise<BlockTree> {
   const common = commonLength(before, { blocks, older })
   const yieldIfDue = yielder()
@@ -96,7 +95,7 @@ async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promis
   return withHeadWorld(tree!, world)
 }
 
-/** How many of the first blocks are here already. One whose state only the dump knows does not count. */
+/** Excludes a block whose state only the dump has. */
 function commonLength(tree: BlockTree, { blocks, older }: Pick<Dump, 'blocks' | 'older'>): number {
   const differs = blocks.findIndex(({ block: { hash } }, index) => {
     const number = BigInt(index)
@@ -106,12 +105,11 @@ function commonLength(tree: BlockTree, { blocks, older }: Pick<Dump, 'blocks' | 
   return differs < 0 ? blocks.length : differs
 }
 
-/** A tree of another genesis than that of `before`, which goes altogether. */
 function begun(before: BlockTree, genesis: BlockRecord): BlockTree {
   return { ...treeFrom(genesis), abandoned: before.abandoned + before.canonical.length }
 }
 
-/** Where the blocks have a base fee, it goes on as the fee market has it; nothing is left for a next block alone. */
+/** The base fee continues by EIP-1559 if the blocks have one; settings for the next block alone are cleared. */
 function settingsOnTop(settings: Settings, tree: BlockTree): Settings {
   const { baseFeePerGas = 0n } = headOf(tree).block.header
   const pinnedBaseFee = settings.pinnedBaseFee && baseFeePerGas === 0n

@@ -1,4 +1,4 @@
-// Reading a dump's JSON member by member, each as what it must be: an error names the member and what it was.
+// Typed reading of a dump's JSON; an error names the member and its value.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
@@ -9,13 +9,11 @@ const DECIMAL = /^[0-9]{1,78}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
-/** The error of what is no dump, or one that contradicts itself. */
 export function noDump(problem: string): DevchainError {
   const message = `state: expected what anvil_dumpState answered: ${problem}`
   return new DevchainError('INVALID_PARAMS', message)
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` naming the path, what was expected there, and what is there */
 function refuse(path: string, expected: string, value: unknown): never {
   const got = value === undefined ? 'nothing' : printValue(value)
   throw noDump(`${path}: expected ${expected}, got ${got}`)
@@ -30,7 +28,7 @@ export function listAt(value: unknown, path: string): readonly unknown[] {
   return Array.isArray(value) ? value : refuse(path, 'a list', value)
 }
 
-/** A number of JSON, 0x and hex digits, or decimal digits: below 2^`bits`. */
+/** Accepts a JSON number, 0x and hex digits, or decimal digits, below 2^`bits`. */
 export function integerAt(value: unknown, path: string, bits = 256): bigint {
   const number = integerOf(value)
   const isSmall = number !== undefined && number >> BigInt(bits) === 0n
@@ -53,7 +51,6 @@ export function hashAt(value: unknown, path: string): Hash {
   return value.toLowerCase() as Hash
 }
 
-/** Bytes as 0x and pairs of digits; exactly `length`, where it is given. */
 export function bytesAt(value: unknown, path: string, length?: number): Uint8Array {
   const expected = length === undefined ? '0x-prefixed bytes' : `${length} bytes as 0x and digits`
   const isGood = typeof value === 'string' && isBytes(value)
@@ -63,12 +60,11 @@ export function bytesAt(value: unknown, path: string, length?: number): Uint8Arr
   return bytesFromHex(value)
 }
 
-/** The members of an object, by name. Members that nobody asks for may be anything; null counts as none. */
+/** Ignores unread members; null counts as missing. */
 export class Members {
   readonly path: string
   readonly #members: Readonly<Record<string, unknown>>
 
-  /** @throws {DevchainError} `INVALID_PARAMS` when `value` is no object */
   constructor(value: unknown, path: string) {
     this.#members = objectAt(value, path)
     this.path = path
@@ -98,7 +94,7 @@ export class Members {
     return bytesAt(this.value(name), this.#pathOf(name), length)
   }
 
-  /** @param size bytes: exactly so many, of an integer at most so many */
+  /** @param size in bytes: exact, but for integers the maximum */
   read(kind: FieldKind, name: string, size?: number): FieldValues[FieldKind] {
     if (kind === 'integer') return this.integer(name, size && 8 * size)
     return kind === 'bytes' ? this.bytes(name, size) : this[kind](name)
@@ -109,7 +105,7 @@ export class Members {
     return listAt(this.value(name), path).map((entry, index) => read(entry, `${path}[${index}]`))
   }
 
-  /** As `each`, with turns for others in between. */
+  /** As `each`, but yields in between. */
   async eachOfMany<T>(name: string, read: (entry: unknown, path: string) => T): Promise<T[]> {
     const path = this.#pathOf(name)
     const yieldIfDue = yielder()
@@ -121,7 +117,6 @@ export class Members {
     return found
   }
 
-  /** What `read` makes of a member; undefined where there is none. */
   optional<T>(name: string, read: (name: string) => T): T | undefined {
     return this.has(name) ? read(name) : undefined
   }

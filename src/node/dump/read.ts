@@ -1,4 +1,4 @@
-// Reading a dump: gzipped or plain JSON in the form of anvil, from 0.2 to 1.7, and that of older versions of devchain.
+// Reads a dump, gzipped or plain: anvil's JSON (0.2 to 1.7), and that of older versions of devchain.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { DevchainError } from '../../core/errors.ts'
@@ -12,22 +12,19 @@ import { WorldReader } from './accounts.ts'
 import { hashAt, listAt, Members, noDump } from './members.ts'
 import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
 
-/** Bytes of JSON that a dump may unfold to: gzip makes a thousand of one. */
+/** Most bytes of JSON: gzip may expand a thousandfold. */
 const MAX_DUMP = 512 * 2 ** 20
 
 export interface Dump {
-  /** From the genesis to the newest; none: the dump has accounts alone. */
+  /** From the genesis on; empty if the dump has only accounts. */
   readonly blocks: readonly ReadBlock[]
   readonly world: World
-  /** After older blocks, where the dump has them. */
   readonly older: ReadonlyMap<Hash, World>
 }
 
 /**
- * Reads a dump. Accounts that it says nothing of are those of the genesis of the chain that is to load it; where it has
- * no blocks, those of the newest block.
- * @throws {DevchainError} `INVALID_PARAMS` for bytes that are no dump, or one that contradicts itself; `LIMIT_EXCEEDED` for
- *   one too large to hold
+ * Missing accounts are those of the loading chain's genesis, or of its newest block if the dump has no blocks.
+ * @throws {DevchainError} `INVALID_PARAMS` for an invalid dump; `LIMIT_EXCEEDED` for one too large to hold
  */
 export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
   const dump = new Members(parseDump(await unzipped(bytes)), '')
@@ -43,7 +40,7 @@ export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Du
 }
 
 async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
-  // the two bytes that gzip begins with (RFC 1952)
+  // the first two bytes of gzip (RFC 1952)
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
     return await promisify(gunzip)(bytes, { maxOutputLength: MAX_DUMP })
@@ -55,7 +52,7 @@ async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
   }
 }
 
-/** A number of JSON that JavaScript would not count exactly: a nonce may have 64 bits. */
+/** JSON numbers that JavaScript would round: a nonce may have 64 bits. */
 const LONG_NUMBER = /([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g
 
 function parseDump(bytes: Uint8Array): unknown {
@@ -67,7 +64,6 @@ function parseDump(bytes: Uint8Array): unknown {
   }
 }
 
-/** The world of the genesis that this chain began with. */
 function genesisOf({ origin, tree }: ChainState): { readonly world: World } {
   return blockByNumber((origin ?? { tree }).tree, 0n)!
 }
@@ -77,10 +73,7 @@ function keepsEmpty({ config, tree }: ChainState): boolean {
   return !isAtLeast(config.hardforkAt(number, timestamp), 'spuriousDragon')
 }
 
-/**
- * The blocks of a dump that are its chain, the genesis first: the newest one and its ancestors. A dump may have others, of
- * chains that were loaded over or rolled back.
- */
+/** The newest block and its ancestors, genesis first. A dump may also have blocks that were rolled back or replaced. */
 async function lineOf(dump: Members): Promise<readonly GivenBlock[]> {
   const given = dump.has('blocks') ? await dump.eachOfMany('blocks', givenBlock) : []
   if (given.length === 0) return []
@@ -115,8 +108,8 @@ function unlinked(
 }
 
 /**
- * The newest block of the chain. Where several have its number, that which the dump's block describes; else the last, which
- * newer versions of anvil write so.
+ * If several blocks have the highest number, the dump's block environment decides; else the last wins, as newer anvil
+ * writes it.
  */
 function newestOf(dump: Members, given: readonly GivenBlock[]): GivenBlock {
   const environment = dump.optional('block', () => new Members(dump.value('block'), 'block'))
@@ -155,7 +148,7 @@ async function blocksOf(
   return blocks
 }
 
-/** The worlds after older blocks, each made from the one before. Those of blocks that are not in the chain are passed over. */
+/** Each world is made from the one before; blocks off the chain are skipped. */
 async function olderWorlds(
   reader: WorldReader,
   line: readonly GivenBlock[],
@@ -180,8 +173,8 @@ interface Snapshot {
 }
 
 /**
- * States by the hash of their block: a list of pairs, or two of them in newer dumps, the states that the next block found
- * and those that a block left before somebody edited accounts. devchain keeps the first.
+ * Newer dumps have two lists of states by block hash, before and after somebody edited accounts; devchain keeps the
+ * first.
  */
 function snapshotsOf(dump: Members): ReadonlyMap<Hash, Snapshot> {
   const value = dump.value('historical_states') ?? []

@@ -1,4 +1,4 @@
-// The blocks of a dump: headers as their node made them, so that hashes stay, and what came of each transaction.
+// The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
 import type { Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
@@ -21,7 +21,7 @@ import { failureOf } from './exits.ts'
 import { hashAt, Members, noDump } from './members.ts'
 import { type ReadTransaction, readTransaction } from './readtransaction.ts'
 
-/** A block of a dump, of which only the header has been read. */
+/** Only the header is parsed yet. */
 export interface GivenBlock {
   readonly header: Header
   readonly hash: Hash
@@ -33,7 +33,7 @@ export interface ReadBlock {
   readonly executed: readonly ExecutedTransaction[]
 }
 
-/** What a dump has of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
+/** By block hash and index; two entries where anvil gives a transaction two hashes. */
 export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
 
 export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
@@ -51,18 +51,13 @@ export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes>
   return outcomes
 }
 
-/** Reads the header of a block, and leaves the rest for when the block is wanted. */
 export function givenBlock(value: unknown, path: string): GivenBlock {
   const members = new Members(value, path)
   const header = headerOf(members.value('header'), `${path}.header`)
   return { header, hash: hashHeader(header), members }
 }
 
-/**
- * Reads a block.
- * @throws {DevchainError} `INVALID_PARAMS` for what is not well-formed, does not match the header's roots, or lacks the
- *   receipt of a transaction
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for a malformed block, wrong roots, or a transaction without receipt */
 export function readBlock(
   { header, hash, members }: GivenBlock,
   outcomes: Outcomes,
@@ -76,7 +71,7 @@ export function readBlock(
   const rules = { hardfork, allowsImpersonated: true }
   const given = members.each('transactions', (each, at) => readTransaction(each, at, rules))
   const transactions = given.map(({ transaction }) => transaction)
-  // anvil hashes blobs with their transactions, which are no part of a block: those are held to their own hashes alone
+  // anvil's transactions root includes blobs, so blob transactions are checked only by their own hashes
   if (transactions.every(({ type }) => type !== 3)) {
     requireRoot(path, 'transactionsRoot', header, transactionsRoot(transactions))
   }
@@ -159,7 +154,7 @@ function infoOf(members: Members): Members {
   return new Members(members.value('info'), `${members.path}.info`)
 }
 
-/** Of a transaction that nobody signed the hash is what its node says, which mixes the sender into it. */
+/** The dump says the hash of an impersonated transaction, which includes the sender. */
 function hashOf({ transaction: { hash }, isImpersonated }: ReadTransaction, info: Members): Hash {
   const told = info.hash('transaction_hash')
   if (told === hash || isImpersonated) return told
@@ -202,7 +197,7 @@ function receiptOf(
   }
 }
 
-/** Wei for each gas of blobs in a block. */
+/** Wei per blob gas. */
 function blobPriceIn({ number, timestamp, excessBlobGas }: Header, config: ChainConfig): bigint {
   const hardfork = config.hardforkAt(number, timestamp)
   return blobBaseFee(excessBlobGas ?? 0n, hardfork, config.blobRulesAt(number, timestamp))

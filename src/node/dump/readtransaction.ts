@@ -1,4 +1,4 @@
-// The transactions of a dump: from members to the canonical encoding, which gives their hash and sender.
+// Reads a dump's transactions into the canonical encoding, which gives hash and sender.
 import { DevchainError } from '../../core/errors.ts'
 import {
   type AccessListEntry,
@@ -14,16 +14,14 @@ import {
 } from '../../protocol/transactions/transactiondecoding.ts'
 import { hashAt, Members, noDump } from './members.ts'
 
-/** A transaction, and whether somebody sent it for an account whose key nobody had. */
 export interface ReadTransaction {
   readonly transaction: Transaction
   readonly isImpersonated: boolean
 }
 
 /**
- * Reads a transaction of a block: as it is in the older dumps, or beside who was impersonated, whose signature is
- * nobody's. Its hash is that of its encoding.
- * @throws {DevchainError} `INVALID_PARAMS` for members that are not well-formed, or a signature that belongs to no key
+ * Accepts the older form, and the newer one beside the impersonated sender. The hash is that of the encoding.
+ * @throws {DevchainError} `INVALID_PARAMS` for malformed members or an invalid signature
  */
 export function readTransaction(
   value: unknown,
@@ -53,7 +51,6 @@ function encodedOf(members: Members): Uint8Array {
   return encodeTransaction({ ...unsigned, ...signature })
 }
 
-/** What of a transaction is signed, by the names that nodes give it. */
 export function unsignedOf(members: Members, type: TransactionType): UnsignedTransaction {
   const hasPrice = type < 2
   const maxFeePerGas = members.integer(hasPrice ? 'gasPrice' : 'maxFeePerGas')

@@ -1,5 +1,4 @@
-// What ran within a transaction, as anvil keeps it: a node for each frame, the outermost first, that names its parent and
-// the frames it opened.
+// Call frames of a transaction in anvil's format: one node a frame, with indexes of its parent and children.
 import { DevchainError } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
@@ -12,10 +11,7 @@ import { exitOf } from './exits.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/**
- * The frames of each of a block's transactions, run again. Undefined for those that cannot be: of blocks whose state is not
- * known, or that were made by other rules.
- */
+/** Replays a block's transactions. Undefined for blocks of unknown state or other rules. */
 export async function tracesOf(
   chain: Replayed,
   record: BlockRecord,
@@ -37,7 +33,7 @@ export async function tracesOf(
   return record.executed.map((_, index) => traces[index])
 }
 
-/** The outermost frame of a transaction that cannot be run again, without what it called. */
+/** The outermost frame, for a transaction that cannot be replayed. */
 export function outermostOf(executed: ExecutedTransaction): Json[] {
   return nodesOf(outermostFrame(executed, 0), executed.transaction)
 }
@@ -48,7 +44,6 @@ function nodesOf(top: CallFrame, transaction: Transaction): Json[] {
   return nodes
 }
 
-/** Adds a frame and all within it, in the order in which they began. */
 function addNode(nodes: Json[], frame: CallFrame, parent: number | undefined, depth: number): void {
   const index = nodes.length
   const children: number[] = []
@@ -98,7 +93,7 @@ function dumpedLog({ log, position, index }: CallFrame['logs'][number]): Json {
   return { address, raw_log: raw, decoded: null, position, index }
 }
 
-/** In which order a frame logged and called. */
+/** The order of a frame's logs and calls. */
 function orderingOf({ calls, logs }: CallFrame): Json[] {
   const ordering: Json[] = []
   let [log, call] = [0, 0]

@@ -1,4 +1,4 @@
-// Writing a dump: the whole chain as gzipped JSON in the form that anvil writes and reads.
+// Writes a dump: the whole chain as gzipped JSON in anvil's format.
 import { once } from 'node:events'
 import { createGzip } from 'node:zlib'
 import { DevchainError } from '../../core/errors.ts'
@@ -22,21 +22,19 @@ import { analyzedCode } from './analyzed.ts'
 import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 
-/** Bytes of JSON that a dump may have: more, nobody could read again. */
+/** Most bytes of JSON: a larger dump could not be read again. */
 const MAX_DUMP = 512 * 2 ** 20
 
-/** Characters of JSON that a block has at least, without transactions. */
+/** Least characters of JSON of an empty block. */
 const LEAST_BLOCK = 1_000
 
-/** Characters of JSON that go to the compressor at a time. */
+/** Characters of JSON per write to the compressor. */
 const PIECE = 2 ** 16
 
 /**
- * The accounts after the newest block and all blocks with their transactions, gzipped; of a fork the accounts that are known here
- * alone. Transactions are run again for the
- * frames that anvil wants to know of each.
- * @param historical true: also the accounts after each older block
- * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to be read again
+ * A fork's dump has only the accounts that are loaded here. Transactions are replayed for anvil's call frames.
+ * @param historical adds the accounts after each older block
+ * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to read again
  */
 export async function dumpState(chain: Replayed, historical = false): Promise<Uint8Array> {
   const { state, executor } = chain
@@ -79,7 +77,6 @@ async function* inPieces(sections: AsyncIterable<Iterable<string>>): AsyncIterab
   yield piece
 }
 
-/** The dump as text, in sections that are made part by part. */
 async function* jsonOf(
   chain: Replayed,
   historical: boolean,
@@ -117,7 +114,7 @@ function* endOf(state: ChainState, historical: boolean): IterableIterator<string
   yield '}'
 }
 
-/** A fork has none: its accounts stand for all that they are, and its blocks would follow on those of its network. */
+/** Empty for a fork, whose blocks need those of its network. */
 function ownBlocks({ canonical, network }: BlockTree): CanonicalChain {
   return network === undefined ? canonical : CanonicalChain.empty()
 }
@@ -135,10 +132,7 @@ function genesisOf({ origin, tree }: ChainState): World {
   return blockByNumber((origin ?? { tree }).tree, 0n)!.world
 }
 
-/**
- * The accounts of a world, and empty ones for those of the genesis that are gone: whoever loads the dump begins with a genesis,
- * too.
- */
+/** Includes empty accounts for deleted ones of the genesis, because a loader starts with its genesis. */
 function* accountsWith(world: World, genesis: World): IterableIterator<Account> {
   yield* accountsOf(world)
   for (const { address } of accountsOf(genesis)) {
@@ -146,7 +140,7 @@ function* accountsWith(world: World, genesis: World): IterableIterator<Account> 
   }
 }
 
-/** The newest block as contracts see it. Written out: limits and fees may be beyond what JavaScript counts exactly. */
+/** Written out because limits and fees may exceed JavaScript's exact numbers. */
 function environmentOf({ config }: ChainState, { block: { header } }: BlockRecord): string {
   const { number, timestamp, excessBlobGas = 0n } = header
   const hardfork = config.hardforkAt(number, timestamp)
@@ -185,7 +179,6 @@ function* storageParts({ storage }: Account): IterableIterator<string> {
   yield '}'
 }
 
-/** The worlds after blocks, as anvil keeps them: accounts with analyzed code, and their storage beside them. */
 function* olderStates(records: Iterable<BlockRecord>, genesis: World): IterableIterator<string> {
   yield '['
   let isFirst = true

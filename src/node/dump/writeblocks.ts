@@ -1,4 +1,4 @@
-// Blocks and transactions as a dump has them: members, names and forms are those of anvil.
+// Blocks and transactions in a dump, with anvil's names and formats.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import {
   bytesFromHex,
@@ -33,7 +33,7 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
   }
 }
 
-/** What came of each transaction of a block, with the frames of those that could be run again. One of an impersonated sender is there under the hash that anvil gives it as well. */
+/** Impersonated transactions appear under anvil's hash too. */
 export function dumpedOutcomes(
   { block, executed }: BlockRecord,
   traces: readonly (readonly Json[] | undefined)[],
@@ -50,7 +50,7 @@ export function dumpedOutcomes(
   })
 }
 
-/** The hash by which anvil knows a transaction: it mixes the sender into that of one that is impersonated. */
+/** Anvil's hash of an impersonated transaction includes the sender. */
 function foreignHash(transaction: Transaction): Hash {
   if (!isImpersonated(transaction)) return transaction.hash
   const { type, raw, from } = transaction

@@ -1,5 +1,4 @@
-// What a change of the chain means to those who listen: the one place where a difference of two states becomes
-// notifications. Filters and subscriptions both read it, so that they never tell different stories.
+// Turns the difference of two states into notifications, for filters and subscriptions alike.
 import type { Hash } from '../../core/hex.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -9,18 +8,18 @@ import type { StateChange } from '../ledger/change.ts'
 import { arrivedAfter, pooledByHash } from '../pool/pool.ts'
 import { type LogEntry, logsOf } from './logs.ts'
 
-/** In the order in which listeners get them: pending, removed logs, logs, heads. Found when first asked for. */
+/** Notifications go out in this order: pending, removed logs, logs, heads. Computed on read. */
 export interface Announcements {
-  /** Transactions that entered the pool with this change, mined at once or still there, in order of arrival. */
+  /** Transactions that entered the pool with this change, mined at once or not, in order of arrival. */
   readonly pending: readonly Transaction[]
-  /** Blocks whose logs went, the newest first, and then those whose logs came, the oldest first. */
+  /** Removed blocks, newest first, then new blocks, oldest first. */
   readonly logs: readonly BlockLogs[]
   readonly heads: BlockRange
 }
 
 export interface BlockLogs {
   readonly record: BlockRecord
-  /** True when the block was abandoned: its logs come as removed, the last first. */
+  /** The block was abandoned: its logs are removed, last first. */
   readonly removed: boolean
   readonly count: number
 }
@@ -62,8 +61,8 @@ function asRemoved(entry: LogEntry): LogEntry {
 }
 
 /**
- * Mined transactions carry no arrival number: those of new blocks are new when they neither waited before nor stood
- * in a block before. What a revert brings back into the pool arrived long ago.
+ * Mined transactions have no arrival number: those that were neither in the pool nor in an earlier block are new.
+ * Transactions that a revert returns to the pool are not.
  */
 function newTransactions({ before, after, head }: StateChange): Transaction[] {
   const isKnown = (hash: Hash): boolean =>

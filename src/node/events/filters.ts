@@ -1,4 +1,4 @@
-// Filters that callers poll: each keeps what happened since it was last asked.
+// Polled filters: each keeps what happened since its last poll.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -15,12 +15,12 @@ import { Journal } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
 export const DEFAULT_FILTER_LIMITS = {
-  /** Milliseconds without a poll after which a filter is gone. */
+  /** Milliseconds without a poll after which a filter expires. */
   timeoutMs: OPTIONS.filterTimeout.default as number,
   filters: 10_000,
-  /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
+  /** Most entries that wait for a filter's next poll; for log filters also all logs of abandoned blocks. */
   backlog: 100_000,
-  /** Blocks with logs that wait for the next poll of some log filter. */
+  /** Most blocks with logs that wait for a poll. */
   blocks: 1_000_000,
 }
 
@@ -35,23 +35,21 @@ interface Filter {
   readonly query: LogQuery | undefined
   /** Wall time in milliseconds. */
   lastPolled: number
-  /** The first block that `logs` looks at, for a log filter that begins at the newest block. */
+  /** The first block of a log filter that starts at the newest block. */
   since: bigint
-  /** What the first poll begins with, until then. */
   newest?: Hash | undefined
-  /** True until the first poll of a log filter that begins with what is stored already. */
+  /** True until the first poll of a log filter that starts with stored logs. */
   hasHistory?: boolean
 }
 
 /**
- * The poll filters of one chain. What happens is kept once, and a filter has a place in it, so that any number of filters
- * costs next to nothing until they are polled. A filter that nobody polls expires; expired ones are swept whenever filters
- * are used or fed, so no timer is needed. A revert does not touch filters: it reaches them as removed logs.
+ * Events are kept once and each filter has a position, so unpolled filters cost almost nothing. Expired filters are
+ * removed on use, without a timer. A revert only adds removed logs.
  */
 export class Filters {
   readonly #chain: Chain
   readonly #limits: FilterLimits
-  /** The one that was polled longest ago comes first. */
+  /** Least recently polled first. */
   readonly #filters = new Map<bigint, Filter>()
   readonly #journals: {
     readonly blocks: Journal<Hash>
@@ -84,13 +82,10 @@ export class Filters {
   }
 
   /**
-   * Listens to logs that match. Numbers in `from` and `to` bound the blocks that are listened to; tags do not, as
-   * whatever comes is newer than `latest` was.
-   * @param begin with what the first poll begins: with what is new, or with the logs that are stored already (`historyOf`)
-   * @returns the filter's id
-   * @throws {DevchainError} `INVALID_PARAMS` for a range that ends before it begins, `NOT_FOUND` for an unknown block hash,
-   *   `LIMIT_EXCEEDED` when there are too
-   *   many filters
+   * Block numbers bound the range; tags do not, because new blocks are later than `latest` was.
+   * @param begin the first poll returns only new logs, or also stored ones (`historyOf`)
+   * @throws {DevchainError} `INVALID_PARAMS` for a range that ends before it begins, `NOT_FOUND` for an unknown block
+   *   hash, `LIMIT_EXCEEDED` for too many filters
    */
   addLogFilter(query: LogQuery, begin: 'new' | 'stored' = 'new'): bigint {
     checkQuery(this.#chain.state, query)
@@ -115,9 +110,9 @@ export class Filters {
   }
 
   /**
-   * At once, unless there is much to look through.
-   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when more happened than may be
-   *   kept: that is dropped, and the next poll goes on from here
+   * A promise only when there is much to search.
+   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when too much happened: those
+   *   events are dropped
    */
   changes(id: bigint): MaybePromise<FilterChanges> {
     const filter = this.#polled(id)
@@ -135,14 +130,13 @@ export class Filters {
     }
     const hashes = this.#journals[kind].read(id)
     if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
-    // no more than `backlog` are kept
     return whenThere(collect(hashes, backlog), (all = []) => ({
       kind,
       hashes: newest === undefined ? all : [newest, ...all],
     }))
   }
 
-  /** The stored logs that the next poll of a filter begins with; undefined where it has none to begin with. */
+  /** The stored logs that the next poll returns first, if any. */
   historyOf(id: bigint): LogQuery | undefined {
     const { query, since, hasHistory } = this.#filters.get(id) ?? {}
     if (query === undefined || since === undefined || !hasHistory) return undefined
@@ -154,7 +148,7 @@ export class Filters {
     return { ...range, to: { kind: 'number', number: end } }
   }
 
-  /** Has the history of a filter looked for, which no other poll begins with then; unless that fails. Undefined: there is none. */
+  /** Finds a filter's stored logs once, for one poll; a failure leaves them to the next. Undefined: none are due. */
   async beginWith<T>(id: bigint, find: (history: LogQuery) => Promise<T>): Promise<T | undefined> {
     const history = this.historyOf(id)
     const filter = this.#filters.get(id)
@@ -175,7 +169,7 @@ export class Filters {
   }
 
   /**
-   * All stored logs in the range, delivered or not. `latest` as the beginning is the newest block of when the filter was made.
+   * All stored logs in the range. `latest` as its start means the newest block when the filter was made.
    * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `INVALID_PARAMS` for a filter of another kind
    */
   async logs(id: bigint, isAwaited?: IsAwaited): Promise<LogEntry[]> {
@@ -266,7 +260,7 @@ function missed(id: bigint, kept: string, limit: number): DevchainError {
   return new DevchainError('LIMIT_EXCEEDED', message, { limit })
 }
 
-/** The logs that a filter wants; undefined for those that it does not, and for blocks without any. */
+/** Undefined for logs that do not match, and for blocks without logs. */
 function* wantedLogs(
   query: LogQuery,
   blocks: Iterable<BlockLogs>,
@@ -283,7 +277,7 @@ function* wantedLogs(
   }
 }
 
-/** Numbers bound the blocks of a log filter. A block hash names one block, so nothing new ever matches but its removal. */
+/** A block hash names an existing block, so only its removal can match. */
 function isWanted(query: LogQuery, { header, hash }: Block): boolean {
   if (query.blockHash !== undefined && query.blockHash !== hash) return false
   const first = boundOf(query.from)
@@ -297,7 +291,6 @@ function boundOf(reference: BlockReference | undefined): bigint | undefined {
   return reference?.kind === 'tag' && reference.tag === 'earliest' ? 0n : undefined
 }
 
-/** The query with `latest` as its beginning replaced by the block that was the newest. */
 function storedRange(query: LogQuery, since: bigint): LogQuery {
   if (query.blockHash !== undefined) return query
   const isNamed = query.from !== undefined && boundOf(query.from) !== undefined

@@ -1,23 +1,23 @@
-// What happened on a chain, kept once for all who have yet to read it.
+// Shared events of a chain, kept until all readers have read them.
 
 export interface JournalBounds<Entry> {
   readonly entries: number
-  /** What all entries weigh together, and one of them: some hold on to what nothing else keeps any more. */
+  /** Limits of the total weight and of one entry: some entries keep data alive that nothing else needs. */
   readonly weight?: number
   readonly weightOf?: (entry: Entry) => number
 }
 
-/** The last entries that came: each is kept until all readers have read it, or it has to make room. */
+/** The last entries; old ones are dropped when it is full. */
 export class Journal<Entry> {
   readonly #bounds: Required<JournalBounds<Entry>>
-  /** Those that are forgotten stay in front for a while: to move the others each time would take long. */
+  /** Dropped entries stay in front for a while: removing them each time would be slow. */
   #entries: Entry[] = []
-  /** The position of the first of `#entries`; positions count all that ever came. */
+  /** The position of the first of `#entries`; positions count all entries ever. */
   #first = 0
-  /** The position of the first that is not forgotten. */
+  /** The position of the first entry that is not dropped. */
   #start = 0
   #weight = 0
-  /** What each reader reads next: the least comes first, as a reader goes to the end. */
+  /** Each reader's next position, least first, because a reader moves to the end. */
   readonly #next = new Map<bigint, number>()
 
   constructor(bounds: JournalBounds<Entry>) {
@@ -32,7 +32,6 @@ export class Journal<Entry> {
     return this.#end - this.#start
   }
 
-  /** A reader of what comes from now on. */
   add(reader: bigint): void {
     this.#next.set(reader, this.#end)
   }
@@ -42,7 +41,7 @@ export class Journal<Entry> {
     this.#tidy()
   }
 
-  /** All that came since this reader read; undefined when some of it is forgotten. Either way it reads on from here. */
+  /** New entries since the last read; undefined when some were dropped. Either way the reader moves to the end. */
   read(reader: bigint): readonly Entry[] | undefined {
     const from = this.#next.get(reader) ?? this.#end
     const entries = from < this.#start ? undefined : this.#entries.slice(from - this.#first)
@@ -59,7 +58,7 @@ export class Journal<Entry> {
     while (this.length > entries || this.#weight > weight) this.#drop(this.#start + 1)
   }
 
-  /** Puts entries in that are made for it: of more than are kept, none. */
+  /** Skips entries above the limit, and makes only the others. */
   pushAll(count: number, entryAt: (index: number) => Entry): void {
     if (count <= this.#bounds.entries) {
       for (let index = 0; index < count; index++) this.push(entryAt(index))

@@ -1,4 +1,4 @@
-// Questions about logs: which of the stored ones match a filter.
+// Searches stored logs for matches of a filter.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
@@ -14,17 +14,17 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
 
-/** Most logs that one answer may have, where the caller sets no other bound. */
+/** Default limit of logs in one result. */
 export const MAX_LOGS = 100_000
 
-/** Which logs are asked for (spec 2.6): a range of blocks or one block, and what the log must be like. */
+/** A range of blocks or one block, and the pattern of logs (spec 2.6). */
 export interface LogQuery {
   /** First block; undefined for `latest`. */
   readonly from?: BlockReference | undefined
   /** Last block, included; undefined for `latest`. */
   readonly to?: BlockReference | undefined
   readonly blockHash?: Hash | undefined
-  /** Any of these may have emitted the log; none means anybody. */
+  /** Emitters; empty matches any. */
   readonly addresses: readonly Address[]
   /** By position: null or no alternatives match anything, else any of the alternatives. */
   readonly topics: readonly TopicFilter[]
@@ -39,9 +39,8 @@ export interface LogEntry {
   readonly record: BlockRecord
   readonly transactionIndex: number
   readonly logIndex: number
-  /** True when its block is no longer part of the canonical chain. */
   readonly removed: boolean
-  /** True when `record` is the block that would be mined now: clients see null places. */
+  /** The block is the pending one: clients see null positions. */
   readonly pending?: boolean
 }
 
@@ -55,10 +54,7 @@ export function logsOf(record: BlockRecord): LogEntry[] {
   return entries
 }
 
-/**
- * True when a log is from one of the addresses and has the topics asked for (spec 2.6). A position that matches
- * anything also matches where the log has no topic at all, so nulls at the end of `topics` change nothing.
- */
+/** A wildcard also matches a missing topic, so nulls at the end of `topics` change nothing (spec 2.6). */
 export function matches(
   { addresses, topics }: Pick<LogQuery, 'addresses' | 'topics'>,
   log: Log,
@@ -70,10 +66,7 @@ export function matches(
   })
 }
 
-/**
- * Makes a test that is false when a block with a given bloom has certainly no log that matches, and true when it may
- * have. What is hashed is hashed once, not once a block.
- */
+/** The test has no false negatives. It hashes once, not for each block. */
 export function bloomTest({
   addresses,
   topics,
@@ -84,7 +77,7 @@ export function bloomTest({
   return (bloom) => groups.every((group) => group.some((bits) => hasBits(bloom, bits)))
 }
 
-/** Which bits of a bloom a value sets: three bytes at most, by position. */
+/** The bits that a value sets in a bloom: at most three bytes, by position. */
 interface BloomBits {
   readonly positions: readonly number[]
   readonly masks: readonly number[]
@@ -111,12 +104,10 @@ function isWildcard(
 }
 
 /**
- * The stored logs that match, oldest first. Blocks beyond the head are not there yet: a range that begins after the
- * newest block is empty.
- * @param pending the block that would be mined now, where the query's range reaches it; without it `pending` means
- *   the newest block
+ * Oldest first. A range beyond the newest block is empty.
+ * @param pending the pending block, if the range reaches it; without it `pending` means the newest block
  * @throws {DevchainError} `NOT_FOUND` for an unknown block hash, `INVALID_PARAMS` for a range that ends before it
- *   begins or is given besides a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match
+ *   begins or comes with a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match
  */
 export function queryLogs(
   state: ChainState,
@@ -142,7 +133,7 @@ interface LogSearch {
   readonly isAwaited?: IsAwaited | undefined
 }
 
-/** As `queryLogs` for the chain as it is now, the pending block's logs included where the range reaches it. */
+/** As `queryLogs` on the present chain, with the pending block if the range reaches it. */
 export async function findLogs(
   chain: Chain,
   query: LogQuery,
@@ -151,7 +142,7 @@ export async function findLogs(
   const reachesPending = isPending(query.from) || isPending(query.to)
   const pending = reachesPending ? await chain.pending(isAwaited) : undefined
   const { state } = chain
-  // a block that was mined meanwhile holds what was pending
+  // a block mined meanwhile holds the pending transactions
   const isNext = pending?.block.header.parentHash === headOf(state.tree).block.hash
   return queryLogs(state, query, limit, isNext ? pending : undefined)
 }
@@ -189,15 +180,14 @@ function* recordsOf(
   if (pending !== undefined && from <= end && end <= to) yield pending
 }
 
-/** A number as the index of a block, or as the one after the newest. */
 function indexOf({ length }: CanonicalChain, number: bigint): number {
   return number < BigInt(length) ? Number(number) : length
 }
 
-// by the arrays in which the list of blocks keeps its pieces: they go when the last list goes that has them
+// keyed by the arrays of the block list, so that entries go with the last list that has them
 const pieceBlooms = new WeakMap<readonly BlockRecord[], Uint8Array>()
 
-/** The bloom of 32 blocks: a search of 50,000 looks at 1,600 of them. A piece that still grows is not summed up. */
+/** The bloom of 32 blocks, so that searching 50,000 blocks checks 1,600. A piece that still grows has none. */
 function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
   if (piece.length < PIECE) return FULL_BLOOM
   const known = pieceBlooms.get(piece)
@@ -207,8 +197,10 @@ function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
   return bloom
 }
 
-/** First and last number of the range. Open ends that begin after the newest block are empty, not wrong; others that end
- * before they begin are wrong unless the chain behaves otherwise. */
+/**
+ * An open range that begins after the newest block is empty; other backward ranges fail unless the chain behaves
+ * otherwise.
+ */
 function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [bigint, bigint] {
   const first = numberOf(state, from, pending)
   const last = numberOf(state, to, pending)

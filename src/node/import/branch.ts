@@ -1,4 +1,4 @@
-// A branch that was made elsewhere: its blocks are validated beside the chain, which takes them over when they are heavier.
+// A foreign branch: validated beside the chain, which adopts it if it is heavier.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Executor } from '../../evm/executor.ts'
@@ -17,14 +17,13 @@ import type { Change } from '../ledger/change.ts'
 import { adoptBranch } from '../mining/reorganize.ts'
 import { BlockImport, onTop } from './importblocks.ts'
 
-/** Blocks in a row after one of the chain. The chain itself does not change until it adopts them. */
 export class Branch {
   readonly #blocks: BlockImport
   readonly #base: ChainState
-  /** Those after the block that the branch begins with, or after the last one that was adopted. */
+  /** Blocks that the chain has not adopted yet. */
   #records: BlockRecord[] = []
 
-  /** @param parent the block that the first one follows, of the chain or beside it */
+  /** @param parent the block before the first, canonical or not */
   constructor(state: ChainState, parent: BlockRecord) {
     this.#base = state
     const beside: BlockRecord[] = []
@@ -51,7 +50,7 @@ export class Branch {
   }
 
   /**
-   * Validates the next block in full. One that the chain knows from before is not run again.
+   * Skips the run of a block that the chain knows.
    * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`, also for a block that does not follow
    */
   async add(executor: Executor, block: EncodedBlock): Promise<void> {
@@ -74,8 +73,8 @@ export class Branch {
   }
 
   /**
-   * What a chain becomes with the blocks that wait: they are its newest where they are heavier than what it has; few
-   * that are not are kept beside it. Called within a command; where that is put in place, `adopted` is told.
+   * Runs in a command. Heavier blocks become the newest; otherwise a few are kept as side blocks. Call `adopted` once
+   * the change is committed.
    */
   adoptedBy(state: ChainState): Change<undefined> {
     const change = adoptBranch(state, this.#records)
@@ -86,7 +85,7 @@ export class Branch {
     return { ...change, state: onTop(state, { ...after, config }) }
   }
 
-  /** Forgets the blocks that are part of the chain now. */
+  /** Removes blocks that are now on the chain. */
   adopted({ tree }: ChainState): void {
     const last = this.#records.at(-1)
     if (last !== undefined && hashByNumber(tree, last.block.header.number) === last.block.hash) {

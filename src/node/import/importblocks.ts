@@ -1,4 +1,4 @@
-// Importing blocks: a file of concatenated RLP blocks, each validated in full and put into the tree.
+// Imports a file of concatenated RLP blocks, with full validation.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -14,20 +14,17 @@ import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktr
 import type { ChainState, Ruleset, Settings } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 
-/** What a file of blocks says about the genesis that they are built on. */
+/** What a file of blocks says about its genesis. */
 export interface Beginning {
   readonly hash: Hash
-  /** Seconds; undefined where the file leaves the genesis itself out. */
+  /** Seconds; undefined if the file lacks the genesis. */
   readonly timestamp: bigint | undefined
 }
 
-/** Milliseconds of import after which other work gets a turn. */
+/** Milliseconds of import before yielding. */
 const TURN_MS = 20
 
-/**
- * The genesis that the blocks of a file are built on, by its first block: block 0, or block 1 that names its parent.
- * Undefined for a file without blocks, or whose first is neither.
- */
+/** From block 0, or block 1 and its parent hash. Undefined for other files. */
 export function beginningOf(file: Uint8Array): Beginning | undefined {
   if (file.length === 0) return undefined
   const { header, hash } = readAt(file, 0, 0n).block
@@ -36,10 +33,9 @@ export function beginningOf(file: Uint8Array): Beginning | undefined {
 }
 
 /**
- * The state with the blocks of a file in its tree: the heaviest branch is the chain. Block 0 may be among them and must
- * then be the genesis; blocks that are known already are passed over. The first block settles whose rules the chain
- * follows (`ChainConfig.ruleset`), and settings for blocks mined on top follow the newest one.
- * @throws {DevchainError} `INVALID_BLOCK`: the number of the first invalid block, the rule that it breaks, and how
+ * The heaviest branch wins. Block 0, if present, must be the genesis; known blocks are skipped. The first block decides
+ * the ruleset (`ChainConfig.ruleset`), the newest one the settings.
+ * @throws {DevchainError} `INVALID_BLOCK` with the number of the first invalid block, the broken rule, and how
  */
 export async function importBlocks(
   executor: Executor,
@@ -59,10 +55,10 @@ export async function importBlocks(
   return onTop(state, blocks.state)
 }
 
-/** Blocks that are imported one after another into a state, which nobody else sees. */
+/** Imports blocks one by one into a private state. */
 export class BlockImport {
   readonly #weights: ProofWeights
-  /** With the blocks so far; not yet what follows from them for blocks to be mined: see `onTop`. */
+  /** Without updated settings for later blocks: see `onTop`. */
   state: ChainState
 
   constructor(state: ChainState) {
@@ -71,7 +67,7 @@ export class BlockImport {
   }
 
   /**
-   * Validates a block of whatever known parent in full, and puts it into the tree.
+   * Validates a block with any known parent and adds it.
    * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`; then the state stays as it is
    */
   async add(executor: Executor, block: EncodedBlock): Promise<void> {
@@ -95,7 +91,7 @@ function readAt(
   }
 }
 
-/** The error with the number of the block that it is about. */
+/** Adds the block's number to the error. */
 function ofBlock(number: bigint, error: unknown): unknown {
   if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) return error
   const { message, data } = error
@@ -138,9 +134,8 @@ interface Settled {
 }
 
 /**
- * Finds out whose rules the chain follows: those that its first block keeps. No block keeps both: before the merge the
- * state shows whether it was paid for, afterwards its difficulty. A chain of one's own that has none keeps its rules where
- * its genesis can be no network's.
+ * Detects the ruleset by the first block, which satisfies only one: rewards show it before the merge, difficulty after.
+ * A chain without difficulty stays `own` if its genesis can be no network's.
  */
 async function settle(
   executor: Executor,
@@ -166,24 +161,20 @@ async function settle(
   }
 }
 
-/** The error of a block that breaks the rules of networks and those of chains made here. */
 function ofBoth(byNetwork: DevchainError, byOwn: DevchainError): DevchainError {
   if (byNetwork.message === byOwn.message) return byNetwork
   const message = `${byNetwork.message}; by the rules of chains made here: ${byOwn.message}`
   return new DevchainError('INVALID_BLOCK', message, byNetwork.data)
 }
 
-/** The state under the rules of a network, whose fee market begins where EIP-1559 says; or as it is. */
+/** A network's base fee begins where EIP-1559 says. */
 function withRuleset(state: ChainState, ruleset: Ruleset): ChainState {
   if (ruleset === 'own') return state
   const config = { ...state.config, ruleset, initialBaseFee: INITIAL_BASE_FEE }
   return { ...state, config, settings: { ...state.settings, pinnedBaseFee: false } }
 }
 
-/**
- * Difficulty of the blocks up to each one, without that of uncles: what a merge by difficulty is about. Kept only where
- * there may be such a merge.
- */
+/** Total difficulty without uncles, for a merge by difficulty; kept only where one may come. */
 class ProofWeights {
   readonly #weights = new Map<Hash, bigint>()
   readonly #terminal: bigint | undefined
@@ -202,7 +193,7 @@ class ProofWeights {
     this.#weights.set(hash, before + header.difficulty)
   }
 
-  /** The state in which the merge has come, when `block` is the first after it. */
+  /** The state after the merge, when `block` is the first one after it. */
   merged(state: ChainState, { header }: EncodedBlock): ChainState {
     const weight = this.#weights.get(header.parentHash)
     if (this.#terminal === undefined || weight === undefined || weight < this.#terminal)
@@ -220,7 +211,7 @@ class ProofWeights {
   }
 }
 
-/** The state after all blocks: what follows from them for the blocks to be mined, and for the way back. */
+/** Sets what follows from the blocks: the settings of later blocks, and the reset state. */
 export function onTop(before: ChainState, after: ChainState): ChainState {
   const { config } = after
   if (before.tree === after.tree || config.ruleset === 'own') return after
@@ -229,7 +220,7 @@ export function onTop(before: ChainState, after: ChainState): ChainState {
   return { ...after, settings, origin: origin && { ...origin, config } }
 }
 
-/** Blocks mined on top of a network's chain go on as it does. */
+/** Later blocks continue with the network's gas limit and fees. */
 function settingsOnTop({ settings, tree }: ChainState): Settings {
   const { gasLimit, difficulty } = headOf(tree).block.header
   return { ...settings, blockGasLimit: gasLimit, difficulty }

@@ -1,4 +1,4 @@
-// Validating a block that was made elsewhere: its place, its uncles, and all that comes of running it.
+// Validates foreign blocks: position, uncles, and all results of running them.
 import { DevchainError } from '../../core/errors.ts'
 import { equalBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
@@ -34,13 +34,12 @@ const NETWORK_UNCLES = 2
 
 const WEI_PER_GWEI = 10n ** 9n
 
-/** Milliseconds of one block's work after which others have their turn. */
+/** Milliseconds of one block's work before yielding. */
 const TURN_MS = 10
 
 /**
- * Runs a block of whatever known parent and holds it against the rules of the chain (`config.ruleset`), all but the work
- * done for its difficulty.
- * @throws {DevchainError} `INVALID_BLOCK` whose message begins with the rule that the block breaks
+ * Applies all rules of the chain (`config.ruleset`) but proof of work.
+ * @throws {DevchainError} `INVALID_BLOCK` whose message begins with the broken rule
  */
 export async function validateBlock(
   executor: Executor,
@@ -97,7 +96,7 @@ export function placeOf(
   }
 }
 
-/** With turns for others: whoever sent them has to be found out. */
+/** Yields, because recovering senders is slow. */
 async function readTransactions(
   executor: Executor,
   { transactions }: EncodedBlock,
@@ -123,7 +122,7 @@ function readTransaction(raw: Uint8Array, index: number, { hardfork, own }: Plac
   }
 }
 
-/** What only a network asks of a transaction: here senders sign and spend as they like. */
+/** Checks that only a network makes: here senders may be impersonated. */
 function checkForNetwork({ type, chainId, gasLimit }: Transaction, hardfork: Hardfork): void {
   if (type === 0 && chainId !== undefined && !isAtLeast(hardfork, 'spuriousDragon')) {
     const message = `invalid signature: replay protection begins with spuriousDragon, the block is ${hardfork}`
@@ -135,15 +134,13 @@ function checkForNetwork({ type, chainId, gasLimit }: Transaction, hardfork: Har
   }
 }
 
-/** What is wrong with a transaction as what is wrong with its block. A bug stays a bug. */
+/** Makes a transaction's error the block's. Other errors are bugs and stay as they are. */
 function transactionError(error: unknown, index: number): unknown {
   if (!(error instanceof DevchainError)) return error
   return brokenRule('transaction', `number ${index}: ${error.message}`)
 }
 
-/**
- * Siblings of recent blocks, each included once: valid headers themselves, and neither an ancestor nor an uncle of one.
- */
+/** Uncles must be valid siblings of recent ancestors, each included once, and not ancestors themselves. */
 function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place): void {
   const { uncles } = block
   if (uncles.length === 0) return
@@ -191,14 +188,13 @@ function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] 
 export interface Result {
   readonly executed: readonly ExecutedTransaction[]
   readonly world: World
-  /** What the header has to say of the block's end. */
   readonly end: BlockEnd['fields']
   readonly requests: readonly Uint8Array[]
 }
 
 /**
- * Runs the transactions of a block on the world that its record has, its parent's, and all that comes before and after.
- * @throws {DevchainError} `INVALID_BLOCK` for a transaction that may not be there, or requests that no network takes
+ * Runs a block on the world of its record, which is its parent's, with system calls, rewards and withdrawals.
+ * @throws {DevchainError} `INVALID_BLOCK` for an invalid transaction or invalid requests
  */
 export async function runBlock(
   executor: Executor,
@@ -230,8 +226,8 @@ export async function runBlock(
 }
 
 /**
- * True for a block that no network can have made: it has a difficulty after the merge, or the chain has accounts of its
- * own from the genesis on. What contracts do there at whatever address is nobody's business.
+ * A block that no network can have made: it has a difficulty after the merge, or its genesis has accounts of its own.
+ * Contracts there may be anything.
  */
 function isOwnForSure({ config, accounts }: ChainState, { difficulty }: Header): boolean {
   return config.ruleset === 'own' && (difficulty > 0n || addresses(accounts).length > 0)
@@ -268,7 +264,7 @@ async function runTransactions(
   return { executed, world }
 }
 
-/** Credits what comes back from the beacon chain (EIP-4895). Nothing makes no account. */
+/** Withdrawals of the beacon chain (EIP-4895). A zero amount creates no account. */
 function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): World {
   return withdrawals
     .filter(({ amountGwei }) => amountGwei > 0n)

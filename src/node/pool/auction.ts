@@ -1,5 +1,5 @@
-// What waits, for many blocks one after another that take one transaction each: what senders offer is kept from block to
-// block. `Candidates` made anew for each block is right as well, but looks every sender up in the pool and in the state.
+// The pool for many consecutive blocks of one transaction each. It keeps senders' offers from block to block, which
+// saves the lookups of `Candidates`.
 import type { Address } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { effectiveTip } from '../../protocol/fees.ts'
@@ -15,10 +15,10 @@ import {
   pooledByNonce,
 } from './pool.ts'
 
-/** Hands out transactions for a block. After `best` either `advance` (it was taken) or `skip` is called. */
+/** After `best` the caller calls `advance` (the transaction was taken) or `skip`. */
 export interface Source {
   readonly best: Transaction | undefined
-  /** Under which the best may be in the block. */
+  /** Conditions of the best transaction. */
   readonly conditions?: Conditions | undefined
   readonly advance: () => void
   readonly skip: () => void
@@ -28,11 +28,10 @@ export interface AuctionBlock {
   readonly pool: Pool
   readonly world: World
   readonly block: Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
-  /** Whose nonces the block before used. */
+  /** Senders whose nonces the previous block used. */
   readonly used: readonly Address[]
 }
 
-/** Gives what waits for one block after another. */
 export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
   let auction: Auction | undefined
   return (next) => {
@@ -43,15 +42,15 @@ export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
 }
 
 /**
- * Hands out the transactions of a pool in the order of `Candidates`. Of each sender one transaction is offered at a time:
- * the one with the sender's nonce. No transaction may enter the pool meanwhile.
+ * Same order as `Candidates`. Each sender offers only the transaction with its next nonce. No transaction may enter the
+ * pool meanwhile.
  */
 export class Auction implements Source {
   #next: AuctionBlock
   readonly #offered = new Map<Address, PooledTransaction>()
-  /** Senders with code, whose nonces others can use up: an account that delegates to a contract may create some. */
+  /** Senders with code, whose nonces others can raise: a delegation may create contracts. */
   readonly #watched = new Set<Address>()
-  /** Senders whose transaction could not be taken in this block, but may be in the next. */
+  /** Senders whose transaction did not fit in this block, but may fit in the next. */
   #skipped: Address[] = []
   #best: Candidate | undefined
 

@@ -1,13 +1,12 @@
-// Batches of calls that were sent together, kept for a while: who sent one asks what came of it.
+// Recent batches of calls (EIP-5792), for status requests.
 import type { Hash } from '../../core/hex.ts'
 
-/** Calls that were sent together (EIP-5792), each as a transaction of its own. */
 export interface CallBatch {
   readonly id: string
   readonly chainId: bigint
-  /** How many calls it has. Where one failed, those after it were not sent. */
+  /** A failed call ends the batch: those after it were not sent. */
   readonly size: number
-  /** True: either all calls are in one block and succeeded, or none is in any. */
+  /** All calls are in one block and succeeded, or none is in any. */
   readonly isAtomic: boolean
   readonly hashes: readonly Hash[]
 }
@@ -16,7 +15,7 @@ export type CallBatches = readonly CallBatch[]
 
 export const MOST_CALLS = 1_000
 
-/** Batches that a chain keeps; older ones are forgotten, and their transactions are not. */
+/** Most batches that a chain keeps; dropping one keeps its transactions. */
 const MOST_BATCHES = 1_000
 
 export function withBatch(batches: CallBatches, batch: CallBatch): CallBatches {

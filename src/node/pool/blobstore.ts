@@ -1,9 +1,9 @@
-// Blobs that came with transactions, with what proves them, kept for a while.
+// Recent blobs of transactions, with their proofs.
 import type { Hash } from '../../core/hex.ts'
 import type { BlobSidecar } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 
-/** What came with a transaction: its blobs are in the order of its hashes. */
+/** In the order of the transaction's blob hashes. */
 interface KeptBlobs {
   readonly transaction: Hash
   readonly hashes: readonly Hash[]
@@ -12,7 +12,7 @@ interface KeptBlobs {
 
 export type BlobStore = readonly KeptBlobs[]
 
-/** Blobs that a chain keeps: 67 MB with their proofs. What snapshots hold beyond that goes with them. */
+/** Most blobs of a chain: 67 MB with their proofs. Snapshots may hold others. */
 export const BLOB_LIMIT = 512
 
 export function withBlobs(

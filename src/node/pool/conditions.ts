@@ -1,22 +1,22 @@
-// Conditions under which a transaction may be in a block, besides what every transaction has to keep.
+// Conditions of conditional transactions.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { accountAt, emptyStorage, slotValue, type World } from '../../state/world.ts'
 
-/** Conditions as senders set them, all of which must hold. @see https://eips.ethereum.org/EIPS/eip-7796 */
+/** All must hold. @see https://eips.ethereum.org/EIPS/eip-7796 */
 export interface Conditions {
-  /** The storage that accounts must have: its root, or words by slot. */
+  /** Expected storage: its root, or words by slot. */
   readonly accounts?: ReadonlyMap<Address, Hash | ReadonlyMap<bigint, bigint>> | undefined
-  /** Of the block, both included. */
+  /** Both bounds included. */
   readonly blockNumberMin?: bigint | undefined
   readonly blockNumberMax?: bigint | undefined
-  /** Seconds; of the block, both included. */
+  /** Seconds, both bounds included. */
   readonly timestampMin?: bigint | undefined
   readonly timestampMax?: bigint | undefined
 }
 
-/** Roots and slots that the conditions of one transaction may name. */
+/** Most roots and slots in one transaction's conditions. */
 const MAX_LOOKUPS = 1_000
 
 export function requireConditions(

@@ -1,4 +1,4 @@
-// Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
+// The transaction pool, by sender and nonce, and by hash. Admission rules are in admission.ts.
 
 import type { Address, Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
@@ -10,17 +10,17 @@ import { nonceAt, type World } from '../../state/world.ts'
 import type { Conditions } from './conditions.ts'
 
 /**
- * A waiting transaction; `arrival` counts all that ever entered the chain's pool. Those that came back from an abandoned
- * block have numbers below all others', 0 and less too.
+ * `arrival` numbers all transactions that ever entered the pool. Those returned by a reorg have lower numbers than all
+ * others, down to 0 and below.
  */
 export interface PooledTransaction {
   readonly transaction: Transaction
   readonly arrival: number
-  /** Under which it is mined. What comes back from an abandoned block has none any more. */
+  /** Gone for transactions that a reorg returned. */
   readonly conditions?: Conditions | undefined
 }
 
-/** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
+/** At most `POOL_LIMIT` transactions. Immutable. */
 export interface Pool {
   readonly size: number
   readonly lastArrival: number
@@ -32,7 +32,7 @@ export interface Pool {
 export interface SenderQueue {
   /** By nonce in decimal. */
   readonly byNonce: PersistentMap<string, PooledTransaction>
-  /** The nonces, as runs without a gap, in ascending order: the next free nonce is found without walking them. */
+  /** Ascending runs of nonces without a gap, to find the next free nonce quickly. */
   readonly runs: readonly NonceRun[]
 }
 
@@ -56,7 +56,6 @@ export function pooledByHash(pool: Pool, hash: Hash): PooledTransaction | undefi
   return pool.byHash.get(hash)
 }
 
-/** The waiting transaction of a sender with a nonce: what a new one with that nonce would replace. */
 export function pooledByNonce(
   pool: Pool,
   sender: Address,
@@ -71,12 +70,11 @@ export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
   return run?.to ?? nonce
 }
 
-/** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
+/** Replaces one with the same sender and nonce. Unchecked: see admission.ts. */
 export function withTransaction(pool: Pool, transaction: Transaction): Pool {
   return withConditional(pool, transaction, undefined)
 }
 
-/** As `withTransaction`, of one that is mined under conditions. */
 export function withConditional(
   pool: Pool,
   transaction: Transaction,
@@ -119,8 +117,8 @@ export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transactio
 }
 
 /**
- * The pool with transactions of blocks that were abandoned. They were there before all that wait, and come before them
- * again; listeners heard of them then. Where another waits with the same sender and nonce, that one stays.
+ * Returns transactions of abandoned blocks to the front of the pool, without notifying listeners again. A waiting one
+ * with the same sender and nonce wins.
  */
 export function withReturned(pool: Pool, transactions: readonly Transaction[]): Pool {
   const free = transactions.filter(({ from, nonce }) => !pooledByNonce(pool, from, nonce))
@@ -133,13 +131,13 @@ export function withReturned(pool: Pool, transactions: readonly Transaction[]): 
   )
 }
 
-/** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
+/** The sender's and the authorities' (EIP-7702). */
 export function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
   const authorities = authorizationList.map(authorityOf)
   return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
-/** Transactions of a sender that can never be mined, as their nonce is used up: lowest nonce first. */
+/** A sender's transactions with used nonces, lowest first. */
 export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
   const queue = pool.bySender.get(sender)
   if (queue === undefined) return []
@@ -153,8 +151,8 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
 }
 
 /**
- * As `withoutTransactions`, of transactions that are all in the pool.
- * @param yieldIfDue awaited after each that goes
+ * All must be in the pool.
+ * @param yieldIfDue awaited after each
  */
 export async function withoutMany(
   pool: Pool,
@@ -180,7 +178,7 @@ export function withoutStale(pool: Pool, world: World, senders: Iterable<Address
   return rest
 }
 
-/** What could be mined as far as nonces go, by sender, each sender's in order of nonce. */
+/** Transactions without a nonce gap, by sender and nonce. */
 export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
   return selectBySender(pool, (sender) => {
     const start = nonceAt(world, sender)
@@ -189,7 +187,7 @@ export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
   })
 }
 
-/** What waits behind a nonce that is missing, by sender, each sender's in order of nonce. */
+/** Transactions behind a nonce gap, by sender and nonce. */
 export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
   return selectBySender(pool, (sender) => {
     const end = nextNonce(pool, world, sender)
@@ -197,7 +195,7 @@ export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
   })
 }
 
-/** Those that entered after the arrival numbered `arrival`, in order of arrival. */
+/** In order of arrival. */
 export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
   const entries: PooledTransaction[] = []
   for (const [, entry] of pool.byHash.entries()) {
@@ -255,8 +253,8 @@ function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceR
 }
 
 /**
- * Hands out the transactions of a pool in the order in which a block takes them: highest tip first, then first come
- * first served, but a sender's always by nonce. For one use; the pool does not change.
+ * The pool in block order: highest tip first, then first come first served, but each sender by nonce. For one use; the
+ * pool does not change.
  */
 export class Candidates {
   readonly #pool: Pool
@@ -264,7 +262,7 @@ export class Candidates {
   /** A heap: the best is first, and no child is better than its parent. */
   readonly #heads: Candidate[] = []
 
-  /** @param block transactions that do not pay its prices wait, and so do their senders' later ones */
+  /** @param block transactions below its prices wait, with their sender's later ones */
   constructor(pool: Pool, world: World, block: BlockPrices) {
     this.#pool = pool
     this.#block = block
@@ -279,13 +277,12 @@ export class Candidates {
     return this.#heads[0]?.entry.conditions
   }
 
-  /** The best was taken: its sender's next one may come. */
   advance(): void {
     const taken = this.skip()
     if (taken !== undefined) this.#offer(taken.from, taken.nonce + 1n)
   }
 
-  /** The best cannot be taken: nothing of its sender can. */
+  /** Skips all of the sender's transactions. */
   skip(): Transaction | undefined {
     const first = this.#heads[0]
     const last = this.#heads.pop()
@@ -306,7 +303,6 @@ export class Candidates {
     this.#rise()
   }
 
-  /** Lets the last find its place above. */
   #rise(): void {
     const heads = this.#heads
     let at = heads.length - 1
@@ -318,7 +314,6 @@ export class Candidates {
     }
   }
 
-  /** Lets the first find its place below. */
   #sink(): void {
     const heads = this.#heads
     let at = 0
@@ -337,7 +332,6 @@ export class Candidates {
 
 type BlockPrices = Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
 
-/** True when a transaction offers as much as blobs cost, or has none. */
 export function paysBlobs(
   { blobs }: Transaction,
   { excessBlobGas, hardfork, blobRules }: BlockPrices,
@@ -351,7 +345,7 @@ export interface Candidate {
   readonly tip: bigint
 }
 
-/** True when a block takes one before the other: it tips more, or as much and came first. */
+/** Higher tip first, then earlier arrival. */
 export function isBetter(a: Candidate, b: Candidate): boolean {
   return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
 }

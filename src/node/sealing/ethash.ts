@@ -1,4 +1,4 @@
-// Ethash, off the main thread: it takes seconds to build the cache that a proof is checked with.
+// Ethash in a worker thread: building the cache takes seconds.
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -6,9 +6,9 @@ import type { Ethash as Engine } from '@ethereumjs/ethash'
 import { DevchainError } from '../../core/errors.ts'
 
 export interface EthashResult {
-  /** 32 bytes: what a proof has to give along with the nonce. */
+  /** 32 bytes that a proof gives with its nonce. */
   readonly mixDigest: Uint8Array
-  /** 32 bytes, to be read as an integer: what must not be above the target. */
+  /** 32 bytes, an integer that must not exceed the target. */
   readonly result: Uint8Array
 }
 
@@ -26,20 +26,20 @@ interface Waiting {
 
 const MAX_WAITING = 1000
 
-/** A thread that runs Ethash. It starts when it is first asked for, and keeps the cache of the newest epoch. */
+/** Starts on first use, and keeps the cache of the newest epoch. */
 export class Ethash {
   #worker: Worker | undefined
   #lastId = 0
   readonly #waiting = new Map<number, Waiting>()
 
-  /** Begins to build the cache for a block, so that it is there when the first proof is. */
+  /** Builds the cache for a block before the first proof arrives. */
   prepare(number: bigint): void {
     const nothing = new Uint8Array()
     const task: Task = { id: 0, number, sealHash: nothing, nonce: nothing }
     this.#started().postMessage(task)
   }
 
-  /** Runs Ethash on a block's seal hash (32 bytes) and a nonce (8 bytes). Throws `LIMIT_EXCEEDED` when too many wait. */
+  /** Takes a block's seal hash (32 bytes) and a nonce (8 bytes). Throws `LIMIT_EXCEEDED` when too many wait. */
   run(number: bigint, sealHash: Uint8Array, nonce: Uint8Array): Promise<EthashResult> {
     if (this.#waiting.size >= MAX_WAITING) {
       const message = `too many proofs of work wait to be checked: there may be ${MAX_WAITING} at a time`
@@ -51,7 +51,7 @@ export class Ethash {
     const result = new Promise<EthashResult>((resolve, reject) => {
       this.#waiting.set(task.id, { resolve, reject })
     })
-    // a check that somebody waits for keeps the process alive
+    // a pending check keeps the process alive
     worker.ref()
     worker.postMessage(task)
     return result
@@ -94,7 +94,7 @@ export class Ethash {
 }
 
 interface Modules {
-  /** It asks its store for a cache before it builds one, and gives it each that it built. */
+  /** It loads caches from its store and saves new ones there. */
   readonly Ethash: new (
     store: object,
   ) => Engine
@@ -102,8 +102,8 @@ interface Modules {
 }
 
 /**
- * What the thread does. Only the text of this function gets there, so it uses nothing but its parameters: as a file of its
- * own it could not be run from the sources.
+ * The worker's code. It is passed as text, so it may use only its parameters: a separate file would not run from the
+ * sources.
  */
 async function work(
   { parentPort, workerData }: typeof import('node:worker_threads'),
@@ -112,7 +112,7 @@ async function work(
   const { Ethash: Constructor } = await load(workerData.ethash)
   const { keccak_512 } = await load(workerData.sha3)
   const engine = new Constructor({ get: async () => undefined, put: async () => undefined })
-  // the package's own takes twice as long: its hash is an older one, and it makes a view of every row
+  // twice as fast as the package's, which uses an older hash and makes a view of every row
   engine.mkcache = (size, seed) => {
     const count = Math.floor(size / 64)
     const mixed = new Uint8Array(64)
@@ -129,7 +129,7 @@ async function work(
       }
     }
     engine.cache = rows
-    // what is returned would be made text for the store, which keeps nothing
+    // a return value would be serialized for the store, which keeps nothing
     return []
   }
   let turn: Promise<void> = Promise.resolve()

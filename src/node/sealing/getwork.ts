@@ -1,4 +1,4 @@
-// Work for miners: blocks that only lack a proof, kept until somebody brings one.
+// Work for miners: blocks without a proof, kept until one arrives.
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
@@ -27,7 +27,7 @@ import { adopt } from '../mining/reorganize.ts'
 import { Ethash } from './ethash.ts'
 
 export interface Work {
-  /** What the proof is for: the block without it. */
+  /** The hash of the block without its proof. */
   readonly sealHash: Hash
   readonly record: BlockRecord
   readonly parent: BlockRecord
@@ -36,16 +36,16 @@ export interface Work {
 export interface EthashWork {
   readonly sealHash: Hash
   readonly seedHash: Hash
-  /** The highest result that counts, as an integer. */
+  /** The highest valid result, as an integer. */
   readonly target: bigint
 }
 
 export interface MergedWork {
   readonly sealHash: Hash
-  /** The highest hash of a parent header that counts, as an integer. */
+  /** The highest valid hash of a parent header, as an integer. */
   readonly target: bigint
   readonly fees: bigint
-  /** True when the miner should leave what it works on: since its last work the parent changed, or fees rose by 10 %. */
+  /** Tells the miner to drop its work: the parent changed, or fees rose by 10 %. */
   readonly notify: boolean
   readonly parentHash: Hash
 }
@@ -60,18 +60,18 @@ export interface Imported {
 
 type Seal = Pick<Header, 'mixHash' | 'nonce'>
 
-/** Works that are kept until a proof comes; the oldest is forgotten first. */
+/** Most works kept; the oldest is dropped first. */
 const MAX_WORKS = 64
 
-/** Miners whose rates are kept; who has not reported for longest is forgotten first. */
+/** Most miners whose rates are kept; the longest silent is dropped first. */
 const MAX_MINERS = 1000
 
 /** How long a reported hash rate counts. */
 const RATE_MS = 60_000
 
 /**
- * The main network had Ethash to block 15,537,393. The cache grows with the height for ever: here it is 94 MB, and after
- * a jump of 10^12 blocks, which takes a moment, it would be terabytes.
+ * The main network left Ethash at block 15,537,393. The cache grows with the height: here to 94 MB, but to terabytes
+ * after a jump of 10^12 blocks.
  */
 const LAST_ETHASH_BLOCK = 18_000_000n
 
@@ -90,18 +90,18 @@ export class GetWork {
     chain.onClose(() => this.close())
   }
 
-  /** @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it */
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` for a block above the Ethash limit */
   async ethashWork(isAwaited?: IsAwaited): Promise<EthashWork> {
     const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { number, difficulty } = record.block.header
     checkEthash(number)
-    // a miner takes a while, and the cache is ready when it comes back
+    // the cache is ready when the miner returns
     this.#ethash.prepare(number)
     return { sealHash: hash, seedHash: seedHash(number), target: targetOf(difficulty) }
   }
 
   /**
-   * Takes a proof, which makes the next block, or one beside the chain when it comes late.
+   * A proof makes the next block, or a side block when it is late.
    * @returns false for unknown work, a wrong proof, or a block whose parent is gone
    * @throws {DevchainError} `LIMIT_EXCEEDED` as `ethashWork`, and when too many proofs wait
    */
@@ -128,8 +128,8 @@ export class GetWork {
   }
 
   /**
-   * @throws {DevchainError} `WORK_REJECTED` when its coinbase names no work or work that is not known, is not in the block,
-   * or the block's hash is above the target
+   * @throws {DevchainError} `WORK_REJECTED` when the coinbase names no known work or is not in the block, or the
+   *   block's hash is above the target
    */
   async submitMerged(proof: ParentProof): Promise<Imported> {
     const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.options.mergeMiningTag)
@@ -149,7 +149,7 @@ export class GetWork {
   }
 
   reportRate(miner: string, rate: bigint): void {
-    // a miner that reports again becomes the newest
+    // moves the miner to the newest end
     this.#rates.delete(miner)
     this.#rates.set(miner, { rate, at: this.#chain.environment.now() })
     dropOldest(this.#rates, MAX_MINERS)
@@ -192,7 +192,7 @@ export class GetWork {
   }
 }
 
-/** The state with a proved block; the clock goes on from it when it is the next block. */
+/** The clock continues from the block if it is the next one. */
 function imported(
   state: ChainState,
   { parent }: Work,
@@ -202,7 +202,7 @@ function imported(
   const { block } = record
   if (blockByHash(state.tree, block.hash) !== undefined) return { state, value: 'EXIST' }
   const known = blockByHash(state.tree, parent.block.hash)
-  // a block of the same hash whose accounts were changed by hand is another parent
+  // the parent's world was edited, so a block on it is another one
   if (known === undefined || stateRoot(known.world) !== stateRoot(parent.world)) {
     return { state, value: 'NO_PARENT' }
   }
@@ -215,7 +215,7 @@ function imported(
   return { state: { ...after, clock, settings }, value, dropped }
 }
 
-/** The block with its proof. What contracts learnt as PREVRANDAO while it ran is kept beside it. */
+/** Keeps the PREVRANDAO of the block's run beside the proof. */
 function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
   const { block, executed, world, totalDifficulty, signers } = record
   const { header, transactions, uncles } = block

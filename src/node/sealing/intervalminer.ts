@@ -1,4 +1,4 @@
-// The only timers of a node: they mine on an interval.
+// Interval mining: the only timers of a node.
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -6,8 +6,8 @@ import { mine } from '../commands/mine.ts'
 import { intervalOf, isSameRhythm, nextIntervalOf } from '../ledger/miningmode.ts'
 
 /**
- * The timer follows changes of the mining state, also those that a revert brings, and keeps no process alive.
- * @returns ends the schedule
+ * The timer follows the mining state, also through reverts, and does not keep the process alive.
+ * @returns stops it
  */
 export function scheduleMining(chain: Chain): () => void {
   const schedule = new Schedule(chain)
@@ -21,7 +21,6 @@ export function scheduleMining(chain: Chain): () => void {
   }
 }
 
-/** One timer, of which there is never a second. */
 class Schedule {
   readonly #chain: Chain
   #timer: NodeJS.Timeout | undefined
@@ -42,7 +41,7 @@ class Schedule {
     this.#timer = undefined
   }
 
-  /** @param last when the block before was due: the next one's time counts from it, so that blocks do not drift */
+  /** @param last when the last block was due: counting from there avoids drift */
   #armAfter(last: number): void {
     const { state, environment } = this.#chain
     const random = (): number => Number(bigintFromBytes(environment.random(4))) / 2 ** 32
@@ -54,7 +53,7 @@ class Schedule {
     const timer = setTimeout(
       () => {
         void this.#mine().finally(() => {
-          // a timer that was replaced meanwhile must not go on beside its replacement
+          // a replaced timer must not continue beside its replacement
           if (this.#timer !== timer) return
           this.#armAfter(due)
         })
@@ -77,7 +76,7 @@ class Schedule {
     try {
       await this.#chain.update(
         async (state, executor) => {
-          // stopped while this command waited for its turn
+          // mining stopped while this command waited
           if (intervalOf(state.mining) === undefined) return { state, value: undefined }
           const request = { now: environment.now(), bulk: execution.bulk }
           const { state: after, dropped } = await mine(executor, state, request)
@@ -93,10 +92,10 @@ class Schedule {
     }
   }
 
-  /** Reports an error once: a chain at the end of time fails at each interval with the same one. */
+  /** Reports each error once: a chain at the end of time fails at each interval with the same one. */
   #tell(error: unknown): void {
     if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
-    // a block that a reset or a revert took back was not to be
+    // a reset or revert cancelled the block
     else if (error.word !== 'ABANDONED' && error.message !== this.#failure) {
       this.#failure = error.message
       this.#chain.environment.onBug(error)

@@ -1,4 +1,4 @@
-// Which transactions may wait in the pool: each check in the order in which callers see its error.
+// Admission to the pool: the checks run in the order in which callers see their errors.
 import { DevchainError } from '../../core/errors.ts'
 import {
   isImpersonated as hasNoSignature,
@@ -47,10 +47,10 @@ interface AdmissionContext {
 
 type Check = (context: AdmissionContext, transaction: Transaction) => void
 
-/** A new transaction must offer at least this much more than the one it replaces, in percent. */
+/** Percent by which a replacement must raise the fees. */
 const PRICE_BUMP = 10n
 
-/** From what is wrong with the transaction alone to what is wrong with it now. */
+/** First what is wrong with the transaction itself, then with the present state. */
 const CHECKS: readonly Check[] = [
   checkUnknown,
   ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
@@ -73,8 +73,8 @@ const CHECKS: readonly Check[] = [
 ]
 
 /**
- * Checked in the order of `CHECKS`. A nonce that leaves a gap is welcome: the transaction waits until the gap is filled.
- * @param conditions under which it is mined, which the next block has to keep already
+ * A transaction with a nonce gap may wait until the gap is filled.
+ * @param conditions must already hold for the next block
  * @throws {DevchainError} with the word of the first check that fails
  */
 export function admit(
@@ -122,14 +122,14 @@ function checkGasLimit({ state }: AdmissionContext, { gasLimit }: Transaction): 
   requireBlockGas(gasLimit, state.settings.blockGasLimit)
 }
 
-/** One without a signature was let in by whoever read it: the account may be impersonated at another node. */
+/** The reader already accepted an unsigned one: another node may impersonate the account. */
 function checkSender({ state, sender, now }: AdmissionContext, transaction: Transaction): void {
   const { from } = transaction
   const needsNoKey = hasNoSignature(transaction) || isImpersonated(state.accounts, from, now)
   requireKeyedSender(from, sender, needsNoKey)
 }
 
-/** Where gaps may not wait, and blocks come with transactions, a transaction is the next of its sender. */
+/** Where gaps may not wait, instant mining needs the sender's next nonce. */
 function checkNonce({ state, sender }: AdmissionContext, transaction: Transaction): void {
   const mayWait = state.config.behaviour.gapsWait || !isInstant(state.mining)
   if (mayWait) requireUnusedNonce(transaction, sender, mayWait)
@@ -146,7 +146,7 @@ function checkBlobs({ state, rules }: AdmissionContext, transaction: Transaction
 }
 
 function checkFeeCap({ state, rules }: AdmissionContext, transaction: Transaction): void {
-  // where blocks come later the base fees may fall until then
+  // where blocks come later the base fee may fall until then
   const isUrgent = isInstant(state.mining)
   if (isUrgent || state.config.behaviour.poolAsksForBaseFee) {
     requireBaseFee(transaction, rules.baseFee)
@@ -193,7 +193,7 @@ function checkBlobReplacement(
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
 }
 
-/** The least price of a replacement: 10 % more, rounded up; from 0 anything positive. */
+/** 10 % more, rounded up; from 0 anything positive. */
 export function leastReplacement(price: bigint): bigint {
   return price === 0n ? 1n : (price * (100n + PRICE_BUMP) + 99n) / 100n
 }

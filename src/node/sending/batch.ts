@@ -1,4 +1,4 @@
-// Calls that a wallet sends together: each becomes a transaction, in the order of the calls.
+// Sends batches of calls (EIP-5792): each call becomes a transaction, in order.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
@@ -24,9 +24,9 @@ import { entered } from './send.ts'
 import { signedBy } from './sign.ts'
 
 export interface BatchOrder {
-  /** Undefined: it follows from the transactions. */
+  /** Derived from the transactions by default. */
   readonly id: string | undefined
-  /** Undefined: the first account. */
+  /** By default the first account. */
   readonly from: Address | undefined
   readonly chainId: bigint | undefined
   readonly isAtomic: boolean
@@ -41,10 +41,9 @@ export interface BatchStatus {
 }
 
 /**
- * Sends calls of an unlocked or impersonated account, each with the gas that it is estimated to need after those before
- * it. Under instant mining they are mined when the id is returned. An atomic batch is one block, and it is refused as a
- * whole where a call fails. Of another batch under instant mining each call is a block, and the calls after one that
- * failed are not sent. A call that the pool refuses refuses the batch: none is sent.
+ * Sends calls of an unlocked or impersonated account, each with its gas estimated after the calls before it. Instant
+ * mining mines them before this returns. An atomic batch is one block, refused if a call fails. Otherwise each call is
+ * a block, and the first failure stops the rest. If the pool refuses a call, none is sent.
  * @returns the id of the batch
  * @throws {DevchainError} `UNAUTHORIZED`, `UNSUPPORTED_CHAIN`, `DUPLICATE_BATCH`, `BATCH_TOO_LARGE`,
  *   `ATOMICITY_NOT_SUPPORTED`; where a call of an atomic batch fails, as `estimateGas`; and as `sendTransaction`
@@ -92,7 +91,6 @@ export function batchStatus({ batches, tree, pool }: ChainState, id: string): Ba
   return { batch, code: codeOf(), places }
 }
 
-/** @throws {DevchainError} `UNAUTHORIZED` for an account that this node cannot send for */
 export function requireOwn({ state, environment }: Chain, account: Address): void {
   const now = environment.now()
   if (keyOf(state.accounts, account, now) !== undefined) return
@@ -123,7 +121,7 @@ function checkOrder(chain: Chain, state: ChainState, order: BatchOrder): void {
   }
 }
 
-/** Each call with its gas. Asked before the command begins: within it an estimate would wait for its end. */
+/** Runs before the command: inside it an estimate would deadlock. */
 async function withGas(
   chain: Chain,
   calls: readonly TransactionRequest[],
@@ -153,7 +151,7 @@ type Send = (
   now: number,
 ) => Promise<Change<readonly Hash[]>>
 
-/** One transaction after the other; where they are mined at once, up to the first that fails. */
+/** Under instant mining it stops after the first failure. */
 const sendInTurn: Send = async (executor, given, requests, now) => {
   let state = given
   const hashes: Hash[] = []
@@ -183,7 +181,7 @@ const sendTogether: Send = async (executor, state, requests, now) => {
   for (const { failure, output } of mined.records.flatMap(({ executed }) => executed)) {
     if (failure !== undefined) throw executionError(failure, output)
   }
-  // a gap may be filled that others waited for
+  // the batch may fill a nonce gap of waiting transactions
   const { state: after, dropped } = await mineWaiting(executor, mined.state, now)
   return { state: after, value: transactions.map(({ hash }) => hash), dropped }
 }

@@ -1,4 +1,4 @@
-// Blobs that come with transactions: proven before these enter the pool, and found again.
+// Verifies the blobs of transactions before admission, and finds them later.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
@@ -17,7 +17,7 @@ import { type BlobStore, keptSidecar } from '../pool/blobstore.ts'
 import { pooledByHash } from '../pool/pool.ts'
 
 /**
- * Blobs are those of a transaction: as many as the next block would take, with its hashes and proofs that hold.
+ * Checks count, hashes and proofs against the next block's rules.
  * @throws {DevchainError} `TYPE_NOT_SUPPORTED` before cancun, else `INVALID_BLOBS`
  */
 export async function proveBlobs(
@@ -35,7 +35,7 @@ export async function proveBlobs(
   throw new DevchainError('INVALID_BLOBS', message)
 }
 
-/** @throws {DevchainError} as `proveBlobs` for a transaction of type 3 that came without its blobs */
+/** @throws {DevchainError} as `proveBlobs`, also for a blob transaction without its blobs */
 export async function requireProven(
   chain: Chain,
   { transaction, sidecar }: SentTransaction,
@@ -59,7 +59,7 @@ export function blobByHash(state: ChainState, hash: Hash): Uint8Array | undefine
   return kept?.sidecar.blobs[kept.hashes.indexOf(hash)]
 }
 
-/** Those of transactions that the chain knows: not of what was dropped, or left behind by a reorganization. */
+/** Excludes blobs of dropped transactions, and of those that a reorg left behind. */
 function keptBlobs({ blobs, tree, pool }: ChainState): BlobStore {
   return blobs.filter(
     ({ transaction }) =>

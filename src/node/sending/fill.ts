@@ -1,4 +1,4 @@
-// From a request to the transaction that it means: gas, nonce, type and fees are filled in where the caller left them out.
+// Makes a transaction of a request and fills in gas, nonce, type and fees.
 import { larger, smaller } from '../../core/bigints.ts'
 import { DevchainError, isInterruption, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
@@ -40,7 +40,7 @@ export async function fillTransaction(
   return filled(chain.state, { ...request, gas }, chain.environment.now())
 }
 
-/** The gas that a request gets. Asked before the command begins: within it an estimate would wait for its end. */
+/** Runs before the command: inside it an estimate would deadlock. */
 export async function gasFor(
   chain: Chain,
   request: TransactionRequest,
@@ -53,7 +53,7 @@ export async function gasFor(
   return estimatedGas(chain, request, failing, { isAwaited })
 }
 
-/** @param failing what becomes of a request that fails there: sent, it gets all the gas that it may have */
+/** @param failing `sent` gives a failing request all the gas it may have */
 export async function estimatedGas(
   chain: Chain,
   request: TransactionRequest,
@@ -74,7 +74,7 @@ function mostGas({ settings, config }: ChainState): bigint {
   return smaller(settings.blockGasLimit, transactionGasCap)
 }
 
-/** The transaction of a request on a state: its nonce follows on those that wait. */
+/** The nonce follows the sender's waiting transactions. */
 export function filled(state: ChainState, given: GasRequest, now: number): UnsignedTransaction {
   const { config, pool, tree } = state
   const request = withOnePrice(given, config.behaviour)
@@ -101,7 +101,7 @@ export function filled(state: ChainState, given: GasRequest, now: number): Unsig
   }
 }
 
-/** Where no price is given it is twice what blobs cost now: geth's measure. */
+/** By default twice the present blob price, as in geth. */
 function blobFieldsFor(
   state: ChainState,
   { to = null, blobs }: TransactionRequest,
@@ -116,7 +116,7 @@ function blobFieldsFor(
   return fields
 }
 
-/** Where a sender may be missing the first account sends. */
+/** The first account sends where the chain needs no sender. */
 export function withSender(
   { accounts, config }: ChainState,
   request: TransactionRequest,
@@ -147,7 +147,7 @@ export function checkRequest({ config }: ChainState, request: TransactionRequest
   checkType(request, isDynamic)
 }
 
-/** Members that a type cannot carry would be lost without a word. */
+/** Refuses members that the type cannot carry, which would be lost silently. */
 function checkType(request: TransactionRequest, isDynamic: boolean): void {
   const { accessList, authorizationList, blobs } = request
   const type = request.type ?? typeByLists(request)
@@ -171,7 +171,7 @@ function checkType(request: TransactionRequest, isDynamic: boolean): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Type and price. Where none is given and the base fee is above the default price, enough is offered to be mined. */
+/** By default enough to be mined, even if the base fee is above the default price. */
 function feesFor(
   state: ChainState,
   request: TransactionRequest,
@@ -195,7 +195,7 @@ function feesFor(
   }
   const wanted = maxPriorityFeePerGas ?? gasPrice ?? defaultTip
   const cap = maxFeePerGas ?? gasPrice ?? enough(wanted)
-  // a tip of the caller's is kept even when it is too high: the pool says so
+  // the pool reports a caller's tip that is too high
   const tip = maxPriorityFeePerGas ?? smaller(wanted, cap)
   return { type, maxFeePerGas: cap, maxPriorityFeePerGas: tip }
 }

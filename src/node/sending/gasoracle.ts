@@ -1,4 +1,4 @@
-// What gas costs: suggestions for those who ask before they send, and the history of fees.
+// Fee suggestions and fee history.
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
@@ -11,7 +11,7 @@ import { appendBlock, type BlockTree, blockByNumber, headOf } from '../ledger/bl
 import type { ChainState } from '../ledger/chainstate.ts'
 import { nextBlockEnvironment } from '../mining/environment.ts'
 
-/** Blocks whose tips a suggestion looks at, and tips per block: geth's numbers. */
+/** Blocks sampled for a suggestion, and tips per block: geth's numbers. */
 const SAMPLE_BLOCKS = 20
 const SAMPLES_PER_BLOCK = 3
 const SAMPLE_PERCENTILE = 60
@@ -20,29 +20,27 @@ const SAMPLE_PERCENTILE = 60
 const MAX_HISTORY = 1024n
 const MAX_PERCENTILES = 100
 
-/** Fees of a range of blocks. Each list begins with the oldest block. */
+/** Each list begins with the oldest block. */
 export interface FeeHistory {
   readonly oldestBlock: bigint
-  /** Wei per gas; one more than there are blocks: the last is of the block after the newest. */
+  /** Wei per gas, with one more entry for the block after the newest. */
   readonly baseFeePerGas: readonly bigint[]
   readonly gasUsedRatio: readonly number[]
   readonly baseFeePerBlobGas: readonly bigint[]
   readonly blobGasUsedRatio: readonly number[]
-  /** For each block the tip, in wei per gas, at each percentile of the gas used; only when percentiles were asked. */
+  /** Tips in wei per gas, by block and percentile of the gas used; only if percentiles were requested. */
   readonly reward: readonly (readonly bigint[])[] | undefined
 }
 
-/** The base fee of the block that would be mined now, in wei per gas; 0n before london. */
+/** Wei per gas; 0n before london. */
 export function upcomingBaseFee(state: ChainState): bigint {
   return environmentAfterHead(state).baseFee
 }
 
 /**
- * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
- * tip as recent blocks got it. Never below the settings' price and tip, or where both are open the chain's usual price, nor
- * below what the pool wants; nor below the newest
- * block's base fee, as calls on that block may name it; nor, where fees follow a market, below what a full block makes of
- * the next base fee, as somebody else may send one before the price is used.
+ * A price in wei per gas that is mined now: the next base fee, plus the suggested tip under EIP-1559. Its lower bounds
+ * are the settings (or the chain's usual price), the pool's minimum, and the newest block's base fee, for calls on that
+ * block. Under EIP-1559 it also covers the base fee after a full block.
  */
 export function gasPrice(state: ChainState): bigint {
   const { baseFee, gasLimit, hardfork } = environmentAfterHead(state)
@@ -59,7 +57,7 @@ export function gasPrice(state: ChainState): bigint {
   return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
 }
 
-/** What to offer on top of the next base fee: the tip of recent blocks or of the settings, or as much as their price wants. */
+/** The tip of recent blocks or of the settings, or as much as their price requires. */
 export function maxPriorityFeePerGas(state: ChainState): bigint {
   const { gasPrice: least, minGasPrice, tip } = state.settings
   const baseFee = upcomingBaseFee(state)
@@ -67,9 +65,9 @@ export function maxPriorityFeePerGas(state: ChainState): bigint {
 }
 
 /**
- * The tip that most of the cheapest recent transactions paid, as geth suggests it: the 60th percentile of the three
- * lowest tips of each of the last 20 blocks. 0n where the base fee is pinned, as nobody competes there. On a fork only blocks
- * that were mined here count: for those of the network nobody's transactions compete here, and whole blocks would be fetched.
+ * Geth's suggestion: the 60th percentile of the three lowest tips of each of the last 20 blocks. 0n with a pinned base
+ * fee, where nobody competes. A fork counts only local blocks: fetching the network's would be slow, and their senders
+ * do not compete here.
  */
 function suggestedTip({ tree, settings, config }: ChainState): bigint {
   if (settings.pinnedBaseFee || !config.behaviour.offersPaidTip) return 0n
@@ -81,7 +79,7 @@ function suggestedTip({ tree, settings, config }: ChainState): bigint {
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }
 
-/** `count` blocks, fewer at the beginning of the chain, of which `newest` is the last. Oldest first. */
+/** At most `count` blocks up to `newest`, oldest first. */
 function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {
   const records = [newest]
   let number = newest.block.header.number - 1n
@@ -110,7 +108,7 @@ function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: big
 /**
  * @param newest a canonical block, or the pending one
  * @param percentiles each 0 to 100, ascending; undefined leaves `reward` out
- * @throws {DevchainError} `INVALID_PARAMS` for a count outside 1 to 1024 or percentiles that are not as they should be
+ * @throws {DevchainError} `INVALID_PARAMS` for a count outside 1 to 1024 or invalid percentiles
  */
 export function feeHistory(
   state: ChainState,
@@ -140,7 +138,7 @@ function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; b
   if (next !== undefined) {
     return { baseFee: next.baseFeePerGas ?? 0n, blobFee: blobFeeOf(state, next) }
   }
-  // the pending block takes the fee that was set for the next block only
+  // only the pending block uses a base fee set for the next block
   const isPending = parentHash === headOf(tree).block.hash
   const afterPending = { ...settings, nextBaseFee: undefined }
   const end = isPending
@@ -159,7 +157,7 @@ function environmentAfterHead(state: ChainState): BlockEnvironment {
   return nextBlockEnvironment(state, Number(after) * 1000, after)
 }
 
-/** Wei per blob gas at a block; 0n before cancun. */
+/** Wei per blob gas; 0n before cancun. */
 export function blobFeeOf(
   { config }: ChainState,
   { number, timestamp, excessBlobGas }: Header,
@@ -196,7 +194,7 @@ function checkPercentiles(percentiles: readonly number[]): void {
   })
 }
 
-/** The tip at which each percentile of the block's gas was bought, cheapest gas first; zeros for an empty block. */
+/** The tip at each percentile of the block's gas, cheapest first; zeros for an empty block. */
 function rewards(record: BlockRecord, percentiles: readonly number[]): bigint[] {
   const tips = paidTips(record).sort((a, b) => ascending(a.tip, b.tip))
   return percentiles.map((percentile) => {

@@ -1,4 +1,4 @@
-// Where transactions are, and waiting until one is in a block.
+// Finds transactions in blocks, and waits for inclusion.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -49,9 +49,8 @@ export type Sent =
   | { readonly place?: undefined; readonly waiting: Transaction }
 
 /**
- * The transaction of a sender and a nonce. Nonces only rise from block to block, so that a few looks at old worlds
- * find the block; where somebody set one back by hand, what was sent before is not found.
- * @returns undefined when there is none: authorizations and creations by contracts use nonces up as well
+ * Binary search over old worlds, because nonces only rise. Transactions before a nonce set back by hand are not found.
+ * @returns undefined when there is none: authorizations and creations by contracts use nonces too
  */
 export function sentWithNonce(
   { tree, pool }: ChainState,
@@ -72,7 +71,7 @@ function placeOf(tree: BlockTree, sender: Address, nonce: bigint): TransactionPl
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const record = canonical.at(middle)!
-    // a chain may have been loaded without its older states: then there is only to look at what was sent
+    // a loaded chain may lack its older states: then only a scan helps
     if (record.isStateless === true) return placeAmong(canonical.filled(), sender, nonce)
     if (nonceAt(record.world, sender) > nonce) high = middle
     else low = middle + 1

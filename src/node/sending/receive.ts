@@ -1,4 +1,4 @@
-// Transactions that others send on: each that may wait here does so.
+// Admits transactions that peers forward.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeSent, type SentTransaction } from '../../protocol/transactions/sidecar.ts'
@@ -22,13 +22,13 @@ interface RefusedTransaction {
 
 export interface Received {
   readonly refused: readonly RefusedTransaction[]
-  /** Those that were here, and whose blobs were not. */
+  /** Known transactions whose blobs were missing until now. */
   readonly completed: readonly Hash[]
 }
 
 const NOTHING: Received = { refused: [], completed: [] }
 
-/** @param mayBeImpersonated true: its sender may stand in place of a signature, where blocks of this chain may have that */
+/** @param mayBeImpersonated accepts a sender in place of a signature, where the chain's rules allow it */
 export async function readReceived(
   chain: Chain,
   raw: Uint8Array,
@@ -40,7 +40,7 @@ export async function readReceived(
   return sent
 }
 
-/** @param mines true: instant mining mines them; else they wait for a block that comes for another reason */
+/** @param mines false leaves them to a later block even under instant mining */
 export function receiveTransactions(
   chain: Chain,
   sent: readonly SentTransaction[],

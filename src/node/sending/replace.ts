@@ -1,4 +1,4 @@
-// Sending a transaction that waits once more, for another price or with another gas limit, in its own place.
+// Replaces a waiting transaction with a new price or gas limit.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
@@ -11,19 +11,18 @@ import { leastReplacement } from './admission.ts'
 import { sentWithNonce } from './inclusion.ts'
 import { sendProven } from './send.ts'
 
-/** What a replacement has of its own; left out or 0n it is that of the transaction that waits. */
+/** Undefined or 0n keeps the waiting transaction's value. */
 export interface FeeFields {
-  /** Wei per gas; of types 2 to 4 the fee and the tip. */
+  /** Wei per gas; for types 2 to 4 the fee and the tip. */
   readonly gasPrice?: bigint | undefined
   readonly gasLimit?: bigint | undefined
 }
 
 /**
- * Replaces the waiting transaction of a sender and a nonce by one that differs in its price and gas limit alone. What else
- * the request says has to be as it is in the one that waits. One with blobs offers as much more for these as it has to.
- * @returns hash of the new one
- * @throws {DevchainError} `INVALID_PARAMS` for a request without sender or nonce, or of another transaction; `NOT_FOUND`
- *   when none waits; else as `sendTransaction`: `REPLACEMENT_UNDERPRICED` when it does not offer 10 % more
+ * All else in the request must match the waiting transaction. Blob fees rise as far as they must.
+ * @returns the new hash
+ * @throws {DevchainError} `INVALID_PARAMS` for a request without sender or nonce, or that differs otherwise;
+ *   `NOT_FOUND` when none waits; else as `sendTransaction`: `REPLACEMENT_UNDERPRICED` when it does not offer 10 % more
  */
 export async function resend(
   chain: Chain,
@@ -75,7 +74,7 @@ function membersOf(request: TransactionRequest): Readonly<Record<string, unknown
     maxPriorityFeePerGas,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
-    // members in one order, as the texts are compared
+    // in fixed order, because the texts are compared
     accessList: accessList?.map(({ address, storageKeys }) => ({ address, storageKeys })),
     authorizationList: authorizationList?.map((given) => ({
       chainId: given.chainId,

@@ -1,4 +1,4 @@
-// Sending: a request is filled in, signed and put into the pool in one step, and mined at once where that is due.
+// Sends transactions: fill in, sign, add to the pool, and mine if due, in one command.
 
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash } from '../../core/hex.ts'
@@ -29,12 +29,12 @@ export interface Sent {
 }
 
 interface Attachments {
-  /** Proven; undefined when it has no blobs, or they are no longer kept. */
+  /** Verified; undefined without blobs, or when they are no longer kept. */
   readonly sidecar?: BlobSidecar | undefined
   readonly conditions?: Conditions | undefined
 }
 
-/** A request with its gas: it becomes a transaction when its turn has come, as its nonce follows on those before it. */
+/** The nonce is set in the command, after earlier requests. */
 interface Prepared extends Attachments {
   readonly request: GasRequest
   readonly signer: Signer
@@ -45,13 +45,12 @@ export interface Signed extends Attachments {
 }
 
 /**
- * Fills in, signs and sends a transaction. Requests made in parallel get consecutive nonces. Under instant mining the block
- * is in place when the hash is returned.
- * @param signer `nobody`: as though the sender were impersonated
- * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` where the sender signs; `INVALID_PARAMS` for members that do
- *   not go together; `INVALID_BLOBS` for blobs that are missing or not proven; the words of admission.ts; on a chain that
- *   throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data `{hash, data}`: the hash of the mined
- *   transaction, and the returned bytes in hex
+ * Concurrent requests get consecutive nonces. Under instant mining the block exists when the hash is returned.
+ * @param signer `nobody`: as if the sender were impersonated
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED` where the sender signs; `INVALID_PARAMS` for
+ *   contradictory members; `INVALID_BLOBS` for missing or invalid blobs; the errors of admission.ts; on a chain that
+ *   throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data `{hash, data}`: the mined transaction's hash
+ *   and the returned hex
  */
 export async function sendTransaction(
   chain: Chain,
@@ -62,7 +61,7 @@ export async function sendTransaction(
   return sendProven(chain, request, await provenSidecar(chain, request), isAwaited, signer)
 }
 
-/** As `sendTransaction`, with blobs that are proven to be those of the request's hashes; undefined where it has none. */
+/** As `sendTransaction`, with verified blobs. */
 export async function sendProven(
   chain: Chain,
   given: TransactionRequest,
@@ -75,7 +74,7 @@ export async function sendProven(
   return submit(chain, { request: { ...request, gas }, signer, sidecar }, isAwaited)
 }
 
-/** As `sendTransaction`, with the key that the passphrase opens, whether the account is locked or not. Throws also `WRONG_PASSPHRASE`. */
+/** The passphrase opens the key even if the account is locked. Throws also `WRONG_PASSPHRASE`. */
 export async function sendWithPassphrase(
   chain: Chain,
   request: TransactionRequest,
@@ -87,12 +86,11 @@ export async function sendWithPassphrase(
 }
 
 /**
- * Sends a transaction that the caller has signed, one of type 3 with its blobs. Under instant mining the block is in
- * place when the hash is returned.
- * @param conditions where the next block does not keep them, the transaction is refused; where a later one does not, it
- *   leaves the pool
- * @throws {DevchainError} as `decodeSent` and `sendTransaction`; `CONDITIONS_NOT_MET`, and `LIMIT_EXCEEDED` for conditions
- *   that are too many
+ * Sends a signed transaction; type 3 comes with its blobs. Under instant mining the block exists when the hash is
+ * returned.
+ * @param conditions must hold in the next block, or the send fails; if a later block breaks them, the pool drops it
+ * @throws {DevchainError} as `decodeSent` and `sendTransaction`; `CONDITIONS_NOT_MET`, and `LIMIT_EXCEEDED` for too
+ *   many conditions
  */
 export async function sendRawTransaction(
   chain: Chain,
@@ -106,7 +104,7 @@ export async function sendRawTransaction(
   return submit(chain, { ...sent, conditions }, isAwaited)
 }
 
-/** @param isAwaited false once its caller is gone: what still runs is given up, and the transaction is nowhere */
+/** @param isAwaited false once the caller is gone: cancels the run, and nothing is sent */
 async function submit(
   chain: Chain,
   given: Prepared | Signed,

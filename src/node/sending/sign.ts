@@ -1,4 +1,4 @@
-// Signing requests: with the key of an unlocked account, one that a passphrase opens, or in the name of an impersonated one.
+// Signs requests with an unlocked key, a passphrase's key, or for an impersonated account.
 import { DevchainError } from '../../core/errors.ts'
 import { type BlobSidecar, encodeSent } from '../../protocol/transactions/sidecar.ts'
 import {
@@ -20,7 +20,7 @@ import {
   withSender,
 } from './fill.ts'
 
-/** Who signs a request: its unlocked or impersonated sender, nobody, or a key that was opened for it. */
+/** The unlocked or impersonated sender, nobody, or a key that was opened for the request. */
 export type Signer = 'sender' | 'nobody' | { readonly key: Uint8Array }
 
 export function signedBy(
@@ -40,9 +40,9 @@ export function signedBy(
 }
 
 /**
- * Fills in and signs a transaction without sending it. An impersonated account has no key to sign with.
- * @param passphrase opens the key, whether the account is locked or not; undefined: the account is unlocked
- * @returns its encoding, ready to be sent: with the blobs that came with the request
+ * Fills in and signs a transaction without sending it. Impersonated accounts cannot sign.
+ * @param passphrase opens the key even if the account is locked; undefined needs an unlocked account
+ * @returns its encoding for sending, with the blobs of the request
  * @throws {DevchainError} `UNKNOWN_ACCOUNT`, `ACCOUNT_LOCKED` or `WRONG_PASSPHRASE`, or `INVALID_PARAMS`
  */
 export async function signRequest(
@@ -64,7 +64,7 @@ export async function signRequest(
   return encodeSent(transaction, sidecar)
 }
 
-/** The blobs that a request has to come with, proven; undefined where it is for no transaction of type 3. */
+/** The verified blobs of a blob request; undefined for other types. */
 export async function provenSidecar(
   chain: Chain,
   request: TransactionRequest,
