@@ -12,9 +12,7 @@ import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
 export interface ChainOptions extends Some<ChainParameters> {
   readonly genesis?: Genesis | undefined
   readonly predeploys?: Predeploys | undefined
-  /** Concatenated RLP blocks that follow the genesis. */
   readonly blocks?: Uint8Array | undefined
-  /** Private keys in place of those from the mnemonic. */
   readonly keys?: readonly Uint8Array[] | undefined
   readonly extraData?: Uint8Array | undefined
   /** Parameter N of scrypt for keys that the node encrypts: 8192 by default. */
@@ -33,7 +31,6 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly unsaid?: Unsaid | undefined
 }
 
-/** @param state with the forked block as its head */
 export type RunFirst = (state: ChainState, executor: Executor) => Promise<World>
 
 /** Values that a genesis file may set. The difficulty is for blocks from paris on. */

@@ -154,7 +154,6 @@ function emptyState(
   }
 }
 
-/** The state of a fork; if the fork point is within a block, after running its earlier transactions. */
 async function beginningOfFork(
   options: StateOptions,
   fork: ForkBase,

@@ -12,7 +12,6 @@ export interface Node {
   readonly getWork: GetWork
 }
 
-/** @throws {DevchainError} as `createChain` */
 export async function createNode(options: ChainOptions = {}): Promise<Node> {
   const chain = await createChain(options)
   const { filterTimeout } = chain.state.config.options

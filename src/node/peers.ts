@@ -1,7 +1,6 @@
 // The peers of a chain, as other rooms see them; the links themselves (src/link) load when needed.
 import type { Hash } from '../core/hex.ts'
 
-/** The path of links on the server's port. */
 export const LINK_PATH = '/.link'
 
 export interface SyncStatus {
@@ -24,7 +23,6 @@ export interface PeerInfo {
   readonly head: Hash
   readonly number: bigint
   readonly totalDifficulty: bigint
-  /** Cut off by devchain_partition. */
   readonly isHeld: boolean
   readonly latencyMs: number | undefined
 }
@@ -80,7 +78,6 @@ export interface Peers {
   readonly self: OwnNode
   /** Linked peers that are not cut off, the oldest link first. */
   list(): readonly PeerInfo[]
-  /** Includes those that are cut off. */
   all(): readonly PeerInfo[]
   queueSize(): number
   syncing(): SyncStatus | undefined
@@ -110,9 +107,7 @@ export interface Peers {
 
 /** Loads the peers of a chain at the first link or query. */
 export interface PeersDoor {
-  /** Undefined while nothing was ever linked, banned or counted. */
   readonly now: Peers | undefined
-  /** False with --no-link. */
   readonly takesLinks: boolean
   readonly load: () => Promise<Peers>
 }

@@ -24,13 +24,11 @@ export interface AccountBook {
   readonly held: PersistentMap<Address, HeldAccount>
   readonly order: readonly Address[]
   readonly impersonated: PersistentMap<Address, true>
-  /** When true, transactions from any account are sent as if signed. */
   readonly autoImpersonate: boolean
   /** Signatures that contracts accept as an account's, whatever key made them. */
   readonly signers: Signers
 }
 
-/** An account that the node can sign or send for, once it is unlocked. */
 export interface HeldAccount {
   readonly address: Address
   /**
@@ -197,7 +195,6 @@ export function impersonateSignature(
   return { ...book, signers: book.signers.set(key, signer) }
 }
 
-/** Undefined when there are none, which spares callers the lookup. */
 export function signersOf({ signers }: AccountBook): Signers | undefined {
   return signers.size === 0 ? undefined : signers
 }

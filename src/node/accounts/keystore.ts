@@ -21,7 +21,6 @@ export interface EncryptionOptions {
   readonly random: (length: number) => Uint8Array
 }
 
-/** Encrypts a 32-byte private key, off the main thread. */
 export async function encryptKey(
   privateKey: Uint8Array,
   passphrase: string,

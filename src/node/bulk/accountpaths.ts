@@ -16,7 +16,6 @@ export interface LiveAccount {
 
 export interface AccountPaths {
   readonly accounts: readonly LiveAccount[]
-  /** The jobs that hash all nodes above the accounts, in order. */
   readonly above: readonly number[]
 }
 

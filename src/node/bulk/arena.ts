@@ -38,7 +38,6 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     this.#bytes = new Uint8Array(this.exports.memory.buffer)
   }
 
-  /** The memory; a new array after it grew. */
   get bytes(): Uint8Array {
     if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer)
     return this.#bytes

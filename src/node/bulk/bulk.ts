@@ -22,7 +22,6 @@ import type { Mined, MineOptions } from '../mining/miner.ts'
 import { BATCH } from './runlog.ts'
 import type { RunMiner } from './runminer.ts'
 
-/** Shorter runs are mined block by block. */
 const MIN_RUN = 32
 
 /**
@@ -163,7 +162,6 @@ function takeTemplate(state: ChainState, head: BlockRecord, now: number): HeadTe
   return template.pool === pool ? template : { ...template, pool }
 }
 
-/** Most slots in the rings of system contracts. */
 function slotsOf({ canonical }: BlockTree): number {
   return 2 * Math.min(Number(RING), canonical.length)
 }

@@ -14,7 +14,6 @@ import {
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { parentHashAt, type RunContents } from '../mining/runrecords.ts'
 
-/** The storage of both contracts after a block. */
 interface RingStorages {
   readonly time: Trie<StorageSlot>
   readonly hashes: Trie<StorageSlot>
@@ -74,7 +73,6 @@ export class RingWorlds {
     return storages
   }
 
-  /** The storages after block `last`, given those before block `first`. */
   #after({ time, hashes }: RingStorages, first: number, last: number): RingStorages {
     const [run, writes] = [this.#run, this.#writes]
     const number = run.template.parent.block.header.number + 1n

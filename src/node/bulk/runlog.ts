@@ -5,10 +5,8 @@ export const ENTRY = 72
 const HASH = 8
 const ROOT = 40
 
-/** Most blocks mined at once before other work gets a turn. */
 export const BATCH = 64
 
-/** Blocks in one piece of memory. */
 export const CHUNK = 512
 
 /**

@@ -44,9 +44,7 @@ export class RunMiner {
   readonly #seed: number
   readonly #seedLength: number
   readonly #parameters: number
-  /** Where `BATCH` blocks go, in the format of the run's log. */
   readonly #blocks: number
-  /** True when the tries can't follow the chain any more. */
   #isLost = false
 
   constructor(template: RunTemplate, writes: SystemWrites) {

@@ -26,7 +26,6 @@ import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { environmentAfter } from '../mining/environment.ts'
 
-/** PayloadAttributes of the engine API. */
 export interface BlockAttributes {
   readonly timestamp: bigint
   readonly prevRandao: Hash

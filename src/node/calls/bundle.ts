@@ -34,7 +34,6 @@ export interface Bundle {
 export interface BundleRun {
   readonly transaction: Transaction
   readonly outcome: Outcome
-  /** Wei that the miner gained. */
   readonly coinbaseDiff: bigint
   /** The part of `coinbaseDiff` that is tips for gas, in wei. */
   readonly gasFees: bigint

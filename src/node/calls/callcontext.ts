@@ -40,9 +40,7 @@ import {
 export interface CallOptions {
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
-  /** Replaces the world after the block. */
   readonly world?: World | undefined
-  /** When false, the run throws a DevchainError `ABANDONED`. */
   readonly isAwaited?: IsAwaited | undefined
   readonly tracer?: Tracer | undefined
   readonly onRun?: ((again: Again) => void) | undefined
@@ -102,7 +100,6 @@ export function asCalled(
   return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
 }
 
-/** Reverts and halts are outcomes, which can be run again. */
 export function runMessage(
   { chain, world, block, movedPrecompiles: moved, isAwaited, onRun }: CallContext,
   message: Message,

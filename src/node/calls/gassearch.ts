@@ -6,7 +6,6 @@ export interface GasBounds {
   readonly guess: bigint
 }
 
-/** Gas that a call with value gives the callee for free. */
 const CALL_STIPEND = 2300n
 
 /**

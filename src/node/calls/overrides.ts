@@ -25,7 +25,6 @@ export interface AccountOverride {
   readonly state?: ReadonlyMap<bigint, bigint> | undefined
   /** Replaces single slots. Excludes `state`. */
   readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
-  /** The new address of this precompile: see `movedPrecompiles`. */
   readonly movePrecompileToAddress?: Address | undefined
 }
 
@@ -43,7 +42,6 @@ export interface BlockOverrides {
   readonly difficulty?: bigint | undefined
   /** Of the parent beacon block (EIP-4788); only in simulated blocks. */
   readonly beaconRoot?: Hash | undefined
-  /** Results of BLOCKHASH for these numbers. */
   readonly blockHash?: ReadonlyMap<bigint, Hash> | undefined
 }
 

@@ -35,7 +35,6 @@ export interface TracedTarget {
   readonly to: Address | null
   readonly gasLimit: bigint
   readonly coinbase: Address
-  /** Accounts that let their code be set (EIP-7702). */
   readonly authorities: readonly Address[]
 }
 
@@ -162,13 +161,10 @@ export interface TracedMessage {
   readonly blockOverrides?: BlockOverrides | undefined
   /** Runs on the state before the block's transaction of this index; by default after all of them. */
   readonly index?: number | undefined
-  /** Replaces the world of the block. */
   readonly world?: World | undefined
-  /** False cancels the wait for a pending block. */
   readonly isAwaited?: IsAwaited | undefined
 }
 
-/** Reverts and halts are outcomes. */
 export async function traceMessage(
   chain: Chain,
   { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: TracedMessage,

@@ -26,7 +26,6 @@ export interface CallRequest {
   readonly maxPriorityFeePerGas?: bigint | undefined
   readonly value?: bigint | undefined
   readonly data?: Uint8Array | undefined
-  /** Decides the address of a creation. */
   readonly nonce?: bigint | undefined
   readonly chainId?: bigint | undefined
   readonly accessList?: readonly AccessListEntry[] | undefined
@@ -38,7 +37,6 @@ export interface BlobRequest {
   /** Undefined for clients that ask for the gas before they know the hashes. */
   readonly versionedHashes?: readonly Hash[] | undefined
   readonly maxFeePerBlobGas?: bigint | undefined
-  /** The blobs with their proofs; needed for sending. */
   readonly sidecar?: BlobSidecar | undefined
 }
 
@@ -47,7 +45,6 @@ export interface TransactionRequest extends CallRequest {
   readonly type?: number | undefined
 }
 
-/** The blobs of a message, which are free when it names no price. */
 export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
   if (blobs?.versionedHashes === undefined) return undefined
   return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }

@@ -68,7 +68,6 @@ export interface SimulatedCall {
   readonly logs: readonly LogEntry[]
 }
 
-/** Its record is in no tree. */
 export interface SimulatedBlock {
   readonly record: BlockRecord
   readonly calls: readonly SimulatedCall[]
@@ -110,7 +109,6 @@ interface BlockContext {
   readonly context: SimulationContext
   readonly environment: BlockEnvironment
   readonly moved: MovedPrecompiles | undefined
-  /** Gas used in the blocks before. */
   readonly spent: bigint
 }
 
@@ -288,7 +286,6 @@ async function runCalls(
   return runs
 }
 
-/** The error in a simulation's words, with the index of the call. */
 function inSimulation(error: unknown, block: bigint, index: number): unknown {
   if (!(error instanceof DevchainError)) return error
   const { word, message, data, facts } = error

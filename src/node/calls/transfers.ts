@@ -11,7 +11,6 @@ const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 
 export interface TransferWatch {
   readonly tracer: Tracer
-  /** Logs and transfers in order, without reverted ones. */
   readonly logs: () => readonly Log[]
 }
 

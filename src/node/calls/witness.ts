@@ -19,7 +19,6 @@ import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../ledger/blocktree.ts'
 
-/** All as bytes, without duplicates. */
 export interface Witness {
   /** RLP of nodes of the state trie before the block, and of storage tries. */
   readonly state: readonly Uint8Array[]

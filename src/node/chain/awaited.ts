@@ -14,7 +14,6 @@ export type TracerOf = (transaction: TransactionJob['transaction']) => Tracer | 
 
 const noTracer: TracerOf = () => undefined
 
-/** Adds `isAwaited` to jobs without one, and a tracer to transactions without one. */
 export class AwaitedExecutor extends DelegatingExecutor {
   readonly #isAwaited: IsAwaited
   readonly #tracerOf: TracerOf

@@ -19,7 +19,6 @@ import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
 
-/** The outside world of a chain; tests pass their own. */
 export interface Environment {
   /** Wall time in milliseconds since 1970. */
   now(): number
@@ -44,7 +43,6 @@ export interface ChainParts {
   readonly state: ChainState
   readonly executor: Executor
   readonly environment: Environment
-  /** Undefined: empty blocks are mined like any others. */
   readonly bulk?: BulkMining | undefined
   readonly commit?: Commit | undefined
 }
@@ -55,7 +53,6 @@ export interface ChainParts {
  */
 export type Commit = (change: StateChange) => MaybePromise<void>
 
-/** The pending block, cached until something changes it. */
 interface PendingBlock {
   readonly state: ChainState
   readonly timestamp: bigint
@@ -63,7 +60,6 @@ interface PendingBlock {
   readonly record: Promise<BlockRecord>
 }
 
-/** The environment of the block that calls read, cached. */
 interface KnownEnvironment {
   readonly state: ChainState
   readonly record: BlockRecord
@@ -205,12 +201,10 @@ export class Chain {
     return environment
   }
 
-  /** Registers a cleanup for when the chain closes. */
   onClose(end: () => void): void {
     this.#closers.push(end)
   }
 
-  /** The state stays readable. */
   close(): void {
     this.#recall.close()
     for (const end of this.#closers.splice(0)) end()

@@ -17,13 +17,11 @@ export interface CommandWatch {
 
 interface Running {
   readonly executor: Executor
-  /** The command begins or restarts. */
   readonly begin: () => void
   readonly tell: () => void
 }
 
 export class Execution {
-  /** Undefined: empty blocks are mined like any others. */
   readonly bulk: BulkMining | undefined
   #executor: Executor
   /** Undefined: all state is local. */
@@ -55,7 +53,6 @@ export class Execution {
     this.#callTracer = tracer
   }
 
-  /** Watches the transactions of each later command as they are put into blocks. */
   watchCommands(make: () => CommandWatch): void {
     this.#watches.push(make)
   }

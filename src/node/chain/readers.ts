@@ -2,7 +2,6 @@
 import type { IsAwaited } from '../../evm/executor.ts'
 
 export class Readers {
-  /** When empty, the build is cancelled. */
   #waiting: IsAwaited[]
   #isMade = false
 
@@ -11,7 +10,6 @@ export class Readers {
     this.#waiting = [first ?? always]
   }
 
-  /** @returns false when the build was cancelled and has to start again */
   join(reader: IsAwaited | undefined): boolean {
     if (this.#isMade) return true
     if (this.#waiting.length === 0) return false

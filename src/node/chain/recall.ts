@@ -10,7 +10,6 @@ export interface CommandOptions {
    * are cancelled after a moment.
    */
   readonly takesBack?: string | undefined
-  /** The peer whose blocks it commits, for listeners. */
   readonly peer?: string | undefined
 }
 
@@ -20,12 +19,9 @@ export interface CommandOptions {
  */
 const PATIENCE = 20
 
-/** The commands of one chain, in order of arrival. */
 export class Recall {
   #asked = 0
-  /** The number of the running or last command. */
   #running = -1
-  /** Commands with lower numbers are discarded. */
   #before = -1
   #happened = ''
   #patience = 0
@@ -48,7 +44,6 @@ export class Recall {
     return new Command(this, this.#asked - 1, isAwaited)
   }
 
-  /** All commands before it have ended. */
   begin(number: number): void {
     this.#running = number
   }
@@ -82,7 +77,6 @@ export class Command {
     this.#isCallerThere = isCallerThere
   }
 
-  /** False cancels the command. */
   readonly isAwaited: IsAwaited = (gasUsed) => {
     if (this.#isCallerThere?.(gasUsed) === false) return false
     this.#reason = this.#recall.reasonAgainst(this.#number)

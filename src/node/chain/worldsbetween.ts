@@ -9,7 +9,6 @@ const GAS_LIMIT = 100_000_000n
 /** Most blocks: one with a single transaction has no gas before that. */
 const BLOCK_LIMIT = 1_000
 
-/** The world before the transaction of an index. */
 interface Found {
   readonly index: number
   readonly world: World
@@ -20,7 +19,6 @@ interface Kept {
   gas: bigint
 }
 
-/** A least-recently-used cache by block. */
 export class WorldsBetween {
   readonly #blocks = new Map<Hash, Kept>()
   #gas = 0n
@@ -36,7 +34,6 @@ export class WorldsBetween {
     this.#use(block.hash, kept)
   }
 
-  /** The nearest cached world at or before a transaction. */
   nearest({ block }: BlockRecord, index: number): Found | undefined {
     const kept = this.#blocks.get(block.hash)
     if (kept === undefined) return undefined

@@ -4,7 +4,6 @@ import { sealBlock } from '../../protocol/blocks/block.ts'
 import { headOf, treeFrom } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 
-/** Undefined where another time does not give the wanted genesis. */
 export function withGenesisTime(
   state: ChainState,
   timestamp: bigint,

@@ -32,9 +32,7 @@ export interface MineRequest {
   readonly blocks?: bigint | undefined
   /** Of the first block, in seconds; by default the clock's. */
   readonly timestamp?: bigint | undefined
-  /** Seconds between blocks; by default the clock's. */
   readonly interval?: bigint | undefined
-  /** Bulk miner of empty blocks, if the chain has one (`Execution.bulk`). */
   readonly bulk?: BulkMining | undefined
 }
 

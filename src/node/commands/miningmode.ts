@@ -16,7 +16,6 @@ export function stopMining(state: ChainState): Change<undefined> {
   return { state: { ...state, mining: { ...state.mining, stopped: true } }, value: undefined }
 }
 
-/** A manual chain changes to instant mining. Its value is the blocks mined at once. */
 export async function startMining(
   executor: Executor,
   state: ChainState,

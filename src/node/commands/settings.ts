@@ -5,7 +5,6 @@ import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { pooledInOrder, withoutTransactions } from '../pool/pool.ts'
 
-/** Transactions above the new limit wait, or leave the pool. */
 export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<undefined> {
   const settings = { ...state.settings, blockGasLimit }
   if (!state.config.behaviour.limitEmptiesPool)

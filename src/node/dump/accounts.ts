@@ -20,7 +20,6 @@ import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './memb
 /** Slots or accounts put into a trie before yielding. */
 const CHANGES_A_TURN = 5_000
 
-/** Prefix of a delegation (EIP-7702). */
 const DELEGATION = Uint8Array.of(0xef, 0x01, 0x00)
 
 interface GivenAccount {
@@ -126,7 +125,6 @@ export class WorldReader {
     return read
   }
 
-  /** These accounts, and the base's others. */
   async #worldOf(given: ReadonlyMap<Address, GivenAccount>, previous: World): Promise<World> {
     const changes: TrieChange<Account>[] = []
     for (const account of accountsOf(previous)) {
@@ -147,7 +145,6 @@ export class WorldReader {
     return world
   }
 
-  /** Undefined where nothing changed. */
   async #changeOf(
     { address, nonce, balance, code, codeHash, slots }: GivenAccount,
     before: Account | undefined,

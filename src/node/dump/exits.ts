@@ -32,7 +32,6 @@ export function exitOf(
   return failure.reason.startsWith('invalid opcode') ? 'OpcodeNotFound' : 'OutOfGas'
 }
 
-/** An unknown name stays as it is. */
 export function failureOf(exit: unknown, output: Uint8Array): Failure {
   if (exit === 'Revert' || typeof exit !== 'string') {
     return { kind: 'revert', reason: describeRevert(output) }

@@ -23,7 +23,6 @@ import { increasedTime } from '../ledger/clock.ts'
 import { withoutStale } from '../pool/pool.ts'
 import { type Dump, readDump } from './read.ts'
 
-/** A block made elsewhere, possibly of unknown state. */
 class LoadedRecord implements BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
@@ -78,7 +77,6 @@ export async function loadState(
   return { state, value: undefined }
 }
 
-/** Known blocks keep their states. */
 async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promise<BlockTree> {
   const common = commonLength(before, { blocks, older })
   const yieldIfDue = yielder()

@@ -21,7 +21,6 @@ import { failureOf } from './exits.ts'
 import { hashAt, Members, noDump } from './members.ts'
 import { type ReadTransaction, readTransaction } from './readtransaction.ts'
 
-/** Only the header is parsed yet. */
 export interface GivenBlock {
   readonly header: Header
   readonly hash: Hash
@@ -197,7 +196,6 @@ function receiptOf(
   }
 }
 
-/** Wei per blob gas. */
 function blobPriceIn({ number, timestamp, excessBlobGas }: Header, config: ChainConfig): bigint {
   const hardfork = config.hardforkAt(number, timestamp)
   return blobBaseFee(excessBlobGas ?? 0n, hardfork, config.blobRulesAt(number, timestamp))

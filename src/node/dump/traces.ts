@@ -33,7 +33,6 @@ export async function tracesOf(
   return record.executed.map((_, index) => traces[index])
 }
 
-/** The outermost frame, for a transaction that cannot be replayed. */
 export function outermostOf(executed: ExecutedTransaction): Json[] {
   return nodesOf(outermostFrame(executed, 0), executed.transaction)
 }
@@ -93,7 +92,6 @@ function dumpedLog({ log, position, index }: CallFrame['logs'][number]): Json {
   return { address, raw_log: raw, decoded: null, position, index }
 }
 
-/** The order of a frame's logs and calls. */
 function orderingOf({ calls, logs }: CallFrame): Json[] {
   const ordering: Json[] = []
   let [log, call] = [0, 0]

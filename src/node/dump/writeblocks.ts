@@ -33,7 +33,6 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
   }
 }
 
-/** Impersonated transactions appear under anvil's hash too. */
 export function dumpedOutcomes(
   { block, executed }: BlockRecord,
   traces: readonly (readonly Json[] | undefined)[],

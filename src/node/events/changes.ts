@@ -19,7 +19,6 @@ export interface Announcements {
 
 export interface BlockLogs {
   readonly record: BlockRecord
-  /** The block was abandoned: its logs are removed, last first. */
   readonly removed: boolean
   readonly count: number
 }

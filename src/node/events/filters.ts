@@ -136,7 +136,6 @@ export class Filters {
     }))
   }
 
-  /** The stored logs that the next poll returns first, if any. */
   historyOf(id: bigint): LogQuery | undefined {
     const { query, since, hasHistory } = this.#filters.get(id) ?? {}
     if (query === undefined || since === undefined || !hasHistory) return undefined
@@ -260,7 +259,6 @@ function missed(id: bigint, kept: string, limit: number): DevchainError {
   return new DevchainError('LIMIT_EXCEEDED', message, { limit })
 }
 
-/** Undefined for logs that do not match, and for blocks without logs. */
 function* wantedLogs(
   query: LogQuery,
   blocks: Iterable<BlockLogs>,

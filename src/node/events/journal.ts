@@ -7,7 +7,6 @@ export interface JournalBounds<Entry> {
   readonly weightOf?: (entry: Entry) => number
 }
 
-/** The last entries; old ones are dropped when it is full. */
 export class Journal<Entry> {
   readonly #bounds: Required<JournalBounds<Entry>>
   /** Dropped entries stay in front for a while: removing them each time would be slow. */

@@ -17,7 +17,6 @@ import type { BlockReference } from '../ledger/references.ts'
 /** Default limit of logs in one result. */
 export const MAX_LOGS = 100_000
 
-/** A range of blocks or one block, and the pattern of logs (spec 2.6). */
 export interface LogQuery {
   /** First block; undefined for `latest`. */
   readonly from?: BlockReference | undefined

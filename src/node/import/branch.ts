@@ -20,10 +20,8 @@ import { BlockImport, onTop } from './importblocks.ts'
 export class Branch {
   readonly #blocks: BlockImport
   readonly #base: ChainState
-  /** Blocks that the chain has not adopted yet. */
   #records: BlockRecord[] = []
 
-  /** @param parent the block before the first, canonical or not */
   constructor(state: ChainState, parent: BlockRecord) {
     this.#base = state
     const beside: BlockRecord[] = []
@@ -85,7 +83,6 @@ export class Branch {
     return { ...change, state: onTop(state, { ...after, config }) }
   }
 
-  /** Removes blocks that are now on the chain. */
   adopted({ tree }: ChainState): void {
     const last = this.#records.at(-1)
     if (last !== undefined && hashByNumber(tree, last.block.header.number) === last.block.hash) {

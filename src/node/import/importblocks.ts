@@ -14,7 +14,6 @@ import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktr
 import type { ChainState, Ruleset, Settings } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 
-/** What a file of blocks says about its genesis. */
 export interface Beginning {
   readonly hash: Hash
   /** Seconds; undefined if the file lacks the genesis. */
@@ -55,7 +54,6 @@ export async function importBlocks(
   return onTop(state, blocks.state)
 }
 
-/** Imports blocks one by one into a private state. */
 export class BlockImport {
   readonly #weights: ProofWeights
   /** Without updated settings for later blocks: see `onTop`. */
@@ -91,7 +89,6 @@ function readAt(
   }
 }
 
-/** Adds the block's number to the error. */
 function ofBlock(number: bigint, error: unknown): unknown {
   if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) return error
   const { message, data } = error
@@ -193,7 +190,6 @@ class ProofWeights {
     this.#weights.set(hash, before + header.difficulty)
   }
 
-  /** The state after the merge, when `block` is the first one after it. */
   merged(state: ChainState, { header }: EncodedBlock): ChainState {
     const weight = this.#weights.get(header.parentHash)
     if (this.#terminal === undefined || weight === undefined || weight < this.#terminal)
@@ -220,7 +216,6 @@ export function onTop(before: ChainState, after: ChainState): ChainState {
   return { ...after, settings, origin: origin && { ...origin, config } }
 }
 
-/** Later blocks continue with the network's gas limit and fees. */
 function settingsOnTop({ settings, tree }: ChainState): Settings {
   const { gasLimit, difficulty } = headOf(tree).block.header
   return { ...settings, blockGasLimit: gasLimit, difficulty }

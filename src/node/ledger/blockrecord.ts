@@ -10,7 +10,6 @@ import type { World } from '../../state/world.ts'
 export interface ExecutedTransaction {
   readonly transaction: Transaction
   readonly receipt: Receipt
-  /** Return data, or revert data. */
   readonly output: Uint8Array
   readonly failure: Failure | undefined
   readonly consoleLines: readonly ConsoleLine[]

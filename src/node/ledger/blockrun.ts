@@ -4,7 +4,6 @@ import type { BlockRecord } from './blockrecord.ts'
 
 /** Blocks counted from 0. Two reads of a block may give different objects. */
 export interface BlockRun {
-  /** May grow. */
   readonly count: number
   hashAt(index: number): Hash
   indexOf(hash: Hash): number | undefined

@@ -33,7 +33,6 @@ export interface BlockTree {
   readonly abandoned: number
 }
 
-/** The blocks that a fork has of its network. */
 export interface NetworkPart {
   readonly run: BlockRun
   readonly number: number
@@ -81,7 +80,6 @@ export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined 
   return tree.canonical.hashAt(Number(number))
 }
 
-/** On any branch. */
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
   return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
 }

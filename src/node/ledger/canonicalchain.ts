@@ -11,7 +11,6 @@ export interface BlockRange extends Iterable<BlockRecord> {
   /** Without making the block; `index` is from 0 to below `length`. */
   hashAt(index: number): Hash
   filled(): IterableIterator<BlockRecord>
-  /** All blocks, each run as one segment. */
   segments(): IterableIterator<Segment>
 }
 
@@ -44,7 +43,6 @@ interface Tail {
   readonly head: BlockRecord
 }
 
-/** `from` is the lowest number of the segment. */
 interface Place {
   readonly run: BlockRun | undefined
   readonly record: BlockRecord | undefined
@@ -89,7 +87,6 @@ export class CanonicalChain {
     return this.at(number)?.block.hash
   }
 
-  /** Skips single blocks. */
   findInRuns(hash: Hash): BlockRecord | undefined {
     for (let at = this.#spans.length - 1; at >= 0; at--) {
       const { run, start, end } = this.#spans.at(at)!

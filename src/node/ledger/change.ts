@@ -6,7 +6,6 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { HeadChange } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 
-/** A transaction that left the pool without a block because it became impossible. */
 export interface DroppedTransaction {
   readonly transaction: Transaction
   readonly error: DevchainError

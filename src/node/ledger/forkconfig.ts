@@ -25,7 +25,6 @@ export interface ForkConfig {
   readonly systemContracts: ReadonlyMap<string, Address>
 }
 
-/** Undefined where no later rules are known. */
 export interface ForkConfigs {
   readonly current: ForkConfig
   readonly next: ForkConfig | undefined
@@ -44,7 +43,6 @@ export function forkConfigsOf(state: ChainState): ForkConfigs {
   }
 }
 
-/** @param timestamp in the range of these rules */
 function configFrom(
   { config, tree }: ChainState,
   activationTime: bigint,

@@ -26,7 +26,6 @@ export function isMining(mining: MiningState): boolean {
   return isInstant(mining) || intervalOf(mining) !== undefined
 }
 
-/** True when interval mining is the same in both. */
 export function isSameRhythm(a: MiningState, b: MiningState): boolean {
   return a === b || (intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b))
 }

@@ -1,7 +1,6 @@
 // How callers name blocks.
 import type { Hash } from '../../core/hex.ts'
 
-/** A number, hash or tag. */
 export type BlockReference =
   | {
       readonly kind: 'tag'

@@ -9,7 +9,6 @@ export const MAX_NAMED = 1000
 /** Names begin with a letter, so that none looks like an id. */
 const NAME = /^\p{L}(?:[\p{L}\p{N} ._:/-]{0,62}[\p{L}\p{N}._:/-])?$/u
 
-/** Most names that an error lists. */
 const LISTED = 10
 
 export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Snapshot[] {

@@ -78,7 +78,6 @@ export function belowNumber(
 
 export interface ForkBase {
   readonly upstream: Upstream
-  /** All blocks up to and including the forked one. */
   readonly ancestors: BlockRun
   readonly header: Header
   /** The forked block with the first world of the fork. */

@@ -5,7 +5,6 @@ import type { StateChange } from '../ledger/change.ts'
 import type { AlikeBlocks } from './emptyblocks.ts'
 import type { Mined, MineOptions } from './miner.ts'
 
-/** The clock is unchanged: the next block sets it. */
 export interface MinedRun {
   readonly state: ChainState
   readonly blocks: bigint

@@ -17,7 +17,6 @@ import { withRewards } from './rewards.ts'
 export interface RunRequest {
   /** Wall time in milliseconds. */
   readonly now: number
-  /** How many, from the next one on. */
   readonly blocks: bigint
   /** Seconds between blocks; by default the clock's. */
   readonly interval: bigint | undefined
@@ -57,7 +56,6 @@ export function writesOfAlike(state: ChainState, next: BlockEnvironment): System
   return writes !== undefined && isLikeHead(state, next) ? writes : undefined
 }
 
-/** True when the next block mines nothing and drops nothing from the pool. */
 export function isIdle(state: ChainState, next: BlockEnvironment): boolean {
   const { pool, tree } = state
   if (pool.size === 0) return true
@@ -69,7 +67,6 @@ export function hasNoUncles({ config, tree }: ChainState): boolean {
   return config.options.maxUncles === 0 || !mayHaveUncles(tree)
 }
 
-/** True when the hardfork does not change between the two blocks. */
 export function haveSameRules(
   { forkPoints }: ChainConfig,
   one: BlockPoint,
@@ -92,14 +89,12 @@ function systemWrites(world: World, { hardfork }: BlockEnvironment): SystemWrite
   return time === undefined || hash === undefined ? undefined : { time, hash }
 }
 
-/** False without a contract; undefined for another contract. */
 function writesTo(world: World, contract: Predeploy): boolean | undefined {
   const code = accountAt(world, contract.address)?.code
   if (code === undefined || code.length === 0) return false
   return isAsDeployed(world, contract) ? true : undefined
 }
 
-/** Compares all but number, time, hashes and randomness. */
 function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
   const { tree, settings, config, clock } = state
   const { block, executed, world } = headOf(tree)

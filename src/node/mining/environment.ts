@@ -17,7 +17,6 @@ import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { nextTimestamp, requireFits } from '../ledger/clock.ts'
 import { derivedRandao } from './randao.ts'
 
-/** What transaction checks need of the next block. */
 export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
 
 /** The fields of a block that neither its parent nor the chain's rules give. */
@@ -48,7 +47,6 @@ export function nextRules(
   return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
 }
 
-/** Wei per blob gas in the next block; 0n before cancun. */
 export function nextBlobFee(
   { config, tree }: ChainState,
   { number, timestamp, hardfork }: NextRules,
@@ -84,7 +82,6 @@ export function nextBlockEnvironment(
   })
 }
 
-/** `parent` need not be the newest block. */
 export function environmentAfter(
   state: ChainState,
   parent: Header,
@@ -166,7 +163,6 @@ function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
   return baseFeeAfter(state, headOf(state.tree).block.header, hardfork)
 }
 
-/** Wei per gas; 0n before london. */
 function baseFeeAfter(
   { config, settings }: Pick<ChainState, 'config' | 'settings'>,
   parent: Header,

@@ -11,7 +11,6 @@ export function offeredPrice(transaction: Priced, hardfork: Hardfork): bigint {
   return isAtLeast(hardfork, 'london') ? transaction.maxPriorityFeePerGas : transaction.maxFeePerGas
 }
 
-/** The transaction stays in the pool until the least price falls. */
 export function isTooCheap(state: ChainState, transaction: Priced, hardfork: Hardfork): boolean {
   if (!state.config.behaviour.cheapOnesWait) return false
   return offeredPrice(transaction, hardfork) < state.settings.minGasPrice

@@ -7,7 +7,6 @@ export function blockLimits(config: ChainConfig): ExecutionLimits {
   return { ...callLimits(config), memory: config.ruleset === 'network' ? 'gas' : undefined }
 }
 
-/** For runs whose results are not stored. */
 export function callLimits({ options }: ChainConfig): ExecutionLimits {
   return { codeSize: options.codeSizeLimit, rip7212: options.rip7212 }
 }

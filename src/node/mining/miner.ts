@@ -154,7 +154,6 @@ export async function mineWaiting(
   return { state: { ...current, pool }, records, dropped }
 }
 
-/** It is in no tree. */
 export async function buildPending(
   executor: Executor,
   state: ChainState,
@@ -165,7 +164,6 @@ export async function buildPending(
   return sealed(state, environment, assembly)
 }
 
-/** The whole pool, for a block that takes as much as fits. */
 function wholePool({ pool, world, block }: AuctionBlock): Candidates {
   return new Candidates(pool, world, block)
 }
@@ -281,7 +279,6 @@ async function appended(
   }
 }
 
-/** Updates tree and clock, but not the pool. */
 function withRecord(
   state: ChainState,
   record: BlockRecord,

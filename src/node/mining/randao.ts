@@ -7,7 +7,6 @@ export function derivedRandao(parentHash: Hash, number: bigint, abandoned: numbe
   return keccakHash(randaoSeed(hashBytes(parentHash), number, abandoned))
 }
 
-/** Begins with the parent's hash. */
 export function randaoSeed(parentHash: Uint8Array, number: bigint, abandoned: number): Uint8Array {
   const seed = concatBytes(parentHash, paddedBytes(number, 32))
   return abandoned === 0 ? seed : concatBytes(seed, paddedBytes(BigInt(abandoned), 32))

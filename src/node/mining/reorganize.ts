@@ -52,7 +52,6 @@ export interface Reorganized extends HeadChange {
   readonly requeued: readonly Transaction[]
 }
 
-/** Most new blocks of one reorg. */
 export const MAX_BRANCH = 10_000
 
 /** Milliseconds of mining before yielding. */
@@ -184,7 +183,6 @@ interface FollowedPool {
   readonly dropped: readonly DroppedTransaction[]
 }
 
-/** Removes mined transactions and adds abandoned ones. */
 function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): FollowedPool {
   const { world } = headOf(tree)
   const rest = withoutMined(

@@ -14,11 +14,9 @@ export interface RunTemplate {
   readonly abandoned: number
 }
 
-/** Blocks are counted from 0. */
 export interface RunContents {
   readonly template: RunTemplate
   hashAt(index: number): Hash
-  /** Of the state. */
   rootAt(index: number): Hash
   /** Seconds. */
   timestampAt(index: number): bigint

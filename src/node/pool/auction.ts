@@ -18,7 +18,6 @@ import {
 /** After `best` the caller calls `advance` (the transaction was taken) or `skip`. */
 export interface Source {
   readonly best: Transaction | undefined
-  /** Conditions of the best transaction. */
   readonly conditions?: Conditions | undefined
   readonly advance: () => void
   readonly skip: () => void
@@ -28,7 +27,6 @@ export interface AuctionBlock {
   readonly pool: Pool
   readonly world: World
   readonly block: Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
-  /** Senders whose nonces the previous block used. */
   readonly used: readonly Address[]
 }
 

@@ -15,7 +15,6 @@ export type CallBatches = readonly CallBatch[]
 
 export const MOST_CALLS = 1_000
 
-/** Most batches that a chain keeps; dropping one keeps its transactions. */
 const MOST_BATCHES = 1_000
 
 export function withBatch(batches: CallBatches, batch: CallBatch): CallBatches {

@@ -25,7 +25,6 @@ export interface Pool {
   readonly size: number
   readonly lastArrival: number
   readonly byHash: PersistentMap<Hash, PooledTransaction>
-  /** Holds no empty queues. */
   readonly bySender: PersistentMap<Address, SenderQueue>
 }
 
@@ -222,7 +221,6 @@ function selectBySender(
   return selected
 }
 
-/** @param end where given, only those of lower nonces */
 function entriesOf({ runs, byNonce }: SenderQueue, end?: bigint): PooledTransaction[] {
   const entries: PooledTransaction[] = []
   for (const { from, to } of runs) {

@@ -27,7 +27,6 @@ import { adopt } from '../mining/reorganize.ts'
 import { Ethash } from './ethash.ts'
 
 export interface Work {
-  /** The hash of the block without its proof. */
   readonly sealHash: Hash
   readonly record: BlockRecord
   readonly parent: BlockRecord
@@ -66,7 +65,6 @@ const MAX_WORKS = 64
 /** Most miners whose rates are kept; the longest silent is dropped first. */
 const MAX_MINERS = 1000
 
-/** How long a reported hash rate counts. */
 const RATE_MS = 60_000
 
 /**
@@ -192,7 +190,6 @@ export class GetWork {
   }
 }
 
-/** The clock continues from the block if it is the next one. */
 function imported(
   state: ChainState,
   { parent }: Work,

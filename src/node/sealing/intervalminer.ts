@@ -24,7 +24,6 @@ export function scheduleMining(chain: Chain): () => void {
 class Schedule {
   readonly #chain: Chain
   #timer: NodeJS.Timeout | undefined
-  /** Why the last block could not be mined. */
   #failure: string | undefined
 
   constructor(chain: Chain) {

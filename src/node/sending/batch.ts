@@ -26,7 +26,6 @@ import { signedBy } from './sign.ts'
 export interface BatchOrder {
   /** Derived from the transactions by default. */
   readonly id: string | undefined
-  /** By default the first account. */
   readonly from: Address | undefined
   readonly chainId: bigint | undefined
   readonly isAtomic: boolean

@@ -79,7 +79,6 @@ function suggestedTip({ tree, settings, config }: ChainState): bigint {
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }
 
-/** At most `count` blocks up to `newest`, oldest first. */
 function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {
   const records = [newest]
   let number = newest.block.header.number - 1n

@@ -61,7 +61,6 @@ export async function sendTransaction(
   return sendProven(chain, request, await provenSidecar(chain, request), isAwaited, signer)
 }
 
-/** As `sendTransaction`, with verified blobs. */
 export async function sendProven(
   chain: Chain,
   given: TransactionRequest,

@@ -64,7 +64,6 @@ export async function signRequest(
   return encodeSent(transaction, sidecar)
 }
 
-/** The verified blobs of a blob request; undefined for other types. */
 export async function provenSidecar(
   chain: Chain,
   request: TransactionRequest,

@@ -29,7 +29,6 @@ const COUNTS: usize = memory.data(8, 16)
 /** Lane i of two states of the sponge, the first in the lower half, is at 16 i. */
 const PAIR: usize = memory.data(400, 16)
 
-/** The last block of each of two inputs, padded. */
 const LAST: usize = memory.data(272, 16)
 
 const LANES: i32 = 25
@@ -95,7 +94,6 @@ function hashAll(at: usize, end: usize, known: usize): void {
   for (at += 4; at != end; at += 4) hashRest(load<Job>(at), 0)
 }
 
-/** Hashes a job from its first changed block, or from block `known`. */
 function hashRest(job: Job, known: usize): void {
   if (known == 0) known = resume(job)
   const source = <usize>job.source

@@ -10,10 +10,8 @@ export { allocate, hash, put } from './livetrie'
 /** Slots of each of the two rings (EIP-2935, EIP-4788). */
 const RING: u64 = 8191
 
-/** The storage of a system contract that every block writes to. */
 @unmanaged
 class Ring extends LiveTrie {
-  /** Hashes the contract's account. */
   account: Job
   /** The leaf of each slot of the ring, four bytes each; 0 for none. */
   leaves: usize
@@ -149,7 +147,6 @@ function sizeOf(value: u64): u32 {
   return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
 }
 
-/** Writes a big-endian integer that ends before `end`. */
 function writeDigits(end: usize, value: u64): void {
   for (let left = value; left != 0; left >>= 8) {
     end -= 1
