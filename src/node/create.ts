@@ -69,10 +69,7 @@ async function startingState(
   return { ...state, settings }
 }
 
-/**
- * The state below imported blocks. The blocks decide what options and genesis file leave open: the genesis time, and a
- * base fee of 0 (this chain's) or the general default.
- */
+/** The state below imported blocks, which decide the genesis time and base fee if the options do not. */
 async function stateBefore(
   blocks: Uint8Array,
   options: StateOptions,
@@ -102,10 +99,7 @@ function otherBeginnings(
   return [...general, { genesis: { ...genesis, baseFeePerGas, timestamp } }]
 }
 
-/**
- * The first state of a chain with these options, for a reset to it.
- * @throws {DevchainError} as `createChain`
- */
+/** The first state of a chain with these options, for a reset to it. Throws as `createChain`. */
 export function stateFrom(given: ChainOptions, now: number): Promise<ChainState> {
   return firstState({ ...given, ...chainParameters(given), runFirst: undefined }, now)
 }
@@ -226,10 +220,7 @@ function firstClock(
   return newClock(clock, timestamp - BigInt(Math.floor(now / 1000)))
 }
 
-/**
- * A clock starts at the fork block, or at the requested timestamp.
- * @param base the time of that block
- */
+/** A clock starts at `base`, the fork block's time, or at the requested timestamp. */
 function firstClockOfFork(
   { clock, timestamp }: StateOptions,
   base: bigint,

@@ -34,10 +34,7 @@ export function genesisTimestamp(options: StateOptions, now: number): bigint {
   )
 }
 
-/**
- * Dev accounts and contracts, overridden by the genesis file's allocations and predeploys. A file without dev accounts
- * is used as is, so that the genesis has the hash that other nodes give it.
- */
+/** A genesis file without dev accounts is used as is, so that the genesis has the hash that other nodes give it. */
 export function genesisWorld(
   { balance, noCreate2, genesis, predeploys }: StateOptions,
   accounts: readonly Address[],

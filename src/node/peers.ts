@@ -96,10 +96,7 @@ export interface Peers {
   /** Cuts a peer off or joins it again; undefined means all, later ones too. Throws for an unknown peer. */
   partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
   isPartitioned(): boolean
-  /**
-   * Ends all links and refuses new ones until `link`.
-   * @returns how many there were
-   */
+  /** Ends all links and refuses new ones until `link`. Returns how many there were. */
   unlink(): number
   link(): void
   close(): void

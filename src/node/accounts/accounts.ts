@@ -93,10 +93,7 @@ export function requireKey(book: AccountBook, address: Address, nowMs: number): 
   throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
 }
 
-/**
- * An account that is already held gets the new passphrase.
- * @throws {DevchainError} `INVALID_PARAMS` for an invalid key, `LIMIT_EXCEEDED` when the node holds too many
- */
+/** Adding a held account changes its passphrase. Throws `INVALID_PARAMS` (bad key) or `LIMIT_EXCEEDED`. */
 export async function importKey(
   book: AccountBook,
   key: Uint8Array,

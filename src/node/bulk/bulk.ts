@@ -31,19 +31,13 @@ const MIN_RUN = 32
 const MIN_STREAK = 8
 const SLOTS_PER_BLOCK = 16
 
-/**
- * If that many blocks take this many milliseconds (interval mining), the time to make a miner does not matter, and its
- * blocks need a fraction of the memory.
- */
+/** If that many blocks take longer (interval mining), a miner always pays: its blocks need less memory. */
 const SLOW_STREAK_MS = 5_000
 
 /** Seconds; the miner counts in numbers and has no later timestamps. */
 const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
 
-/**
- * A miner whose newest block is the head, and the parts of the state that its blocks depend on. The pool has no
- * transaction that can be mined.
- */
+/** A miner whose newest block is the head, for a pool without mineable transactions. */
 interface HeadTemplate extends Pick<ChainState, 'config' | 'settings' | 'pool'> {
   readonly miner: RunMiner
 }

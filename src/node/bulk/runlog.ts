@@ -9,10 +9,7 @@ export const BATCH = 64
 
 export const CHUNK = 512
 
-/**
- * An append-only list, parts of which forked chains share. It grows by chunks that never move: copying a million blocks
- * to a larger array would block the event loop.
- */
+/** Append-only, shared by branches. Its chunks never move: copying a million blocks would block the event loop. */
 export class RunLog {
   readonly #chunks: Uint8Array[] = []
   #length = 0

@@ -66,10 +66,7 @@ export class RunMiner {
     return Number(this.#parent.number) + 1 + this.run.count
   }
 
-  /**
-   * @param timestamps seconds; at most `BATCH`
-   * @returns how many were mined; 0 when the next one can't be mined here
-   */
+  /** At most `BATCH` timestamps, in seconds. Returns how many were mined; 0 when the next one can't be mined here. */
   mine(timestamps: readonly number[]): number {
     const number = this.next
     if (this.#isLost || !timestamps.every(Number.isSafeInteger)) return 0

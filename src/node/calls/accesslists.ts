@@ -16,10 +16,7 @@ export interface AccessListAnswer {
 /** Runs after which a list that still grows is returned: each run may touch other slots. */
 const MAX_LIST_ROUNDS = 16
 
-/**
- * The accounts and slots that the message touches, and the gas it uses with that list. Sender, callee and precompiles
- * are warm anyway and are listed only with slots.
- */
+/** Sender, callee and precompiles are warm anyway and are listed only with slots. */
 export async function createAccessList(
   chain: Chain,
   request: CallRequest,

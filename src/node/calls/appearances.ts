@@ -27,10 +27,7 @@ export interface Found {
   readonly isComplete: boolean
 }
 
-/**
- * Looks from `from` in steps of `step` until at least `count` are found.
- * @throws {DevchainError} `LIMIT_EXCEEDED` when the replay exceeds the step budget
- */
+/** Stops once at least `count` are found. Throws `LIMIT_EXCEEDED` when the replay exceeds the step budget. */
 export async function findAppearances(
   chain: Chain,
   address: Address,
@@ -54,10 +51,7 @@ function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Ite
   return [...canonical.filled(0, Number(from) + 1)].reverse()
 }
 
-/**
- * The transaction and account that created a contract. Undefined without code, for a delegation (EIP-7702), and for
- * contracts from genesis or cheats.
- */
+/** Undefined without code, for a delegation (EIP-7702), and for contracts from genesis or cheats. */
 export async function creationOf(
   chain: Chain,
   address: Address,

@@ -195,10 +195,7 @@ export function affordableGas(
 /** Blocks without a base fee, cached by identity because engines cache by block. */
 const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
 
-/**
- * The block of a call. Without a price (or always, where the chain behaves so) the base fee is 0; the same for blobs.
- * Overridden fees stay visible.
- */
+/** Calls without a price (or all, by behaviour) see a base fee of 0, unless it is overridden. The same for blobs. */
 function blockOfCall(
   block: BlockEnvironment,
   message: Message,

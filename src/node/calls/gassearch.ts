@@ -8,10 +8,7 @@ export interface GasBounds {
 
 const CALL_STIPEND = 2300n
 
-/**
- * Finds a gas limit that succeeds while one less fails. A right guess costs two runs, the second to see that one less
- * fails. Bisection starts near the bottom, because results are small compared to a block.
- */
+/** Finds a limit that succeeds while one less fails. A right guess costs two runs; bisection starts near the bottom. */
 export async function smallestGas(
   succeeds: (gas: bigint) => Promise<boolean>,
   { minimum, cap, guess }: GasBounds,

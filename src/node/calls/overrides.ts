@@ -151,10 +151,7 @@ function withOverride(world: World, address: Address, override: AccountOverride)
   return code === undefined ? withAll : withCode(withAll, address, code)
 }
 
-/**
- * The environment of the overridden block, with the hardfork of the overridden number and time. BLOCKHASH keeps known
- * hashes when the number moves.
- */
+/** The hardfork follows the overridden number and time. BLOCKHASH keeps known hashes when the number moves. */
 export function applyBlockOverrides(
   environment: BlockEnvironment,
   overrides: BlockOverrides | undefined,

@@ -89,10 +89,7 @@ interface Scene {
   readonly limits: ExecutionLimits
 }
 
-/**
- * Runs each transaction on its original state, after the block's system calls, with the original results and gas.
- * Throws `NOT_FOUND` when the block's parent is no longer known.
- */
+/** Original states, results and gas, after the system calls. Throws `NOT_FOUND` when the block's parent is unknown. */
 export async function* replay(
   chain: Replayed,
   record: BlockRecord,

@@ -87,10 +87,7 @@ export function feesOf(
   return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/**
- * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a type of a later fork, `EMPTY_AUTHORIZATION_LIST` for an
- *   empty list, which no transaction may have (EIP-7702)
- */
+/** Throws `TYPE_NOT_SUPPORTED` for members of a later fork's type, `EMPTY_AUTHORIZATION_LIST` by EIP-7702. */
 export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
   requireType({ type: typeOfCall(request) }, hardfork)
   if (request.authorizationList?.length === 0) throw noAuthorizations()

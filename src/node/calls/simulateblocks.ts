@@ -53,10 +53,7 @@ export interface BlockPlan {
 
 export interface Simulation {
   readonly blocks: readonly BlockPlan[]
-  /**
-   * When true, nonces and fees must be right, and the base fee is real. When false the base fee is 0, as in `eth_call`.
-   * Signatures and senders' code are never checked.
-   */
+  /** False: no nonce and fee checks and a base fee of 0, as in `eth_call`. Signatures are never checked. */
   readonly validation: boolean
   /** Adds ether transfers to the logs; see transfers.ts. */
   readonly traceTransfers: boolean

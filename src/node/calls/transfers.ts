@@ -20,10 +20,7 @@ interface OpenFrame {
   readonly endowment: { readonly from: Address; readonly value: bigint } | undefined
 }
 
-/**
- * Collects logs and ether transfers: value of messages and calls, endowments, and balances of self-destructed
- * contracts. Fees are not transfers. A failed frame drops its own.
- */
+/** Collects logs and ether transfers, self-destructs included. Fees are no transfers; a failed frame drops its own. */
 export function watchTransfers(): TransferWatch {
   const frames: OpenFrame[] = []
   let whole: readonly Log[] = []

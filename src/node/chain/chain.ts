@@ -47,10 +47,7 @@ export interface ChainParts {
   readonly commit?: Commit | undefined
 }
 
-/**
- * Persists a change before it takes effect: listeners and the caller get it afterwards. If it throws, the chain stays
- * unchanged.
- */
+/** Persists a change before it takes effect and listeners get it. If it throws, the chain stays unchanged. */
 export type Commit = (change: StateChange) => MaybePromise<void>
 
 interface PendingBlock {
@@ -100,10 +97,7 @@ export class Chain {
     return this.execution.executor
   }
 
-  /**
-   * Wall time in milliseconds at which the last block came, whatever its timestamp; for the genesis when the chain was
-   * made.
-   */
+  /** Wall time in milliseconds at which the last block came, whatever its timestamp. */
   get headMadeAt(): number {
     return this.#headMadeAt
   }
@@ -186,10 +180,7 @@ export class Chain {
     return record
   }
 
-  /**
-   * The environment of calls on a block, with the present impersonated signatures. Returns the same object until the
-   * state changes, because engines cache by identity.
-   */
+  /** The same object until the state changes, because engines cache by identity. */
   environmentOf(record: BlockRecord): BlockEnvironment {
     const state = this.#state
     const known = this.#known

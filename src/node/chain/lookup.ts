@@ -15,10 +15,7 @@ import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
 
-/**
- * Undefined when there is none. Only a pending block takes a promise.
- * @param isAwaited false cancels that, with `ABANDONED`, unless others wait for it
- */
+/** A promise only for a pending block, whose build `isAwaited` cancels unless others wait for it. */
 export function findRecord(
   chain: Chain,
   reference: BlockReference,
@@ -62,10 +59,7 @@ export async function recordAt(
   return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
 }
 
-/**
- * Passes the referenced block to `read`, synchronously unless the block has to be built.
- * @throws {DevchainError} as `recordAt`, synchronously or as a rejection
- */
+/** Calls `read` synchronously unless the block has to be built. Throws or rejects as `recordAt`. */
 export function readAt<T>(
   chain: Chain,
   reference: BlockReference,

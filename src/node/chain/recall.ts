@@ -5,18 +5,12 @@ import type { IsAwaited } from '../../evm/executor.ts'
 export interface CommandOptions {
   /** False once nobody waits for the result. Undefined: somebody always does. */
   readonly isAwaited?: IsAwaited | undefined
-  /**
-   * Set if this command discards the effect of all before it; completes "the chain …": "was reset". Running commands
-   * are cancelled after a moment.
-   */
+  /** Completes "the chain …" ("was reset"): set if this command discards, and so cancels, all before it. */
   readonly takesBack?: string | undefined
   readonly peer?: string | undefined
 }
 
-/**
- * Total pauses (a few milliseconds of work each) that running commands get before a discard cancels them, so that short
- * commands finish normally.
- */
+/** Total pauses, a few milliseconds apart, before a discard cancels running commands: short ones finish normally. */
 const PATIENCE = 20
 
 export class Recall {
@@ -53,10 +47,7 @@ export class Recall {
     this.#isClosed = true
   }
 
-  /**
-   * Called when a command pauses.
-   * @returns what happened to the chain, if that cancels the command
-   */
+  /** Called when a command pauses. Returns what happened to the chain, if that cancels the command. */
   reasonAgainst(number: number): string | undefined {
     if (this.#isClosed) return 'was closed'
     if (number >= this.#before) return undefined

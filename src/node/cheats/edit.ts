@@ -15,10 +15,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { withoutStale } from '../pool/pool.ts'
 
-/**
- * Replaces the world of the newest block, whose header stays as mined. Drops waiting transactions of `touched` whose
- * nonces are now used.
- */
+/** The header stays as mined. Drops waiting transactions of `touched` whose nonces are now used. */
 export function editWorld(
   state: ChainState,
   edit: (world: World) => World,

@@ -33,10 +33,7 @@ interface Wanted {
   readonly what: string
 }
 
-/**
- * In the token's smallest unit; the total supply stays.
- * @throws {DevchainError} `INVALID_PARAMS` when the token has no code, or keeps balances in no slot of their own
- */
+/** In the token's smallest unit; the total supply stays. Throws `INVALID_PARAMS` if no slot is found. */
 export function setTokenBalance(
   chain: Chain,
   token: Address,

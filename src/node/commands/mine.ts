@@ -102,10 +102,7 @@ function minedSince(
   return { state, value: state.tree.canonical.range(tree.canonical.length), dropped }
 }
 
-/**
- * Appends several empty blocks at once if they are like the newest one; undefined if the next is not. More than
- * `MOST_SEALED` get derived hashes; fewer are left to bulk mining.
- */
+/** Undefined if the next block is not empty and like the newest. More than `MOST_SEALED` get derived hashes. */
 async function mineRun(
   state: ChainState,
   request: RunRequest,

@@ -4,10 +4,7 @@ import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
 
-/**
- * Ids start at 1 and are never reused. Nothing is copied. A snapshot lives until a revert to an older one or a reset;
- * until then its part of the state stays in memory.
- */
+/** Ids start at 1 and are never reused. A snapshot lives, and stays in memory, until an older revert or a reset. */
 export function takeSnapshot(state: ChainState): Change<number> {
   const id = state.nextSnapshotId
   const newestSnapshot: Snapshot = { id, name: undefined, state: withoutNames(state) }

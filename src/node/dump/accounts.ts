@@ -61,10 +61,7 @@ export class WorldReader {
     return this.#worldOf(given, previous)
   }
 
-  /**
-   * Anvil's older states keep storage beside the accounts.
-   * @throws {DevchainError} `INVALID_PARAMS` naming the bad account
-   */
+  /** Anvil's older states keep storage beside the accounts. Throws `INVALID_PARAMS` naming the bad account. */
   async older(snapshot: unknown, path: string, previous: World): Promise<World> {
     const members = new Members(snapshot, path)
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)

@@ -107,10 +107,7 @@ function unlinked(
   return noDump(`blocks: block ${number} follows ${parentHash}, and ${found}`)
 }
 
-/**
- * If several blocks have the highest number, the dump's block environment decides; else the last wins, as newer anvil
- * writes it.
- */
+/** Of several blocks with the highest number the dump's block environment decides, else the last (newer anvil). */
 function newestOf(dump: Members, given: readonly GivenBlock[]): GivenBlock {
   const environment = dump.optional('block', () => new Members(dump.value('block'), 'block'))
   const number = numberOfNewest(dump, environment, given)
@@ -172,10 +169,7 @@ interface Snapshot {
   readonly path: string
 }
 
-/**
- * Newer dumps have two lists of states by block hash, before and after somebody edited accounts; devchain keeps the
- * first.
- */
+/** Newer dumps have two lists, before and after somebody edited accounts; devchain keeps the first. */
 function snapshotsOf(dump: Members): ReadonlyMap<Hash, Snapshot> {
   const value = dump.value('historical_states') ?? []
   const name = 'historical_states'

@@ -19,10 +19,7 @@ export interface ReadTransaction {
   readonly isImpersonated: boolean
 }
 
-/**
- * Accepts the older form, and the newer one beside the impersonated sender. The hash is that of the encoding.
- * @throws {DevchainError} `INVALID_PARAMS` for malformed members or an invalid signature
- */
+/** Accepts older dumps, and newer ones with the impersonated sender. Throws `INVALID_PARAMS`. */
 export function readTransaction(
   value: unknown,
   path: string,

@@ -59,10 +59,7 @@ function asRemoved(entry: LogEntry): LogEntry {
   return { ...entry, removed: true }
 }
 
-/**
- * Mined transactions have no arrival number: those that were neither in the pool nor in an earlier block are new.
- * Transactions that a revert returns to the pool are not.
- */
+/** Mined transactions lack arrival numbers: new are those in neither the old pool nor an older block. */
 function newTransactions({ before, after, head }: StateChange): Transaction[] {
   const isKnown = (hash: Hash): boolean =>
     pooledByHash(before.pool, hash) !== undefined ||

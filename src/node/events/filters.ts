@@ -42,10 +42,7 @@ interface Filter {
   hasHistory?: boolean
 }
 
-/**
- * Events are kept once and each filter has a position, so unpolled filters cost almost nothing. Expired filters are
- * removed on use, without a timer. A revert only adds removed logs.
- */
+/** Shares one journal, so unpolled filters cost almost nothing. Expired filters go on use, without a timer. */
 export class Filters {
   readonly #chain: Chain
   readonly #limits: FilterLimits

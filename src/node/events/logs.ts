@@ -196,10 +196,7 @@ function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
   return bloom
 }
 
-/**
- * An open range that begins after the newest block is empty; other backward ranges fail unless the chain behaves
- * otherwise.
- */
+/** Open ranges beyond the newest block are empty; other backward ranges fail unless the chain behaves otherwise. */
 function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [bigint, bigint] {
   const first = numberOf(state, from, pending)
   const last = numberOf(state, to, pending)

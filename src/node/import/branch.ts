@@ -47,10 +47,7 @@ export class Branch {
     return this.#records.length
   }
 
-  /**
-   * Skips the run of a block that the chain knows.
-   * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`, also for a block that does not follow
-   */
+  /** Skips the run of a known block. Throws `INVALID_BLOCK` as `importBlocks`, also if the block does not follow. */
   async add(executor: Executor, block: EncodedBlock): Promise<void> {
     const { parentHash, number } = block.header
     if (parentHash !== this.head.block.hash) {
@@ -70,10 +67,7 @@ export class Branch {
     return blockByHash(this.#base.tree, hash)
   }
 
-  /**
-   * Runs in a command. Heavier blocks become the newest; otherwise a few are kept as side blocks. Call `adopted` once
-   * the change is committed.
-   */
+  /** Runs in a command; call `adopted` after the commit. A few lighter blocks are kept as side blocks. */
   adoptedBy(state: ChainState): Change<undefined> {
     const change = adoptBranch(state, this.#records)
     const after = change.state

@@ -64,10 +64,7 @@ export class BlockImport {
     this.#weights = new ProofWeights(state)
   }
 
-  /**
-   * Validates a block with any known parent and adds it.
-   * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`; then the state stays as it is
-   */
+  /** Accepts any known parent. Throws `INVALID_BLOCK` as `importBlocks`; then the state stays. */
   async add(executor: Executor, block: EncodedBlock): Promise<void> {
     this.state = await withImported(executor, this.#weights.merged(this.state, block), block)
     this.#weights.add(block)
@@ -130,10 +127,7 @@ interface Settled {
   readonly record: BlockRecord
 }
 
-/**
- * Detects the ruleset by the first block, which satisfies only one: rewards show it before the merge, difficulty after.
- * A chain without difficulty stays `own` if its genesis can be no network's.
- */
+/** Detects the ruleset by the first block: rewards show it before the merge, difficulty after. */
 async function settle(
   executor: Executor,
   state: ChainState,

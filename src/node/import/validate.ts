@@ -37,10 +37,7 @@ const WEI_PER_GWEI = 10n ** 9n
 /** Milliseconds of one block's work before yielding. */
 const TURN_MS = 10
 
-/**
- * Applies all rules of the chain (`config.ruleset`) but proof of work.
- * @throws {DevchainError} `INVALID_BLOCK` whose message begins with the broken rule
- */
+/** Checks all rules but proof of work. Throws `INVALID_BLOCK` whose message begins with the broken rule. */
 export async function validateBlock(
   executor: Executor,
   state: ChainState,
@@ -225,10 +222,7 @@ export async function runBlock(
   return { executed, world: end.world, end: end.fields, requests: end.requests }
 }
 
-/**
- * A block that no network can have made: it has a difficulty after the merge, or its genesis has accounts of its own.
- * Contracts there may be anything.
- */
+/** The block has a difficulty after the merge, or its genesis has accounts of its own. */
 function isOwnForSure({ config, accounts }: ChainState, { difficulty }: Header): boolean {
   return config.ruleset === 'own' && (difficulty > 0n || addresses(accounts).length > 0)
 }

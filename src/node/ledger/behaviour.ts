@@ -1,9 +1,6 @@
 // What a chain does where nodes differ. The creator of a chain chooses; no names of nodes occur here.
 
-/**
- * The values follow the specification and the protocol. A cap of twice the base fee, geth's offer, lasts for five full
- * blocks.
- */
+/** The values follow specification and protocol. Twice the base fee, geth's offer, lasts for five full blocks. */
 export const OWN_BEHAVIOUR = {
   /** Calls and estimates may offer less than the base fee; else they fail as in a block. */
   callsBelowBaseFee: false,

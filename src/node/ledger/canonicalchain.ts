@@ -20,10 +20,7 @@ export interface Segment {
   readonly record: BlockRecord
 }
 
-/**
- * The blocks of a run from `start` to `end`. The last is a single block too, because the newest block must be. The run
- * may have more.
- */
+/** Blocks `start` to `end` of a run, which may have more. The last is a single block too, as the newest must be. */
 interface Span {
   readonly run: BlockRun
   readonly start: number

@@ -88,10 +88,7 @@ export type MiningMode =
 export interface ClockState {
   readonly source: ClockSource
   readonly offset: bigint
-  /**
-   * Seconds from all else that moved the clock: exact timestamps, a genesis in the past, blocks faster than one a
-   * second.
-   */
+  /** Seconds from all else: exact timestamps, a genesis in the past, blocks faster than one a second. */
   readonly adjustment: bigint
   readonly nextTimestamp: bigint | undefined
   readonly interval: bigint | undefined

@@ -15,10 +15,7 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
   return offset + adjustment
 }
 
-/**
- * Later than the parent's, or equal where blocks may share a time. Throws `LIMIT_EXCEEDED` beyond 64 bits.
- * @param parent the newest block's time, where the caller knows it
- */
+/** Later than `parent`, or equal where blocks may share a time. Throws `LIMIT_EXCEEDED` beyond 64 bits. */
 export function nextTimestamp(
   state: ChainState,
   now: number,
@@ -92,10 +89,7 @@ export function clockAfterBlock(
   return { ...clock, adjustment, nextTimestamp: undefined }
 }
 
-/**
- * The next block is at least `seconds` after the newest, even if blocks ran ahead of the clock. Throws `INVALID_PARAMS`
- * when time would go back or beyond 64 bits.
- */
+/** Counts from the newest block if that ran ahead. Throws `INVALID_PARAMS` for a time in the past or beyond 64 bits. */
 export function increasedTime(state: ChainState, seconds: bigint, now: number): ClockState {
   const { clock } = state
   if (seconds < 0n) {

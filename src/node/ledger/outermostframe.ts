@@ -3,10 +3,7 @@ import { revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { ExecutedTransaction } from './blockrecord.ts'
 
-/**
- * As a call tracer reports it, with the whole transaction's gas and logs and without inner frames.
- * @param logsBefore logs earlier in the block; undefined omits logs
- */
+/** As a call tracer reports it, but without inner frames. Undefined `logsBefore` omits logs. */
 export function outermostFrame(
   { transaction, receipt, output, failure }: ExecutedTransaction,
   logsBefore: number | undefined,

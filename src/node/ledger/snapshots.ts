@@ -59,10 +59,7 @@ export function withoutSnapshot(state: ChainState, { id, name }: Snapshot): Chai
   return { ...state, namedSnapshots, newestSnapshot: rest(state.newestSnapshot) }
 }
 
-/**
- * Snapshots without names form a linked list from the newest to the oldest. The returned function removes one from such
- * a list and copies each younger one once, because lists share their older ends.
- */
+/** Unnamed snapshots form a linked list, newest first. Removal copies each younger one once: lists share ends. */
 function chainWithout(id: number): (newest: Snapshot | undefined) => Snapshot | undefined {
   const made = new Map<Snapshot, Snapshot>()
   return (newest) => {

@@ -30,10 +30,7 @@ export interface RunPlan extends RunTemplate {
   readonly timestampAt: (index: number) => bigint
 }
 
-/**
- * Appends a run without real hashes, up to the sealed tail.
- * @param blocks more than `MOST_SEALED`
- */
+/** Appends more than `MOST_SEALED` blocks without real hashes, up to the sealed tail. */
 export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun {
   const run = new DerivedRun({
     parent: headOf(state.tree),

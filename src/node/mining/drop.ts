@@ -11,10 +11,7 @@ import {
   withoutTransactions,
 } from '../pool/pool.ts'
 
-/**
- * @returns false when no such transaction waits
- * @throws {DevchainError} `INVALID_PARAMS` when it is mined already
- */
+/** False when no such transaction waits. Throws `INVALID_PARAMS` when it is mined already. */
 export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> {
   const pooled = pooledByHash(state.pool, hash)
   if (pooled !== undefined) {
@@ -30,10 +27,7 @@ export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> 
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/**
- * Drops a sender's waiting transactions, or all.
- * @returns how many there were
- */
+/** Drops a sender's waiting transactions, or all. Its value is how many there were. */
 export function dropTransactions(state: ChainState, sender?: Address): Change<number> {
   const gone = pooledInOrder(state.pool).filter(
     ({ transaction }) => sender === undefined || transaction.from === sender,

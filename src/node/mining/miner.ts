@@ -77,10 +77,7 @@ export async function mineBlock(
   return appended(executor, state, environment, whole, options)
 }
 
-/**
- * Mines the next block with exactly these transactions in this order.
- * @throws {DevchainError} why the first invalid transaction may not be in the block
- */
+/** Mines exactly these transactions in this order, or throws why the first invalid one may not be in the block. */
 export async function mineGiven(
   executor: Executor,
   state: ChainState,

@@ -92,10 +92,7 @@ export async function reorganize(
   return { state: { ...state, tree, pool }, value: { ...head, requeued }, dropped }
 }
 
-/**
- * Adds a foreign block to the tree, on any known parent. It becomes the head if its branch is the heaviest; the pool
- * follows.
- */
+/** Any known parent will do. The block becomes the head if its branch is the heaviest; the pool follows. */
 export function adopt(state: ChainState, record: BlockRecord): Change<undefined> {
   return withTree(state, withBlock(state.tree, record))
 }
@@ -145,10 +142,7 @@ function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefin
   return old !== undefined && old > timestamp ? old : undefined
 }
 
-/**
- * The settings' difficulty, or the least that makes the branch heavier. Undefined on a network's chain, whose rules
- * decide.
- */
+/** The settings' difficulty, or what makes the branch heavier. Undefined on a network's chain, whose rules decide. */
 function winningDifficulty(
   { tree, settings, config }: ChainState,
   branch: ChainState,

@@ -12,10 +12,7 @@ import { type Mined, mineBlock, mineWaiting } from './miner.ts'
 /** Most empty blocks of one send. At an eighth less a block, a 256-bit base fee reaches 0 in 1,400. */
 const MAX_EMPTY = 2_000
 
-/**
- * As `mineWaiting`, but adds empty blocks until the base fee admits `sent` and its sender's earlier transactions. If
- * that does not help, it waits.
- */
+/** Adds empty blocks until the base fee admits `sent` and its sender's earlier transactions, if that helps. */
 export async function mineUntilIncluded(
   executor: Executor,
   state: ChainState,

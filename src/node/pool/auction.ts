@@ -39,10 +39,7 @@ export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
   }
 }
 
-/**
- * Same order as `Candidates`. Each sender offers only the transaction with its next nonce. No transaction may enter the
- * pool meanwhile.
- */
+/** Same order as `Candidates`. No transaction may enter the pool meanwhile. */
 export class Auction implements Source {
   #next: AuctionBlock
   readonly #offered = new Map<Address, PooledTransaction>()

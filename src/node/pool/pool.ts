@@ -9,10 +9,7 @@ import { authorityOf, type Transaction } from '../../protocol/transactions/trans
 import { nonceAt, type World } from '../../state/world.ts'
 import type { Conditions } from './conditions.ts'
 
-/**
- * `arrival` numbers all transactions that ever entered the pool. Those returned by a reorg have lower numbers than all
- * others, down to 0 and below.
- */
+/** `arrival` numbers all that ever entered. Transactions returned by a reorg get lower ones, 0 and below. */
 export interface PooledTransaction {
   readonly transaction: Transaction
   readonly arrival: number
@@ -115,10 +112,7 @@ export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transactio
   }
 }
 
-/**
- * Returns transactions of abandoned blocks to the front of the pool, without notifying listeners again. A waiting one
- * with the same sender and nonce wins.
- */
+/** Returned transactions go first, without new notifications. A waiting one with the same nonce wins. */
 export function withReturned(pool: Pool, transactions: readonly Transaction[]): Pool {
   const free = transactions.filter(({ from, nonce }) => !pooledByNonce(pool, from, nonce))
   if (free.length === 0) return pool
@@ -149,10 +143,7 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
   return rest
 }
 
-/**
- * All must be in the pool.
- * @param yieldIfDue awaited after each
- */
+/** All must be in the pool. `yieldIfDue` is awaited after each. */
 export async function withoutMany(
   pool: Pool,
   transactions: readonly Transaction[],
@@ -250,10 +241,7 @@ function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceR
   })
 }
 
-/**
- * The pool in block order: highest tip first, then first come first served, but each sender by nonce. For one use; the
- * pool does not change.
- */
+/** Highest tip first, then first come first served, but each sender by nonce. For one use; the pool does not change. */
 export class Candidates {
   readonly #pool: Pool
   readonly #block: BlockPrices

@@ -100,10 +100,7 @@ interface Modules {
   readonly keccak_512: (bytes: Uint8Array) => Uint8Array
 }
 
-/**
- * The worker's code. It is passed as text, so it may use only its parameters: a separate file would not run from the
- * sources.
- */
+/** Passed to the worker as text, so that it runs from the sources too: it may use only its parameters. */
 async function work(
   { parentPort, workerData }: typeof import('node:worker_threads'),
   load: (url: string) => Promise<Modules>,

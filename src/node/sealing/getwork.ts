@@ -67,10 +67,7 @@ const MAX_MINERS = 1000
 
 const RATE_MS = 60_000
 
-/**
- * The main network left Ethash at block 15,537,393. The cache grows with the height: here to 94 MB, but to terabytes
- * after a jump of 10^12 blocks.
- */
+/** The main network left Ethash at 15,537,393. The cache grows with height: 94 MB here, terabytes at 10^12. */
 const LAST_ETHASH_BLOCK = 18_000_000n
 
 /** At difficulties 1 and 2 every header would do; two in three shall not. */
@@ -125,10 +122,7 @@ export class GetWork {
     return { sealHash: hash, target: mergedTarget(record), fees, notify, parentHash }
   }
 
-  /**
-   * @throws {DevchainError} `WORK_REJECTED` when the coinbase names no known work or is not in the block, or the
-   *   block's hash is above the target
-   */
+  /** Throws `WORK_REJECTED`: the coinbase names no known work or is not in the block, or the hash exceeds the target. */
   async submitMerged(proof: ParentProof): Promise<Imported> {
     const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.options.mergeMiningTag)
     const work = this.#works.get(hash)

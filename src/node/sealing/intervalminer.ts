@@ -5,10 +5,7 @@ import type { Chain } from '../chain/chain.ts'
 import { mine } from '../commands/mine.ts'
 import { intervalOf, isSameRhythm, nextIntervalOf } from '../ledger/miningmode.ts'
 
-/**
- * The timer follows the mining state, also through reverts, and does not keep the process alive.
- * @returns stops it
- */
+/** Follows the mining state, also through reverts, without keeping the process alive. Returns how to stop it. */
 export function scheduleMining(chain: Chain): () => void {
   const schedule = new Schedule(chain)
   const stopListening = chain.onChange(({ before, after }) => {

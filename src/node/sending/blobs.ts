@@ -16,10 +16,7 @@ import { nextRules } from '../mining/environment.ts'
 import { type BlobStore, keptSidecar } from '../pool/blobstore.ts'
 import { pooledByHash } from '../pool/pool.ts'
 
-/**
- * Checks count, hashes and proofs against the next block's rules.
- * @throws {DevchainError} `TYPE_NOT_SUPPORTED` before cancun, else `INVALID_BLOBS`
- */
+/** Checks count, hashes and proofs. Throws `TYPE_NOT_SUPPORTED` before cancun, else `INVALID_BLOBS`. */
 export async function proveBlobs(
   { state, executor, environment }: Chain,
   transaction: Pick<UnsignedTransaction, 'type' | 'to' | 'blobs'>,

@@ -48,10 +48,7 @@ export type Sent =
   | { readonly place: TransactionPlace; readonly waiting?: undefined }
   | { readonly place?: undefined; readonly waiting: Transaction }
 
-/**
- * Binary search over old worlds, because nonces only rise. Transactions before a nonce set back by hand are not found.
- * @returns undefined when there is none: authorizations and creations by contracts use nonces too
- */
+/** Binary search, as nonces only rise. Undefined if an authorization or creation used the nonce, or a cheat reset it. */
 export function sentWithNonce(
   { tree, pool }: ChainState,
   sender: Address,

@@ -244,10 +244,7 @@ function adopt(branch: Branch, child: Node, nibble: u32): void {
   layOut(branch)
 }
 
-/**
- * Writes the RLP of a branch again, last hash first: hashes only move to the right, so none is overwritten before it
- * moves.
- */
+/** Writes the RLP of a branch again, last hash first: hashes move right, so none is overwritten before it moves. */
 function layOut(branch: Branch): void {
   let payload: u32 = 17
   for (let nibble: u32 = 0; nibble < 16; nibble++) {

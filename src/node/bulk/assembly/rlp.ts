@@ -23,10 +23,7 @@ export function firstDifference(a: usize, b: usize, from: u32, to: u32): u32 {
   return index
 }
 
-/**
- * Writes a leaf with the nibbles of `key` from `depth` on and a value of at most 55 bytes, itself RLP. Returns its
- * length.
- */
+/** Writes a leaf: the nibbles of `key` from `depth` on, and an RLP value of at most 55 bytes. Returns its length. */
 export function writeLeaf(at: usize, key: usize, depth: u32, value: usize, length: u32): u32 {
   const isBare = length == 1 && load<u8>(value) < 0x80
   const content = isBare ? 1 : 1 + length

@@ -40,10 +40,7 @@ class Parameters {
   parents: usize
   /** A byte for each slot of times: not 0 where the slot has a beacon root, which would have to be removed. */
   rooted: usize
-  /**
-   * The requested blocks, 72 bytes each (`ENTRY` of runlog.ts): the timestamp, a double; then space for hash and state
-   * root.
-   */
+  /** The blocks to mine, 72 bytes each (`ENTRY` of runlog.ts): a timestamp, then space for hash and state root. */
   blocks: usize
 }
 
