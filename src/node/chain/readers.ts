@@ -10,6 +10,7 @@ export class Readers {
     this.#waiting = [first ?? always]
   }
 
+  /** @returns false when the build was cancelled and has to start again */
   join(reader: IsAwaited | undefined): boolean {
     if (this.#isMade) return true
     if (this.#waiting.length === 0) return false

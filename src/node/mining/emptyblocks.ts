@@ -89,6 +89,7 @@ function systemWrites(world: World, { hardfork }: BlockEnvironment): SystemWrite
   return time === undefined || hash === undefined ? undefined : { time, hash }
 }
 
+/** False without a contract; undefined for another contract. */
 function writesTo(world: World, contract: Predeploy): boolean | undefined {
   const code = accountAt(world, contract.address)?.code
   if (code === undefined || code.length === 0) return false

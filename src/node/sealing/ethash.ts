@@ -94,6 +94,7 @@ export class Ethash {
 }
 
 interface Modules {
+  /** It loads caches from its store and saves new ones there. */
   readonly Ethash: new (
     store: object,
   ) => Engine
