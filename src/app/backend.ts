@@ -44,7 +44,6 @@ interface Parts extends BackendOptions {
   readonly common: Common
   readonly profile: Profile
   readonly logging: MethodContext['logging']
-  /** Gets no events while logging is off. */
   readonly observer: Observer
   readonly progresses: Progresses
   readonly node: Node
@@ -106,7 +105,6 @@ async function chainOptionsOf({
   }
 }
 
-/** Artifacts are read a little later. */
 function openProject(
   { hooks: { folder }, onBug }: Common,
   settings: DevchainSettings,
@@ -184,7 +182,6 @@ export class Backend implements Target {
     }
   }
 
-  /** The body of a health check. */
   get health(): Json {
     const { config, tree } = this.node.chain.state
     const blockNumber = Number(headOf(tree).block.header.number)

@@ -14,7 +14,6 @@ import type { Reach } from '../rpc/dispatch.ts'
 
 type Door = typeof import('../fork/door.ts')
 
-/** Makes a chain's initial state, with or without a fork. */
 export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
 
 export class Forking implements ForkStarter {

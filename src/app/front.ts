@@ -34,7 +34,6 @@ export async function openFront(settings: DevchainSettings, hooks: Hooks): Promi
 }
 
 export class Front implements ServerFront {
-  /** The default chain. */
   readonly first: Backend
   readonly sites: readonly Site[]
   readonly #common: Common

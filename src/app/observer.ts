@@ -53,7 +53,6 @@ export interface Observer {
   readonly onNames?: ((names: Names) => void) | undefined
   /** A peer connected, disconnected or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
-  /** Makes the observer of a named chain. */
   readonly ofChain?: ((name: string) => Observer) | undefined
   /** A bug: the caller got "internal error". Printed to standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined

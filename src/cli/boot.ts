@@ -36,9 +36,7 @@ export interface BootEvent {
   readonly isBaseFeePinned: boolean
   readonly mining: string
   readonly clock: string
-  /** Of the newest block. */
   readonly blockNumber: number
-  /** The forked network and block. */
   readonly fork:
     | {
         readonly source: string
@@ -64,7 +62,6 @@ export interface ReadyFacts extends BootEvent {
   readonly accounts: readonly (BootEvent['accounts'][number] & { readonly privateKey: string })[]
 }
 
-/** Drops keys and mnemonic unless they are public. */
 export function bootEvent(ready: ReadyFacts): BootEvent {
   if (isTestMnemonic(ready.mnemonic)) return ready
   const accounts = ready.accounts.map((account) => ({ ...account, privateKey: undefined }))

@@ -82,7 +82,6 @@ export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): P
   }
 }
 
-/** Starts a chain and reports it. */
 export async function bringUp(
   settings: AllSettings,
   { observer, hasSpinner = false, greet }: Greeter,
@@ -97,14 +96,12 @@ export async function bringUp(
   return { devchain, url: endpoints.url }
 }
 
-/** Gets the start report and the chain's events. */
 export interface Greeter {
   readonly observer: Observer
   readonly hasSpinner?: boolean
   readonly greet: (boot: BootEvent) => void
 }
 
-/** The log's destination and format. */
 interface Terminal extends Greeter {
   readonly report: (text: string) => void
   readonly close: () => Promise<void>

@@ -82,7 +82,6 @@ export interface Reach<C> {
 }
 
 export interface Dispatcher<C> {
-  /** Methods by every name they have. */
   readonly registry: ReadonlyMap<string, Method<C>>
   /**
    * Handles a request or a batch; synchronous if the method is. Undefined if there is no reply. Never throws or

@@ -40,7 +40,6 @@ const TURN_MS = 10
 export type Piece = Buffer | { readonly packed: Buffer }
 
 export interface Written {
-  /** Bytes of the JSON. */
   readonly size: number
   readonly pieces: readonly Piece[]
 }
@@ -61,7 +60,6 @@ export class JsonText {
     this.short = short
   }
 
-  /** Bytes of the JSON. */
   get size(): number {
     return this.#written.size
   }

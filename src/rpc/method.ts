@@ -143,7 +143,6 @@ export function optional<T>(name: string, decoder: Decoder<T>, fallback?: T): Pa
   return { name, decoder, required: false, fallback, isSecret: false }
 }
 
-/** Hides the parameter from logs and errors. */
 export function secret<T>(parameter: Param<T>): Param<T> {
   return { ...parameter, decoder: discreet(parameter.decoder), isSecret: true }
 }

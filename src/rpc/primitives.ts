@@ -29,7 +29,6 @@ export const address: Schema<Address> = fixedHex('address', 20, 'a 20-byte addre
 
 export const hash: Schema<Hash> = fixedHex('hash', 32, '32 bytes as 0x and 64 digits')
 
-/** The hash of a block or transaction. */
 export const hashOfBlock: Schema<Hash> = { ...hash, names: 'block' }
 export const hashOfTransaction: Schema<Hash> = { ...hash, names: 'transaction' }
 

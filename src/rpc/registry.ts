@@ -14,7 +14,6 @@ export interface RegistryOptions<C> {
 
 export interface Registry<C> {
   readonly methods: ReadonlyMap<string, Method<C>>
-  /** Names in disabled modules, with the module. */
   readonly disabled: ReadonlyMap<string, string>
   readonly disabledModules: readonly string[]
 }

@@ -20,7 +20,6 @@ export interface CallReport {
 export interface CallDetails<C> {
   /** Undefined for unknown or unreadable methods. */
   readonly method: Method<C> | undefined
-  /** What the call did, if its result does not show it. */
   readonly told: string | undefined
   /** The original error of a failed call: it may have more detail than the caller gets. */
   readonly thrown: unknown

@@ -2,7 +2,6 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Decoder, Json } from './schema.ts'
 
-/** Replaces a secret. */
 export const HIDDEN = '•••'
 
 /** Secrets of this length or more are replaced without their quotes too; shorter ones occur inside words. */

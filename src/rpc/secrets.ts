@@ -34,7 +34,6 @@ export function withoutParams<R extends CallReport>(report: R): R {
   return { ...report, params: mapped(report.params, () => HIDDEN) }
 }
 
-/** Maps each parameter with its index or name. */
 function mapped(params: Json, show: (value: Json, place: number | string) => Json): Json {
   if (Array.isArray(params)) return params.map((value: Json, i) => show(value, i))
   const entries = Object.entries(params as Readonly<Record<string, Json>>)
@@ -59,7 +58,6 @@ export function namesSecretMethod(
   return [...registry].some(([name, { hasSecrets }]) => hasSecrets && text.includes(name))
 }
 
-/** The error message without quoted input. */
 export function withoutQuotes(error: ErrorObject): ErrorObject {
   return { ...error, message: `${error.message.split(':', 1)[0]}: ${HIDDEN}` }
 }

@@ -3,14 +3,12 @@ import type { Json } from './schema.ts'
 
 /** Notifications of one method, each made when it is sent. */
 export interface Notifications {
-  /** Upper bound of the count. */
   readonly most: number
   /** `undefined` entries are skipped; other work may get a turn there. */
   readonly params: Iterable<Json | undefined>
 }
 
 export interface Session {
-  /** Counts the sessions of a server. */
   readonly id: number
   /** Sends notifications after earlier ones, as fast as the client reads, unless the session has ended. */
   notify(method: string, notifications: Notifications): void

@@ -1,10 +1,8 @@
 // Sites: pages and other HTTP replies besides JSON-RPC, such as the health of a chain.
 
-/** The parts of a request that select a site. */
 export interface SiteHead {
   /** GET for HEAD too. */
   readonly method: 'GET' | 'POST'
-  /** Path and query, as sent. */
   readonly target: string
   /** The `accept` header; empty without one. */
   readonly accept: string

@@ -6,7 +6,6 @@ import { JsonText } from './jsontext.ts'
 import type { Json } from './schema.ts'
 
 export interface WireLimits {
-  /** Requests in a batch. */
   readonly batch: number
   /** Nesting of lists and objects. */
   readonly depth: number

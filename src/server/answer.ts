@@ -24,7 +24,6 @@ export interface Timeouts {
 
 /** Takes sockets of other chains that request a link. */
 export interface LinkDoor {
-  /** The path of link requests. */
   readonly path: string
   /** @returns the refusal; undefined: taken */
   readonly take: (
@@ -34,7 +33,6 @@ export interface LinkDoor {
   ) => Promise<string | undefined>
 }
 
-/** A chain, as the server sees it. */
 export interface Target {
   /** Synchronous where the method is. An exception is a bug. */
   readonly answer: (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
@@ -70,11 +68,9 @@ export interface HttpOptions {
   readonly onBug: (error: unknown) => void
 }
 
-/** Serves connections accepted elsewhere. */
 export interface HttpServer {
   /** Takes over a connection; unanswered bytes have been put back into it. */
   readonly take: (socket: Socket) => void
-  /** Ends every connection at once. */
   readonly close: () => Promise<void>
 }
 

@@ -9,7 +9,6 @@ const LINGER_MS = 1_000
 
 /** Pipelined requests are answered in order. */
 export class Connection {
-  /** Requests being answered. */
   waiting = 0
   readonly caller: Caller = new Caller()
   readonly #socket: Duplex
@@ -27,7 +26,6 @@ export class Connection {
     return this.#isEnding
   }
 
-  /** Registers a request by its response. */
   begin(response: ServerResponse): void {
     this.#last = response
   }

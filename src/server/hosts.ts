@@ -6,7 +6,6 @@ import type { Refusal } from './replies.ts'
 /** Returns the refusal; undefined if allowed. */
 export type HostCheck = (header: string | undefined) => Refusal | undefined
 
-/** Recognizes loopback names and addresses in any spelling. */
 export function createLoopbackCheck(): (name: string) => boolean {
   let list: BlockList | undefined
   return (name) => {

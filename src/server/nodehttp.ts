@@ -215,7 +215,6 @@ function failureOf(error: unknown, onBug: (error: unknown) => void): SiteReply {
   return { status: 500, contentType: 'application/json', body }
 }
 
-/** The decompressed body, or the refusal. */
 async function readPost(
   request: IncomingMessage,
   limit: number,

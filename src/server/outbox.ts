@@ -68,7 +68,6 @@ export class Turns {
 
 type Timed = Duplex & { readonly setTimeout?: (ms: number) => unknown }
 
-/** The notifications of one change. */
 interface Waiting {
   readonly method: string
   readonly rest: Iterator<Json | undefined>
@@ -109,7 +108,6 @@ export class Outbox {
     client.once('close', () => this.#clear())
   }
 
-  /** Queues notifications after earlier ones. */
   add(method: string, { most, params }: Notifications): void {
     if (this.#client.readyState !== WebSocket.OPEN) return
     const isIdle = this.#told === this.#waiting.length
@@ -139,7 +137,6 @@ export class Outbox {
     }
   }
 
-  /** Sends a change's next notification, or ends the change. */
   #send(waiting: Waiting): void {
     const { value: params, done } = waiting.rest.next()
     if (done === true) {

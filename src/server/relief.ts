@@ -27,7 +27,6 @@ export class Relief {
     this.#quietMs = quietMs
   }
 
-  /** Counts a long reply or notifications. */
   note(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes < LARGE) return

@@ -17,10 +17,8 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 }
 
 export interface Refusal {
-  /** The HTTP status. */
   readonly status: number
   readonly word: 'INVALID_REQUEST' | 'LIMIT_EXCEEDED'
-  /** One line. */
   readonly message: string
   /** Besides those of every reply. */
   readonly headers?: Readonly<Record<string, string>>
@@ -107,7 +105,6 @@ export function rawRefusal(refusal: Refusal): string {
   ].join('\r\n')
 }
 
-/** The JSON-RPC error as a body. */
 export function textOf({ word, message }: Refusal): string {
   return writeError(null, { code: errorCode(word), message })
 }

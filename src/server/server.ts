@@ -26,7 +26,6 @@ export interface ServerOptions
 export interface RunningServer {
   readonly url: string
   readonly port: number
-  /** Ends every connection at once. */
   readonly close: () => Promise<void>
 }
 

@@ -143,7 +143,6 @@ async function close(server: WebSocketServer): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Handles one client's messages in order, one at a time. */
 function serve(
   client: WebSocket,
   session: Session,

@@ -34,7 +34,6 @@ const FLUSH_MS = 1_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-/** When the log is printed. */
 const WHEN = ['always', 'failure', 'never'] as const
 const FORMS = ['pretty', 'json'] as const
 
@@ -61,7 +60,6 @@ export async function execCommand(
   )
 }
 
-/** The last of the given words that is one of these. */
 function lastOf<W extends string>(words: readonly W[], asked: readonly string[]): W | undefined {
   return words.find((word) => word === asked.findLast((each) => words.some((one) => one === each)))
 }
@@ -223,7 +221,6 @@ function cannotRun(program: string, error: NodeJS.ErrnoException): End {
   return { exitCode: isMissing ? NOT_FOUND : NOT_EXECUTABLE, refusal }
 }
 
-/** Keeps the newest whole lines. */
 export class NewestText implements TextWriter {
   readonly #limit: number
   #parts: string[] = []

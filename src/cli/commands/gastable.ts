@@ -5,10 +5,8 @@ import { number } from '../../core/format.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import { aligned } from './columns.ts'
 
-/** A row whose average changed. */
 export interface GasDifference extends GasRow {
   readonly before: number
-  /** Change of the average. */
   readonly percent: number
 }
 

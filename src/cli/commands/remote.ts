@@ -22,9 +22,7 @@ import {
   parseThreshold,
 } from './gastable.ts'
 
-/** A command's result, for scripts and people. */
 interface Answer {
-  /** Written as JSON. */
   readonly json: unknown
   /** Undefined: prints nothing. */
   readonly text: string | undefined
@@ -194,7 +192,6 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
 }
 
-/** The JSON-RPC error code. */
 const INVALID_PARAMS = -32_602
 
 /** @param block undefined: the newest that reorgs do not reach */
@@ -338,7 +335,6 @@ async function namesAt(url: string): Promise<Answer> {
   return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
 }
 
-/** A peer of admin_peers, in short. */
 interface RemotePeer {
   /** The user's name for it, or the beginning of its id. */
   readonly name: string
@@ -384,7 +380,6 @@ function peerLine({ name, address, blockNumber, blockHash, partitioned }: Remote
   return `${name} at ${address}, block ${number(BigInt(blockNumber))} ${blockHash}${state}`
 }
 
-/** With numbers that scripts can compare. */
 function jsonOf({ blockNumber, timestamp, ...rest }: RemoteSnapshot): object {
   return { ...rest, blockNumber: Number(blockNumber), timestamp: Number(timestamp) }
 }

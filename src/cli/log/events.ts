@@ -38,7 +38,6 @@ export interface TransactionEvent {
   readonly gasLimit: bigint
   /** The count; undefined for types without blobs. */
   readonly blobs?: number | undefined
-  /** For gas and blobs. */
   readonly fee: bigint
   readonly block: bigint
   /** The reason in words; undefined if it succeeded. */
@@ -104,7 +103,6 @@ export interface ClockEvent {
   readonly offsetSeconds: bigint
 }
 
-/** The mining mode changed. */
 export interface MiningEvent {
   readonly event: 'mining'
   readonly mining: MiningState
@@ -129,7 +127,6 @@ export interface DroppedEvent {
   readonly reason: string
 }
 
-/** The totals of a run. */
 export interface EndEvent {
   readonly event: 'end'
   readonly calls: number
@@ -151,13 +148,11 @@ export interface RunningEvent {
   readonly others: number
 }
 
-/** A sentence that the user should read. */
 export interface NoticeEvent {
   readonly event: 'notice'
   readonly text: string
 }
 
-/** A hint, and the flag that it names. */
 export interface HintEvent {
   readonly event: 'hint'
   readonly hint: string
@@ -187,7 +182,6 @@ interface OverflowEvent {
   readonly lines: number
 }
 
-/** Events with their own line. */
 export type LineEvent = (
   | HintEvent
   | RunningEvent
@@ -276,7 +270,6 @@ export type Cause = Pick<
   'method' | 'params' | 'result' | 'error' | 'effects' | 'failure'
 >
 
-/** Hashes listed in one event. */
 const LISTED = 100
 
 function hashesOf(transactions: readonly Transaction[]): Hashes {
@@ -361,7 +354,6 @@ function droppedEvent({ transaction, error }: DroppedTransaction): DroppedEvent 
   return { event: 'dropped', hash, from, nonce, reason: error.message }
 }
 
-/** Changes besides blocks. */
 function settingEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
   const { before, after, head } = change
   const events: ChainEvent[] = []
@@ -417,7 +409,6 @@ export function hasEntered(
   )
 }
 
-/** What became of the transactions of lost blocks. */
 function leftovers({
   before,
   after,

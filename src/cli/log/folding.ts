@@ -59,7 +59,6 @@ export class Folding {
   readonly #renderer: Pick<Renderer, 'folds' | 'entry'>
   readonly #writer: TextWriter
   readonly #screen: Screen
-  /** The stretch, in the order of its lines. */
   #runs: Run[] = []
   #newest: Run | undefined
   #waitMs = FIRST_WAIT_MS
@@ -74,7 +73,6 @@ export class Folding {
     this.#screen = screen
   }
 
-  /** Writes an entry, or counts it on an existing line. */
   add(entry: Entry): void {
     if (this.#renderer.folds === 'nothing' || !isFoldable(entry)) {
       this.end()
@@ -283,7 +281,6 @@ function joined(run: Entry, next: Entry): Entry {
   return { ...next, events: [{ ...latest, first: former.first }] }
 }
 
-/** Terminal rows of a text, without escape sequences. */
 function rowsOf(text: string, columns: number): number {
   const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)

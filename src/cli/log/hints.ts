@@ -26,7 +26,6 @@ export class Hints {
     this.#hasFixedGas = defaultGas !== 'estimate'
   }
 
-  /** The chain that the calls are about. */
   watch(chain: Pick<Chain, 'state'>): void {
     this.#chain = chain
   }
@@ -43,7 +42,6 @@ export class Hints {
     return this.#once('host', flag, `a request for the host ${name} was refused; ${flag} allows it`)
   }
 
-  /** For a project without artifacts. */
   onProject({ hint, flag }: ProjectHint): HintEvent[] {
     return this.#once('project', flag, hint)
   }
@@ -55,7 +53,6 @@ export class Hints {
     return this.#once('code', flag, text)
   }
 
-  /** For a transaction signed for another chain. */
   #onChainId(call: CallEvent): HintEvent[] {
     const { chainId, upstream } = this.#chain?.state.config ?? {}
     const sent = call.refusal?.word === 'WRONG_CHAIN_ID' ? call.refusal.facts.given : undefined
@@ -89,7 +86,6 @@ export class Hints {
   }
 }
 
-/** The chain id of a looked-up transaction's signature. */
 function chainIdOfAnswer({ method, result }: CallEvent): bigint | undefined {
   if (!/_getTransactionByHash$/.test(method) || typeof result !== 'object' || result === null) {
     return undefined

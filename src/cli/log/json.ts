@@ -80,7 +80,6 @@ function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: num
   }
 }
 
-/** The called function's fields, if there is one. */
 function functionOf(
   to: string | null,
   input: string,

@@ -40,7 +40,6 @@ export type LogSettings = Pick<
   'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept'
 >
 
-/** Shared by the logs of several chains. */
 interface Shared {
   readonly folding: Folding
   readonly hinted: Set<string>
@@ -73,7 +72,6 @@ export class Log {
   /** Entries written after replies, because looking up names takes time. */
   #queue: Teller[] = []
   #queueTimer: NodeJS.Timeout | undefined
-  /** Writes the waiting entry without its explanation. */
   #tellWaiting: (() => void) | undefined
 
   /** @param settings hints, traces and shown methods; undefined: no hints */
@@ -120,7 +118,6 @@ export class Log {
     this.#hints?.watch(chain)
   }
 
-  /** Uses these names from now on. */
   use(names: Names): void {
     this.#names = names
   }
@@ -208,7 +205,6 @@ export class Log {
     this.#line({ event: 'end', ...this.#totals, durationMs })
   }
 
-  /** Writes an event on its own line. */
   #line(event: LineEvent): void {
     this.#tellQueue()
     this.#folding.end()
@@ -251,7 +247,6 @@ export class Log {
     for (const tell of this.#queue.splice(0)) void tell(true)
   }
 
-  /** Adds the failed transactions' Solidity stacks, once known. */
   #withStacks(
     entry: Entry,
     isNow: boolean,

@@ -62,7 +62,6 @@ function listOutcome(noun = 'item', items: readonly Json[]): string {
   return plural(items.length, noun)
 }
 
-/** Counts runs, and failures among them. */
 function runsOutcome(runs: readonly Json[], noun: string): string {
   const failed = runs.filter((run) => typeof run === 'object' && run !== null && 'error' in run)
   return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${number(failed.length)} failed`}`

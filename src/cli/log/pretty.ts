@@ -53,7 +53,6 @@ import { NARROW, WIDE, wrapped } from './wrap.ts'
 /** Fits nearly all methods, so that durations align. */
 const METHOD_WIDTH = 28
 const DURATION_WIDTH = 8
-/** Indentation of a call's changes. */
 const INDENT = 2
 /** Characters of parameters and result under `--verbose`. */
 const VERBOSE_LIMIT = 2_000
@@ -103,7 +102,6 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
   }
 }
 
-/** Prefixes a line with the name of its chain. */
 function named(palette: Palette, chain: string | undefined, line: string): string {
   return chain === undefined ? line : `${palette.cyan(chain)}  ${line}`
 }
@@ -141,7 +139,6 @@ interface PlainLook {
   readonly columns: number | undefined
 }
 
-/** An entry's format, with what is known of it. */
 type Look = PlainLook & Pick<Entry, 'scene' | 'stacks' | 'traces' | 'callTrace'>
 
 function fitted(look: Look, columns: number): Look {
@@ -209,7 +206,6 @@ function toldOf(
   )
 }
 
-/** Names addresses in a phrase and shortens its hashes. */
 function withNames({ address }: Look, phrase: string): string {
   return oneLine(phrase, PHRASE_LIMIT)
     .replace(/0x[0-9a-f]{40}\b/g, (each) => address(each as Address))
@@ -350,7 +346,6 @@ function targetOf(look: Look, event: TransactionEvent): string {
   return `${phrase}${place ?? ''} by ${palette.dim(nameFor(look, to))}`
 }
 
-/** An account's label, if any, and address. */
 function nameFor({ scene, address }: Look, account: Address): string {
   const label = scene?.names.label(account)
   return label === undefined ? address(account) : `${label} ${address(account)}`

@@ -3,7 +3,6 @@ import type { Json } from '../../rpc/schema.ts'
 import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
 import type { CallEvent } from './events.ts'
 
-/** A message as sent. */
 export interface Asked {
   readonly from: string | undefined
   readonly to: string | null

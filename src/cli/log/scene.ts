@@ -14,7 +14,6 @@ export interface Scene {
   readonly world: World
   /** The state before the transaction, if it was the only one. */
   readonly before?: World | undefined
-  /** Which transactions get call traces. */
   readonly traces: 'failed' | 'all' | undefined
 }
 
@@ -71,7 +70,6 @@ export function toldTransaction(
   return names.call(world, { from, to, input }, before)
 }
 
-/** A call's return values, as text. */
 export function answerText(
   told: Told | ToldCall | undefined,
   { meaning, result }: CallEvent,
@@ -93,7 +91,6 @@ export function toldError(
   return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
-/** A transaction's known events, and the count of others. */
 export function toldEvents(
   { names, world }: Scene,
   { executed, to, created }: TransactionEvent,

@@ -7,7 +7,6 @@ export const WIDE = 100
 /** Columns below which names have no column of their own. */
 export const NARROW = 80
 
-/** Extra indentation of continued lines. */
 const HANG = 4
 
 /**

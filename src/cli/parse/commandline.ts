@@ -31,7 +31,6 @@ export type GivenOptions = { readonly [Key in OptionKey]?: unknown }
 export interface CommandLine {
   /** Undefined: start a chain. */
   readonly name: SubcommandName | undefined
-  /** The command's arguments. */
   readonly words: readonly string[]
   /** The command's own flags, by name without hyphens; true for one without a value. */
   readonly flags: { readonly [name: string]: string | true | undefined }
@@ -128,7 +127,6 @@ function withPlainFlags(argv: readonly string[]): string[] {
   return plain
 }
 
-/** Collects the parsed arguments. */
 interface Tell {
   readonly line: (line: CommandLine) => void
   readonly print: (text: string) => void

@@ -21,7 +21,6 @@ export type SubcommandName =
   | 'fork-merge'
   | 'completions'
 
-/** Exit codes. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
 
 export interface SubcommandFlag {
@@ -49,7 +48,6 @@ export interface Subcommand {
   /** One sentence, without a full stop. */
   readonly sentence: string
   readonly flags: readonly SubcommandFlag[]
-  /** Further help, with examples. */
   readonly notes?: string
   readonly exits: readonly (readonly [code: string, meaning: string])[]
   /** True: it also takes chain options and another program's command line. */
@@ -132,7 +130,6 @@ says otherwise. Signals are handed on to the command. Of a long log the newest 4
   startsChain: true,
 }
 
-/** In the order of help. */
 export const SUBCOMMANDS: readonly Subcommand[] = [
   exec,
   remote(

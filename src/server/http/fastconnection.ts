@@ -38,7 +38,6 @@ export interface ConnectionOptions {
   readonly forget: (connection: FastConnection) => void
   readonly relief: Relief
   readonly idleMs: number
-  /** Milliseconds between checks. */
   readonly idleCheckMs: number
 }
 
@@ -54,7 +53,6 @@ interface Reply {
   readonly body: string | JsonText | undefined
 }
 
-/** One connection while all its requests are plain. */
 export class FastConnection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
@@ -109,7 +107,6 @@ export class FastConnection {
     this.#read()
   }
 
-  /** Runs all complete requests. */
   #read(): void {
     const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
     const began = this.#slots.length
@@ -192,7 +189,6 @@ export class FastConnection {
     if (slot === this.#slots[0] && !this.#isWriting && !this.#isReading) this.#writeReplies()
   }
 
-  /** Writes ready replies, up to the first that is not. */
   #writeReplies(): void {
     for (let slot = this.#slots[0]; slot?.reply !== undefined; slot = this.#slots[0]) {
       const long = this.#write(slot.reply, slot.closes)

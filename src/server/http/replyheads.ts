@@ -1,7 +1,6 @@
 // The heads of HTTP replies.
 import { CORS_HEADERS } from '../replies.ts'
 
-/** Heads without the final length. */
 export class ReplyHeads {
   readonly #idleMs: number
   #second = 0

@@ -3,7 +3,6 @@ import type { Site } from '../../rpc/site.ts'
 import { type CallerCheck, pathOf } from '../answer.ts'
 
 export interface PlainHead {
-  /** Selects the target. */
   readonly path: string
   readonly length: number
   /** True if the client asks to close the connection. */
@@ -36,7 +35,6 @@ const UNUSUAL = new Set([
   'upgrade',
 ])
 
-/** Headers that must be unique. */
 const SINGLE = new Set(['connection', 'content-length', 'host', 'origin'])
 
 /** A head, and all its bytes up to the body. */
