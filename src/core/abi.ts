@@ -3,7 +3,6 @@
 import { checksumAddress, keccak256 } from './crypto/crypto.ts'
 import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from './hex.ts'
 
-/** Addresses and byte strings are text. */
 export type AbiValue = string | bigint | boolean
 
 /** The address that `console.log` calls: "console.log" in ASCII. */
@@ -14,7 +13,6 @@ export function selectorOf(signature: string): string {
   return hexFromBytes(keccak256(new TextEncoder().encode(signature)).subarray(0, 4))
 }
 
-/** The arguments of a call; undefined if the encoding is broken. */
 export function decodeArguments(
   types: readonly string[],
   data: Uint8Array,

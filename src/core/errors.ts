@@ -2,7 +2,6 @@
 
 /** Why devchain refused something. `rpc/errors.ts` maps each word to a JSON-RPC code; a missing row does not compile. */
 export type ErrorWord =
-  // requests
   | 'PARSE_ERROR'
   | 'INVALID_REQUEST'
   | 'METHOD_NOT_FOUND'
@@ -14,7 +13,6 @@ export type ErrorWord =
   | 'UNKNOWN_ACCOUNT'
   | 'ACCOUNT_LOCKED'
   | 'WRONG_PASSPHRASE'
-  // the pool refuses a transaction
   | 'NONCE_TOO_LOW'
   | 'NONCE_TOO_HIGH'
   | 'ALREADY_KNOWN'
@@ -47,7 +45,6 @@ export type ErrorWord =
   | 'ATOMICITY_NOT_SUPPORTED'
   // eth_sendRawTransactionSync timed out
   | 'NOT_MINED_IN_TIME'
-  // an imported block breaks a rule
   | 'INVALID_BLOCK'
   // an invalid proof of merged mining
   | 'WORK_REJECTED'
@@ -128,7 +125,6 @@ export function printValue(value: unknown): string {
   return shown.length > 100 ? `${shown.slice(0, 97)}...` : shown
 }
 
-/** Characters of a value that are read: more than are shown. */
 const MOST_READ = 1_000
 
 /** RPC URLs contain keys: as user info, in the path, or as a parameter of 16 characters or more. */
@@ -150,7 +146,6 @@ function jsonOf(value: unknown): string | undefined {
       typeof inner === 'bigint' ? inner.toString() : inner,
     )
   } catch {
-    // a cycle: the message gives only the type
     return undefined
   }
 }

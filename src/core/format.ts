@@ -9,7 +9,6 @@ export function number(value: bigint | number): string {
   return digits.startsWith('-') ? `−${grouped}` : grouped
 }
 
-/** As `number`, with a plus sign if not negative. */
 export function signed(value: bigint): string {
   return value < 0n ? number(value) : `+${number(value)}`
 }
@@ -33,7 +32,6 @@ export function decimal(value: bigint, power: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** As `decimal`, with separators: `10,000.5`. */
 export function amount(value: bigint, power: number): string {
   const [whole = '', fraction] = decimal(value, power).split('.')
   const grouped = number(BigInt(whole))
@@ -57,7 +55,6 @@ export function fee(wei: bigint): string {
   return wei >= 10n ** 6n ? `${amount(wei, 9)} gwei` : `${number(wei)} wei`
 }
 
-/** `0x1234…abcd` for a hash or address; shorter text stays. */
 export function short(hex: string): string {
   return hex.length <= 18 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
 }

@@ -4,23 +4,17 @@ import { DevchainError, printValue } from './errors.ts'
 /** A `T` that was checked to be a `Name`. Published types are plain `T`: programs pass what viem and ethers give them. */
 export type Brand<T, Name extends string> = T & { readonly __brand: Name }
 
-/** 20 bytes as `0x` and 40 lower-case digits. */
 export type Address = Brand<Hex, 'Address'>
 
-/** 32 bytes as `0x` and 64 lower-case digits. */
 export type Hash = Brand<Hex, 'Hash'>
 
-/** Any number of bytes as `0x` and lower-case digits. */
 export type Hex = `0x${string}`
 
 export const ZERO_ADDRESS: Address = `0x${'00'.repeat(20)}` as Address
 export const ZERO_HASH: Hash = `0x${'00'.repeat(32)}` as Hash
 export const EMPTY_BYTES: Uint8Array = new Uint8Array(0)
 
-/**
- * Accepts any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` if `text` is not an address.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` if `text` is not an address, in any letter case */
 export function parseAddress(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) {
     throw new DevchainError('INVALID_PARAMS', `expected a 20-byte address, got ${printValue(text)}`)
@@ -28,10 +22,7 @@ export function parseAddress(text: string): Address {
   return text.toLowerCase() as Address
 }
 
-/**
- * Accepts any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` if `text` is not a 32-byte hash.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` if `text` is not a 32-byte hash, in any letter case */
 export function parseHash(text: string): Hash {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
     throw new DevchainError('INVALID_PARAMS', `expected a 32-byte hash, got ${printValue(text)}`)
@@ -47,10 +38,7 @@ export function isBytes(text: string): boolean {
   return text.length % 2 === 0 && text.startsWith('0x') && !/[^0-9a-fA-F]/.test(text.slice(2))
 }
 
-/**
- * Accepts any letter case.
- * @throws {DevchainError} `INVALID_PARAMS` without `0x`, or with an odd number of digits or other characters.
- */
+/** @throws {DevchainError} `INVALID_PARAMS` if `text` is not `0x` and pairs of digits, in any letter case */
 export function parseBytes(text: string): Uint8Array {
   if (!isBytes(text)) {
     const odd = isBytes(`${text}0`) ? ' (an odd number of digits)' : ''
@@ -67,7 +55,6 @@ const SHORT = 64
 
 const DIGITS: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
 
-/** `0x` and room for the digits of short bytes. */
 const TEXT: Buffer = Buffer.from(`0x${'00'.repeat(SHORT)}`)
 
 /** `text` is trusted: `0x`, then an even number of digits. */
@@ -100,7 +87,6 @@ export function hexFromBytes(bytes: Uint8Array): Hex {
   return TEXT.toString('latin1', 0, 2 * length + 2) as Hex
 }
 
-/** The address in the last 20 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
   return hexFromBytes(
     bytes.length === 20 ? bytes : bytes.subarray(bytes.length - 20),

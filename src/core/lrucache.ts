@@ -1,6 +1,5 @@
 // Maps of bounded size that drop what was least recently used, and memoized functions.
 
-/** Limits the total weight of one generation. */
 export interface Weights<Value> {
   readonly most: number
   readonly of: (value: Value) => number
@@ -70,7 +69,6 @@ export function memoize<Input, Output>(
   }
 }
 
-/** As `memoize`, for as long as each object lives. */
 export function memoizeByIdentity<Input extends object, Output>(
   compute: (input: Input) => Output,
 ): (input: Input) => Output {

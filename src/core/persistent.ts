@@ -36,7 +36,6 @@ export function emptyList<V>(): PersistentList<V> {
   return new RadixList<V>(0, BITS, [])
 }
 
-/** Five bits a level: 32 children a node. */
 const BITS = 5
 const MASK = 31
 
@@ -186,7 +185,6 @@ function* entriesOf<K, V>(node: MapNode<K, V> | undefined): IterableIterator<rea
   else for (const child of node.children) yield* entriesOf(child)
 }
 
-/** Items at the lowest level, nodes of 32 above it. */
 type ListNode<V> = readonly (ListNode<V> | V)[]
 
 /** A radix tree; `shift` is the number of index bits below the root's. */
@@ -249,7 +247,6 @@ function append<V>(node: ListNode<V>, index: number, shift: number, value: V): L
   return slot < node.length ? node.with(slot, child) : [...node, child]
 }
 
-/** The node with `last` as its last index. */
 function cut<V>(node: ListNode<V>, last: number, shift: number): ListNode<V> {
   const slot = (last >>> shift) & MASK
   const kept = node.slice(0, slot + 1)

@@ -11,7 +11,6 @@ export interface ProgressReport {
   readonly name: string
   readonly durationMs: number
   readonly gasUsed: bigint | undefined
-  /** The number of other long-running works that this report leaves out. */
   readonly others: number
 }
 
@@ -22,7 +21,6 @@ const LONGEST_GAP_MS = 60_000
 
 const LOOK_MS = 500
 
-/** The longest ones are reported. */
 const MOST_TOLD = 8
 
 interface Work {

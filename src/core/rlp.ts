@@ -27,7 +27,6 @@ export function integerSize(value: bigint | number): number {
   return value < 0x80 ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
 }
 
-/** The encoded size of a list whose items take `size` bytes. */
 export function listSize(size: number): number {
   return size < 56 ? 1 + size : 1 + sizeOfNumber(size) + size
 }
@@ -100,7 +99,6 @@ export function rlpItemEnd(bytes: Uint8Array, at: number): number {
   return headAt(bytes, at, bytes.length).end
 }
 
-/** The payload is in [start, end). */
 interface Head {
   readonly isList: boolean
   readonly start: number
@@ -147,7 +145,6 @@ function headAt(bytes: Uint8Array, at: number, limit: number): Head {
   return { isList, start, end }
 }
 
-/** Reads a length of 56 or more, which must use as few bytes as possible. */
 function lengthAt(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0) throw malformed(`the length at byte ${from} has leading zeros`)
   let length = 0

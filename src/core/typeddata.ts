@@ -3,7 +3,6 @@ import { keccak256 } from './crypto/crypto.ts'
 import { DevchainError, printValue } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
 
-/** `type` is as written: `uint256`, `Person[]`. */
 export interface TypedMember {
   readonly name: string
   readonly type: string

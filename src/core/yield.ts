@@ -5,13 +5,9 @@ import type { MaybePromise } from './promises.ts'
 /** Await it between two pieces of work: it returns a promise if it is time to yield. */
 export type YieldIfDue = () => Promise<void> | undefined
 
-/** Default milliseconds of work between two yields. */
 const TURN_MS = 10
 
-/**
- * Counts from now on.
- * @param pause yields; if it throws, the work throws
- */
+/** `pause` yields; if it throws, the work throws. */
 export function yielder(
   turnMs: number = TURN_MS,
   pause: () => Promise<unknown> = () => nextTurn(),
@@ -51,7 +47,6 @@ export function sharedYielder(turnMs: number = TURN_MS): YieldIfDue {
 
 const ITEMS_PER_TURN = 1_000
 
-/** The same items, yielding now and then. */
 export async function* yielding<T>(items: Iterable<T>): AsyncIterableIterator<T> {
   let count = 0
   for (const item of items) {
@@ -97,7 +92,6 @@ export function hintAtPressure(): ArrayBuffer | undefined {
   try {
     return new ArrayBuffer(PRESSURE)
   } catch {
-    // no memory left, as V8 already knows
     return undefined
   }
 }

@@ -102,11 +102,9 @@ export function signatureFromCompact(bytes: Uint8Array): Signature {
 const LOWER_A = 0x61
 const LOWER_TO_UPPER = 0x20
 
-/** `0x` and room for the digits of an address. */
 const ADDRESS_TEXT: Buffer = Buffer.from(`0x${'0'.repeat(40)}`)
 const ADDRESS_DIGITS: Buffer = ADDRESS_TEXT.subarray(2)
 
-/** The address in mixed case, with its EIP-55 checksum. */
 export function checksumAddress(address: Address): string {
   const digits = ADDRESS_DIGITS
   for (let i = 0; i < digits.length; i++) digits[i] = address.charCodeAt(i + 2)

@@ -40,7 +40,6 @@ class Hasher {
     return this.#memory.slice(INPUT, INPUT + 32)
   }
 
-  /** The memory grows to the longest input so far. */
   #makeRoom(length: number): void {
     const missing = INPUT + length + 32 - this.#memory.length
     if (missing <= 0) return

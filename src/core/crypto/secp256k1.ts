@@ -16,17 +16,13 @@ export const ORDER: bigint = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bb
 // loaded for the first transaction, not at startup
 const tiny = lazy(() => createRequire(import.meta.url)('tiny-secp256k1') as typeof Tiny)
 
-/**
- * Signs a digest of 32 bytes by RFC 6979 with a low `s`.
- * @throws if the key is invalid
- */
+/** By RFC 6979, with a low `s`. @throws if the key is invalid */
 export function sign(digest: Uint8Array, key: Uint8Array): CurveSignature {
   const { signature, recoveryId } = tiny().signRecoverable(belowOrder(digest), key)
   // the other bit says that r exceeded the order, which Ethereum signatures do not encode
   return { bytes: signature, yParity: (recoveryId & 1) as 0 | 1 }
 }
 
-/** The public key as 65 bytes; undefined if there is none. */
 export function recover(
   digest: Uint8Array,
   { bytes, yParity }: CurveSignature,
@@ -39,7 +35,6 @@ export function recover(
   }
 }
 
-/** The public key as 65 bytes; undefined if the private key is invalid. */
 export function publicKey(key: Uint8Array): Uint8Array | undefined {
   return tiny().isPrivate(key) ? (tiny().pointFromScalar(key, false) ?? undefined) : undefined
 }

@@ -1,6 +1,5 @@
 // Keccak-256 over linear memory, in AssemblyScript. src/build/wasm.mjs compiles it alone and as a part of the EVM engine.
 
-/** Bytes of the state: 25 lanes of 64 bits. */
 export const STATE_LENGTH: usize = 200
 
 /** Bytes that one permutation absorbs (the rate, for 256 bits of output). */
@@ -30,7 +29,6 @@ export function keccak(source: usize, length: usize, target: usize): void {
   finish(source, length, target)
 }
 
-/** Absorbs the rest of the input, which is shorter than the rate, and writes the hash. */
 export function finish(source: usize, length: usize, target: usize): void {
   const whole = length & ~7
   absorb(source, whole)
