@@ -11,9 +11,7 @@ export interface Backing<V> {
    * @throws {MissingState} if it is not known yet
    */
   readonly get: (key: Uint8Array, name: Address | bigint | undefined) => V | undefined
-  /** True if `get` would not throw. */
   readonly knows: (key: Uint8Array, name: Address | bigint | undefined) => boolean
-  /** In any order. */
   readonly known: () => Iterable<readonly [Uint8Array, V]>
   /** The 32-byte root with the changes applied, for a trie without nodes. */
   readonly root: (changes: BackedChanges<V>) => Uint8Array
@@ -26,14 +24,9 @@ export interface BackingNodes<V> {
   readonly untouched: SparseTrie
   /** With the changes that the fork starts with, which the first change applies. */
   readonly begun: SparseTrie
-  /**
-   * Requests the nodes on the path to a key.
-   * @throws {MissingState} if they are not known yet
-   */
+  /** @throws {MissingState} if the nodes on the path to the key are not known yet */
   readonly require: (name: Address | bigint) => void
-  /** The preimage of a value's key. */
   readonly nameOf: (value: V) => Address | bigint
-  /** The reason why the nodes are unknown; undefined if they are known. */
   readonly whyUnknown: () => string | undefined
 }
 

@@ -174,9 +174,7 @@ export interface DefaultAllocOptions {
   readonly accounts: readonly Address[]
   /** In wei, of each dev account. */
   readonly balance: bigint
-  /** Deploys the deterministic create2 deployer. */
   readonly create2: boolean
-  /** Its system contracts are deployed. */
   readonly hardfork: Hardfork
 }
 
@@ -217,7 +215,6 @@ class Problems {
     this.#problems.push(`${path}: expected ${expected}, got ${printValue(value)}`)
   }
 
-  /** Notes a problem and returns undefined if the reader fails. */
   read<T>(path: string, reader: Reader<T>, value: unknown): T | undefined {
     try {
       return reader(value)
@@ -269,7 +266,6 @@ function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>
   return alloc
 }
 
-/** @param known accounts read before */
 function* accountsIn(
   problems: Problems,
   prefix: string,
@@ -387,7 +383,6 @@ function hexDigits(value: unknown): string | undefined {
   return /^(?:0x)?([\da-f]*)$/i.exec(value)?.[1]?.toLowerCase()
 }
 
-/** Shortens a key for one line. */
 function printKey(key: string): string {
   return /^\w{1,66}$/.test(key) ? key : printValue(key)
 }

@@ -16,7 +16,6 @@ export type Miss =
 export interface NodeMiss {
   readonly kind: 'node'
   readonly owner: Address | undefined
-  /** Hexadecimal digits. */
   readonly prefix: string
 }
 
@@ -32,7 +31,6 @@ export interface MissSource {
 export class MissingState extends DevchainError {
   readonly miss: Miss
   readonly source: MissSource
-  /** Other known misses. */
   readonly others: readonly MissingState[]
 
   constructor(miss: Miss, source: MissSource, others: readonly MissingState[] = []) {

@@ -19,7 +19,6 @@ type JournalEntry =
   | {
       readonly kind: 'account'
       readonly address: Address
-      /** Null if the map had no entry. */
       readonly before: Account | undefined | null
     }
   | {
@@ -74,7 +73,6 @@ export class Overlay {
     this.#put(address, { ...(account ?? emptyAccount(address)), nonce })
   }
 
-  /** Both at once, for an engine that writes whole accounts. */
   setNonceAndBalance(address: Address, nonce: bigint, balance: bigint): void {
     const account = this.account(address)
     if (account?.nonce === nonce && account.balance === balance) return

@@ -77,7 +77,6 @@ export function systemContracts(hardfork: Hardfork): readonly Predeploy[] {
   return isAtLeast(hardfork, 'cancun') ? [BEACON_ROOTS] : []
 }
 
-/** @param codeLines hex digits */
 export function predeploy(address: string, codeLines: readonly string[]): Predeploy {
   return { address: address as Address, code: bytesFromHex(`0x${codeLines.join('')}`) }
 }

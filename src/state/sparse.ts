@@ -17,7 +17,6 @@ import {
   withNibble,
 } from './trienode.ts'
 
-/** Values are RLP, as in leaves. */
 export type SparseNode = Node<Uint8Array>
 
 /**
@@ -31,12 +30,10 @@ export class BrokenProof extends Error {
   override readonly name = 'BrokenProof'
 }
 
-/** Undefined for the hash of an empty trie. */
 export function sparseRoot(hash: Uint8Array, find: FindNode): SparseNode | undefined {
   return equalBytes(hash, EMPTY_ROOT_BYTES) ? undefined : blinded(hash, find)
 }
 
-/** Values are RLP already. */
 export function asItIs(value: Uint8Array): Uint8Array {
   return value
 }
@@ -108,7 +105,6 @@ function readBranch(
   return makeBranch(children, count, READ)
 }
 
-/** A hash, or the node itself if it is short. */
 function readChild(
   item: RlpItem,
   key: Uint8Array,

@@ -16,7 +16,6 @@ export interface SparseChange {
 
 export type SparseChanges = () => Iterable<SparseChange>
 
-/** Immutable, except that it caches its nodes. */
 export class SparseTrie {
   /** The previous trie and the change, until the nodes exist; for the first trie its reader. */
   #origin: Origin | (() => SparseNode | undefined) | undefined
@@ -46,7 +45,6 @@ export class SparseTrie {
     return this.#root
   }
 
-  /** @throws {MissingState} as `root` */
   get rootBytes(): Uint8Array {
     const { root } = this
     return root === undefined ? EMPTY_ROOT_BYTES : rootReference(root, asItIs)
@@ -87,7 +85,6 @@ function withChanges(
       work()
     } catch (error) {
       if (!(error instanceof MissingState)) throw error
-      // fetch all missing nodes together
       missing.push(error, ...error.others)
     }
   }

@@ -25,7 +25,6 @@ export function beaconSlot(timestamp: bigint): bigint {
   return timestamp % RING
 }
 
-/** True if the contract has mainnet's code. */
 export function isAsDeployed(world: World, { address, code }: Predeploy): boolean {
   const account = accountAt(world, address)
   return account !== undefined && (account.code === code || equalBytes(account.code, code))
@@ -43,7 +42,6 @@ export function hasNoRequests(world: World, hardfork: Hardfork): boolean {
   return isIdleQueue(world, WITHDRAWAL_REQUESTS) && isIdleQueue(world, CONSOLIDATION_REQUESTS)
 }
 
-/** Undefined if the fork has no such contract. */
 export interface SystemInput {
   readonly timestamp: bigint
   readonly beaconRoot: Hash | undefined

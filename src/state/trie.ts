@@ -29,7 +29,6 @@ import {
 } from './trienode.ts'
 import { findLeaf, pathTo, walk } from './triewalk.ts'
 
-/** One change of a batch; an undefined value takes the key away. */
 export interface TrieChange<V> {
   readonly key: Uint8Array
   readonly value: V | undefined
@@ -76,12 +75,10 @@ export class Trie<V> {
     return this.#base !== undefined
   }
 
-  /** Hashes nodes on first use. */
   get rootHash(): Hash {
     return this.isEmpty ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
   }
 
-  /** Do not modify. */
   get rootBytes(): Uint8Array {
     return this.#base === undefined ? this.#ownRoot() : rootOver(this.#base, this.#root, this)
   }
@@ -160,7 +157,6 @@ export class Trie<V> {
     return { key: last.key, end: last.kind === 'leaf' ? KEY_NIBBLES : last.to }
   }
 
-  /** As `proof`, for the result of `nodeBeside`. */
   proofOf({ key, end }: NodePlace): readonly Uint8Array[] {
     if (this.#base === undefined) {
       return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
@@ -201,7 +197,6 @@ export class Trie<V> {
 
 interface Base<V> {
   readonly backing: Backing<V>
-  /** Deleted keys of the backing, as hex. */
   readonly gone: PersistentMap<Hex, true>
   /** Undefined before the first change, or if the backing has no nodes. */
   readonly nodes: SparseTrie | undefined

@@ -74,7 +74,6 @@ interface Way<V> {
   readonly node: Node<V>
 }
 
-/** A branch with two children, below an extension if the keys share nibbles from `depth`. */
 function forkAt<V>(
   fork: number,
   depth: number,
@@ -111,7 +110,6 @@ export function remove<V>(
     : lengthen(child, child.key, depth, edit)
 }
 
-/** A branch with one child collapses into it. */
 function removeFromBranch<V>(
   branch: Branch<V>,
   key: Uint8Array,

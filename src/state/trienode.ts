@@ -21,7 +21,6 @@ export const KEY_NIBBLES = 64
 /** Identifies a batch of changes. Nodes created in it are mutable until it ends. */
 export type EditToken = object
 
-/** The RLP of a value for its leaf. */
 export type EncodeValue<V> = (value: V) => Uint8Array
 
 /** A parent refers to a node by the Keccak-256 of its RLP, or embeds the RLP if it is below 32 bytes. */
@@ -33,7 +32,6 @@ interface Hashed {
   reference: Reference | undefined
 }
 
-/** Its path is the nibbles of `key` from `depth`. */
 export interface Leaf<V> extends Hashed {
   readonly kind: 'leaf'
   readonly key: Uint8Array
@@ -96,12 +94,10 @@ export function makeExtension<V>(
   return { kind: 'extension', edit, reference: undefined, key, from, to, child }
 }
 
-/** @throws {MissingState} as `reveal` */
 export function revealed<V>(node: Node<V>, key: Uint8Array, depth: number): WholeNode<V> {
   return node.kind === 'blinded' ? node.reveal(key, depth) : node
 }
 
-/** The high half of a byte comes first. */
 export function nibbleAt(key: Uint8Array, index: number): number {
   const byte = key[index >> 1]!
   return (index & 1) === 0 ? byte >> 4 : byte & 15
@@ -142,7 +138,6 @@ const BRANCH_LENGTH = 3 + 16 * (1 + HASH_LENGTH) + 1
 // nodes are encoded where they are hashed: a separate buffer doubled the time
 const desk = new Desk()
 
-/** A root is hashed even if its RLP is short. */
 export function rootReference<V>(root: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
   const reference = referenceOf(root, encodeValue)
   return isShort(reference) ? keccak256(reference) : bytesOfDigest(reference)
@@ -155,7 +150,6 @@ export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Refe
   return node.reference
 }
 
-/** True for the RLP of an embedded node. */
 export function isShort(reference: Reference): reference is Uint8Array {
   return reference instanceof Uint8Array
 }
@@ -177,7 +171,6 @@ export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): U
   return page.bytes.slice(0, writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, value))
 }
 
-/** It ends with the reference to its child: a hash, or embedded RLP. */
 export function encodeExtension(
   { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
   child: Uint8Array,
@@ -202,7 +195,6 @@ function hashPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>):
   return page === desk ? desk.hash(length) : digestOf(keccak256(page.bytes.subarray(0, length)))
 }
 
-/** The RLP of a value, or a reference. */
 function contentOf<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Uint8Array {
   if (node.kind === 'leaf') return encodeValue(node.value)
   const reference = referenceOf(node.child, encodeValue)
@@ -223,7 +215,6 @@ export function digestOf(hash: Uint8Array): Digest {
   return readDigest(new DataView(hash.buffer, hash.byteOffset), 0)
 }
 
-/** The flag of a leaf in the compact path. */
 const LEAF_FLAG = 0x20
 
 /** The flag of an odd number of nibbles; the first one shares the byte of the flags. */
@@ -325,12 +316,10 @@ function writeStringHeader(out: Uint8Array, start: number, bytes: Uint8Array): n
   return isBare ? start : writeHeader(out, start, 0x80, bytes.length)
 }
 
-/** Array sizes are below 2^32. */
 function headerSize(size: number): number {
   return size < 56 ? 1 : 1 + sizeBytes(size)
 }
 
-/** Base 0x80 for a string, 0xc0 for a list. */
 function writeHeader(out: Uint8Array, start: number, base: number, size: number): number {
   if (size < 56) {
     out[start] = base + size

@@ -74,7 +74,6 @@ export function* walk<V>(
   if (node.kind === 'blinded') throw new Error('the keys below a blinded node are not known')
   if (node.kind === 'branch') {
     const first = from === undefined ? 0 : nibbleAt(from, depth)
-    // only the first child is bounded by `from`
     for (let i = first; i < 16; i++) {
       yield* walk(node.children[i], i === first ? from : undefined, depth + 1)
     }

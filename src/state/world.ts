@@ -10,7 +10,6 @@ export interface StorageSlot {
   readonly value: bigint
 }
 
-/** Accounts share code by reference. */
 export interface Account {
   readonly address: Address
   readonly nonce: bigint
@@ -74,12 +73,10 @@ export function slotValue(storage: Trie<StorageSlot>, slot: bigint): bigint {
   return storage.get(slotKey(slot), slot)?.value ?? 0n
 }
 
-/** Hashed on first use. */
 export function stateRoot(world: World): Hash {
   return world.accounts.rootHash
 }
 
-/** Hashed on first use. */
 export function storageRoot(account: Account): Hash {
   return account.storage.rootHash
 }
@@ -103,12 +100,10 @@ export function withAccounts(world: World, changes: Iterable<TrieChange<Account>
   return accounts === world.accounts ? world : { accounts }
 }
 
-/** In wei; creates the account if needed. */
 export function withBalance(world: World, address: Address, balance: bigint): World {
   return withAccount(world, { ...accountOrEmpty(world, address), balance })
 }
 
-/** Creates the account if needed. */
 export function withNonce(world: World, address: Address, nonce: bigint): World {
   return withAccount(world, { ...accountOrEmpty(world, address), nonce })
 }
@@ -118,7 +113,6 @@ export function withCode(world: World, address: Address, code: Uint8Array): Worl
   return withAccount(world, { ...accountOrEmpty(world, address), code, codeHash: keccakHash(code) })
 }
 
-/** Creates the account if needed; zero deletes the slot. */
 export function withStorage(world: World, address: Address, slot: bigint, value: bigint): World {
   const account = accountOrEmpty(world, address)
   return withAccount(world, {
@@ -147,7 +141,6 @@ function accountOrEmpty(world: World, address: Address): Account {
   return accountAt(world, address) ?? emptyAccount(address)
 }
 
-/** RLP of nonce, balance, storage root and code hash. */
 function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storage, codeHash } = account
   return encodeRlp([nonce, balance, storage.rootBytes, codeHash])
