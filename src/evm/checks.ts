@@ -77,7 +77,6 @@ function checkMessageAlone(job: CallJob): void {
   requireInitCodeSize(message, block.hardfork, limits?.codeSize)
 }
 
-/** In wei; 0 without blobs. */
 export function blobPriceOf(
   { blobs }: Pick<Transaction, 'blobs'>,
   block: BlockEnvironment,

@@ -4,7 +4,6 @@ import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
 import { hexFromBytes } from '../core/hex.ts'
 import { lazy } from '../core/lazy.ts'
 
-/** Overloads with up to four arguments combine these. */
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 
 const MOST_ARGUMENTS = 4
@@ -94,7 +93,6 @@ function overloadsBySelector(): ReadonlyMap<string, readonly string[]> {
   return found
 }
 
-/** All lists of up to four combined types, including the empty one. */
 function combinations(): readonly (readonly string[])[] {
   const all: (readonly string[])[] = [[]]
   let longest: readonly (readonly string[])[] = [[]]

@@ -27,7 +27,6 @@ export interface BlockEnvironment extends HeaderEnvironment {
   readonly depositContract?: Address | undefined
   /** For BLOCKHASH: called only for the 256 blocks before `number`. */
   readonly blockHash: (number: bigint) => Hash | undefined
-  /** Overridden results of ecrecover. */
   readonly signers?: Signers | undefined
 }
 
@@ -54,7 +53,6 @@ export interface Message {
   readonly maxPriorityFeePerGas: bigint
   readonly accessList: readonly AccessListEntry[]
   readonly authorizationList: readonly Authorization[]
-  /** Default: the account's nonce. */
   readonly nonce?: bigint | undefined
   /** For BLOBHASH. Free if they offer no price. */
   readonly blobs?: BlobFields | undefined
@@ -69,7 +67,6 @@ export interface Message {
 export interface Tracer {
   /** Called now and then with the number of operations since the last call. */
   readonly onTick?: ((operations: number) => void) | undefined
-  /** Each operation in order, including one that fails. */
   readonly onStep?: ((step: Step) => void) | undefined
   /** Default: stacks only. */
   readonly stepParts?: StepParts | undefined
@@ -120,7 +117,6 @@ export interface Step {
   /** The refund counter so far. */
   readonly refund: bigint
   readonly depth: number
-  /** The account whose storage it uses. */
   readonly address: Address
   /** From bottom to top. It is mutable: copy it to keep it. */
   readonly stack: readonly bigint[]
@@ -154,7 +150,6 @@ export interface FrameStart {
   readonly to: Address | null
   readonly value: bigint
   readonly gas: bigint
-  /** It is mutable: copy it to keep it. */
   readonly input: Uint8Array
   /** The code to run, with delegation resolved, if steps are traced. Call it at once; the result may be kept. */
   readonly code: () => Uint8Array
@@ -229,7 +224,6 @@ export interface ConsoleLine {
   readonly text: string
 }
 
-/** The result of a run. `world` is a new value. */
 export interface Outcome {
   readonly failure: Failure | undefined
   /** After refunds. */
@@ -261,7 +255,6 @@ export interface BlockStartJob {
 /** The end of a block: requests of system contracts (EIP-7002, EIP-7251) and deposits (EIP-6110). */
 export interface BlockEnd {
   readonly world: World
-  /** For the header. */
   readonly fields: LaterFields
   /** Per type that occurs: the type byte, then its requests. */
   readonly requests: readonly Uint8Array[]
@@ -301,7 +294,6 @@ export interface Jobs {
 }
 
 export interface Executor extends Jobs {
-  /** Cancels running jobs; they throw a DevchainError `ABANDONED`. */
   readonly close: () => void
 }
 

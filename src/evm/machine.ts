@@ -50,10 +50,8 @@ export interface MachineResult {
   readonly gasUsed: bigint
   /** Of a successful run, if the machine measures it. */
   readonly gasNeed: GasNeed | undefined
-  /** Not capped; 0 on failure. */
   readonly refund: bigint
   readonly output: Uint8Array
-  /** Empty on failure. */
   readonly logs: readonly Log[]
   /** Of a creation, even if it failed. */
   readonly created: Address | undefined
@@ -97,7 +95,6 @@ export const PRECOMPILE_REASON = 'precompile failed'
 /** WebAssembly addresses 4 GiB, which code and state share. */
 const MEMORY_CEILING = 3 * 2 ** 30
 
-/** The depth limit of frames. */
 export const MAX_CALL_DEPTH = 1024
 
 const OPEN_FRAMES = MAX_CALL_DEPTH + 1

@@ -15,9 +15,7 @@ type Row = readonly [
 ]
 
 interface RowDetails {
-  /** The minimum cost since later forks. */
   readonly repriced?: Readonly<Partial<Record<Hardfork, number>>>
-  /** Bytes of its immediate. */
   readonly immediate?: number
 }
 
@@ -174,7 +172,6 @@ export function namesAt(hardfork: Hardfork): readonly string[] {
 
 export interface Operation {
   readonly gas: number
-  /** Stack words removed and added. */
   readonly takes: number
   readonly leaves: number
 }

@@ -45,7 +45,6 @@ export type SourceCause =
   | { readonly kind: 'badReturnData' }
 
 export interface SourceExplanation {
-  /** The reason, then the stack. */
   readonly lines: readonly string[]
   readonly cause: SourceCause | undefined
 }
@@ -90,7 +89,6 @@ export function revertText(output: Uint8Array): string | undefined {
   return errorText(output) ?? describePanic(output)?.replace(/^revert /, '')
 }
 
-/** The text of `require` or `revert`; undefined for anything else. */
 export function errorText(output: Uint8Array): string | undefined {
   return selectorOf(output) === ERROR_SELECTOR ? stringAt(output.subarray(4)) : undefined
 }
@@ -101,7 +99,6 @@ function describeError(output: Uint8Array): string | undefined {
   return text === '' ? 'revert' : `revert ${shortened(text)}`
 }
 
-/** Undefined if the output is not a Solidity panic. */
 export function panicCode(output: Uint8Array): bigint | undefined {
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== 36) return undefined
   return bigintFromBytes(output.subarray(4))

@@ -17,6 +17,5 @@ export interface RunContext {
   readonly machines: Machines
   /** Limits the memory of all open frames of a run, in bytes. */
   readonly memoryLimit: number
-  /** True cancels all runs. */
   readonly isClosed: () => boolean
 }

@@ -146,7 +146,6 @@ function depositOf(data: Uint8Array): Uint8Array {
 interface Collected {
   readonly world: World
   readonly output: Uint8Array
-  /** A missing contract or failing call, for people. */
   readonly failure?: string
 }
 

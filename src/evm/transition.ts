@@ -22,7 +22,6 @@ import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
-/** Its fees are in the terms. */
 export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
 export interface SenderTerms {
@@ -53,11 +52,7 @@ const GAS_CEILING = 2n ** 63n - 1n
 /** Console lines kept per run, as loops would fill the memory. */
 const LINE_LIMIT = 10_000
 
-/**
- * Returns a new world.
- * @returns a promise only if the machine has to wait
- * @throws errors of the machine
- */
+/** @returns a promise only if the machine has to wait */
 export function applyMessage(
   machine: Machine,
   setting: RunSetting,
@@ -124,7 +119,6 @@ function jobOf(
 
 type MessageRun = Pick<MachineJob, 'overlay' | 'gas' | 'gasPrice' | 'warm' | 'onConsole'>
 
-/** The part of an outcome that the machine does not know. */
 interface Accounting {
   readonly intrinsic: bigint
   readonly bill: Bill
@@ -173,10 +167,7 @@ function warmFrom(
   return warm
 }
 
-/**
- * Transfers value if no code runs, without a machine.
- * @returns undefined, without changes, if code or a tracer needs a machine
- */
+/** Transfers value without a machine; returns undefined, without changes, if code or a tracer needs one. */
 function transfer(
   { movedPrecompiles, reportsAccess, tracer }: RunSetting,
   overlay: Overlay,

@@ -17,11 +17,9 @@ export class Codes {
   readonly #instance: Instance
   readonly #byHash = new Map<Hash, CodePlace>()
   readonly #byPlace = new Map<number, CodePlace>()
-  /** The half being filled. */
   #half = 0
   #top: number = CODES
   #isFull = false
-  /** Called for each code that is cleared. */
   readonly #onClear: (code: CodePlace) => void
 
   constructor(instance: Instance, onClear: (code: CodePlace) => void) {

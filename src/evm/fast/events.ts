@@ -91,7 +91,6 @@ function tellExit(
   })
 }
 
-/** With delegation resolved, as it is now. */
 function codeOf(interpreter: Interpreter, account: number): Uint8Array {
   const { instance } = interpreter
   const delegate = instance.number(account + layout.ACCOUNT_DELEGATE)

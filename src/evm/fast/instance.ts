@@ -20,7 +20,6 @@ interface InstanceHost {
 /** Limits a job's lookups, changes and logs: millions of slots, far more than a block needs. */
 const HEAP_LIMIT = 2 ** 30
 
-/** Functions that the host calls; see assembly/. Compiled code calls others. */
 interface InstanceExports {
   readonly table: WebAssembly.Table
   readonly prepare: () => void
@@ -63,7 +62,6 @@ export class Instance {
   words32: Uint32Array
   words64: BigUint64Array
 
-  /** @throws {RangeError} if there is not enough memory */
   constructor(host: InstanceHost, memoryLimit: number) {
     const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
     this.memoryLimit = memoryLimit

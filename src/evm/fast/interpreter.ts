@@ -24,11 +24,9 @@ const UNLIMITED = 0xffff_ffff
 
 interface LoadedAccount {
   readonly address: Address
-  /** The account before the run; undefined if there was none. */
   readonly account: Account | undefined
 }
 
-/** The WATCH_… flags that the tracer needs. */
 function watchedBy(tracer: Tracer | undefined): number {
   if (tracer === undefined) return 0
   const { onStep, onEnter, onExit, onLog, onDestroy, onReached, stepParts } = tracer
@@ -42,7 +40,6 @@ function watchedBy(tracer: Tracer | undefined): number {
 /** Operations that are marked invalid, so that they take the slow path and are traced. */
 type Refused = ReadonlySet<number> | 'all' | 'none'
 
-/** Reached code is recorded at these. */
 const MARKS: ReadonlySet<number> = new Set([OP.JUMPDEST, OP.JUMPI])
 
 function refusedFor(tracer: Tracer | undefined): Refused {
@@ -63,7 +60,6 @@ export class Interpreter {
   readonly reached: ReachedCode[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
-  /** True once the job's tracer was called. */
   hasTold = false
   readonly #precompiles: PrecompileTables
   readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
@@ -74,7 +70,6 @@ export class Interpreter {
   /** The operations that OPERATIONS refuses; undefined before the first table. */
   #refused: Refused | undefined
   #block: BlockEnvironment | undefined
-  /** The address being looked up, if its text is known. */
   #asked: Address | undefined
 
   constructor(

@@ -15,11 +15,9 @@ export const EXIT_RECORD: i32 = 3
 export const EXIT_LEAVE: i32 = 4
 /** The host must run a precompile (PRECOMPILE_…) and call `endPrecompile`. */
 export const EXIT_PRECOMPILE: i32 = 5
-/** Internal: the current frame changed. */
 export const EXIT_FRAME: i32 = 6
 /** From traces: the interpreter continues at the frame's pc. */
 export const EXIT_CONTINUE: i32 = 7
-/** Internal: the operation is done. */
 export const EXIT_NEXT: i32 = 8
 
 // ---- How a frame ends ----
@@ -68,7 +66,6 @@ export const CANCUN: u32 = 12
 // ---- Globals of 4 bytes unless noted ----
 
 export const CURRENT_FRAME: u32 = 0x1000
-/** The index in HARDFORKS. */
 export const FORK: u32 = 0x1004
 /** The job's tag in the hash tables: incrementing it clears them. */
 export const GENERATION: u32 = 0x1008
@@ -113,7 +110,6 @@ export const OUTPUT: u32 = 0x10a8
 export const OUTPUT_LENGTH: u32 = 0x10ac
 /** 8 bytes: of the outermost frame. */
 export const GAS_LEFT: u32 = 0x10b0
-/** Where the outermost frame halted. */
 export const LAST_OPCODE: u32 = 0x10b8
 /** The account of an outermost creation, even if it failed. */
 export const CREATED_ACCOUNT: u32 = 0x10bc
@@ -128,7 +124,7 @@ export const REPORTS_ACCESS: u32 = 0x10d8
 export const LAST_CHECKPOINT_ID: u32 = 0x10e0
 /** 8 bytes: the running frame yields below this gas. */
 export const YIELD_BELOW: u32 = 0x10e8
-/** 1: other gas could change the run but not its success, as it read GAS or opened a frame. */
+/** 1: other gas might lead to another successful run, as it read GAS or opened a frame. */
 export const DEPENDS_ON_GAS: u32 = 0x10f0
 /** 8 bytes: FRAME_GAS_NEED of the outermost frame. */
 export const GAS_NEED: u32 = 0x10f8
@@ -136,7 +132,6 @@ export const GAS_NEED: u32 = 0x10f8
 export const ROOM_END: u32 = 0x10dc
 /** A combination of WATCH_…. */
 export const WATCHED: u32 = 0x1100
-/** The end of the buffered events. */
 export const EVENTS_TOP: u32 = 0x1104
 /** 8 bytes: operations run, if counted. */
 export const STEPS: u32 = 0x1108
@@ -194,7 +189,6 @@ export const ADDRESS_SCRATCH: u32 = 0x2000
 /** A cache of 4,096 hashes of 64-byte inputs (mapping slots): 64 bytes of input, 32 of hash. */
 export const MEMO: u32 = 0x4000
 export const MEMO_ENTRY: u32 = 96
-/** Counters of trace exits, allocated by the compiler. */
 export const EXIT_CELLS: u32 = 0x64000
 export const EXIT_CELLS_END: u32 = 0x84000
 
@@ -225,12 +219,10 @@ export const FRAME_OUTPUT: u32 = 56
 export const FRAME_OUTPUT_LENGTH: u32 = 60
 /** The account whose storage it uses. */
 export const FRAME_ACCOUNT: u32 = 64
-/** The opcode that opened it. */
 export const FRAME_KIND: u32 = 68
 /** Where the output goes in the caller's memory, and its maximum size. */
 export const FRAME_TARGET: u32 = 72
 export const FRAME_TARGET_LENGTH: u32 = 76
-/** Journal positions for a revert. */
 export const FRAME_JOURNAL: u32 = 80
 export const FRAME_LOGS: u32 = 84
 /** 8 bytes. */
@@ -287,7 +279,6 @@ export const ACCOUNT_BEFORE: u32 = 136
 export const ACCOUNT_SAVED: u32 = 140
 /** 20 bytes. */
 export const ACCOUNT_BYTES: u32 = 144
-/** The host's index. */
 export const ACCOUNT_HOST: u32 = 164
 export const ACCOUNT_REACHED: u32 = 168
 
@@ -301,7 +292,6 @@ export const ACCOUNT_DESTROYED: u32 = 16
 export const ACCOUNT_TOUCHED: u32 = 32
 export const ACCOUNT_CODE_READY: u32 = 64
 export const ACCOUNT_HAS_STORAGE: u32 = 128
-/** Its code is a delegation (EIP-7702). */
 export const ACCOUNT_DELEGATED: u32 = 256
 export const ACCOUNT_CONSOLE: u32 = 512
 /** This and later flags survive a revert: ever changed; listed as accessed; touched in spite of the failure (0x03). */
@@ -375,7 +365,6 @@ export const EVENT_LOG: u32 = 3
 /** ACCOUNT is the contract, TARGET the beneficiary, VALUE the balance. */
 export const EVENT_DESTROY: u32 = 4
 
-/** Has its own fields. */
 export const EVENT_STEP: u32 = 5
 /** The memory of the frame at DEPTH has DATA at the offset TARGET. */
 export const EVENT_MEMORY: u32 = 6
@@ -391,7 +380,6 @@ export const EVENT_DATA: u32 = 24
 export const EVENT_LENGTH: u32 = 28
 /** 8 bytes: gas given to or used by the frame. */
 export const EVENT_GAS: u32 = 32
-/** END_… */
 export const EVENT_END: u32 = 40
 /** A word. */
 export const EVENT_VALUE: u32 = 48
@@ -425,9 +413,7 @@ export const REACHED_PLACES: u32 = 32
 export const MARK: u32 = 16
 export const MARK_BEFORE: u32 = 0
 export const MARK_PC: u32 = 4
-/** How often a JUMPDEST was reached, or a JUMPI jumped. */
 export const MARK_COUNT: u32 = 8
-/** How often a frame ended there. */
 export const MARK_ENDS: u32 = 12
 
 // ---- The large regions ----

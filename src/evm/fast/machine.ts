@@ -27,15 +27,10 @@ import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
 
 export interface HotCode {
-  /** Counts that make a loop head hot. */
   readonly threshold: number
   readonly onJob: (interpreter: Interpreter, hardfork: Hardfork) => void
-  /**
-   * A cell is hot.
-   * @returns the exit to continue with
-   */
+  /** @returns the exit to continue with */
   readonly onHot: (interpreter: Interpreter) => number
-  /** A code's place and cells are released. */
   readonly onClear: (interpreter: Interpreter, code: number) => void
 }
 
@@ -87,7 +82,6 @@ class FastMachine {
     }
   }
 
-  /** Runs until the end or a yield. */
   #goOn(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
     const { instance } = interpreter
     const began = performance.now()
@@ -173,7 +167,6 @@ function quantumOf({ tracer }: MachineJob): bigint {
   return tracer.stepParts?.memory === true ? TOLD_MEMORY_QUANTUM : TOLD_QUANTUM
 }
 
-/** Errors that are no bugs of the instance. */
 const OUTER = [DevchainError, Unready, Unrepeatable]
 
 interface Waiting {

@@ -27,7 +27,6 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
 export const REFUSING_TABLE: Uint8Array = new Uint8Array(TABLE_SIZE)
 for (let place = 2; place < TABLE_SIZE; place += 8) REFUSING_TABLE.fill(INVALID, place, place + 2)
 
-/** @param at address of the table */
 export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<number>): void {
   for (const opcode of opcodes) bytes.fill(INVALID, at + 8 * opcode + 2, at + 8 * opcode + 4)
 }

@@ -9,7 +9,6 @@ import { precompileTable } from '../precompiles/table.ts'
 
 type Table = ReadonlyMap<Address, PrecompileCode>
 
-/** Tables by fork, created on demand. */
 export class PrecompileTables {
   readonly #tables = new Map<Hardfork, Table>()
   /** With RIP-7212. */
@@ -26,7 +25,6 @@ export class PrecompileTables {
     return table
   }
 
-  /** After moves and overrides. */
   of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
     const usual = signers === undefined ? given : answering(given, signers)
     if (moved === undefined) return usual

@@ -66,10 +66,7 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
   }
 }
 
-/**
- * Undefined on success.
- * @param opcode the last operation
- */
+/** Undefined on success. `opcode` is the last operation. */
 export function failureOf(end: number, output: Uint8Array, opcode: number): Failure | undefined {
   if (end < layout.END_REVERT || end === layout.END_CODE_UNPAID) return undefined
   if (end === layout.END_REVERT) return { kind: 'revert', reason: describeRevert(output) }

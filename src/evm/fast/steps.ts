@@ -18,7 +18,6 @@ interface OpenFrame {
   last: number
   /** The written part of memory; zeros follow. */
   memory: Uint8Array
-  /** The last reported memory, while unchanged. */
   told: Uint8Array | undefined
 }
 
@@ -93,10 +92,7 @@ export class Steps {
     frame.told = undefined
   }
 
-  /**
-   * Applies the last operation's effect to the stack.
-   * @returns unchanged words at the bottom
-   */
+  /** @returns unchanged words at the bottom */
   #follow({ stack, last }: OpenFrame, at: number): number {
     if (last >= OP.SWAP1 && last <= OP.SWAP16) {
       const top = stack.length - 1
@@ -132,7 +128,6 @@ export class Steps {
   }
 }
 
-/** Pads with zeros to `size`. */
 function reaching(bytes: Uint8Array, size: number): Uint8Array {
   if (bytes.length >= size) return bytes
   const longer = new Uint8Array(Math.max(size, 2 * bytes.length))

@@ -202,7 +202,6 @@ function sumOf(values: readonly bigint[], term: (value: bigint, index: number) =
   return sum % SCALAR_ORDER
 }
 
-/** `order` is a power of two. */
 function rootOfUnity(order: number): bigint {
   return pow(PRIMITIVE_ROOT, (SCALAR_ORDER - 1n) / BigInt(order), SCALAR_ORDER)
 }

@@ -3,7 +3,6 @@ import { type Curve, G1, G2, type Group, lazyCurve } from './mcl.ts'
 import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import type { PrecompileCode } from './precompile.ts'
 
-/** KZG proofs use it, too. */
 export const bls12381: () => Curve = lazyCurve({
   number: 5,
   modulus:

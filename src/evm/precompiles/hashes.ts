@@ -29,7 +29,6 @@ function recovered(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Ui
   try {
     return leftPadded(bytesFromHex(recoverAddress(digest, { r, s, yParity })))
   } catch {
-    // an invalid signature is no error
     return EMPTY_BYTES
   }
 }

@@ -47,7 +47,6 @@ interface CurveTraits {
   /** Bytes of an encoded base field element, and of its leading zeros. */
   readonly width: number
   readonly padding: number
-  /** The order of the two parts of a G2 coordinate. */
   readonly imaginaryFirst: boolean
   /** True if each point of the curve is in G1. */
   readonly isG1Whole: boolean
@@ -91,7 +90,6 @@ export class Curve {
     this.#input = library._malloc(INPUT_SIZE)
   }
 
-  /** Allocates `size` bytes for `work`. */
   with<T>(size: number, work: (at: number) => T): T {
     const at = this.#library._malloc(size)
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
@@ -102,7 +100,6 @@ export class Curve {
     }
   }
 
-  /** As `with`, for asynchronous work. */
   async during<T>(size: number, work: (at: number) => Promise<T>): Promise<T> {
     const at = this.#library._malloc(size)
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)

@@ -36,7 +36,6 @@ interface PairPlace {
   readonly g2: number
 }
 
-/** `read` writes each pair to memory. */
 export function isPairingOne(
   curve: Curve,
   count: number,

@@ -34,7 +34,6 @@ export function loadedLater<T>(load: () => Promise<T>): () => T {
   }
 }
 
-/** Awaits a value of `loadedLater`. */
 export async function whenLoaded<T>(ask: () => T): Promise<T> {
   try {
     return ask()
@@ -54,7 +53,6 @@ export function paddedSlice(input: Uint8Array, offset: number, length: number): 
   return bytes
 }
 
-/** At most 32 bytes. */
 export function leftPadded(bytes: Uint8Array): Uint8Array {
   const word = new Uint8Array(32)
   word.set(bytes, 32 - bytes.length)

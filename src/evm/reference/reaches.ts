@@ -9,9 +9,7 @@ interface Place {
   readonly isCreation: boolean
   /** By position: how often reached or jumped; how often a frame ended there. */
   readonly marks: Map<number, [count: number, ends: number]>
-  /** The last operation; undefined before the first. */
   last: number | undefined
-  /** The last operation is a JUMPI that jumps. */
   jumps: boolean
 }
 

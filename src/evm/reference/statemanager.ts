@@ -12,7 +12,6 @@ import {
 import type { Overlay } from '../../state/overlay.ts'
 import { emptyStorage } from '../../state/world.ts'
 
-/** Shared by all accounts. */
 const NO_STORAGE = hashBytes(emptyStorage.rootHash)
 
 /**

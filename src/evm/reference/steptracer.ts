@@ -28,10 +28,7 @@ const NAMING: ReadonlySet<number> = new Set([
   ...[OP.EXP, OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODEHASH, OP.SLOAD, OP.SSTORE],
 ])
 
-/**
- * Listens for console messages and for what the tracer needs.
- * @returns removes the listeners
- */
+/** Listens for console messages and for what the tracer needs; returns a function that stops it. */
 export function attach(evm: EVM, job: MachineJob): () => void {
   const detach = attachTracer(evm, job)
   const onMessage = (message: Message): void => {
@@ -45,10 +42,7 @@ export function attach(evm: EVM, job: MachineJob): () => void {
   }
 }
 
-/**
- * A step listener slows down every operation: attached only if needed.
- * @returns removes the listeners
- */
+/** As a step listener slows down every operation, attaches only what is needed. */
 function attachTracer(
   evm: EVM,
   job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
@@ -389,7 +383,6 @@ function topOf(stack: readonly bigint[], count: number): bigint[] {
   return stack.slice(-count).reverse()
 }
 
-/** Padded with zeros. */
 function memoryAt(memory: Uint8Array, offset: bigint, length: bigint): Uint8Array {
   if (length === 0n) return EMPTY_BYTES
   const read = new Uint8Array(Number(length))

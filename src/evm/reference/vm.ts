@@ -41,7 +41,6 @@ interface VmTraits {
   readonly limits: ExecutionLimits | undefined
 }
 
-/** It runs one job at a time. */
 export interface PooledVm {
   readonly evm: EVM
   /** As the fork has them, before a run moves any, as hex digits. */
@@ -50,7 +49,6 @@ export interface PooledVm {
   readonly end: () => void
 }
 
-/** Most idle VMs of one set of traits. */
 const IDLE_LIMIT = 4
 
 const TRAITS_LIMIT = 16
@@ -128,7 +126,6 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
 
 /** The EVM looks up precompiles in this map. */
 class Precompiles {
-  /** Without moves. */
   readonly usual: ReadonlySet<string>
   readonly #map: Map<string, PrecompileFunc>
   readonly #original: ReadonlyMap<string, PrecompileFunc>
@@ -202,7 +199,6 @@ function outOfGas({ gasLimit }: PrecompileInput): ExecResult {
   }
 }
 
-/** Checks `signers` first. */
 function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc {
   return (input) => {
     const returnValue = signerAsked(signers, input.data)

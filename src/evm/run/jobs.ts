@@ -116,7 +116,6 @@ function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => H
   return () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data)
 }
 
-/** Yields during long runs and throws on cancellation. */
 function pauseOf(
   { isClosed, yields }: YieldingContext,
   { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,

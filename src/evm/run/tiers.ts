@@ -12,7 +12,6 @@ export interface Tier {
   readonly load: () => Promise<Machine>
 }
 
-/** Codes remembered as failing, per tier. */
 const FAILING_LIMIT = 1_000
 
 type OnBug = (error: unknown) => void
@@ -98,7 +97,6 @@ export class Tiers implements Machines {
     return this.#runOn(index, codeHash, work)
   }
 
-  /** After an error: retry the tier, fall back, or throw. */
   #recover<T>(
     error: unknown,
     index: number,

@@ -28,7 +28,6 @@ export interface CallFrame {
   readonly revertText: string | undefined
   readonly isPrecompile: boolean
   readonly calls: readonly CallFrame[]
-  /** Empty in a failed frame, and within one. */
   readonly logs: readonly FrameLog[]
 }
 
@@ -61,7 +60,6 @@ export function recordCalls({
   keep,
 }: CallOptions = {}): CallRecorder {
   const open: Open[] = []
-  // for each open frame, the number of logs before it
   const firstLogs: number[] = []
   let top: Open | undefined
   let logCount = logsBefore
@@ -143,7 +141,6 @@ function destruction(from: Address, to: Address, value: bigint): Open {
   }
 }
 
-/** Logs of a failed frame are void. */
 function withoutLogs(frame: Open): void {
   frame.logs = []
   for (const inner of frame.calls) withoutLogs(inner)

@@ -28,7 +28,6 @@ function partsOf(tracers: readonly Tracer[]): StepParts {
   }
 }
 
-/** The operations that any tracer reads; empty if one reads all. */
 function onlyOf(tracers: readonly Tracer[]): Pick<StepParts, 'only'> {
   const sets = tracers.flatMap(({ stepParts }) => stepParts?.only ?? [])
   if (sets.length === 0 || sets.length < tracers.length) return {}

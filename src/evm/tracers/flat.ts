@@ -5,7 +5,6 @@ export interface FlatFrame {
   readonly frame: CallFrame
   /** The path of call indices from the outermost frame, which has an empty one. */
   readonly traceAddress: readonly number[]
-  /** The number of inner frames that are included. */
   readonly subtraces: number
 }
 

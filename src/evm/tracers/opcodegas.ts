@@ -6,7 +6,6 @@ export interface OpcodeGas {
   gasUsed: bigint
 }
 
-/** In order of first use. */
 type GasByOpcode = ReadonlyMap<string, OpcodeGas>
 
 /**

@@ -16,7 +16,6 @@ export interface OperationSink {
   readonly openFrame: (code: Uint8Array) => void
   readonly closeFrame: () => void
   readonly openOperation: (pc: number, cost: bigint) => void
-  /** Undefined if the operation failed. */
   readonly closeOperation: (effect: Effect | undefined) => void
 }
 
@@ -60,7 +59,6 @@ function begun({ opcode, gas, gasCost, stack }: Step): Begun {
   return { opcode, gas, gasCost, stack: isTelling ? stack.slice(-MOST_WORDS) : [] }
 }
 
-/** The effect of `step`, as seen by its frame's next operation. */
 function effectOf(step: Begun, next: Step): Effect {
   // for DUP and SWAP this includes the words that they reach over
   const count = OPERATIONS.get(step.opcode)?.leaves ?? 0

@@ -2,10 +2,8 @@
 import type { ReachedCode } from '../executor.ts'
 import { nextOperation, OP } from '../opcodes.ts'
 
-/** The sum of many runs of one code. */
 export interface ReachCounts {
   starts: number
-  /** By position. */
   readonly marks: Map<number, ReachMark>
 }
 

@@ -8,7 +8,6 @@ export interface StructLogOptions {
   readonly withMemory: boolean
   readonly withStorage: boolean
   readonly withReturnData: boolean
-  /** Most operations to report; 0 for all. */
   readonly limit: number
 }
 
@@ -17,14 +16,12 @@ export interface StepDetails {
   readonly memory: Uint8Array | undefined
   /** For storage operations: the account's slots accessed so far. */
   readonly storage: ReadonlyMap<bigint, bigint> | undefined
-  /** Of the frame's last call. */
   readonly returnData: Uint8Array | undefined
 }
 
 /** Receives operations in order. Keeps none, as there may be millions. */
 export interface StructLogSink {
   readonly write: (step: Step, details: StepDetails | undefined) => void
-  /** The last operation failed: gas or stack. */
   readonly fail: (reason: string) => void
 }
 

@@ -356,7 +356,6 @@ function saltedAddress(creator: usize, salt: usize, code: usize, size: u32): voi
   turnWord(layout.ADDRESS_SCRATCH, text)
 }
 
-/** @returns how the frame ends; its gas is set */
 export function destroy(frame: usize, word: usize, gas: i64): i32 {
   if (isStatic(frame)) return layout.END_STATIC
   const fork = load<u32>(layout.FORK)

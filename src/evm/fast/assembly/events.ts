@@ -46,7 +46,6 @@ function tell(length: u32): void {
   if (length > layout.EVENT_BYTES) tellEvents()
 }
 
-/** `value` is a word, or 0 for none. */
 export function tellEnter(
   kind: u32, depth: u32, from: usize, to: usize, value: usize, gas: i64, input: usize, length: u32,
 ): void {
@@ -61,7 +60,6 @@ export function tellEnter(
   else tell(length)
 }
 
-/** `created` is 0 if the frame is not a creation. */
 export function tellExit(
   end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, output: usize, length: u32,
 ): void {
@@ -73,7 +71,6 @@ export function tellExit(
   tell(length)
 }
 
-/** A call or creation that ends without running code. */
 export function tellUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
   tellExit(end, depth, created, 0, gasUsed, 0, 0)
 }

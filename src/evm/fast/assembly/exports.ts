@@ -68,10 +68,6 @@ function table(globals: usize, place: u32, mask: u32): void {
   store<u32>(globals, 0, 8)
 }
 
-/**
- * Continues the job.
- * @returns the exit
- */
 export function run(): i32 {
   let frame = load<u32>(layout.CURRENT_FRAME) as usize
   while (true) {

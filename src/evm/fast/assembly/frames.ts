@@ -138,7 +138,6 @@ function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   }
 }
 
-/** @returns how the frame ends */
 function deploy(frame: usize): i32 {
   const fork = load<u32>(layout.FORK)
   const length = load<u32>(frame, layout.FRAME_OUTPUT_LENGTH)

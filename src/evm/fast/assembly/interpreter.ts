@@ -22,10 +22,6 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<u32>(frame, sp as u32, layout.FRAME_STACK_TOP)
 }
 
-/**
- * Runs a cell's trace and those that it links to.
- * @returns the last one's exit
- */
 @inline
 function runTraces(cell: u32, frame: usize): i32 {
   let exit = cell as i32
@@ -456,7 +452,6 @@ function isDestination(frame: usize, jumps: usize, word: usize): bool {
   return isIndex(word) && target < load<u32>(frame, layout.FRAME_CODE_LENGTH) && load<u8>(jumps + target) != 0
 }
 
-/** Expands memory for MLOAD, MSTORE and MSTORE8. */
 function expandWord(frame: usize, offset: usize, length: u64, gas: i64): i64 {
   if (!isIndex(offset) && !isShortOffset(offset)) return -1
   return expand(frame, load<u64>(offset), length, gas)

@@ -19,7 +19,6 @@ const LOG_BYTE_GAS: u64 = 8
 /** From 2^41 bytes on, memory costs more than 2^63 gas. */
 const BEYOND: u64 = 1 << 41
 
-/** Converts a negative result to the reason of the halt. */
 @inline
 export function endOf(gas: i64): i32 {
   return gas < OUT_OF_GAS ? layout.END_MEMORY_LIMIT : layout.END_OUT_OF_GAS

@@ -16,7 +16,6 @@ export function refuse(opcode: u32, height: u32): i32 {
   return height - needed > ((info >> 32) as u32) ? layout.END_STACK_OVERFLOW : layout.END_OUT_OF_GAS
 }
 
-/** Per byte of the exponent. */
 export function payExponent(exponent: usize, gas: i64): i64 {
   const byteGas: i64 = load<u32>(layout.FORK) >= layout.SPURIOUS_DRAGON ? 50 : 10
   return gas - byteGas * (((bitLength(exponent) + 7) >> 3) as i64)

@@ -26,7 +26,6 @@ export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64,
 /** The minimum cost of SELFDESTRUCT, which its table row lacks. */
 const DESTRUCTION_GAS: i64 = 5000
 
-/** The operation may still fail. */
 function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
   closeStep(gas, sp)
   const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
@@ -61,7 +60,6 @@ export function closeStep(gas: i64, sp: usize): void {
   tellStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
 }
 
-/** The operation ended its frame, or failed. */
 export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const place = load<u32>(layout.OPEN_STEP) as usize
   if (place == 0) return
@@ -70,7 +68,6 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const before = load<i64>(place, layout.EVENT_GAS)
   const isKnown = opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
   if (end == layout.END_OUT_OF_GAS && gas < 0 && (opcode == SLOAD || (isKnown && gas > i64.MIN_VALUE))) return closeStep(gas, sp)
-  // report the minimum cost
   const isDestruction = opcode == SELFDESTRUCT && load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE
   const base: i64 = isDestruction ? DESTRUCTION_GAS : (load<u16>(layout.RULES + (opcode << 3)) as i64)
   setShort(place + layout.STEP_LOADED, 0)

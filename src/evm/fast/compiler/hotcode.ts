@@ -11,7 +11,6 @@ import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
 
-/** Loop rounds or code entries before compilation. */
 const USUAL_THRESHOLD = 300
 
 /**

@@ -51,7 +51,6 @@ export function signedDiv(a: usize, b: usize): void {
   if (isOpposite) negate(b)
 }
 
-/** The result has the sign of a. */
 export function signedMod(a: usize, b: usize): void {
   const isBelowZero = isNegative(a)
   if (isBelowZero) negate(a)

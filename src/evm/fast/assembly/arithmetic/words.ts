@@ -204,7 +204,6 @@ export function bitLength(a: usize): u32 {
   return 0
 }
 
-/** CLZ (EIP-7939), in place. */
 export function leadingZeros(a: usize): void {
   setShort(a, (256 - bitLength(a)) as u64)
 }

@@ -153,7 +153,6 @@ export function setNonce(account: usize, nonce: u64): void {
   mark(account, layout.ACCOUNT_WRITTEN)
 }
 
-/** Loads the code and its jump map. */
 export function readyCode(account: usize): void {
   if (has(account, layout.ACCOUNT_CODE_READY)) return
   if (load<u32>(account, layout.ACCOUNT_CODE) == 0) loadCode(account)

@@ -1,6 +1,5 @@
 // Functions of the host that the instance calls during an operation.
 
-/** Fills in balance, nonce, code hash and length, and flags of an account by its address. */
 @external('host', 'loadAccount')
 export declare function loadAccount(account: usize): void
 
@@ -15,15 +14,12 @@ export declare function loadCodeHash(account: usize): void
 @external('host', 'loadSlot')
 export declare function loadSlot(account: usize, key: usize, value: usize): void
 
-/** One of the 256 before this one. */
 @external('host', 'loadBlockHash')
 export declare function loadBlockHash(number: u64, target: usize): void
 
-/** Called before the console call runs. */
 @external('host', 'tellConsole')
 export declare function tellConsole(caller: usize, input: usize, length: usize): void
 
-/** Reports all events and empties their buffer. */
 @external('host', 'tellEvents')
 export declare function tellEvents(): void
 
@@ -31,6 +27,5 @@ export declare function tellEvents(): void
 @external('host', 'tellReached')
 export declare function tellReached(record: usize): void
 
-/** Throws as the heap is full. */
 @external('host', 'refuseRoom')
 export declare function refuseRoom(): void

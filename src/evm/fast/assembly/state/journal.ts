@@ -3,7 +3,6 @@ import * as layout from '../../layout'
 import { reserve } from './heap'
 import { copyWord, setEmptyHash } from '../arithmetic/words'
 
-/** Account flags that survive a revert. */
 const LASTING: u32 =
   layout.ACCOUNT_WRITTEN | layout.ACCOUNT_LISTED | layout.ACCOUNT_TOUCHED_EVER |
   layout.ACCOUNT_CODE_WRITTEN | layout.ACCOUNT_CODE_READY | layout.ACCOUNT_MET
@@ -51,7 +50,6 @@ export function saveNoCode(account: usize): void {
   note(account, layout.ENTRY_CODE)
 }
 
-/** Journaled. */
 export function raise(account: usize, flags: u32): void {
   const before = load<u32>(account, layout.ACCOUNT_FLAGS)
   if ((before & flags) == flags) return
@@ -67,7 +65,6 @@ export function checkpoint(): u32 {
   return id
 }
 
-/** Reverts all entries since the journal was `used` bytes long. */
 export function takeBack(used: u32): void {
   const base = load<u32>(layout.JOURNAL) as usize
   let top = load<u32>(layout.JOURNAL_USED)

@@ -86,7 +86,6 @@ function warmSlot(slot: usize): void {
   if (load<u32>(layout.REPORTS_ACCESS) && !(flags & layout.SLOT_LISTED)) listPlace((slot as u32) | 1)
 }
 
-/** For the transaction's access list (EIP-2930). */
 export function preWarmSlot(account: usize, key: usize): void {
   const slot = slotAt(account as u32, key)
   store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_PREWARMED, layout.SLOT_FLAGS)

@@ -40,7 +40,6 @@ function isFar({ limbs }: Word): boolean {
   return limbs.slice(1).some((limb) => typeof limb === 'bigint' && limb !== 0n)
 }
 
-/** Expands the memory for `length` bytes at the offset. */
 function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
   const { emitter } = trace
   const offset = trace.stack.limb(word, 0)

@@ -18,7 +18,6 @@ interface Call {
   /** Taken if gas runs short. */
   readonly exit?: Exit | undefined
   readonly words?: readonly Limbs[]
-  /** Further arguments, pushed in order. */
   readonly numbers?: readonly ((trace: Trace) => void)[]
 }
 
@@ -57,7 +56,6 @@ export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[
 }
 
 interface CalledTraits extends Pick<Call, 'numbers'> {
-  /** Not allowed in static frames. */
   readonly changes?: boolean
   /** May be slow or expand memory. */
   readonly isLong?: boolean

@@ -80,7 +80,6 @@ function division(helper: 'div' | 'mod', opcode: number): Compile {
   }
 }
 
-/** Single limbs; 0 if divided by 0. */
 function divideShort(emitter: Emitter, opcode: number, a: Limb, b: Limb): Limb {
   if (b === 0n) return 0n
   const result = emitter.newLocal()

@@ -10,9 +10,7 @@ import { Writer } from '../wasm/writer.ts'
 import { type Exit, readLimit, type Trace } from './trace.ts'
 
 export interface Links {
-  /** Allocates the counter cell of an exit that continues at `pc`. */
   readonly newCell: (pc: number) => number
-  /** Counts of an exit before the code behind it is compiled. */
   readonly threshold: number
 }
 
@@ -111,7 +109,6 @@ function openBlock(emitter: Emitter, opcode: number): void {
   emitter.op(wasm.TYPE_EMPTY)
 }
 
-/** Without the parameter. */
 function declareLocals(count: number): Uint8Array {
   const out = new Writer()
   const groups = [
@@ -154,7 +151,6 @@ function writePrologue(emitter: Emitter, trace: Trace): void {
   }
 }
 
-/** Exits unchanged if the stack height compares so. */
 function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): void {
   emitter.get(locals.ADDRESS)
   emitter.frame32(layout.FRAME_STACK)

@@ -3,7 +3,6 @@
 import type { Emitter, Limb, Limbs } from '../wasm/emitter.ts'
 import { limbsOf } from '../wasm/limbs.ts'
 
-/** Unread limbs of an entry word are undefined. */
 export interface Word {
   readonly limbs: (Limb | undefined)[]
   /** The slot, below 0, that it had on entry; undefined if computed. */
@@ -52,7 +51,6 @@ export class SymbolicStack {
     this.push(limbsOf(value))
   }
 
-  /** Does not read its limbs. */
   popWord(): Word {
     this.height--
     return this.at(this.height)

@@ -12,7 +12,6 @@ import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
 export interface Step {
   readonly pc: number
   readonly opcode: number
-  /** The minimum cost in this fork. */
   readonly gas: number
   readonly next: number
 }
@@ -39,7 +38,6 @@ export class Trace {
   readonly code: TraceCode
   readonly emitter: Emitter
   readonly stack: SymbolicStack
-  /** Exits in use, by label. */
   readonly exits: Exit[] = []
   /** Gas of all operations, and of those passed. */
   readonly total: number
@@ -58,7 +56,6 @@ export class Trace {
   }
 
   exit(pc: number, used: number = this.used, isLinked = false): Exit {
-    // an operation that is paid for has run
     const passed = used > this.used ? this.passed + 1 : this.passed
     return { pc, snapshot: this.stack.snapshot(), used, passed, isLinked, label: undefined }
   }
@@ -68,7 +65,6 @@ export class Trace {
     return { pc, snapshot: UNCHANGED, used, passed: 0, isLinked: false, label: undefined }
   }
 
-  /** Exits if the i32 on the stack is not 0. */
   leaveIf(exit: Exit): void {
     this.emitter.op(wasm.BR_IF)
     this.#target(exit)
@@ -88,7 +84,6 @@ export class Trace {
     this.emitter.out.unsigned(this.emitter.depth + 1 + exit.label)
   }
 
-  /** The code behind it is unreachable. */
   end(exit: Exit): void {
     this.leave(exit)
     this.hasEnded = true

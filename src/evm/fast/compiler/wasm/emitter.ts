@@ -6,7 +6,6 @@ import { Writer } from './writer.ts'
 /** 64 bits: a constant, or the index of a local. */
 export type Limb = bigint | number
 
-/** 256 bits, lowest limb first. */
 export type Limbs = readonly [Limb, Limb, Limb, Limb]
 
 export const MAX_LIMB: bigint = 2n ** 64n - 1n
@@ -14,7 +13,6 @@ export const MAX_LIMB: bigint = 2n ** 64n - 1n
 export class Emitter {
   readonly out: Writer = new Writer()
   nextLocal: number = locals.FIRST_LIMB
-  /** Open blocks within the trace's loop. */
   depth = 0
 
   clear(): void {
@@ -42,7 +40,6 @@ export class Emitter {
     this.out.unsigned(local)
   }
 
-  /** Pops the value into a new local. */
   keep(): number {
     const local = this.nextLocal++
     this.set(local)
@@ -128,7 +125,6 @@ export class Emitter {
     this.out.unsigned(offset)
   }
 
-  /** Opens a block that runs if the i32 on the stack is not 0. */
   if(): void {
     this.out.byte(wasm.IF)
     this.out.byte(wasm.TYPE_EMPTY)

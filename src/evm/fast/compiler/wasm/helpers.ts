@@ -51,7 +51,6 @@ export function indexOf(helper: Helper): number {
   return INDEXES.get(helper) as number
 }
 
-/** The export of a trace module. */
 export const TRACE_NAME = 't'
 
 /** Frame to exit. Its type index follows those of the helpers. */
@@ -134,7 +133,6 @@ function text(out: Writer, value: string): void {
   out.bytes(Buffer.from(value))
 }
 
-/** `body` includes the declarations of locals. */
 export function moduleOf(body: readonly Uint8Array[]): Uint8Array {
   const length = body.reduce((sum, part) => sum + part.length, 0)
   const size = new Writer()

@@ -13,7 +13,6 @@ function emit(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
   return emitter.keep()
 }
 
-/** Extends the i32 result. */
 function emitTest(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
   emitter.limb(x)
   emitter.limb(y)

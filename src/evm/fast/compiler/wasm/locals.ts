@@ -8,12 +8,10 @@ export const ADDRESS = 3
 /** In exits: the value of their counter cell. */
 export const COUNT = 4
 export const VECTOR = 5
-/** Gas left after paying the whole trace. */
 export const GAS = 6
 /** A word may be read at lower offsets: memory size less 31, at least 0. */
 export const LIMIT = 7
 /** A loop exits at its head if gas is below this. */
 export const YIELD = 8
 export const LEFT = 9
-/** The first local for limbs. */
 export const FIRST_LIMB = 10

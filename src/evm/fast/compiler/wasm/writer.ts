@@ -34,7 +34,6 @@ export class Writer {
     this.#length += values.length
   }
 
-  /** Below 2^32. */
   unsigned(value: number): void {
     let rest = value >>> 0
     while (rest >= 0x80) {
