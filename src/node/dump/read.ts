@@ -169,7 +169,7 @@ interface Snapshot {
   readonly path: string
 }
 
-/** Newer dumps have two lists, before and after somebody edited accounts; devchain keeps the first. */
+/** Newer dumps have two lists, before and after account edits; devchain keeps the first. */
 function snapshotsOf(dump: Members): ReadonlyMap<Hash, Snapshot> {
   const value = dump.value('historical_states') ?? []
   const name = 'historical_states'

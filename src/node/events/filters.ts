@@ -42,7 +42,7 @@ interface Filter {
   hasHistory?: boolean
 }
 
-/** Shares one journal, so unpolled filters cost almost nothing. Expired filters go on use, without a timer. */
+/** Shares one journal, so unpolled filters cost almost nothing. Use removes expired filters, without a timer. */
 export class Filters {
   readonly #chain: Chain
   readonly #limits: FilterLimits

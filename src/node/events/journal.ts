@@ -2,7 +2,7 @@
 
 export interface JournalBounds<Entry> {
   readonly entries: number
-  /** Limits of the total weight and of one entry: some entries keep data alive that nothing else needs. */
+  /** Most weight of all entries, and the weight of one: some entries keep data alive that nothing else needs. */
   readonly weight?: number
   readonly weightOf?: (entry: Entry) => number
 }

@@ -201,7 +201,7 @@ class ProofWeights {
   }
 }
 
-/** Sets what follows from the blocks: the settings of later blocks, and the reset state. */
+/** Under a network's rules: settings of later blocks follow the newest one, and a reset keeps the ruleset. */
 export function onTop(before: ChainState, after: ChainState): ChainState {
   const { config } = after
   if (before.tree === after.tree || config.ruleset === 'own') return after

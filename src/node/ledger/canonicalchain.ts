@@ -182,7 +182,7 @@ export class CanonicalChain {
     }
   }
 
-  /** How many of the first blocks are the same objects; equal blocks are not enough. */
+  /** How many first blocks the chains share by origin: two blocks that happen to be alike do not count. */
   common(other: CanonicalChain): number {
     let common = Math.min(this.length, other.length)
     const [own, others] = [this.#tail, other.#tail]
