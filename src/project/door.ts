@@ -33,7 +33,6 @@ export interface DoorOptions {
   /** Searched for artifacts if no option names them; undefined: no search. */
   readonly folder: string | undefined
   readonly tell: (event: ProjectEvent) => void
-  /** Called once the project is loaded. */
   readonly onNames: (names: Names) => void
   readonly onBug: (error: unknown) => void
 }
@@ -166,7 +165,6 @@ export class ProjectDoor {
     await this.#project?.refresh()
   }
 
-  /** Suggests what to do in a project without artifacts. */
   async #hint(folder: string): Promise<void> {
     const { tell } = this.#options
     if (this.#isClosed || this.#project?.catalogue.isEmpty === false) return

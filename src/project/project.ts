@@ -72,7 +72,6 @@ export class Project {
   #handedOver = 0
   #coverage: Promise<Coverage> | undefined
   #site: Promise<SourcifySite> | undefined
-  /** Serializes readings. */
   #turn: Promise<unknown> = Promise.resolve()
   #readings = 0
   #isClosed = false

@@ -12,7 +12,6 @@ export interface Token {
 export interface Telling {
   /** The name of an address; undefined: its hex. */
   readonly nameOf: (address: string) => string | undefined
-  /** The token of the amounts. */
   readonly token: Token | undefined
   /** True: nothing is shortened. */
   readonly isWhole: boolean

@@ -5,7 +5,6 @@ import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
-/** How an account runs another's code. */
 export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
 
 export interface Target {

@@ -17,7 +17,6 @@ export interface MeasuredCode {
   readonly file: (id: number) => { readonly path: string; readonly source: Source } | undefined
 }
 
-/** A source range and its count. */
 export interface Tally {
   readonly range: Range
   count: number
@@ -93,7 +92,6 @@ interface Placed {
 
 class FileIndex {
   readonly file: MeasuredFile
-  /** In order. */
   readonly #placed: readonly Placed[]
   readonly #byStart: ReadonlyMap<number, FunctionTally>
   readonly #jumps: ReadonlyMap<string, BranchTally>
@@ -181,7 +179,6 @@ function waysOf({ ways }: BranchTally): readonly Tally[] {
   return ways.flatMap((each) => each ?? [])
 }
 
-/** Counts of one range in one code. */
 interface Anchored {
   /** The first operations with their origins, which identify copies. */
   readonly sign: string
@@ -189,7 +186,6 @@ interface Anchored {
   sum: number
 }
 
-/** Jumps from within a function to one target. */
 interface Loop {
   readonly owner: FunctionTally
   readonly target: number
@@ -206,9 +202,7 @@ class CodeReading {
   readonly #wholes = new Map<FunctionTally, number>()
   readonly #entries = new Map<number, FunctionTally>()
   readonly #loops: Loop[] = []
-  /** The function of the latest code. */
   #around: FunctionTally | undefined
-  /** Ranges of the previous operation. */
   #before: readonly Tally[] = []
 
   constructor(run: Run, indexOf: (id: number) => FileIndex | undefined) {
@@ -281,7 +275,6 @@ class CodeReading {
     return isOuter ? jumped[jump]! : hits[pc]!
   }
 
-  /** The JUMPI whose target an operation pushes. */
   #jumpBehind(pc: number): number | undefined {
     const { code } = this.#run
     const behind = nextOperation(code, pc)

@@ -64,7 +64,6 @@ type Usage = Told & Counts
 interface Called extends Omit<Message, 'to'> {
   readonly kind: GasRow['kind']
   readonly to: Address | null
-  /** The account that forwarded the same call. */
   readonly through: Address | undefined
   readonly world: World
 }

@@ -8,7 +8,6 @@ import { selectorsIn } from '../code/selectors.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { Identity } from './identity.ts'
 
-/** The parts of a message that decide its callee. */
 export interface Message {
   readonly to: Address
   readonly input: Uint8Array

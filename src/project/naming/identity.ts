@@ -38,7 +38,6 @@ const DECIMALS = Uint8Array.of(0x31, 0x3c, 0xe5, 0x67)
 /** Tokens with more decimals are not believed. */
 const MOST_DECIMALS = 36n
 
-/** An account's token, and how often it was asked. */
 interface KnownToken {
   readonly code: Uint8Array
   readonly token: Token | undefined

@@ -24,7 +24,6 @@ export interface InnerTeller {
   readonly self: Address
   readonly call: (to: Address, input: Uint8Array) => ToldCall | undefined
   readonly nameOf: (address: Address) => string
-  /** Decodes the error of a failed call. */
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
@@ -103,7 +102,6 @@ function listText(texts: readonly string[], count: number): string {
   return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
 
-/** The list in an argument that holds calls. */
 function listIn({ parameter, value }: Argument): readonly unknown[] | undefined {
   const { type, components = [] } = parameter
   const isCalls = components[0]?.type === 'address' && components.at(-1)?.type === 'bytes'

@@ -85,7 +85,6 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-/** Describes whole runs, in lines. */
 export interface RunTeller {
   /** Resolves when newly written artifacts are read, or after a timeout; undefined if there are none. */
   readonly catchUp: () => Promise<unknown> | undefined
@@ -93,7 +92,6 @@ export interface RunTeller {
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
   /** The same for another run. @param usual the reason if there is no better one */
   readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
-  /** A mined transaction as a call trace. */
   readonly trace: (hash: Hash) => Promise<readonly string[]>
   readonly traceRun: (again: Again) => Promise<readonly string[]>
 }
@@ -122,7 +120,6 @@ export class Names {
     return this.#labels.get(address)
   }
 
-  /** An account's label, token symbol or contract. */
   nameOf(world: World, address: Address): string | undefined {
     return this.#remembered(world).names.get(address, () => this.#nameOf(world, address))
   }
@@ -373,7 +370,6 @@ export class Names {
   }
 }
 
-/** A creation with unknown arguments. */
 function made(text: string, contract: string): Told {
   return { ...bare(contract, 'constructor'), text, whole: text }
 }

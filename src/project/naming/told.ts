@@ -53,7 +53,6 @@ export interface Subject {
 /** Parameters that are no amounts even in functions that take amounts. */
 const NO_AMOUNT = /deadline|nonce|id$/i
 
-/** Described by its ABI. */
 export class Named implements Told {
   readonly contract: string | undefined
   readonly name: string

@@ -19,7 +19,6 @@ export interface Maps {
   readonly layout?: unknown
 }
 
-/** The compiler's output for one contract. */
 export interface BuiltMaps extends Maps {
   /** Hash of its codes: an artifact with another hash is of another compilation. */
   readonly digest: string

@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isFolder, TOOLS, toolsOf } from './tools.ts'
 
-/** Limits of folder depth and files. */
 const DEEPEST = 12
 const MOST_FILES = 20_000
 

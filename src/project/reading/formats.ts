@@ -9,7 +9,6 @@ export interface FoundContract
   readonly runtime: FoundCode
 }
 
-/** Code as hex, and its holes. */
 export interface FoundCode {
   readonly object: string
   readonly references: readonly Hole[]

@@ -52,5 +52,4 @@ export interface ReadOrder {
   readonly known: Readonly<Record<string, string>>
 }
 
-/** The last message of a reader thread. */
 export const END = 'end'

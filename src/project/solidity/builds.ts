@@ -36,7 +36,6 @@ export class Builds {
   }
 }
 
-/** Changes when the files do. */
 function keyOf(files: BuildFiles): string {
   return files.map((file) => `${file} ${statSync(file).mtimeMs}`).join()
 }

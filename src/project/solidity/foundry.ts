@@ -51,7 +51,6 @@ export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undef
 
 interface CompilerCache {
   readonly folder: string
-  /** Ids of build information by artifact file. */
   readonly ids: ReadonlyMap<string, string>
 }
 

@@ -12,7 +12,6 @@ export interface Origin {
   readonly jump: 'i' | 'o' | '-'
 }
 
-/** Origins of instructions by code offset. */
 export interface CodeMap {
   readonly at: (pc: number) => Origin | undefined
   readonly sources: ReadonlySet<number>

@@ -260,7 +260,6 @@ function entryOf(
   }
 }
 
-/** Characters of a source that a reason quotes. */
 const QUOTED = 120
 
 function textOf({ source, origin }: Spot): string {

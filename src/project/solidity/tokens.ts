@@ -47,7 +47,6 @@ export class TokenReader {
     this.at = at
   }
 
-  /** Empty at the end. */
   get word(): string {
     return this.tokens[this.at]?.text ?? ''
   }

@@ -9,7 +9,6 @@ export interface InnerCall {
   readonly entered: Origin | undefined
 }
 
-/** An operation, and the top of the stack before it. */
 export interface LastStep {
   readonly pc: number
   readonly opcode: number
@@ -42,7 +41,6 @@ const KEPT_STEPS = 64
 /** Nested functions kept: the EVM's stack allows no more. */
 const DEEPEST = 1_024
 
-/** A frame's path so far. */
 export interface OpenTrail {
   readonly code: Uint8Array
   readonly map: CodeMap | undefined

@@ -34,7 +34,6 @@ export interface Deployment {
 }
 
 export interface Unverified {
-  /** Sourcify's error code. */
   readonly code: 'contract_not_deployed' | 'no_match' | 'missing_source'
   readonly message: string
 }

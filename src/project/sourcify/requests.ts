@@ -7,7 +7,6 @@ import type { Posted } from './posted.ts'
 
 export class Refusal extends Error {
   readonly status: number
-  /** Sourcify's error code. */
   readonly code: string
 
   constructor(status: number, code: string, message: string) {
