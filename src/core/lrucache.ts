@@ -59,20 +59,26 @@ export function memoize<Input, Output>(
   size: number,
   compute: (input: Input) => Output,
 ): (input: Input) => Output {
-  const known = new LruCache<Input, Output>(size)
-  return (input) => {
-    const before = known.get(input)
-    if (before !== undefined) return before
-    const output = compute(input)
-    known.set(input, output)
-    return output
-  }
+  return memoized(new LruCache<Input, Output>(size), compute)
 }
 
+/** Caches a result for as long as its input is reachable. */
 export function memoizeByIdentity<Input extends object, Output>(
   compute: (input: Input) => Output,
 ): (input: Input) => Output {
-  const known = new WeakMap<Input, Output>()
+  return memoized(new WeakMap<Input, Output>(), compute)
+}
+
+interface Results<Input, Output> {
+  get(input: Input): Output | undefined
+  set(input: Input, output: Output): unknown
+}
+
+/** A result of `undefined` is computed again. */
+function memoized<Input, Output>(
+  known: Results<Input, Output>,
+  compute: (input: Input) => Output,
+): (input: Input) => Output {
   return (input) => {
     const before = known.get(input)
     if (before !== undefined) return before
