@@ -34,7 +34,8 @@ const selfShape: Encoder<Self> = shape<Self>('node', {
 export const adminMethods: Methods = [
   method({
     name: 'admin_addPeer',
-    summary: 'Links to another devchain, and keeps the link; false where it is kept already.',
+    summary:
+      'Connects to another devchain and reconnects when the link breaks; false if already added.',
     params: [param('url', peerUrl)],
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: true },
@@ -43,8 +44,7 @@ export const adminMethods: Methods = [
   }),
   method({
     name: 'admin_removePeer',
-    summary:
-      'Ends a link, by URL, node id or name, and dials it no more; false where there is none.',
+    summary: 'Disconnects a peer, by URL, node id or name, and stops dialing it; false if unknown.',
     params: [param('peer', text)],
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: false },
@@ -53,7 +53,7 @@ export const adminMethods: Methods = [
   }),
   method({
     name: 'admin_peers',
-    summary: 'The linked peers with their newest blocks, those that are cut off as well.',
+    summary: 'Returns the connected and the partitioned peers, with their heads.',
     params: [],
     result: list(peerShape),
     example: { params: [], result: [] },
@@ -61,7 +61,7 @@ export const adminMethods: Methods = [
   }),
   method({
     name: 'admin_nodeInfo',
-    summary: 'This node as its peers see it: id, name, network, genesis and newest block.',
+    summary: 'Returns what peers see of this node: id, name, network, genesis and head.',
     params: [],
     result: selfShape,
     example: { params: [] },

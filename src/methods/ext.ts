@@ -18,7 +18,7 @@ import { encodedReceipts } from './wire/encodereceipt.ts'
 export const extMethods: Methods = [
   method({
     name: 'ext_protocolVersion',
-    summary: 'The protocol version, as eth_protocolVersion has it.',
+    summary: 'Returns the protocol version, as eth_protocolVersion does.',
     params: [],
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
@@ -26,7 +26,7 @@ export const extMethods: Methods = [
   }),
   method({
     name: 'ext_getRawTransactionReceiptByHash',
-    summary: 'The canonical encoding of a transaction’s receipt; null when it is not in the chain.',
+    summary: 'Returns an encoded receipt; null if the transaction is not mined.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
@@ -39,7 +39,7 @@ export const extMethods: Methods = [
   method({
     name: 'ext_getTransactionReceiptNodesByHash',
     summary:
-      'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when there is no such block, or the transaction is not in it.',
+      'Returns the trie nodes from a receipt up to the receipts root; null if it is not in the block.',
     params: [param('blockHash', hashOfBlock), param('transactionHash', hashOfTransaction)],
     result: nullable(list(data)),
     example: {
@@ -53,7 +53,7 @@ export const extMethods: Methods = [
   }),
   method({
     name: 'ext_getRawBlockHeaderByHash',
-    summary: 'The RLP of a block’s header by its hash, which is its Keccak-256; null when unknown.',
+    summary: 'Returns a header as RLP, by block hash; null if unknown.',
     params: [param('hash', hashOfBlock)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
@@ -62,7 +62,7 @@ export const extMethods: Methods = [
   }),
   method({
     name: 'ext_getRawBlockHeaderByNumber',
-    summary: 'The RLP of a block’s header by number or tag; null when there is no such block.',
+    summary: 'Returns a header as RLP, by block number or tag; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },

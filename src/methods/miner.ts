@@ -33,7 +33,7 @@ export const minerMethods: Methods = [
   trueCommand({
     name: 'miner_start',
     summary:
-      'Resumes instant or interval mining, and mines what waits, on as many threads as there are: {threads} is read, and decides nothing, as in ganache.',
+      'Resumes instant or interval mining; {threads} is accepted and has no effect, as in ganache.',
     params: [optional('threads', quantity)],
     example: { params: [], result: true },
     ...resuming,
@@ -47,7 +47,7 @@ export const minerMethods: Methods = [
   }),
   trueCommand({
     name: 'miner_setEtherbase',
-    summary: 'Sets who gets the fees of the blocks to come.',
+    summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: true },
     tell: ([account]) => `coinbase ${account}`,
@@ -55,7 +55,7 @@ export const minerMethods: Methods = [
   }),
   trueCommand({
     name: 'miner_setExtra',
-    summary: 'Sets the extraData of the blocks to come: at most 32 bytes, as 0x hex or as text.',
+    summary: 'Sets the extraData of later blocks: at most 32 bytes, as 0x hex or text.',
     params: [param('extraData', extraDataText)],
     example: { params: ['0xd34db33f'], result: true },
     tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
@@ -63,8 +63,7 @@ export const minerMethods: Methods = [
   }),
   trueCommand({
     name: 'miner_setGasPrice',
-    summary:
-      'Sets the price per gas in wei that a transaction must offer, and offers where it names none.',
+    summary: 'Sets the lowest gas price, in wei, that the pool accepts, and the default to offer.',
     params: [param('price', quantity)],
     example: { params: ['0x3b9aca00'], result: true },
     tell: ([price]) => `gas price ${fee(price)}`,

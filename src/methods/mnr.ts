@@ -77,7 +77,7 @@ export const mnrMethods: Methods = [
   method({
     name: 'mnr_getWork',
     summary:
-      'Work on the block that would be mined now: the hash to put after the tag in a parent block’s coinbase, and the target.',
+      "Returns work for merged mining: the hash to put in a parent block's coinbase, and the target.",
     params: [],
     result: work,
     example: { params: [] },
@@ -86,7 +86,8 @@ export const mnrMethods: Methods = [
   }),
   method({
     name: 'mnr_submitParentChainBlock',
-    summary: 'Mines the block that a parent block’s coinbase names; takes the whole parent block.',
+    summary:
+      'Mines the block that the coinbase of a parent block commits to; takes the whole parent block.',
     params: [param('block', bytes)],
     result: imported,
     example: { params: ['00'.repeat(80)] },
@@ -96,7 +97,7 @@ export const mnrMethods: Methods = [
   method({
     name: 'mnr_submitParentChainBlockTransactions',
     summary:
-      'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
+      "Mines like mnr_submitParentChainBlock, with all transaction ids, the coinbase's first.",
     params: [
       param('blockHash', parentHash),
       param('header', bytes),
@@ -121,7 +122,7 @@ export const mnrMethods: Methods = [
   method({
     name: 'mnr_submitParentChainBlockPartialMerkle',
     summary:
-      'As mnr_submitParentChainBlock, with header, coinbase, the hashes from the coinbase’s up to the root, and how many transactions there are.',
+      'Mines like mnr_submitParentChainBlock, with a Merkle path from the coinbase to the root.',
     params: [
       param('blockHash', parentHash),
       param('header', bytes),

@@ -9,7 +9,7 @@ export const netMethods: Methods = [
   method({
     name: 'net_version',
     aliases: ['eth_networkId'],
-    summary: 'Network id, in decimal.',
+    summary: 'Returns the network id, in decimal.',
     params: [],
     result: text,
     example: { params: [], result: '33' },
@@ -17,7 +17,7 @@ export const netMethods: Methods = [
   }),
   method({
     name: 'net_listening',
-    summary: 'True while the node listens, and takes links of peers.',
+    summary: 'Returns whether the node listens and accepts links from peers.',
     params: [],
     result: boolean,
     example: { params: [], result: true },
@@ -25,7 +25,7 @@ export const netMethods: Methods = [
   }),
   method({
     name: 'net_peerCount',
-    summary: 'Number of connected peers.',
+    summary: 'Returns the number of connected peers.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },

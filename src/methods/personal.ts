@@ -74,7 +74,7 @@ const unlockDuration: Decoder<number> = {
 export const personalMethods: Methods = [
   method({
     name: 'personal_listAccounts',
-    summary: 'Addresses that this node holds keys for, locked ones included.',
+    summary: 'Returns the addresses that this node has keys for, locked ones included.',
     params: [],
     result: list(address, 'account'),
     example: { params: [] },
@@ -83,7 +83,7 @@ export const personalMethods: Methods = [
   method({
     name: 'personal_newAccount',
     summary:
-      'Makes an account of a random key, encrypted with the passphrase; unlocked for 30 minutes.',
+      'Creates an account with a random key, encrypted with the passphrase; unlocked for 30 minutes.',
     params: [secret(param('passphrase', text))],
     result: address,
     example: { params: ['secret'] },
@@ -96,7 +96,7 @@ export const personalMethods: Methods = [
   method({
     name: 'personal_newAccountWithSeed',
     summary:
-      'Adds the account whose key is the Keccak-256 of the seed; unlocked, without a passphrase.',
+      'Creates the account whose key is the Keccak-256 of the seed; unlocked, no passphrase.',
     params: [secret(param('seed', text))],
     result: address,
     example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
@@ -105,7 +105,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_importRawKey',
-    summary: 'Takes in a private key, encrypted with the passphrase; unlocked for 30 minutes.',
+    summary: 'Adds a private key, encrypted with the passphrase; unlocked for 30 minutes.',
     params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
     result: address,
     example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
@@ -117,7 +117,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_dumpRawKey',
-    summary: 'The private key of an unlocked account.',
+    summary: 'Returns the private key of an unlocked account.',
     params: [param('address', address)],
     result: data,
     isResultSecret: true,
@@ -130,7 +130,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_lockAccount',
-    summary: 'Locks an account; false when it is locked already, or unknown.',
+    summary: 'Locks an account; false if it is locked or unknown.',
     params: [param('address', address)],
     result: boolean,
     example: { params: [ACCOUNT], result: true },
@@ -144,7 +144,7 @@ export const personalMethods: Methods = [
   method({
     name: 'personal_unlockAccount',
     summary:
-      'Unlocks an account for a duration (a number of seconds, or milliseconds as 0x hex; 30 minutes if none, 0 for good); false when unknown.',
+      'Unlocks an account for seconds (as 0x hex: milliseconds), 30 minutes by default, 0 for ever.',
     params: [
       param('address', address),
       secret(param('passphrase', text)),
@@ -166,7 +166,7 @@ export const personalMethods: Methods = [
   method({
     name: 'personal_sendTransaction',
     aliases: ['personal_signAndSendTransaction'],
-    summary: 'Sends a transaction by an account that the passphrase opens, locked or not.',
+    summary: 'Signs with the passphrase and sends a transaction, even of a locked account.',
     params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
     result: hash,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
@@ -176,7 +176,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_signTransaction',
-    summary: 'Fills in and signs a transaction with a passphrase; answers its encoding, unsent.',
+    summary: 'Fills in and signs a transaction with a passphrase; returns it without sending it.',
     params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
@@ -184,7 +184,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_sign',
-    summary: 'As eth_sign, the message first; with a passphrase the account may be locked.',
+    summary: 'Signs like eth_sign, the message first; with a passphrase also for a locked account.',
     params: [
       param('message', data),
       param('address', address),
@@ -202,7 +202,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_ecRecover',
-    summary: 'The address that signed a message with eth_sign or personal_sign.',
+    summary: 'Returns the address that signed a message with eth_sign or personal_sign.',
     params: [param('message', data), param('signature', data)],
     result: address,
     example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },

@@ -15,7 +15,7 @@ const document: Encoder<Json> = {
 export const rpcMethods: Methods = [
   method({
     name: 'rpc_modules',
-    summary: 'The modules whose methods are answered, with their versions.',
+    summary: 'Returns the enabled modules and their versions.',
     params: [],
     result: mapOf('modules', text),
     example: { params: [] },
@@ -24,7 +24,7 @@ export const rpcMethods: Methods = [
   method({
     name: 'rpc.discover',
     aliases: ['rpc_discover'],
-    summary: 'The OpenRPC document of all methods that are answered.',
+    summary: 'Returns the OpenRPC document of all methods.',
     params: [],
     result: document,
     example: { params: [] },

@@ -55,7 +55,7 @@ const summaryShape: Encoder<All> = shape<All>('reputation summary', {
 export const scoMethods: Methods = [
   method({
     name: 'sco_peerList',
-    summary: 'What each peer did so far, counted for its node and for its address.',
+    summary: 'Lists the peer scores, by node and by address.',
     params: [],
     result: list(reputationShape),
     example: { params: [], result: [] },
@@ -63,7 +63,7 @@ export const scoMethods: Methods = [
   }),
   method({
     name: 'sco_reputationSummary',
-    summary: 'The sums over sco_peerList.',
+    summary: 'Returns the sums over sco_peerList.',
     params: [],
     result: summaryShape,
     example: { params: [] },
@@ -71,8 +71,7 @@ export const scoMethods: Methods = [
   }),
   nullCommand({
     name: 'sco_banAddress',
-    summary:
-      'Takes no links from an address or a block of addresses any more, and ends those there are.',
+    summary: 'Bans an address or address range: ends its links and refuses new ones.',
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
     effects: 'node',
@@ -81,7 +80,7 @@ export const scoMethods: Methods = [
   }),
   nullCommand({
     name: 'sco_unbanAddress',
-    summary: 'Ends a ban of sco_banAddress; null also where there is none.',
+    summary: 'Ends a ban of sco_banAddress; null also if there is none.',
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
     effects: 'node',
@@ -90,7 +89,7 @@ export const scoMethods: Methods = [
   }),
   method({
     name: 'sco_bannedAddresses',
-    summary: 'What sco_banAddress was asked for: single addresses first, then blocks of them.',
+    summary: 'Lists the bans of sco_banAddress: addresses first, then ranges.',
     params: [],
     result: list(text),
     example: { params: [], result: [] },
@@ -98,8 +97,7 @@ export const scoMethods: Methods = [
   }),
   method({
     name: 'sco_clearPeerScoring',
-    summary:
-      'Forgets what a peer did, by its node id or its address, and its ban; answers the list after it.',
+    summary: 'Clears the score and ban of a peer, by node id or address; returns the new list.',
     params: [param('peer', text)],
     result: list(reputationShape),
     example: { params: ['10.0.0.7'], result: [] },

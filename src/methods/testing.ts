@@ -79,7 +79,7 @@ export const testingMethods: Methods = [
   method({
     name: 'testing_buildBlockV1',
     summary:
-      'The block that would come of these transactions on a parent, with payload attributes of the engine API; null: those of the pool but for blobs. The chain stays as it is.',
+      'Builds a block on a parent from transactions, or from the pool if null, without adding it.',
     params: [
       param('parentBlockHash', hashOfBlock),
       param('payloadAttributes', payloadAttributes),

@@ -22,7 +22,8 @@ interface PoolContent {
 export const txpoolMethods: Methods = [
   method({
     name: 'txpool_status',
-    summary: 'How many transactions could be mined now, and how many wait for an earlier nonce.',
+    summary:
+      'Returns how many transactions are executable, and how many wait for an earlier nonce.',
     params: [],
     result: shape<PoolContent>('pool status', {
       pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
@@ -33,7 +34,7 @@ export const txpoolMethods: Methods = [
   }),
   method({
     name: 'txpool_content',
-    summary: 'All waiting transactions, by sender and nonce.',
+    summary: 'Returns all transactions of the pool, by sender and nonce.',
     params: [],
     result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
     example: { params: [], result: { pending: {}, queued: {} } },
@@ -41,7 +42,7 @@ export const txpoolMethods: Methods = [
   }),
   method({
     name: 'txpool_contentFrom',
-    summary: 'The waiting transactions of one sender, by nonce.',
+    summary: "Returns the pool's transactions of one sender, by nonce.",
     params: [param('sender', address)],
     result: byNonce(poolEntryShape),
     example: {
@@ -56,7 +57,7 @@ export const txpoolMethods: Methods = [
   }),
   method({
     name: 'txpool_inspect',
-    summary: 'All waiting transactions, by sender and nonce, each as one line of text.',
+    summary: 'Returns all transactions of the pool, by sender and nonce, as one line of text each.',
     params: [],
     result: bySenderAndNonce(text, lineOf),
     example: { params: [], result: { pending: {}, queued: {} } },

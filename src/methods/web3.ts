@@ -9,7 +9,7 @@ import { clientVersionOf } from './common/version.ts'
 export const web3Methods: Methods = [
   method({
     name: 'web3_clientVersion',
-    summary: 'Name and version of this program, the system and the runtime, joined by slashes.',
+    summary: 'Returns name and version of this program, the system and the runtime.',
     params: [],
     result: text,
     example: { params: [] },
@@ -17,7 +17,7 @@ export const web3Methods: Methods = [
   }),
   method({
     name: 'web3_sha3',
-    summary: 'Keccak-256 of the data (not the standardized SHA3-256).',
+    summary: 'Returns the Keccak-256 of the data (not standard SHA3-256).',
     params: [param('data', data)],
     result: hash,
     example: {

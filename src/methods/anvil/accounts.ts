@@ -80,7 +80,7 @@ export const anvilAccountMethods: Methods = [
   command({
     name: 'anvil_addBalance',
     aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
-    summary: 'Adds to the balance of an account, or of each of several, in wei.',
+    summary: 'Adds wei to the balance of one account or of several.',
     params: [param('account', oneOrMore(address)), param('amount', quantity)],
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
     tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
@@ -94,8 +94,7 @@ export const anvilAccountMethods: Methods = [
   command({
     name: 'anvil_autoImpersonateAccount',
     aliases: ['hardhat_autoImpersonateAccount'],
-    summary:
-      'Lets this node send transactions of anybody without keys (true), or ends that (false).',
+    summary: 'Turns on or off sending from any account without its key.',
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
@@ -107,7 +106,7 @@ export const anvilAccountMethods: Methods = [
   command({
     name: 'anvil_impersonateSignature',
     aliases: ['hardhat_impersonateSignature'],
-    summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
+    summary: 'Makes ecrecover return this account for the signature.',
     params: [param('signature', signatureOrPair), optional('account', address)],
     example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
     tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
@@ -132,7 +131,7 @@ export const anvilAccountMethods: Methods = [
       'anvil_setERC20Balance',
       'tenderly_setErc20Balance',
     ],
-    summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
+    summary: 'Sets the ERC-20 balance of an account; the total supply does not change.',
     params: [param('holder', address), param('token', address), param('amount', quantity)],
     example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
     tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
@@ -141,7 +140,7 @@ export const anvilAccountMethods: Methods = [
   command({
     name: 'anvil_setERC20Allowance',
     aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
-    summary: 'Sets how much of an owner’s ERC-20 tokens a spender may transfer.',
+    summary: "Sets how much of an owner's ERC-20 tokens a spender may transfer.",
     params: [
       param('owner', address),
       param('spender', address),
@@ -159,7 +158,7 @@ export const anvilAccountMethods: Methods = [
     name: 'anvil_deal',
     aliases: ['hardhat_deal'],
     summary:
-      'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
+      'Sets the balance of an {account} to {amount} of the token {erc20}, or of wei without one.',
     params: [param('deal', deal)],
     example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
     tell: ([{ account, amount, erc20 }]) =>

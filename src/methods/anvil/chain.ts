@@ -42,7 +42,7 @@ export const anvilChainMethods: Methods = [
   method({
     name: 'anvil_nodeInfo',
     aliases: ['hardhat_nodeInfo'],
-    summary: 'The newest block, the rules of the next one, and how transactions are ordered.',
+    summary: 'Returns the head, the rules of the next block, and the order of transactions.',
     params: [],
     result: shape<MethodContext>('node info', {
       currentBlockNumber: field(
@@ -64,7 +64,7 @@ export const anvilChainMethods: Methods = [
   }),
   method({
     name: 'anvil_getGenesisTime',
-    summary: 'The time of block 0, in seconds since 1970, as a JSON number.',
+    summary: 'Returns the timestamp of block 0, in seconds since 1970, as a JSON number.',
     params: [],
     result: plainInteger,
     example: { params: [] },
@@ -73,7 +73,7 @@ export const anvilChainMethods: Methods = [
   method({
     name: 'anvil_getLastBlockWallTime',
     summary:
-      'When the last block came by the wall clock, in milliseconds since 1970, whatever its timestamp.',
+      'Returns when the last block was made by the system clock, in milliseconds since 1970.',
     params: [],
     result: plainInteger,
     example: { params: [] },
@@ -82,8 +82,7 @@ export const anvilChainMethods: Methods = [
   command({
     name: 'anvil_setChainId',
     aliases: ['hardhat_setChainId'],
-    summary:
-      'Sets the chain id that transactions are signed for from now on; a revert restores it.',
+    summary: 'Sets the chain id for new transactions; a revert restores the old one.',
     params: [param('chainId', quantity)],
     example: { params: ['0x7a69'], result: null },
     tell: ([chainId]) => `chain id ${chainId}`,
@@ -102,7 +101,7 @@ export const anvilChainMethods: Methods = [
     name: 'anvil_dumpState',
     aliases: ['hardhat_dumpState'],
     summary:
-      'The chain as gzipped JSON, which anvil reads too: accounts, blocks, transactions; historical: also the accounts after each older block.',
+      "Returns the chain as gzipped JSON in anvil's format; historical adds the accounts after each block.",
     params: [optional('historical', boolean, false)],
     result: data,
     example: { params: [] },
@@ -111,8 +110,7 @@ export const anvilChainMethods: Methods = [
   trueCommand({
     name: 'anvil_loadState',
     aliases: ['hardhat_loadState'],
-    summary:
-      'Loads what anvil_dumpState answered, here or on anvil: its blocks and accounts take the place of those here. A dump without blocks changes its accounts alone.',
+    summary: 'Loads a dump of anvil_dumpState; one without blocks only sets accounts.',
     params: [param('state', data)],
     example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
     tell: () => 'state loaded',
@@ -124,8 +122,7 @@ export const anvilChainMethods: Methods = [
   command({
     name: 'anvil_setRpcUrl',
     aliases: ['hardhat_setRpcUrl'],
-    summary:
-      'Has another node asked for what a fork needs of its network: it must have the same block.',
+    summary: 'Changes the upstream RPC URL of a fork; the new one must have the same block.',
     params: [secret(param('url', text))],
     example: { params: ['http://127.0.0.1:8546'] },
     effects: 'node',

@@ -47,7 +47,7 @@ const placedItem: Decoder<readonly [Item, number]> = {
 export const anvilMiningMethods: Methods = [
   command({
     name: 'anvil_mine',
-    summary: 'Mines blocks, one unless told; all {interval} seconds apart, the first included.',
+    summary: 'Mines 1 block or more; every timestamp is {interval} seconds after the one before.',
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
@@ -57,7 +57,7 @@ export const anvilMiningMethods: Methods = [
     name: 'anvil_mine_detailed',
     aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],
     summary:
-      'As evm_mine, but answers the blocks, each transaction with its output and why it failed.',
+      'Mines like evm_mine; returns the blocks, with output and revert reason of each transaction.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: list(minedBlockShape),
     example: { params: [] },
@@ -75,7 +75,7 @@ export const anvilMiningMethods: Methods = [
   method({
     name: 'anvil_getIntervalMining',
     aliases: ['hardhat_getIntervalMining'],
-    summary: 'Seconds from block to block under interval mining; null without it.',
+    summary: 'Returns the seconds between blocks of interval mining; null if it is off.',
     params: [],
     result: nullable(plainNumber),
     example: { params: [], result: null },
@@ -87,7 +87,7 @@ export const anvilMiningMethods: Methods = [
   command({
     name: 'anvil_setBlockTimestampInterval',
     aliases: ['hardhat_setBlockTimestampInterval'],
-    summary: 'Sets the seconds from each block to the next, in place of the clock.',
+    summary: 'Sets the seconds between block timestamps, whatever the clock says.',
     params: [param('seconds', quantity)],
     example: { params: ['0x3c'], result: null },
     tell: ([seconds]) => `blocks ${number(seconds)} s apart`,
@@ -96,7 +96,7 @@ export const anvilMiningMethods: Methods = [
   method({
     name: 'anvil_removeBlockTimestampInterval',
     aliases: ['hardhat_removeBlockTimestampInterval'],
-    summary: 'Lets the clock tell the time of blocks again; false when it did so already.',
+    summary: 'Ends anvil_setBlockTimestampInterval; false if none was set.',
     params: [],
     result: boolean,
     example: { params: [], result: false },
@@ -111,7 +111,7 @@ export const anvilMiningMethods: Methods = [
   /** Anvil's clients accept only a JSON number. */
   method({
     name: 'anvil_increaseTime',
-    summary: 'As evm_increaseTime, but answers a JSON number.',
+    summary: 'Moves the clock ahead like evm_increaseTime, but returns a JSON number.',
     params: [param('seconds', quantity)],
     result: plainInteger,
     example: { params: ['0xe10'], result: 3600 },
@@ -121,7 +121,7 @@ export const anvilMiningMethods: Methods = [
   nullCommand({
     name: 'anvil_reorg',
     summary:
-      'Replaces the last blocks by as many with the given transactions only; others of theirs are lost. See devchain_reorg.',
+      'Replaces the last blocks by as many with only the given transactions; like devchain_reorg.',
     params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
     example: { params: ['0x1', []] },
     handle: async ({ chain, caller }, depth, placed) => {
@@ -137,7 +137,7 @@ export const anvilMiningMethods: Methods = [
   }),
   nullCommand({
     name: 'anvil_rollback',
-    summary: 'Takes the last blocks off the chain, one unless told; their transactions are lost.',
+    summary: 'Removes the last block, or several, with their transactions.',
     params: [optional('depth', quantity, 1n)],
     example: { params: ['0x1'] },
     handle: async ({ chain, caller, peers }, depth) => {

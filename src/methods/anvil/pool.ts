@@ -12,8 +12,7 @@ const UNKNOWN = `0x01${'ab'.repeat(31)}`
 export const anvilPoolMethods: Methods = [
   method({
     name: 'anvil_dropTransaction',
-    summary:
-      'As hardhat_dropTransaction, but answers the hash, or null when none of that hash waits.',
+    summary: 'Removes a transaction from the pool; returns its hash, or null if it is not there.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(hash),
     example: { params: [UNKNOWN], result: null },
@@ -34,7 +33,7 @@ export const anvilPoolMethods: Methods = [
   command({
     name: 'anvil_removePoolTransactions',
     aliases: ['hardhat_removePoolTransactions'],
-    summary: 'Takes the transactions of a sender out of the pool.',
+    summary: 'Removes all transactions of a sender from the pool.',
     params: [param('sender', address)],
     example: { params: [ACCOUNT], result: null },
     tell: ([sender]) => `dropped what waited of ${sender}`,
@@ -42,7 +41,7 @@ export const anvilPoolMethods: Methods = [
   }),
   method({
     name: 'anvil_getBlobByHash',
-    summary: 'The blob of a versioned hash, of the newest 512 that were sent; null when unknown.',
+    summary: 'Returns a blob by its versioned hash, among the 512 last sent; null if unknown.',
     params: [param('versionedHash', hash)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
@@ -50,7 +49,7 @@ export const anvilPoolMethods: Methods = [
   }),
   method({
     name: 'anvil_getBlobsByTransactionHash',
-    summary: 'The blobs that a transaction came with, mined or waiting; null when it has none.',
+    summary: 'Returns the blobs of a mined or pending transaction; null if it has none.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(list(data)),
     example: { params: [UNKNOWN], result: null },

@@ -19,8 +19,7 @@ import { blockReference, byHash } from '../wire/decodeblock.ts'
 export const debugChangesMethods: Methods = [
   method({
     name: 'debug_getModifiedAccountsByNumber',
-    summary:
-      'Accounts that a block changed, or those that all blocks after it up to a second one did.',
+    summary: 'Returns the accounts that a block changed, or that a range of blocks did, by number.',
     params: [param('block', blockReference), optional('end', blockReference)],
     result: list(address),
     example: { params: ['0x1'] },
@@ -29,7 +28,7 @@ export const debugChangesMethods: Methods = [
   }),
   method({
     name: 'debug_getModifiedAccountsByHash',
-    summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
+    summary: 'Returns the accounts that a block changed, or that a range of blocks did, by hash.',
     params: [param('hash', hashOfBlock), optional('end', hashOfBlock)],
     result: list(address),
     example: { params: [UNKNOWN] },
@@ -39,7 +38,7 @@ export const debugChangesMethods: Methods = [
   }),
   method({
     name: 'debug_intermediateRoots',
-    summary: 'The state root after each transaction of a block.',
+    summary: 'Returns the state root after each transaction of a block.',
     params: [param('hash', hashOfBlock)],
     result: list(hash),
     example: { params: [UNKNOWN] },

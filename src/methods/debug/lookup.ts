@@ -65,7 +65,7 @@ const badBlock: Encoder<never> = {
 export const debugLookupMethods: Methods = [
   method({
     name: 'debug_codeByHash',
-    summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
+    summary: 'Returns code by its Keccak-256, if an account has it after a block; otherwise null.',
     params: [param('hash', hash), optional('block', blockReference, latest)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
@@ -75,8 +75,7 @@ export const debugLookupMethods: Methods = [
   }),
   method({
     name: 'debug_dbGet',
-    summary:
-      'As debug_codeByHash, by the key that geth’s database has for code: 0x63 and the hash.',
+    summary: "Returns code by geth's database key: 0x63 and the code hash.",
     params: [param('key', codeKey)],
     result: nullable(data),
     example: { params: [`0x63${'ab'.repeat(32)}`], result: null },
@@ -84,8 +83,7 @@ export const debugLookupMethods: Methods = [
   }),
   method({
     name: 'debug_preimage',
-    summary:
-      'What a key of the newest state is the Keccak-256 of: an account’s address, or a storage slot.',
+    summary: 'Returns the address or storage slot whose Keccak-256 is a key of the newest state.',
     params: [param('hash', hash)],
     result: data,
     example: { params: [UNKNOWN] },
@@ -94,7 +92,7 @@ export const debugLookupMethods: Methods = [
   method({
     name: 'debug_accountInfoAt',
     summary:
-      'Balance, nonce and code of an account after the block’s transaction of an index; null when there is no such transaction.',
+      'Returns balance, nonce and code of an account after the transaction at an index; null if none.',
     params: [
       param('block', blockReference),
       param('index', quantityNumber),
@@ -112,8 +110,7 @@ export const debugLookupMethods: Methods = [
   }),
   method({
     name: 'debug_getBadBlocks',
-    summary:
-      'Blocks that were refused: none, as no chain begins with one (--import), and none come later.',
+    summary: 'Returns rejected blocks: always an empty list.',
     params: [],
     result: list(badBlock),
     example: { params: [], result: [] },
@@ -121,7 +118,7 @@ export const debugLookupMethods: Methods = [
   }),
   nullCommand({
     name: 'debug_freeOSMemory',
-    summary: 'Collects the garbage of the whole process now, which others wait for.',
+    summary: 'Runs the garbage collector; all requests wait for it.',
     params: [],
     example: { params: [], result: null },
     effects: 'node',
@@ -131,7 +128,7 @@ export const debugLookupMethods: Methods = [
   }),
   method({
     name: 'debug_wireProtocolQueueSize',
-    summary: 'Messages that wait to be sent to peers, or to be handled.',
+    summary: 'Returns how many peer messages wait to be sent or handled.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
@@ -139,8 +136,7 @@ export const debugLookupMethods: Methods = [
   }),
   nullCommand({
     name: 'debug_setHead',
-    summary:
-      'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
+    summary: 'Removes all blocks after a number, as a reorg does, with their transactions.',
     params: [param('number', quantity)],
     example: { params: ['0x0'], result: null },
     handle: async ({ chain, caller, peers }, number) => {

@@ -32,7 +32,7 @@ const witness = shape<Witness>('execution witness', {
 export const debugRawMethods: Methods = [
   method({
     name: 'debug_getRawBlock',
-    summary: 'The RLP of a block: header, transactions, uncles, withdrawals.',
+    summary: 'Returns a block as RLP: header, transactions, uncles, withdrawals.',
     params: [optional('block', blockReference, latest)],
     result: data,
     example: { params: ['earliest'] },
@@ -42,7 +42,7 @@ export const debugRawMethods: Methods = [
   }),
   method({
     name: 'debug_getRawHeader',
-    summary: 'The RLP of a block’s header; its Keccak-256 is the block’s hash.',
+    summary: 'Returns a header as RLP; its Keccak-256 is the block hash.',
     params: [optional('block', blockReference, latest)],
     result: data,
     example: { params: ['earliest'] },
@@ -52,7 +52,7 @@ export const debugRawMethods: Methods = [
   }),
   method({
     name: 'debug_getRawReceipts',
-    summary: 'The canonical encodings of a block’s receipts.',
+    summary: 'Returns the encoded receipts of a block.',
     params: [optional('block', blockReference, latest)],
     result: list(data, 'receipt'),
     example: { params: ['earliest'], result: [] },
@@ -62,7 +62,7 @@ export const debugRawMethods: Methods = [
   }),
   method({
     name: 'debug_getRawTransactions',
-    summary: 'The canonical encodings of a block’s transactions.',
+    summary: 'Returns the encoded transactions of a block.',
     params: [optional('block', blockReference, latest)],
     result: list(data, 'transaction'),
     example: { params: ['earliest'], result: [] },
@@ -73,7 +73,7 @@ export const debugRawMethods: Methods = [
   method({
     name: 'debug_executionWitness',
     summary:
-      'What it takes to run a block without the state: trie nodes, codes, the keys that were hashed, headers before it.',
+      'Returns what a stateless client needs to run a block: trie nodes, codes, keys, headers.',
     params: [param('block', blockReference)],
     result: witness,
     example: { params: ['0x1'] },

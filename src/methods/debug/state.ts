@@ -96,7 +96,7 @@ export const debugStateMethods: Methods = [
   method({
     name: 'debug_accountRange',
     summary:
-      'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}. None is incomplete, as every address is known.',
+      'Returns up to 256 accounts after a block, by hashed address; {next} starts the next page.',
     params: [
       param('block', blockReference),
       optional('start', start, new Uint8Array(0)),
@@ -116,7 +116,7 @@ export const debugStateMethods: Methods = [
   }),
   method({
     name: 'debug_dumpBlock',
-    summary: 'The first 256 accounts after a block with code and storage, as debug_accountRange.',
+    summary: 'Returns the first 256 accounts after a block, with code and storage.',
     params: [param('block', blockReference)],
     result: accountPage,
     example: { params: ['latest'] },
@@ -133,7 +133,7 @@ export const debugStateMethods: Methods = [
   method({
     name: 'debug_storageRangeAt',
     summary:
-      'Slots of a contract before the block’s transaction of an index, in the order of their hashes; the next page begins at {nextKey}.',
+      'Returns storage slots before the transaction at an index, by hash; {nextKey} starts the next page.',
     params: [
       param('block', blockReference),
       param('index', jsonNumber),

@@ -39,8 +39,7 @@ import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encod
 export const debugTraceMethods: Methods = [
   method({
     name: 'debug_traceTransaction',
-    summary:
-      'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
+    summary: 'Replays a mined transaction; returns struct logs, or the result of {tracer}.',
     params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
     result: transactionTrace,
     example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
@@ -50,7 +49,7 @@ export const debugTraceMethods: Methods = [
   }),
   method({
     name: 'debug_traceBlockByHash',
-    summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
+    summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
     params: [param('hash', hashOfBlock), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
@@ -60,7 +59,7 @@ export const debugTraceMethods: Methods = [
   method({
     name: 'debug_traceBlockByNumber',
     summary:
-      'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
+      'Traces all transactions of a block, by number or tag; returns a list of {txHash, result}.',
     params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
@@ -69,7 +68,7 @@ export const debugTraceMethods: Methods = [
   }),
   method({
     name: 'debug_traceBlock',
-    summary: 'The traces of all transactions of a block that the chain has, by its RLP.',
+    summary: 'Traces all transactions of a known block, given as RLP.',
     params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: ['0xc0', { tracer: 'callTracer' }] },
@@ -80,7 +79,7 @@ export const debugTraceMethods: Methods = [
   method({
     name: 'debug_traceChain',
     summary:
-      'The traces of all transactions of the blocks after one up to another: a list of {block, hash, traces}.',
+      'Traces all blocks after the first up to the last; returns a list of {block, hash, traces}.',
     params: [
       param('start', blockReference),
       param('end', blockReference),
@@ -93,8 +92,7 @@ export const debugTraceMethods: Methods = [
   }),
   method({
     name: 'debug_traceCall',
-    summary:
-      'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
+    summary: 'Traces a call, with {stateOverrides}, {blockOverrides} and {txIndex}.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, latest),

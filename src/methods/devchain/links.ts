@@ -37,7 +37,7 @@ export const linkMethods: Methods = [
   method({
     name: 'devchain_forkInfo',
     summary:
-      'The network that the chain is a fork of, its block, and how much it was asked; null for no fork.',
+      'Returns the forked network, its block and the number of upstream requests; null if not a fork.',
     params: [],
     result: nullable(
       shape<Upstream>('fork', {
@@ -57,8 +57,7 @@ export const linkMethods: Methods = [
   }),
   method({
     name: 'devchain_partition',
-    summary:
-      'Cuts {peer} off, by URL, name or id, or with {on: false} joins it again; without a name all peers, and those to come.',
+    summary: 'Cuts off {peer}, or joins it again with {on: false}; without a peer, all of them.',
     params: [optional('order', order, { peer: undefined, on: true })],
     result: list(peerShape),
     example: { params: [{ on: true }], result: [] },
@@ -72,7 +71,7 @@ export const linkMethods: Methods = [
   method({
     name: 'devchain_unlink',
     summary:
-      'Ends all links, and makes and takes none until devchain_link; answers how many there were.',
+      'Disconnects all peers and refuses links until devchain_link; returns how many there were.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
@@ -82,7 +81,7 @@ export const linkMethods: Methods = [
   }),
   trueCommand({
     name: 'devchain_link',
-    summary: 'Makes and takes links again after devchain_unlink.',
+    summary: 'Allows links to peers again after devchain_unlink.',
     params: [],
     example: { params: [], result: true },
     effects: 'node',

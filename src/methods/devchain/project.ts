@@ -73,7 +73,7 @@ export const projectMethods: Methods = [
   method({
     name: 'devchain_addArtifacts',
     summary:
-      'Takes names from artifacts: a folder or file by its path, an ABI, an artifact, or what the compiler answered; the number of contracts.',
+      'Adds artifacts: a path, an ABI, an artifact or compiler output; returns the number of contracts.',
     params: [param('artifacts', artifacts)],
     result: quantityNumber,
     example: { params: [[]], result: '0x1' },
@@ -88,7 +88,7 @@ export const projectMethods: Methods = [
   method({
     name: 'devchain_label',
     summary:
-      'Names accounts in the log and in traces: {address: name}, an empty name to take it away; answers all labels.',
+      'Names accounts in the log and in traces, as {address: name}; an empty name removes it.',
     params: [param('labels', labels)],
     result: labelsResult,
     example: { params: [{ [ACCOUNT]: 'alice' }] },
@@ -102,7 +102,7 @@ export const projectMethods: Methods = [
   method({
     name: 'devchain_traceTransaction',
     summary:
-      'A mined transaction as a tree of calls with the names of the project, its events and changes of storage; also in lines.',
+      'Returns the call tree of a mined transaction with contract names, events and storage changes.',
     params: [param('hash', hashOfTransaction)],
     result: trace,
     example: { params: [UNKNOWN] },
@@ -111,8 +111,7 @@ export const projectMethods: Methods = [
   }),
   method({
     name: 'devchain_gasReport',
-    summary:
-      'Gas of each function of the project and of deployments, as numbers: calls, failed, min, average, median, max of what was mined; with --gas-report also of calls by other contracts (kind inner).',
+    summary: 'Returns gas by function and deployment: calls, failed, min, average, median, max.',
     params: [],
     result: gasRows,
     example: { params: [], result: [] },
@@ -120,8 +119,7 @@ export const projectMethods: Methods = [
   }),
   method({
     name: 'devchain_coverage',
-    summary:
-      'What calls and transactions have reached of the sources of the project: {lcov, files, warning}, the text of an lcov file, a row for each of its files, and what is missing, where something is.',
+    summary: "Returns the coverage of the project's sources: {lcov, files, warning}.",
     params: [],
     result: coverageReport,
     example: { params: [] },

@@ -100,7 +100,7 @@ export const snapshotMethods: Methods = [
   method({
     name: 'devchain_snapshot',
     summary:
-      'Remembers the chain as it is under {name}, in place of what had the name; kept until it is dropped, or the chain reset.',
+      'Takes a snapshot under a {name}; it stays until it is replaced, dropped, or the chain is reset.',
     params: [param('order', name)],
     result: snapshotShape,
     example: { params: [{ name: 'deployed' }] },
@@ -109,8 +109,7 @@ export const snapshotMethods: Methods = [
   }),
   method({
     name: 'devchain_snapshots',
-    summary:
-      'All snapshots that can be reverted to, oldest first; those of evm_snapshot have no name.',
+    summary: 'Lists all snapshots, oldest first; those of evm_snapshot have no name.',
     params: [],
     result: list(snapshotShape, 'snapshot'),
     example: { params: [], result: [] },
@@ -118,8 +117,7 @@ export const snapshotMethods: Methods = [
   }),
   method({
     name: 'devchain_revert',
-    summary:
-      'Brings back everything as it was at a snapshot, by name or id, and keeps it, however often it is asked for.',
+    summary: 'Restores a snapshot, by name or id, and keeps it for more reverts.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
     example: { params: ['deployed'] },
@@ -131,8 +129,7 @@ export const snapshotMethods: Methods = [
   }),
   method({
     name: 'devchain_dropSnapshot',
-    summary:
-      'Forgets a snapshot, by name or id, and answers what it was; the chain and all others stay.',
+    summary: 'Deletes a snapshot, by name or id, and returns it; the chain does not change.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
     example: { params: ['deployed'] },
@@ -146,7 +143,7 @@ export const snapshotMethods: Methods = [
   method({
     name: 'devchain_reorg',
     summary:
-      'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions (raw, hash, or request).',
+      'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions.',
     params: [param('order', order)],
     result: reorganized,
     example: { params: [{ depth: '0x2' }] },

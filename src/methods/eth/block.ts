@@ -26,7 +26,7 @@ import { receiptShape } from '../wire/encodereceipt.ts'
 export const blockMethods: Methods = [
   method({
     name: 'eth_getBlockByHash',
-    summary: 'A block by its hash, with its transactions as hashes or in full; null when unknown.',
+    summary: 'Returns a block by hash, with transactions as hashes or in full; null if unknown.',
     params: [param('hash', hashOfBlock), optional('full', boolean, false)],
     result: nullable(blockShape),
     example: { params: [UNKNOWN, false], result: null },
@@ -36,7 +36,7 @@ export const blockMethods: Methods = [
   method({
     name: 'eth_getBlockByNumber',
     summary:
-      'A block by number or tag, with its transactions as hashes or in full; null when unknown.',
+      'Returns a block by number or tag, with transactions as hashes or in full; null if unknown.',
     params: [param('block', blockReference), optional('full', boolean, false)],
     result: nullable(blockShape),
     example: { params: ['0xffffff', false], result: null },
@@ -46,7 +46,7 @@ export const blockMethods: Methods = [
   method({
     name: 'eth_getHeaderByHash',
     aliases: ['erigon_getHeaderByHash'],
-    summary: 'A block’s header by its hash; null when unknown.',
+    summary: 'Returns a header by block hash; null if unknown.',
     params: [param('hash', hashOfBlock)],
     result: nullable(headerShape),
     example: { params: [UNKNOWN], result: null },
@@ -56,7 +56,7 @@ export const blockMethods: Methods = [
   method({
     name: 'eth_getHeaderByNumber',
     aliases: ['erigon_getHeaderByNumber'],
-    summary: 'A block’s header by number or tag; null when unknown.',
+    summary: 'Returns a header by block number or tag; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(headerShape),
     example: { params: ['0xffffff'], result: null },
@@ -65,7 +65,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getBlockTransactionCountByHash',
-    summary: 'Number of transactions in a block; null when the hash is unknown.',
+    summary: 'Returns the number of transactions in a block; null if unknown.',
     params: [param('hash', hashOfBlock)],
     result: nullable(quantityResult),
     example: { params: [UNKNOWN], result: null },
@@ -74,7 +74,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getBlockTransactionCountByNumber',
-    summary: 'Number of transactions in a block; null when there is no such block.',
+    summary: 'Returns the number of transactions in a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
@@ -83,7 +83,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getBlockReceipts',
-    summary: 'The receipts of all transactions of a block; null when the block is unknown.',
+    summary: 'Returns the receipts of a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(list(receiptShape, 'receipt')),
     example: { params: ['earliest'], result: [] },
@@ -97,7 +97,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getUncleCountByBlockHash',
-    summary: 'Number of uncles of a block; null when the hash is unknown.',
+    summary: 'Returns the number of uncles of a block; null if unknown.',
     params: [param('hash', hashOfBlock)],
     result: nullable(quantityResult),
     example: { params: [UNKNOWN], result: null },
@@ -106,7 +106,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getUncleCountByBlockNumber',
-    summary: 'Number of uncles of a block; null when there is no such block.',
+    summary: 'Returns the number of uncles of a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
@@ -115,7 +115,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getUncleByBlockHashAndIndex',
-    summary: 'An uncle by its block’s hash and its index there; null when there is none.',
+    summary: 'Returns an uncle by block hash and index; null if there is none.',
     params: [param('hash', hashOfBlock), param('index', quantityNumber)],
     result: nullable(blockShape),
     example: { params: [UNKNOWN, '0x0'], result: null },
@@ -124,7 +124,7 @@ export const blockMethods: Methods = [
   }),
   method({
     name: 'eth_getUncleByBlockNumberAndIndex',
-    summary: 'An uncle by its block’s number and its index there; null when there is none.',
+    summary: 'Returns an uncle by block number and index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(blockShape),
     example: { params: ['latest', '0x0'], result: null },

@@ -163,7 +163,7 @@ export const bundleMethods: Methods = [
   method({
     name: 'eth_callMany',
     summary:
-      'Bundles of calls, each call on what those before it left: of each call {value}, or {error} in words. The timeout is in milliseconds.',
+      'Runs bundles of calls, each on the state after the one before; {timeout} is in milliseconds.',
     params: [
       param('bundles', oneOrMore(bundleOfCalls)),
       optional('stateContext', stateContext, { reference: latest, index: undefined }),
@@ -196,8 +196,7 @@ export const bundleMethods: Methods = [
   }),
   method({
     name: 'eth_callBundle',
-    summary:
-      'Signed transactions run one after the other in a block that is only imagined, and what its miner gets: Flashbots’ {txs, blockNumber, stateBlockNumber}.',
+    summary: 'Simulates Flashbots bundles: signed transactions in a block that is not mined.',
     params: [param('bundle', bundleOrder)],
     result: bundleAnswer,
     example: {

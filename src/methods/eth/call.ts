@@ -29,7 +29,7 @@ import { accessListShape } from '../wire/encodetransaction.ts'
 export const callMethods: Methods = [
   method({
     name: 'eth_call',
-    summary: 'What a message returns, run on a block’s state without changing it.',
+    summary: 'Runs a call on the state of a block, without changing it, and returns its output.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, latest),
@@ -63,8 +63,7 @@ export const callMethods: Methods = [
   }),
   method({
     name: 'eth_estimateGas',
-    summary:
-      'The smallest gas limit with which a transaction succeeds: exact, in the pending block or another.',
+    summary: 'Returns the smallest gas limit with which a transaction succeeds.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, pendingReference),
@@ -85,7 +84,7 @@ export const callMethods: Methods = [
   method({
     name: 'eth_createAccessList',
     summary:
-      'The accounts and slots that a message touches, and the gas it uses when it declares them.',
+      'Returns the accounts and slots that a call accesses, and its gas with that access list.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, latest),

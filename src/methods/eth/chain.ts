@@ -20,7 +20,7 @@ const bridgeState: Encoder<number> = shape<number>('bridge state', {
 export const chainMethods: Methods = [
   method({
     name: 'eth_chainId',
-    summary: 'Chain id that transactions are signed for (EIP-155).',
+    summary: 'Returns the chain id that transactions are signed for (EIP-155).',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x21' },
@@ -29,7 +29,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_protocolVersion',
-    summary: 'Version of the wire protocol.',
+    summary: 'Returns the version of the wire protocol.',
     params: [],
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
@@ -37,7 +37,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_syncing',
-    summary: 'How far the import of blocks of peers has come; false while none is imported.',
+    summary: 'Returns the progress of a sync from peers; false if none runs.',
     params: [],
     result: syncShape,
     example: { params: [], result: false },
@@ -45,7 +45,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_coinbase',
-    summary: 'Address that gets the fees of mined blocks.',
+    summary: 'Returns the address that gets the fees of mined blocks.',
     params: [],
     result: address,
     example: { params: [], result: `0x${'00'.repeat(20)}` },
@@ -53,7 +53,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_mining',
-    summary: 'True while blocks are mined without being asked for: instantly or on an interval.',
+    summary: 'Returns whether instant or interval mining is on.',
     params: [],
     result: boolean,
     example: { params: [], result: true },
@@ -62,7 +62,7 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_bridgeState',
     summary:
-      'Height of the best parent block that was seen by merged mining (mnr); 0 before the first.',
+      'Returns the height of the best parent block seen by merged mining; 0 before the first.',
     params: [],
     result: bridgeState,
     example: {
@@ -74,7 +74,7 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_accounts',
     aliases: ['eth_requestAccounts'],
-    summary: 'Addresses that this node holds keys for, locked ones included.',
+    summary: 'Returns the addresses that this node has keys for, locked ones included.',
     params: [],
     result: list(address, 'account'),
     example: { params: [] },
@@ -82,7 +82,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_blockNumber',
-    summary: 'Number of the newest block.',
+    summary: 'Returns the number of the newest block.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },

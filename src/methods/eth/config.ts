@@ -43,7 +43,7 @@ const head: Encoder<Block> = shape<Block>('head', {
 export const configMethods: Methods = [
   method({
     name: 'eth_config',
-    summary: 'The rules of the chain now, after the next fork, and after the last that is known.',
+    summary: 'Returns the fork configuration: current, next and last (EIP-7910).',
     params: [],
     result: shape<ForkConfigs>('fork configurations', {
       current: field(forkConfig, ({ current }) => current),
@@ -57,7 +57,7 @@ export const configMethods: Methods = [
   method({
     name: 'eth_capabilities',
     summary:
-      'What is kept of which blocks: here state, transactions, receipts, logs and proofs of all.',
+      'Returns which blocks have state, transactions, receipts, logs and proofs: all of them.',
     params: [],
     result: shape<Block>('capabilities', {
       head: field(head, (block) => block),

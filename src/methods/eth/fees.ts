@@ -55,7 +55,7 @@ const percentiles: Decoder<readonly number[]> = {
 export const feeMethods: Methods = [
   method({
     name: 'eth_gasPrice',
-    summary: 'A price per gas with which a transaction is mined now, in wei.',
+    summary: 'Returns a gas price, in wei, with which a transaction is mined now.',
     params: [],
     result: weiPerGas,
     example: { params: [], result: '0x0' },
@@ -63,7 +63,7 @@ export const feeMethods: Methods = [
   }),
   method({
     name: 'eth_maxPriorityFeePerGas',
-    summary: 'A tip per gas with which a transaction is mined now, in wei.',
+    summary: 'Returns a tip per gas, in wei, with which a transaction is mined now.',
     params: [],
     result: weiPerGas,
     example: { params: [], result: '0x0' },
@@ -71,7 +71,7 @@ export const feeMethods: Methods = [
   }),
   method({
     name: 'eth_baseFee',
-    summary: 'Base fee of the block that would be mined now, in wei per gas.',
+    summary: 'Returns the base fee of the next block, in wei per gas.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
@@ -81,7 +81,7 @@ export const feeMethods: Methods = [
   method({
     name: 'eth_blobBaseFee',
     aliases: ['eth_blobGasPrice'],
-    summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
+    summary: 'Returns the price per blob gas at the head, in wei; 0 before cancun.',
     params: [],
     result: weiPerGas,
     example: { params: [], result: '0x1' },
@@ -89,7 +89,7 @@ export const feeMethods: Methods = [
   }),
   method({
     name: 'eth_feeHistory',
-    summary: 'Base fees, fullness and tips of a range of blocks that ends with the one named.',
+    summary: 'Returns base fees, gas used ratios and tips of a range of blocks.',
     params: [
       param('blockCount', quantity),
       optional('newestBlock', blockReference, latest),

@@ -60,7 +60,7 @@ const changes: Encoder<FilterChanges> = {
 export const filterMethods: Methods = [
   method({
     name: 'eth_newFilter',
-    summary: 'Installs a filter of logs; eth_getFilterChanges polls it.',
+    summary: 'Creates a filter of logs for eth_getFilterChanges.',
     params: [optional('filter', logQuery, { addresses: [], topics: [] })],
     result: quantityResult,
     example: { params: [EXAMPLE_QUERY], result: '0x1' },
@@ -73,7 +73,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_newBlockFilter',
-    summary: 'Installs a filter of new blocks; eth_getFilterChanges polls it.',
+    summary: 'Creates a filter of new blocks for eth_getFilterChanges.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
@@ -83,7 +83,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_newPendingTransactionFilter',
-    summary: 'Installs a filter of new pending transactions; eth_getFilterChanges polls it.',
+    summary: 'Creates a filter of pending transactions for eth_getFilterChanges.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
@@ -93,7 +93,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_uninstallFilter',
-    summary: 'Removes a filter; false when there is none of that id.',
+    summary: 'Deletes a filter; false if unknown.',
     params: [param('id', quantity)],
     result: boolean,
     example: { params: ['0x1'], result: false },
@@ -103,7 +103,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_getFilterChanges',
-    summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
+    summary: 'Returns what a filter saw since the last poll: logs, or hashes.',
     params: [param('id', quantity)],
     result: nullable(changes),
     example: { params: ['0x1'] },
@@ -119,7 +119,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_getFilterLogs',
-    summary: 'All stored logs that a log filter matches.',
+    summary: 'Returns all stored logs that match a log filter.',
     params: [param('id', quantity)],
     result: nullable(logsShape),
     example: { params: ['0x1'] },
@@ -131,7 +131,7 @@ export const filterMethods: Methods = [
   }),
   method({
     name: 'eth_getLogs',
-    summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
+    summary: 'Returns the logs of a block or a range of blocks, by address and topics.',
     params: [optional('filter', logQuery, { addresses: [], topics: [] })],
     result: logsShape,
     example: { params: [EXAMPLE_QUERY], result: [] },

@@ -72,7 +72,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_sendRawTransactionConditional',
     summary:
-      'As eth_sendRawTransaction, for a block of some number and time, and for storage as it is expected; refused or dropped otherwise.',
+      'Sends a signed transaction that is valid only for given block numbers, times and storage.',
     params: [param('raw', data), optional('conditions', conditions, {})],
     result: hash,
     example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
@@ -83,7 +83,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_sendTransaction',
     summary:
-      'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
+      'Signs and sends a transaction of an unlocked account and, under instant mining, mines it.',
     params: [param('transaction', transactionRequest)],
     result: hash,
     example: { params: [TRANSFER] },
@@ -92,8 +92,7 @@ export const sendMethods: Methods = [
   }),
   method({
     name: 'eth_sendUnsignedTransaction',
-    summary:
-      'Sends a transaction of any account, without a signature, as though it were impersonated.',
+    summary: 'Sends a transaction of any account, unsigned, as if impersonated.',
     params: [param('transaction', transactionRequest)],
     result: hash,
     example: { params: [TRANSFER] },
@@ -103,8 +102,7 @@ export const sendMethods: Methods = [
   }),
   method({
     name: 'eth_sendRawTransaction',
-    summary:
-      'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
+    summary: 'Sends a signed transaction and, under instant mining, mines it before the response.',
     params: [param('raw', data)],
     result: hash,
     example: {
@@ -116,7 +114,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_resend',
     summary:
-      'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
+      'Replaces a pending transaction by one with another gas price or gas limit; returns its hash.',
     params: [
       param('transaction', transactionRequest),
       optional('gasPrice', quantity),
@@ -134,8 +132,7 @@ export const sendMethods: Methods = [
    */
   method({
     name: 'eth_fillTransaction',
-    summary:
-      'A transaction with nonce, gas, fees and type filled in, unsigned; one that would fail is refused.',
+    summary: 'Fills in nonce, gas, fees and type of a transaction; returns it unsigned.',
     params: [param('transaction', transactionRequest)],
     result: shape<Transaction>('filled transaction', {
       raw: field(data, ({ raw }) => raw),
@@ -153,7 +150,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_sendRawTransactionSync',
     summary:
-      'Sends a signed transaction and answers its receipt; error 4 with the hash when it is not mined in time (EIP-7966).',
+      'Sends a signed transaction and returns its receipt; error 4 after the timeout (EIP-7966).',
     params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
     example: { params: ['0x02f86521808080825208947099'] },
@@ -168,7 +165,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_sendTransactionSync',
     summary:
-      'Signs a transaction with an unlocked account, sends it and answers its receipt; error 4 when it is not mined in time.',
+      'Signs and sends a transaction of an unlocked account; returns its receipt, or error 4 after the timeout.',
     params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
     example: { params: [TRANSFER] },

@@ -32,7 +32,7 @@ const typedData: Decoder<TypedData> = {
 export const signMethods: Methods = [
   method({
     name: 'eth_sign',
-    summary: 'Signs a message, with the prefix of the chain’s name, by an unlocked account.',
+    summary: "Signs a message with an unlocked account, after the chain's prefix.",
     params: [param('address', address), param('message', data)],
     result: data,
     example: { params: [ACCOUNT, MESSAGE] },
@@ -41,7 +41,7 @@ export const signMethods: Methods = [
   method({
     name: 'eth_signTypedData_v4',
     aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
-    summary: 'Signs structured data (EIP-712) by an unlocked account.',
+    summary: 'Signs typed data (EIP-712) with an unlocked account.',
     params: [param('address', address), param('typedData', typedData)],
     result: data,
     example: {
@@ -61,7 +61,7 @@ export const signMethods: Methods = [
   method({
     name: 'eth_signTransaction',
     summary:
-      'Fills in and signs a transaction by an unlocked account; answers its encoding, unsent.',
+      'Fills in and signs a transaction with an unlocked account; returns it without sending it.',
     params: [param('transaction', transactionRequest)],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },

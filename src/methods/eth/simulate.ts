@@ -106,7 +106,7 @@ export const simulateMethods: Methods = [
   method({
     name: 'eth_simulateV1',
     summary:
-      'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
+      'Runs calls in simulated blocks after a block, with overrides; returns the blocks with results.',
     params: [param('simulation', order), optional('block', blockReference, latest)],
     result: list(simulatedBlock, 'block'),
     example: {

@@ -94,7 +94,7 @@ const accountProofShape = shape<AccountProof>('account proof', {
 export const stateMethods: Methods = [
   method({
     name: 'eth_getBalance',
-    summary: 'Balance of an account, in wei.',
+    summary: 'Returns the balance of an account, in wei.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: wei,
     example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
@@ -104,7 +104,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getStorageAt',
-    summary: 'The 32 bytes in a storage slot of a contract; zeros where nothing is stored.',
+    summary: 'Returns the 32 bytes in a storage slot; zero if it is unset.',
     params: [
       param('address', address),
       param('position', quantity),
@@ -123,7 +123,8 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionCount',
-    summary: 'Transactions sent from an account; `pending` counts those in the pool too.',
+    summary:
+      'Returns how many transactions an account has sent; `pending` counts those in the pool.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: quantityResult,
     example: { params: [ACCOUNT, 'latest'], result: '0x0' },
@@ -135,7 +136,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getCode',
-    summary: 'Code of a contract; 0x for an account without code.',
+    summary: 'Returns the code of an account; 0x if it has none.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: data,
     example: { params: [ACCOUNT, 'latest'], result: '0x' },
@@ -145,7 +146,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getAccount',
-    summary: 'An account as the state trie has it; an empty one where there is none.',
+    summary: 'Returns an account as the state trie holds it; an empty one if it does not exist.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: shape<Account>('account', {
       balance: field(quantityResult, ({ balance }) => balance),
@@ -160,7 +161,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getAccountInfo',
-    summary: 'Balance, nonce and code of an account.',
+    summary: 'Returns balance, nonce and code of an account.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: accountInfo,
     example: {
@@ -173,7 +174,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getStorageValues',
-    summary: 'The words in many storage slots of many accounts, in the order that was asked for.',
+    summary: 'Returns many storage slots of many accounts, in the requested order.',
     params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
     result: wordsByAccount,
     example: {
@@ -195,7 +196,7 @@ export const stateMethods: Methods = [
   method({
     name: 'eth_getProof',
     summary:
-      'An account and storage slots of it, with Merkle proofs against the block’s state root.',
+      "Returns an account and storage slots with Merkle proofs against the block's state root.",
     params: [
       param('address', address),
       optional('storageKeys', list(storageKey), []),

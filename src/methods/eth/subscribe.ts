@@ -80,7 +80,7 @@ export const subscribeMethods: Methods = [
   method({
     name: 'eth_subscribe',
     summary:
-      'Notifies this WebSocket of new heads (of more than 10,000 mined at once, the newest 10,000), logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
+      'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions or syncing.',
     params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
     result: text,
     example: { params: ['newHeads'] },
@@ -104,7 +104,7 @@ export const subscribeMethods: Methods = [
   }),
   method({
     name: 'eth_unsubscribe',
-    summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
+    summary: 'Ends a subscription of this WebSocket; false if unknown.',
     params: [param('id', text)],
     result: boolean,
     example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },

@@ -44,7 +44,7 @@ const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: bool
 export const transactionMethods: Methods = [
   method({
     name: 'eth_getTransactionByHash',
-    summary: 'A transaction, mined or waiting in the pool; null when unknown.',
+    summary: 'Returns a mined or pending transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(transactionShape),
     example: { params: [UNKNOWN], result: null },
@@ -59,7 +59,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionByBlockHashAndIndex',
-    summary: 'A transaction by its block’s hash and its index there; null when there is none.',
+    summary: 'Returns a transaction by block hash and index; null if there is none.',
     params: [param('hash', hashOfBlock), param('index', quantityNumber)],
     result: nullable(transactionShape),
     example: { params: [UNKNOWN, '0x0'], result: null },
@@ -68,7 +68,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionByBlockNumberAndIndex',
-    summary: 'A transaction by its block’s number and its index there; null when there is none.',
+    summary: 'Returns a transaction by block number and index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(transactionShape),
     example: { params: ['latest', '0x0'], result: null },
@@ -77,7 +77,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionBySenderAndNonce',
-    summary: 'The transaction that an account sent with a nonce, mined or waiting; null when none.',
+    summary: 'Returns a mined or pending transaction by sender and nonce; null if there is none.',
     params: [param('sender', address), param('nonce', quantity)],
     result: nullable(transactionShape),
     example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x0'], result: null },
@@ -90,7 +90,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionReceipt',
-    summary: 'The receipt of a mined transaction; null while it is pending, or when unknown.',
+    summary: 'Returns the receipt of a mined transaction; null if pending or unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(receiptShape),
     example: { params: [UNKNOWN], result: null },
@@ -104,7 +104,7 @@ export const transactionMethods: Methods = [
   method({
     name: 'eth_getRawTransactionByHash',
     aliases: ['debug_getRawTransaction'],
-    summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
+    summary: 'Returns the encoding of a mined or pending transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
@@ -117,7 +117,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_pendingTransactions',
-    summary: 'Transactions of this node’s own accounts that wait to be mined.',
+    summary: "Returns the pending transactions of this node's own accounts.",
     params: [],
     result: list(waiting, 'transaction'),
     example: { params: [], result: [] },
@@ -135,8 +135,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getRawTransactionByBlockHashAndIndex',
-    summary:
-      'The encoding of a transaction, by its block’s hash and its index there; null when there is none.',
+    summary: 'Returns an encoded transaction by block hash and index; null if there is none.',
     params: [param('hash', hashOfBlock), param('index', quantityNumber)],
     result: nullable(data),
     example: { params: [UNKNOWN, '0x0'], result: null },
@@ -145,8 +144,7 @@ export const transactionMethods: Methods = [
   }),
   method({
     name: 'eth_getRawTransactionByBlockNumberAndIndex',
-    summary:
-      'The encoding of a transaction, by its block’s number and its index there; null when there is none.',
+    summary: 'Returns an encoded transaction by block number and index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(data),
     example: { params: ['latest', '0x0'], result: null },

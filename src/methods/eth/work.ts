@@ -33,8 +33,7 @@ const nonce: Decoder<Uint8Array> = {
 export const workMethods: Methods = [
   method({
     name: 'eth_getWork',
-    summary:
-      'Work on the block that would be mined now: hash to prove, seed of the cache, highest result that counts.',
+    summary: 'Returns Ethash work for the next block: hash to seal, seed hash, target.',
     params: [],
     result: workResult,
     example: { params: [] },
@@ -44,8 +43,7 @@ export const workMethods: Methods = [
   /** The first call may take seconds: a thread builds the cache for checking proofs once. */
   method({
     name: 'eth_submitWork',
-    summary:
-      'Mines the block of eth_getWork with an Ethash proof; late proof makes a sibling; false for a wrong one.',
+    summary: 'Mines the block of eth_getWork with an Ethash proof; false for a wrong proof.',
     params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
     result: boolean,
     example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
@@ -55,7 +53,7 @@ export const workMethods: Methods = [
   }),
   trueCommand({
     name: 'eth_submitHashrate',
-    summary: 'Takes note of how fast a miner says it is, for a minute.',
+    summary: "Records a miner's hash rate for one minute.",
     params: [param('rate', quantity), param('id', hash)],
     example: { params: ['0x500000', UNKNOWN], result: true },
     effects: 'node',
@@ -65,7 +63,7 @@ export const workMethods: Methods = [
   }),
   method({
     name: 'eth_hashrate',
-    summary: 'Hashes a second: the sum of what miners submitted in the last minute.',
+    summary: 'Returns the hashes per second that miners reported in the last minute.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
@@ -74,7 +72,7 @@ export const workMethods: Methods = [
   method({
     name: 'eth_netHashrate',
     summary:
-      'Hashes a second of the whole chain: difficulty of the blocks of the last hour, by 3600.',
+      "Returns the network's hashes per second: the difficulty of the last hour's blocks by 3600.",
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },

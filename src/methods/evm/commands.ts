@@ -62,8 +62,7 @@ export const evmMethods: Methods = [
   method({
     name: 'evm_snapshot',
     aliases: ['anvil_snapshot', 'hardhat_snapshot'],
-    summary:
-      'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
+    summary: 'Takes a snapshot in constant time and returns its id for evm_revert.',
     params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
@@ -73,8 +72,7 @@ export const evmMethods: Methods = [
   method({
     name: 'evm_revert',
     aliases: ['anvil_revert', 'hardhat_revert'],
-    summary:
-      'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
+    summary: 'Restores a snapshot and drops later unnamed ones; false if unknown.',
     params: [param('id', quantity)],
     result: { ...boolean, noun: 'snapshot' },
     example: { params: ['0x1'], result: false },
@@ -87,7 +85,7 @@ export const evmMethods: Methods = [
   }),
   nullCommand({
     name: 'evm_reset',
-    summary: 'Goes back to genesis; forgets snapshots, the pool and imported keys.',
+    summary: 'Goes back to genesis; forgets snapshots, pool and imported keys.',
     params: [],
     example: { params: [], result: null },
     handle: async ({ chain, peers }) => {
@@ -98,7 +96,7 @@ export const evmMethods: Methods = [
   method({
     name: 'evm_mine',
     summary:
-      'Mines a block, or {blocks}, the first at an exact {timestamp} in seconds if one is given.',
+      'Mines one block or {blocks} blocks; {timestamp}, in seconds, sets the time of the first.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: text,
     example: { params: [], result: '0x0' },
@@ -110,7 +108,7 @@ export const evmMethods: Methods = [
   }),
   nullCommand({
     name: 'evm_startMining',
-    summary: 'Resumes instant or interval mining, and mines what waits.',
+    summary: 'Resumes instant or interval mining and mines pending transactions.',
     params: [],
     example: { params: [], result: null },
     ...resuming,
@@ -118,7 +116,7 @@ export const evmMethods: Methods = [
   nullCommand({
     name: 'evm_stopMining',
     summary:
-      'Stops instant and interval mining; transactions wait until evm_mine or evm_startMining.',
+      'Stops instant and interval mining; transactions wait for evm_mine or evm_startMining.',
     params: [],
     example: { params: [], result: null },
     ...stopping,
@@ -126,7 +124,7 @@ export const evmMethods: Methods = [
   command({
     name: 'evm_setAutomine',
     aliases: ['anvil_setAutomine', 'hardhat_setAutomine'],
-    summary: 'Mines every transaction at once (true), or only when told to (false).',
+    summary: 'Turns instant mining on or off.',
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
@@ -141,8 +139,7 @@ export const evmMethods: Methods = [
   command({
     name: 'evm_setIntervalMining',
     aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
-    summary:
-      'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and then only evm_mine mines.',
+    summary: 'Mines a block every {interval} seconds (hardhat_: milliseconds); 0 turns it off.',
     params: [param('interval', interval)],
     example: { params: ['0x0'], result: null },
     tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
@@ -162,7 +159,7 @@ export const evmMethods: Methods = [
   trueCommand({
     name: 'evm_setBlockGasLimit',
     aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],
-    summary: 'Sets the gas limit of the blocks to come.',
+    summary: 'Sets the gas limit of later blocks.',
     params: [param('gasLimit', quantity)],
     example: { params: ['0x1c9c380'], result: true },
     tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
@@ -178,7 +175,7 @@ export const evmMethods: Methods = [
   method({
     name: 'evm_increaseTime',
     aliases: ['hardhat_increaseTime'],
-    summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
+    summary: 'Moves the clock ahead by seconds; returns the total offset.',
     params: [param('seconds', quantity)],
     result: secondsAhead,
     example: { params: ['0xe10'], result: '0xe10' },
@@ -189,7 +186,7 @@ export const evmMethods: Methods = [
   method({
     name: 'evm_setNextBlockTimestamp',
     aliases: ['anvil_setNextBlockTimestamp', 'hardhat_setNextBlockTimestamp'],
-    summary: 'Sets the exact time of the next block, in seconds; later blocks go on from there.',
+    summary: 'Sets the timestamp of the next block, in seconds; later blocks go on from there.',
     params: [param('timestamp', quantity)],
     result: nullable(text),
     example: { params: ['0x77359400'], result: null },
@@ -205,7 +202,7 @@ export const evmMethods: Methods = [
     name: 'evm_setTime',
     aliases: ['anvil_setTime', 'hardhat_setTime'],
     summary:
-      'Sets the clock, in seconds or milliseconds since 1970; answers by how many seconds it is ahead of its source.',
+      'Sets the clock, in seconds or milliseconds since 1970; returns the offset in seconds.',
     params: [param('time', quantity)],
     result: plainInteger,
     example: { params: ['0x77359400'] },
@@ -217,8 +214,7 @@ export const evmMethods: Methods = [
   }),
   method({
     name: 'evm_addAccount',
-    summary:
-      'Takes in an account without its key; personal_unlockAccount lets it send. False when it is there already.',
+    summary: 'Adds an account without its key, for personal_unlockAccount; false if it exists.',
     params: [param('account', address), secret(param('passphrase', text))],
     result: boolean,
     example: { params: [STRANGER, 'secret'], result: true },
@@ -229,7 +225,7 @@ export const evmMethods: Methods = [
   }),
   method({
     name: 'evm_removeAccount',
-    summary: 'Takes away what evm_addAccount took in; false when there is no such account.',
+    summary: 'Removes an account that evm_addAccount added; false if there is none.',
     params: [param('account', address), secret(param('passphrase', text))],
     result: boolean,
     example: { params: [STRANGER, 'secret'], result: false },

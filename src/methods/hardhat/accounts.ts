@@ -33,7 +33,7 @@ export const hardhatAccountMethods: Methods = [
   command({
     name: 'hardhat_setBalance',
     aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
-    summary: 'Sets the balance of an account, or of each of several, in wei.',
+    summary: 'Sets the balance of one account or of several, in wei.',
     params: [param('account', oneOrMore(address)), param('balance', quantity)],
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
     tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
@@ -43,7 +43,7 @@ export const hardhatAccountMethods: Methods = [
   command({
     name: 'hardhat_setCode',
     aliases: ['anvil_setCode', 'evm_setAccountCode'],
-    summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
+    summary: 'Sets the code of an account; storage, nonce and balance stay.',
     params: [param('account', address), param('code', data)],
     example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
     tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
@@ -55,7 +55,7 @@ export const hardhatAccountMethods: Methods = [
   command({
     name: 'hardhat_setNonce',
     aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
-    summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
+    summary: 'Sets the nonce of an account; pending transactions below it are dropped.',
     params: [param('account', address), param('nonce', quantity)],
     example: { params: [STRANGER, '0x9'], result: null },
     tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
@@ -87,7 +87,7 @@ export const hardhatAccountMethods: Methods = [
   command({
     name: 'hardhat_impersonateAccount',
     aliases: ['anvil_impersonateAccount'],
-    summary: 'Lets this node send transactions of an account without its key, contracts included.',
+    summary: 'Allows sending from an account without its key, contracts included.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: null },
     tell: ([account]) => `impersonating ${account}`,
@@ -97,7 +97,7 @@ export const hardhatAccountMethods: Methods = [
   method({
     name: 'hardhat_stopImpersonatingAccount',
     aliases: ['anvil_stopImpersonatingAccount'],
-    summary: 'Ends what hardhat_impersonateAccount began.',
+    summary: 'Ends hardhat_impersonateAccount for an account.',
     params: [param('account', address)],
     result: ended,
     example: { params: [STRANGER], result: null },

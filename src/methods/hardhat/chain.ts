@@ -126,7 +126,8 @@ export const hardhatChainMethods: Methods = [
   method({
     name: 'hardhat_metadata',
     aliases: ['anvil_metadata'],
-    summary: 'The program, the chain and its newest block; instanceId changes with each reset.',
+    summary:
+      'Returns the client version, the chain and its head; instanceId changes with each reset.',
     params: [],
     result: shape<Metadata>('metadata', {
       clientVersion: field(text, ({ clientVersion }) => clientVersion),
@@ -152,7 +153,7 @@ export const hardhatChainMethods: Methods = [
     name: 'hardhat_reset',
     aliases: ['anvil_reset'],
     summary:
-      'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
+      'Starts over, as a fork of a network if one is given; forgets snapshots, pool and imported keys.',
     // a URL may contain a key
     params: [secret(optional('options', resetOptions))],
     example: { params: [], result: null },
@@ -171,7 +172,7 @@ export const hardhatChainMethods: Methods = [
   command({
     name: 'hardhat_setLoggingEnabled',
     aliases: ['anvil_setLoggingEnabled'],
-    summary: 'Turns the log of calls and blocks off and on.',
+    summary: 'Turns the log of calls and blocks on or off.',
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     effects: 'node',
@@ -182,7 +183,7 @@ export const hardhatChainMethods: Methods = [
   }),
   trueCommand({
     name: 'hardhat_addCompilationResult',
-    summary: 'Takes names from a compilation, as Hardhat’s own node does when its user compiles.',
+    summary: "Adds artifacts from a compilation, as Hardhat's node does.",
     params: [
       param('solcVersion', text),
       param('compilerInput', compilerJson),

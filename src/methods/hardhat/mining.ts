@@ -17,8 +17,7 @@ import { requireFork } from '../common/requirefork.ts'
 export const hardhatMiningMethods: Methods = [
   command({
     name: 'hardhat_mine',
-    summary:
-      'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
+    summary: 'Mines 1 block or more; timestamps after the first are {interval} seconds apart.',
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
@@ -27,7 +26,7 @@ export const hardhatMiningMethods: Methods = [
   method({
     name: 'hardhat_getAutomine',
     aliases: ['anvil_getAutomine'],
-    summary: 'Whether every transaction is mined at once.',
+    summary: 'Returns whether instant mining is on.',
     params: [],
     result: boolean,
     example: { params: [], result: true },
@@ -36,7 +35,7 @@ export const hardhatMiningMethods: Methods = [
   command({
     name: 'hardhat_setCoinbase',
     aliases: ['anvil_setCoinbase'],
-    summary: 'Sets who gets the fees of the blocks to come.',
+    summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: null },
     tell: ([account]) => `coinbase ${account}`,
@@ -57,7 +56,7 @@ export const hardhatMiningMethods: Methods = [
   command({
     name: 'hardhat_setPrevRandao',
     aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
-    summary: 'Sets what PREVRANDAO gives in the next block.',
+    summary: 'Sets the PREVRANDAO of the next block.',
     params: [param('prevRandao', hash)],
     example: { params: [`0x${'11'.repeat(32)}`], result: null },
     tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
@@ -71,7 +70,7 @@ export const hardhatMiningMethods: Methods = [
   command({
     name: 'hardhat_setMinGasPrice',
     aliases: ['anvil_setMinGasPrice'],
-    summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
+    summary: 'Sets the lowest gas price, in wei, that the pool accepts.',
     params: [param('price', quantity)],
     example: { params: ['0x1'], result: null },
     tell: ([price]) => `least gas price ${fee(price)}`,
@@ -86,7 +85,7 @@ export const hardhatMiningMethods: Methods = [
   }),
   method({
     name: 'hardhat_dropTransaction',
-    summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+    summary: 'Removes a transaction from the pool; false if it is not there.',
     params: [param('hash', hashOfTransaction)],
     result: boolean,
     example: { params: [UNKNOWN], result: false },

@@ -75,7 +75,7 @@ function sizeOf(size: number): number {
 export const otsAccountMethods: Methods = [
   method({
     name: 'ots_getApiLevel',
-    summary: 'The level of the explorer’s API that is served, as a plain number.',
+    summary: 'Returns the supported level of the Otterscan API, as a JSON number.',
     params: [],
     result: plainInteger,
     example: { params: [], result: LEVEL },
@@ -83,7 +83,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_hasCode',
-    summary: 'Whether an account has code.',
+    summary: 'Returns whether an account has code.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: boolean,
     example: { params: [ACCOUNT, 'latest'], result: false },
@@ -93,7 +93,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_getContractCreator',
-    summary: 'Who made a contract, and in which transaction; null for what no transaction made.',
+    summary: 'Returns who created a contract, in which transaction; null if no transaction did.',
     params: [param('address', address)],
     result: nullable(creation),
     example: { params: [ACCOUNT], result: null },
@@ -107,7 +107,7 @@ export const otsAccountMethods: Methods = [
   method({
     name: 'ots_searchTransactionsBefore',
     summary:
-      'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
+      "Returns an account's transactions in blocks before a number, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
     example: {
@@ -119,8 +119,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_searchTransactionsAfter',
-    summary:
-      'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
+    summary: "Returns an account's transactions in blocks after a number, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
     example: {
@@ -132,8 +131,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_getTransactionBySenderAndNonce',
-    summary:
-      'The hash of the transaction that an account sent with a nonce; null when none is mined.',
+    summary: 'Returns the hash of a mined transaction by sender and nonce; null if there is none.',
     params: [param('sender', address), param('nonce', quantity)],
     result: nullable(hash),
     example: { params: [ACCOUNT, 0], result: null },

@@ -33,7 +33,7 @@ import {
 export const otsBlockMethods: Methods = [
   method({
     name: 'ots_getBlockDetails',
-    summary: 'A block without its transactions: their number, the fees they paid, what was issued.',
+    summary: 'Returns a block without its transactions: their number, total fees and issuance.',
     params: [param('block', blockReference)],
     result: nullable(blockDetails),
     example: { params: ['0xffffff'], result: null },
@@ -43,7 +43,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_getBlockDetailsByHash',
-    summary: 'As ots_getBlockDetails, by the block’s hash.',
+    summary: 'Returns ots_getBlockDetails by block hash.',
     params: [param('hash', hashOfBlock)],
     result: nullable(blockDetails),
     example: { params: [UNKNOWN], result: null },
@@ -54,7 +54,7 @@ export const otsBlockMethods: Methods = [
   method({
     name: 'ots_getBlockTransactions',
     summary:
-      'A page of a block’s transactions, page 0 the last ones; inputs are cut after 4 bytes.',
+      "Returns a page of a block's transactions, page 0 the last ones; inputs are cut to 4 bytes.",
     params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
     result: nullable(blockPage),
     example: { params: ['0xffffff', 0, 25], result: null },
@@ -65,7 +65,7 @@ export const otsBlockMethods: Methods = [
   method({
     name: 'ots_getInternalOperations',
     summary:
-      'What a transaction did within: ether moved (type 0), contracts destroyed (1), created (2), by CREATE2 (3).',
+      'Returns internal operations: transfer (0), selfdestruct (1), create (2), create2 (3).',
     params: [param('hash', hashOfTransaction)],
     result: list(internalOperation),
     example: { params: [UNKNOWN] },
@@ -74,7 +74,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_traceTransaction',
-    summary: 'The calls of a transaction as a flat list, each with its depth.',
+    summary: 'Returns the calls of a transaction as a flat list with depths.',
     params: [param('hash', hashOfTransaction)],
     result: list(tracedCall),
     example: { params: [UNKNOWN] },
@@ -83,7 +83,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_getTransactionError',
-    summary: 'What a transaction reverted with, undecoded; 0x when it did not.',
+    summary: 'Returns the raw revert data of a transaction; 0x if it succeeded.',
     params: [param('hash', hashOfTransaction)],
     result: data,
     example: { params: [UNKNOWN] },

@@ -39,8 +39,7 @@ const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
 export const traceCallMethods: Methods = [
   method({
     name: 'trace_call',
-    summary:
-      'A message run as eth_call does: its frames, the differences of state, its operations.',
+    summary: 'Traces a call: call frames, state differences, operations.',
     params: [
       param('transaction', transactionRequest),
       optional('types', parts, ['trace']),
@@ -69,7 +68,7 @@ export const traceCallMethods: Methods = [
   method({
     name: 'trace_callMany',
     summary:
-      'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
+      'Traces calls, each on the state after the one before: a list of [transaction, types].',
     params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
     result: repliesForm,
     example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
@@ -96,7 +95,7 @@ export const traceCallMethods: Methods = [
   }),
   method({
     name: 'trace_rawTransaction',
-    summary: 'A signed transaction run as it would be in the next block, without being sent.',
+    summary: 'Traces a signed transaction in the next block without sending it.',
     params: [param('raw', data), optional('types', parts, ['trace'])],
     result: replayForm,
     example: { params: ['0x02f86521808080825208947099', ['trace']] },

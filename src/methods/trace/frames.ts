@@ -37,8 +37,7 @@ const listRecorder: Recorder = (stage) =>
 export const traceFrameMethods: Methods = [
   method({
     name: 'trace_transaction',
-    summary:
-      'The frames of a transaction, each before those it opened; null when it is not in the chain.',
+    summary: 'Returns the call frames of a transaction, callers first; null if it is not mined.',
     params: [param('hash', hashOfTransaction)],
     result: placedFrames,
     example: { params: [UNKNOWN], result: null },
@@ -50,8 +49,7 @@ export const traceFrameMethods: Methods = [
   }),
   method({
     name: 'trace_block',
-    summary:
-      'The frames of all transactions of a block, then what it paid for work; null when there is no such block.',
+    summary: 'Returns the call frames and rewards of a block; null if unknown.',
     params: [param('block', blockReference)],
     result: placedFrames,
     example: { params: ['earliest'], result: [] },
@@ -64,7 +62,7 @@ export const traceFrameMethods: Methods = [
   method({
     name: 'trace_filter',
     summary:
-      'Frames of a range of blocks, by {fromAddress} and {toAddress}; {after} skips, {count} bounds (10,000 at most).',
+      'Returns call frames by {fromAddress} and {toAddress}; {after} skips, {count} limits (at most 10,000).',
     params: [param('filter', frameQuery)],
     result: placedFrames,
     example: { params: [{ fromBlock: 'earliest', toBlock: 'latest', count: 10 }], result: [] },
@@ -74,7 +72,7 @@ export const traceFrameMethods: Methods = [
   method({
     name: 'trace_get',
     summary:
-      'The frame at a place in a transaction’s tree of frames, [] the outermost; null when there is none.',
+      "Returns the frame at a position of a transaction's call tree, [] for the root; null if none.",
     params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
     result: placedFrameForm,
     example: { params: [UNKNOWN, ['0x0']], result: null },

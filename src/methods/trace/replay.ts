@@ -37,7 +37,7 @@ export const opcodeGasRecorder: Recorder = ({ writer, place }) => {
 export const traceReplayMethods: Methods = [
   method({
     name: 'trace_replayTransaction',
-    summary: 'A mined transaction run again: its frames, the differences of state, its operations.',
+    summary: 'Replays a mined transaction: call frames, state differences, operations.',
     params: [param('hash', hashOfTransaction), optional('types', parts, ['trace'])],
     result: replayForm,
     example: { params: [UNKNOWN, ['trace']] },
@@ -51,7 +51,7 @@ export const traceReplayMethods: Methods = [
   }),
   method({
     name: 'trace_replayBlockTransactions',
-    summary: 'All transactions of a block run again, each as trace_replayTransaction does.',
+    summary: 'Replays all transactions of a block like trace_replayTransaction.',
     params: [param('block', blockReference), optional('types', parts, ['trace'])],
     result: { ...replaysForm, noun: 'transaction' },
     example: { params: ['earliest', ['trace']], result: [] },
@@ -75,8 +75,7 @@ export const traceReplayMethods: Methods = [
   }),
   method({
     name: 'trace_transactionOpcodeGas',
-    summary:
-      'How often each operation ran in a transaction, and the gas it used, without what it passed on; null when unknown.',
+    summary: 'Returns count and own gas of each opcode of a transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: transactionOpcodeGas,
     example: { params: [UNKNOWN], result: null },
@@ -88,8 +87,7 @@ export const traceReplayMethods: Methods = [
   }),
   method({
     name: 'trace_blockOpcodeGas',
-    summary:
-      'As trace_transactionOpcodeGas, of all transactions of a block; null when there is no such block.',
+    summary: 'Returns trace_transactionOpcodeGas of each transaction of a block; null if unknown.',
     params: [param('block', blockReference)],
     result: blockOpcodeGas,
     example: { params: ['0xffffff'], result: null },

@@ -131,7 +131,7 @@ export const walletCallMethods: Methods = [
   method({
     name: 'wallet_sendCalls',
     summary:
-      'Sends calls of an account in order, one transaction each, with estimated gas; {atomicRequired: true} puts all into one block, or none (EIP-5792).',
+      'Sends calls as one transaction each; with {atomicRequired: true} all in one block or none (EIP-5792).',
     params: [param('batch', batchOrder)],
     result: shape<string>('sent batch', { id: field(text, (each) => each) }),
     example: {
@@ -153,7 +153,7 @@ export const walletCallMethods: Methods = [
   method({
     name: 'wallet_getCallsStatus',
     summary:
-      'Status and receipts of a batch of wallet_sendCalls: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted.',
+      'Returns status and receipts of a batch: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly.',
     params: [param('id', id)],
     result: statusShape,
     example: { params: [EXAMPLE_ID] },
@@ -161,7 +161,7 @@ export const walletCallMethods: Methods = [
   }),
   method({
     name: 'wallet_showCallsStatus',
-    summary: 'Prints the status of a batch of wallet_sendCalls in the log.',
+    summary: 'Prints the status of a wallet_sendCalls batch in the log.',
     params: [param('id', id)],
     result: nothing,
     example: { params: [EXAMPLE_ID] },
@@ -176,7 +176,7 @@ export const walletCallMethods: Methods = [
   }),
   method({
     name: 'wallet_getCapabilities',
-    summary: 'Whether wallet_sendCalls can be atomic for an account, by chain id (EIP-5792).',
+    summary: 'Returns by chain whether wallet_sendCalls can be atomic for an account (EIP-5792).',
     params: [optional('account', address), optional('chainIds', list(quantity))],
     result: capabilitiesShape,
     example: { params: [ACCOUNT], result: { '0x21': { atomic: { status: 'supported' } } } },
