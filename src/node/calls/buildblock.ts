@@ -1,27 +1,25 @@
 // Builds blocks that are not stored, as a consensus client asks an execution client to.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { BlockEnvironment, IsAwaited } from '../../evm/executor.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
-import { type Header, headerOf } from '../../protocol/blocks/header.ts'
+import { type BlockContents, headerOf } from '../../protocol/blocks/header.ts'
 import {
   checkBlobGas,
   checkBody,
   checkHeader,
   GAS_LIMIT_PARTS,
 } from '../../protocol/blocks/headerrules.ts'
-import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/sidecar.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { requireChainId } from '../../protocol/transactions/transactionrules.ts'
 import { stateRoot } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import { AwaitedExecutor } from '../chain/awaited.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
-import { type BlockRecord, type ExecutedTransaction, tipsOf } from '../ledger/blockrecord.ts'
+import { type BlockRecord, tipsOf } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { environmentAfter } from '../mining/environment.ts'
@@ -71,8 +69,17 @@ export async function buildBlock(
   const sent = order.transactions ?? (await waitingOn(chain, parent, isAwaited))
   const transactions = sent.map(({ transaction }) => transaction)
   for (const each of transactions) requireChainId(each, state.config.chainId)
-  const { withdrawals } = order.attributes
-  const draft = draftOf(state, parent, order, transactions)
+  const { withdrawals, parentBeaconBlockRoot: beaconRoot } = order.attributes
+  const environment = environmentOf(state, parent, order.attributes)
+  const contents: BlockContents = {
+    transactions,
+    receipts: [],
+    stateRoot: ZERO_HASH,
+    extraData: order.extraData,
+    withdrawals,
+    beaconRoot,
+  }
+  const draft = headerOf(environment, order.parentHash, contents)
   const block = sealBlock(draft, transactions, [], withdrawals)
   const place = placeOf(state, draft, parent.block)
   // the requested gas limit may differ from the chain's own
@@ -83,9 +90,14 @@ export async function buildBlock(
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
   const result = await runBlock(new AwaitedExecutor(chain.executor, isAwaited), state, record)
-  const ran = { ...resultsOf(result.executed), ...result.end, stateRoot: stateRoot(result.world) }
+  const header = headerOf(environment, order.parentHash, {
+    ...contents,
+    receipts: result.executed.map(({ receipt }) => receipt),
+    stateRoot: stateRoot(result.world),
+    end: result.end,
+  })
   return {
-    block: sealBlock({ ...draft, ...ran }, transactions, [], withdrawals),
+    block: sealBlock(header, transactions, [], withdrawals),
     value: tipsOf(result.executed, draft),
     requests: result.requests,
     sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
@@ -119,21 +131,19 @@ async function waitingOn(
   })
 }
 
-function draftOf(
+function environmentOf(
   state: ChainState,
-  parent: BlockRecord,
-  { attributes, extraData }: BlockRequest,
-  transactions: readonly Transaction[],
-): Header {
-  const { header, hash } = parent.block
-  const { timestamp, withdrawals } = attributes
+  { block: { header } }: BlockRecord,
+  attributes: BlockAttributes,
+): BlockEnvironment {
+  const { timestamp } = attributes
   const number = header.number + 1n
   const hardfork = state.config.hardforkAt(number, timestamp)
   if (!isAtLeast(hardfork, 'paris')) {
     const message = `payloads are built from paris on, block ${number} at ${timestamp} is of ${hardfork}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  const environment = environmentAfter(state, header, {
+  return environmentAfter(state, header, {
     number,
     timestamp,
     coinbase: attributes.feeRecipient,
@@ -141,14 +151,6 @@ function draftOf(
     difficulty: 0n,
     prevRandao: attributes.prevRandao,
     blockHash: () => undefined,
-  })
-  return headerOf(environment, hash, {
-    transactions,
-    receipts: [],
-    stateRoot: ZERO_HASH,
-    extraData,
-    withdrawals,
-    beaconRoot: attributes.parentBeaconBlockRoot,
   })
 }
 
@@ -163,15 +165,4 @@ function gasLimitAfter(
   const step = before / GAS_LIMIT_PARTS - 1n
   if (wanted > before + step) return before + step
   return wanted < before - step ? before - step : wanted
-}
-
-function resultsOf(
-  executed: readonly ExecutedTransaction[],
-): Pick<Header, 'gasUsed' | 'receiptsRoot' | 'logsBloom'> {
-  const receipts = executed.map(({ receipt }) => receipt)
-  return {
-    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
-    receiptsRoot: receiptsRoot(receipts),
-    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
-  }
 }
