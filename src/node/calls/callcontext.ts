@@ -2,6 +2,7 @@
 import { larger, MAX_UINT64, smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type {
   BlockEnvironment,
@@ -192,8 +193,10 @@ export function affordableGas(
   return rest > 0n ? rest / maxFeePerGas : 0n
 }
 
-/** Blocks without a base fee, cached by identity because engines cache by block. */
-const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
+/** Cached by identity because engines cache by block. */
+const withoutFee = memoizeByIdentity(
+  (block: BlockEnvironment): BlockEnvironment => ({ ...block, baseFee: 0n }),
+)
 
 /** Calls without a price (or all, by behaviour) see a base fee of 0, unless it is overridden. The same for blobs. */
 function blockOfCall(
@@ -208,12 +211,4 @@ function blockOfCall(
   const seen = hidesFee ? withoutFee(block) : block
   const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
   return hidesBlobFee && overrides.blobBaseFee === undefined ? { ...seen, blobBaseFee: 0n } : seen
-}
-
-function withoutFee(block: BlockEnvironment): BlockEnvironment {
-  const known = feeless.get(block)
-  if (known !== undefined) return known
-  const made = { ...block, baseFee: 0n }
-  feeless.set(block, made)
-  return made
 }

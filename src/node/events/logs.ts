@@ -3,9 +3,10 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
+import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
@@ -30,8 +31,6 @@ export interface LogQuery {
 }
 
 export type TopicFilter = readonly Hash[] | null
-
-const FULL_BLOOM = new Uint8Array(EMPTY_BLOOM.length).fill(0xff)
 
 export interface LogEntry {
   readonly log: Log
@@ -173,8 +172,11 @@ function* recordsOf(
   const { canonical } = state.tree
   const end = pending?.block.header.number ?? BigInt(canonical.length) - 1n
   const [from, to] = rangeOf(state, query, end)
-  yield* canonical.search(indexOf(canonical, from), indexOf(canonical, to + 1n), (piece) =>
-    mayMatch(bloomOfPiece(piece)),
+  yield* canonical.search(
+    indexOf(canonical, from),
+    indexOf(canonical, to + 1n),
+    // a piece that still grows has no bloom yet
+    (piece) => piece.length < PIECE || mayMatch(bloomOfPiece(piece)),
   )
   if (pending !== undefined && from <= end && end <= to) yield pending
 }
@@ -183,18 +185,13 @@ function indexOf({ length }: CanonicalChain, number: bigint): number {
   return number < BigInt(length) ? Number(number) : length
 }
 
-// keyed by the arrays of the block list, so that entries go with the last list that has them
-const pieceBlooms = new WeakMap<readonly BlockRecord[], Uint8Array>()
-
-/** The bloom of 32 blocks, so that searching 50,000 blocks checks 1,600. A piece that still grows has none. */
-function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
-  if (piece.length < PIECE) return FULL_BLOOM
-  const known = pieceBlooms.get(piece)
-  if (known !== undefined) return known
-  const bloom = mergeBlooms(piece.map(({ block }) => block.header.logsBloom))
-  pieceBlooms.set(piece, bloom)
-  return bloom
-}
+/**
+ * The bloom of 32 blocks, so that searching 50,000 blocks checks 1,600. Cached by the arrays of the block list, so that
+ * entries go with the last list that has them.
+ */
+const bloomOfPiece = memoizeByIdentity((piece: readonly BlockRecord[]) =>
+  mergeBlooms(piece.map(({ block }) => block.header.logsBloom)),
+)
 
 /** Open ranges beyond the newest block are empty; other backward ranges fail unless the chain behaves otherwise. */
 function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [bigint, bigint] {

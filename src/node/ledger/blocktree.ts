@@ -2,6 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import { hashHeader } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
@@ -157,16 +158,13 @@ export function recordToRead({ network }: BlockTree, record: BlockRecord): Block
   return readOne
 }
 
-const sideTransactions = new WeakMap<SideBlocks, ReadonlySet<Hash>>()
+const transactionsBeside = memoizeByIdentity(
+  ({ records }: SideBlocks): ReadonlySet<Hash> =>
+    new Set(records.flatMap(({ block }) => block.transactions.map((each) => each.hash))),
+)
 
 export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean {
-  if (places.has(hash)) return true
-  if (side.records.length === 0) return false
-  const known =
-    sideTransactions.get(side) ??
-    new Set(side.records.flatMap(({ block }) => block.transactions.map((each) => each.hash)))
-  sideTransactions.set(side, known)
-  return known.has(hash)
+  return places.has(hash) || transactionsBeside(side).has(hash)
 }
 
 export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
