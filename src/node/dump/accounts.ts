@@ -52,50 +52,37 @@ export class WorldReader {
 
   /** @throws {DevchainError} `INVALID_PARAMS` naming the bad account */
   async newest(accounts: unknown, previous: World = this.#base): Promise<World> {
-    const given = new Map<Address, GivenAccount>()
-    for (const [key, value] of Object.entries(objectAt(accounts, 'accounts'))) {
-      const account = await this.#recordOf(addressAt(key, 'accounts'), value, `accounts.${key}`)
-      given.set(account.address, account)
-      await this.#yieldIfDue()
-    }
-    return this.#worldOf(given, previous)
+    return this.#worldOf(await this.#givenAt(accounts, 'accounts'), previous)
   }
 
   /** Anvil's older states keep storage beside the accounts. Throws `INVALID_PARAMS` naming the bad account. */
   async older(snapshot: unknown, path: string, previous: World): Promise<World> {
     const members = new Members(snapshot, path)
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
-    const given = new Map<Address, GivenAccount>()
-    for (const [key, value] of Object.entries(objectAt(members.value('accounts'), path))) {
-      const account = await this.#stateOf(
-        addressAt(key, path),
-        value,
-        storages[key],
-        `${path}.accounts.${key}`,
-      )
-      given.set(account.address, account)
-      await this.#yieldIfDue()
-    }
+    const given = await this.#givenAt(members.value('accounts'), `${path}.accounts`, storages)
     return this.#worldOf(given, previous)
   }
 
-  async #recordOf(address: Address, value: unknown, path: string): Promise<GivenAccount> {
-    const members = new Members(value, path)
-    const slots = await this.#slotsOf(members.value('storage') ?? {}, `${path}.storage`)
-    const code = this.#codeOf(members.value('code') ?? '0x', `${path}.code`)
-    const [nonce, balance] = amountsOf(members)
-    return { address, nonce, balance, ...code, slots }
+  async #givenAt(
+    accounts: unknown,
+    path: string,
+    storages?: Readonly<Record<string, unknown>>,
+  ): Promise<ReadonlyMap<Address, GivenAccount>> {
+    const given = new Map<Address, GivenAccount>()
+    for (const [key, value] of Object.entries(objectAt(accounts, path))) {
+      const members = new Members(value, `${path}.${key}`)
+      const storage = storages === undefined ? members.value('storage') : storages[key]
+      const account = await this.#accountOf(addressAt(key, path), members, storage)
+      given.set(account.address, account)
+      await this.#yieldIfDue()
+    }
+    return given
   }
 
-  async #stateOf(
-    address: Address,
-    value: unknown,
-    storage: unknown,
-    path: string,
-  ): Promise<GivenAccount> {
-    const members = new Members(value, path)
+  async #accountOf(address: Address, members: Members, storage: unknown): Promise<GivenAccount> {
+    const { path } = members
     const slots = await this.#slotsOf(storage ?? {}, `${path}.storage`)
-    const code = this.#codeOf(olderCode(members.value('code'), `${path}.code`), `${path}.code`)
+    const code = this.#codeOf(givenCode(members.value('code'), `${path}.code`), `${path}.code`)
     const codeHash = members.optional('code_hash', (name) => members.hash(name)) ?? code.codeHash
     if (codeHash !== code.codeHash) {
       throw noDump(`${path}: expected code with the hash ${codeHash}, got ${code.codeHash}`)
@@ -186,8 +173,8 @@ function amountsOf(members: Members): readonly [bigint, bigint] {
   return [nonce, members.has('balance') ? members.integer('balance') : 0n]
 }
 
-/** Anvil keeps code with padding and a table of jump destinations, as plain bytes, or as the delegated address. */
-function olderCode(value: unknown, path: string): unknown {
+/** Anvil's older states keep code with padding and a table of jump destinations, as plain bytes, or as the delegated address. */
+function givenCode(value: unknown, path: string): unknown {
   if (value === undefined || typeof value === 'string') return value ?? '0x'
   const kinds = new Members(value, path)
   if (kinds.has('LegacyAnalyzed')) {

@@ -4,6 +4,9 @@ import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.t
 import { yielder } from '../../core/yield.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 
+/** Most bytes of a dump's JSON: gzip may expand a thousandfold. */
+export const MAX_DUMP: number = 512 * 2 ** 20
+
 const HEX = /^0x[0-9a-fA-F]{1,64}$/
 const DECIMAL = /^[0-9]{1,78}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/

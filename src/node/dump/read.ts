@@ -6,14 +6,12 @@ import type { Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { World } from '../../state/world.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
-import { hashAt, listAt, Members, noDump } from './members.ts'
+import { hashAt, listAt, MAX_DUMP, Members, noDump } from './members.ts'
 import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
-
-/** Most bytes of JSON: gzip may expand a thousandfold. */
-const MAX_DUMP = 512 * 2 ** 20
 
 export interface Dump {
   /** From the genesis on; empty if the dump has only accounts. */
@@ -64,7 +62,7 @@ function parseDump(bytes: Uint8Array): unknown {
   }
 }
 
-function genesisOf({ origin, tree }: ChainState): { readonly world: World } {
+export function genesisOf({ origin, tree }: ChainState): BlockRecord {
   return blockByNumber((origin ?? { tree }).tree, 0n)!
 }
 

@@ -15,15 +15,14 @@ import {
 } from '../../state/world.ts'
 import type { Replayed } from '../calls/replay.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
+import { type BlockTree, headOf } from '../ledger/blocktree.ts'
 import { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { analyzedCode } from './analyzed.ts'
+import { MAX_DUMP } from './members.ts'
+import { genesisOf } from './read.ts'
 import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
-
-/** Most bytes of JSON: a larger dump could not be read again. */
-const MAX_DUMP = 512 * 2 ** 20
 
 /** Least characters of JSON of an empty block. */
 const LEAST_BLOCK = 1_000
@@ -96,7 +95,7 @@ async function* jsonOf(
 function* beginningOf(state: ChainState): IterableIterator<string> {
   const { tree, config } = state
   const head = headOf(tree)
-  const genesis = genesisOf(state)
+  const genesis = genesisWorldOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* accountParts(accountsWith(head.world, genesis))
@@ -109,7 +108,7 @@ function* endOf(state: ChainState, historical: boolean): IterableIterator<string
   const canonical = ownBlocks(state.tree)
   yield '],"historical_states":'
   if (historical && canonical.length > 0)
-    yield* olderStates(canonical.values(0, canonical.length - 1), genesisOf(state))
+    yield* olderStates(canonical.values(0, canonical.length - 1), genesisWorldOf(state))
   else yield 'null'
   yield '}'
 }
@@ -127,9 +126,8 @@ function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIte
   }
 }
 
-function genesisOf({ origin, tree }: ChainState): World {
-  if (tree.network !== undefined) return emptyWorld
-  return blockByNumber((origin ?? { tree }).tree, 0n)!.world
+function genesisWorldOf(state: ChainState): World {
+  return state.tree.network === undefined ? genesisOf(state).world : emptyWorld
 }
 
 /** Includes empty accounts for deleted ones of the genesis, because a loader starts with its genesis. */
