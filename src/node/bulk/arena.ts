@@ -1,7 +1,8 @@
 // Linear memory with Keccak-256 in it, for bytes that are hashed repeatedly as parts of them change.
+import { WASM } from './runminer.wasm.ts'
 
-/** The exports that an arena needs. Jobs and tries are known by their addresses (assembly/livetrie.ts). */
-export interface ArenaExports {
+/** What the module exports. Jobs, tries and rings are known by their addresses (assembly/). */
+interface Exports {
   readonly memory: WebAssembly.Memory
   /** Allocates zeroed bytes. */
   readonly allocate: (length: number) => number
@@ -11,7 +12,11 @@ export interface ArenaExports {
   readonly hash: (trie: number, queue: number) => void
   readonly enqueue: (queue: number, job: number) => void
   readonly run: () => void
+  readonly mine: (parameters: number, number: number, count: number) => number
+  readonly fill: (ring: number, slot: number, value: number, length: number) => number
 }
+
+const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 /** Bytes of the sponge's state, kept for each whole block of `RATE` bytes. */
 const STATE_LENGTH = 200
@@ -29,12 +34,12 @@ export interface Job {
 }
 
 /** A piece of linear memory that is never freed in parts: it goes as a whole, with its last user. */
-export class Arena<E extends ArenaExports = ArenaExports> {
-  readonly exports: E
+export class Arena {
+  readonly exports: Exports
   #bytes: Uint8Array
 
-  constructor(module: WebAssembly.Module) {
-    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as E
+  constructor() {
+    this.exports = new WebAssembly.Instance(MODULE, {}).exports as unknown as Exports
     this.#bytes = new Uint8Array(this.exports.memory.buffer)
   }
 

@@ -10,17 +10,9 @@ import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { randaoSeed } from '../mining/randao.ts'
 import type { RunTemplate } from '../mining/runrecords.ts'
 import { itemStarts, layAccountPaths } from './accountpaths.ts'
-import { Arena, type ArenaExports } from './arena.ts'
+import { Arena } from './arena.ts'
 import { BATCH, ENTRY } from './runlog.ts'
-import { WASM } from './runminer.wasm.ts'
 import { SealedRun } from './sealedrun.ts'
-
-interface Exports extends ArenaExports {
-  readonly mine: (parameters: number, number: number, count: number) => number
-  readonly fill: (ring: number, slot: number, value: number, length: number) => number
-}
-
-const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 const RING_SLOTS = Number(RING)
 
@@ -36,7 +28,7 @@ type Parameters = Partial<Record<(typeof PARAMETERS)[number], number>>
 export class RunMiner {
   readonly run: SealedRun
   readonly #parent: Header
-  readonly #arena = new Arena<Exports>(MODULE)
+  readonly #arena = new Arena()
   /** Bytes of the RLP of number and timestamp that the header is laid out for. */
   #numberLength = 0
   #timestampLength = 0

@@ -5,10 +5,7 @@ import { keccak256 } from '../../../../src/core/crypto/crypto.ts'
 import { hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
 import { encodeRlp } from '../../../../src/core/rlp.ts'
 import { Arena } from '../../../../src/node/bulk/arena.ts'
-import { WASM } from '../../../../src/node/bulk/runminer.wasm.ts'
 import { Trie } from '../../../../src/state/trie.ts'
-
-const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 /** Keys that are hashes, and keys that have many nibbles in common. */
 const keys = fc.oneof(
@@ -32,7 +29,7 @@ const emptyTrie = Trie.empty<Uint8Array>((value) => value)
 
 /** Some tries in one memory, each hashed with the next of the two queues. */
 class Live {
-  readonly #arena = new Arena(MODULE)
+  readonly #arena = new Arena()
   readonly #targets: readonly number[]
   readonly #tries: readonly number[]
 
