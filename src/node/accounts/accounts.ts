@@ -7,13 +7,7 @@ import {
   signatureBytes,
 } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import {
-  type Address,
-  bytesFromHex,
-  type Hash,
-  hexFromBytes,
-  parseAddress,
-} from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, type Hex, hexFromBytes } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { Signers } from '../../evm/executor.ts'
 import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
@@ -66,9 +60,9 @@ export async function deriveAccounts(options: DerivationOptions): Promise<Accoun
     options.path === DEFAULT_PATH &&
     options.count <= TEST_ACCOUNTS.length
   if (!isInTable) return bookOfKeys(await derivedKeys(options))
-  return TEST_ACCOUNTS.slice(0, options.count).reduce((book, [address, key]) => {
-    const account = plainAccount(parseAddress(address), bytesFromHex(key))
-    return withHeld(book, account).book
+  return TEST_ACCOUNTS.slice(0, options.count).reduce((book, line) => {
+    const [address, key] = line.split(' ') as [Address, Hex]
+    return withHeld(book, plainAccount(address, bytesFromHex(key))).book
   }, emptyBook)
 }
 
