@@ -28,7 +28,7 @@ export interface PeerInfo {
 }
 
 /** Counters of a peer, in the order of sco_peerList. */
-const DEED_NAMES = [
+export const DEEDS = [
   'successfulHandshakes',
   'failedHandshakes',
   'invalidNetworks',
@@ -43,9 +43,7 @@ const DEED_NAMES = [
   'invalidHeader',
 ] as const
 
-export type Deed = (typeof DEED_NAMES)[number]
-
-export const DEEDS: readonly Deed[] = DEED_NAMES
+export type Deed = (typeof DEEDS)[number]
 
 export interface Reputation {
   /** The first 8 digits of a node id, or an IP address. */

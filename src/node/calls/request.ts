@@ -89,14 +89,14 @@ export function feesOf(
 
 /** Throws `TYPE_NOT_SUPPORTED` for members of a later fork's type, `EMPTY_AUTHORIZATION_LIST` by EIP-7702. */
 export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
-  requireType({ type: typeOfCall(request) }, hardfork)
+  requireType({ type: typeByMembers(request) }, hardfork)
   if (request.authorizationList?.length === 0) throw noAuthorizations()
 }
 
-function typeOfCall(request: CallRequest): TransactionType {
-  const { maxFeePerGas, maxPriorityFeePerGas, accessList, authorizationList, blobs } = request
-  if (authorizationList !== undefined) return 4
-  if (blobs !== undefined) return 3
+export function typeByMembers(request: CallRequest): TransactionType {
+  const { maxFeePerGas, maxPriorityFeePerGas, accessList } = request
+  const listed = typeByLists(request)
+  if (listed !== undefined) return listed
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
   return accessList === undefined ? 0 : 1
 }

@@ -2,10 +2,10 @@
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import {
+  checkTimestamp,
   clockShift,
   increasedTime,
   withInterval,
-  withNextTimestamp,
   withTime,
 } from '../ledger/clock.ts'
 
@@ -16,7 +16,9 @@ export function increaseTime(state: ChainState, seconds: bigint, now: number): C
 }
 
 export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
-  return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
+  checkTimestamp(state, timestamp)
+  const clock = { ...state.clock, nextTimestamp: timestamp }
+  return { state: { ...state, clock }, value: undefined }
 }
 
 /** Its value is the shift of the clock from its source in seconds, negative when behind. */

@@ -1,6 +1,5 @@
 // A foreign branch: validated beside the chain, which adopts it if it is heavier.
 import { DevchainError } from '../../core/errors.ts'
-import type { Hash } from '../../core/hex.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -57,14 +56,10 @@ export class Branch {
         number: Number(number),
       })
     }
-    const known = this.#known(block.hash)
+    const known = blockByHash(this.#base.tree, block.hash)
     if (known === undefined) await this.#blocks.add(executor, block)
     else this.#blocks.state = { ...this.state, tree: appendBlock(this.state.tree, known) }
     this.#records.push(this.head)
-  }
-
-  #known(hash: Hash): BlockRecord | undefined {
-    return blockByHash(this.#base.tree, hash)
   }
 
   /** Runs in a command; call `adopted` after the commit. A few lighter blocks are kept as side blocks. */

@@ -20,7 +20,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
-import { balanceAt, stateRoot, type World, withBalance } from '../../state/world.ts'
+import { stateRoot, type World } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../ledger/blocktree.ts'
@@ -28,7 +28,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { blockEnvironment, ownBaseFee } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
-import { withRewards } from '../mining/rewards.ts'
+import { credited, withRewards } from '../mining/rewards.ts'
 
 const NETWORK_UNCLES = 2
 
@@ -208,15 +208,10 @@ export async function runBlock(
     parentBeaconBlockRoot,
   })
   const { executed, world } = await runTransactions(executor, state, block, transactions, begun)
-  const credited = withRewards(
-    withWithdrawals(world, withdrawals),
-    state.config,
-    block.hardfork,
-    header,
-    uncles,
-  )
+  const withdrawn = withWithdrawals(world, withdrawals)
+  const rewarded = withRewards(withdrawn, state.config, block.hardfork, header, uncles)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
-  const end = await executor.endBlock({ world: credited, block, logs })
+  const end = await executor.endBlock({ world: rewarded, block, logs })
   if (end.failure !== undefined && !isOwnForSure(state, header))
     throw brokenRule('requests', end.failure)
   return { executed, world: end.world, end: end.fields, requests: end.requests }
@@ -260,13 +255,10 @@ async function runTransactions(
 
 /** Withdrawals of the beacon chain (EIP-4895). A zero amount creates no account. */
 function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): World {
-  return withdrawals
+  const credits = withdrawals
     .filter(({ amountGwei }) => amountGwei > 0n)
-    .reduce(
-      (credited, { address, amountGwei }) =>
-        withBalance(credited, address, balanceAt(credited, address) + amountGwei * WEI_PER_GWEI),
-      world,
-    )
+    .map(({ address, amountGwei }) => ({ address, amount: amountGwei * WEI_PER_GWEI }))
+  return credited(world, credits)
 }
 
 function checkResult({ header }: Block, { executed, world, end }: Result): void {

@@ -84,9 +84,13 @@ export function clockAfterBlock(
 ): ClockState {
   const { clock, config } = state
   const isMoved = clock.interval !== undefined && config.behaviour.intervalsMoveClock
-  if (!exact && clock.nextTimestamp === undefined && !isMoved) return clock
-  const adjustment = clock.adjustment + timestamp - chainTime(state, now)
-  return { ...clock, adjustment, nextTimestamp: undefined }
+  const isKept = !exact && clock.nextTimestamp === undefined && !isMoved
+  return isKept ? clock : movedTo(state, timestamp, now)
+}
+
+function movedTo(state: ChainState, timestamp: bigint, now: number): ClockState {
+  const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
+  return { ...state.clock, adjustment, nextTimestamp: undefined }
 }
 
 /** Counts from the newest block if that ran ahead. Throws `INVALID_PARAMS` for a time in the past or beyond 64 bits. */
@@ -116,15 +120,9 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
   }
 }
 
-export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockState {
-  checkTimestamp(state, timestamp)
-  return { ...state.clock, nextTimestamp: timestamp }
-}
-
 export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
   checkTimestamp(state, timestamp)
-  const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
-  return { ...state.clock, adjustment, nextTimestamp: undefined }
+  return movedTo(state, timestamp, now)
 }
 
 export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {

@@ -119,7 +119,9 @@ export async function mineWaiting(
   const dropped: DroppedTransaction[] = []
   const isSingle = state.config.behaviour.oneTransactionABlock
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
-  const nextSource = isSingle ? sourcesOfWaiting() : wholePool
+  const nextSource = isSingle
+    ? sourcesOfWaiting()
+    : ({ pool, world, block }: AuctionBlock) => new Candidates(pool, world, block)
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   // mined transactions stay in the pool until the end: their nonces are used, so they are not offered again
   const mined: Transaction[] = []
@@ -159,10 +161,6 @@ export async function buildPending(
   const environment = nextBlockEnvironment(state, now)
   const assembly = await assemble(executor, state, environment, waiting(state, environment))
   return sealed(state, environment, assembly)
-}
-
-function wholePool({ pool, world, block }: AuctionBlock): Candidates {
-  return new Candidates(pool, world, block)
 }
 
 function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidates {

@@ -27,6 +27,7 @@ import {
   POOL_LIMIT,
   type Pool,
   pooledByHash,
+  poolFull,
   withoutStale,
   withoutTransactions,
   withReturned,
@@ -201,9 +202,4 @@ function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): Fo
 
 function withoutMined(pool: Pool, mined: readonly Transaction[], world: World): Pool {
   return withoutStale(withoutTransactions(pool, mined), world, new Set(mined.flatMap(noncesUsedBy)))
-}
-
-function poolFull(): DevchainError {
-  const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
-  return new DevchainError('POOL_FULL', message)
 }

@@ -22,7 +22,11 @@ export function withRewards(
   header: Pick<Header, 'miner' | 'number'>,
   uncles: readonly Header[],
 ): World {
-  return rewardsIn(config, hardfork, header, uncles).reduce(
+  return credited(world, rewardsIn(config, hardfork, header, uncles))
+}
+
+export function credited(world: World, credits: readonly Reward[]): World {
+  return credits.reduce(
     (paid, { address, amount }) => withBalance(paid, address, balanceAt(paid, address) + amount),
     world,
   )

@@ -1,5 +1,6 @@
 // The transaction pool, by sender and nonce, and by hash. Admission rules are in admission.ts.
 
+import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
@@ -38,6 +39,11 @@ interface NonceRun {
 }
 
 export const POOL_LIMIT = 100_000
+
+export function poolFull(): DevchainError {
+  const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
+  return new DevchainError('POOL_FULL', message)
+}
 
 export const emptyPool: Pool = {
   size: 0,
@@ -130,13 +136,6 @@ export function noncesUsedBy({ from, authorizationList }: Transaction): Address[
   return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
-/** A sender's transactions with used nonces, lowest first. */
-export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
-  const queue = pool.bySender.get(sender)
-  if (queue === undefined) return []
-  return entriesOf(queue, nonceAt(world, sender))
-}
-
 export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
   let rest = pool
   for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
@@ -158,12 +157,16 @@ export async function withoutMany(
   return rest
 }
 
+/** Removes these senders' transactions with used nonces. */
 export function withoutStale(pool: Pool, world: World, senders: Iterable<Address>): Pool {
   let rest = pool
   for (const sender of senders) {
-    for (const { transaction } of staleOf(rest, world, sender)) {
-      rest = withoutTransaction(rest, transaction)
-    }
+    const queue = rest.bySender.get(sender) ?? emptyQueue
+    const stale = entriesOf(queue, nonceAt(world, sender))
+    rest = withoutTransactions(
+      rest,
+      stale.map(({ transaction }) => transaction),
+    )
   }
   return rest
 }

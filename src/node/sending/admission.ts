@@ -34,6 +34,7 @@ import {
   type Pool,
   pooledByHash,
   pooledByNonce,
+  poolFull,
   withConditional,
 } from '../pool/pool.ts'
 
@@ -200,6 +201,5 @@ export function leastReplacement(price: bigint): bigint {
 
 function checkRoom({ state }: AdmissionContext, { from, nonce }: Transaction): void {
   if (state.pool.size < POOL_LIMIT || pooledByNonce(state.pool, from, nonce) !== undefined) return
-  const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
-  throw new DevchainError('POOL_FULL', message)
+  throw poolFull()
 }

@@ -18,6 +18,7 @@ import {
   requirePurpose,
   type TransactionRequest,
   typeByLists,
+  typeByMembers,
   withOnePrice,
 } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -206,13 +207,11 @@ function typeFor(
   hardfork: Hardfork,
   baseFee: bigint,
 ): TransactionType {
-  const { type, gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList } = request
+  const { type, gasPrice } = request
   const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
   const isOpen = gasPrice === undefined && isMarket && !config.behaviour.keepsTypeWithoutPrice
   const asked = isOpen && (type === 0 || type === 1) ? undefined : type
-  const listed = asked ?? typeByLists(request)
-  if (listed !== undefined) return listed as TransactionType
-  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
-  if (gasPrice === undefined && isMarket) return 2
-  return accessList === undefined ? 0 : 1
+  if (asked !== undefined) return asked as TransactionType
+  const natural = typeByMembers(request)
+  return natural < 2 && gasPrice === undefined && isMarket ? 2 : natural
 }

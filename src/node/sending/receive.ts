@@ -7,7 +7,6 @@ import {
   decodeTransaction,
 } from '../../protocol/transactions/transactiondecoding.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { mineWaiting } from '../mining/miner.ts'
@@ -48,22 +47,15 @@ export function receiveTransactions(
 ): Promise<Received> {
   return chain.update(async (state, executor) => {
     const now = chain.environment.now()
-    const { state: waiting, value } = admitAll(state, sent, now)
+    const { state: waiting, value } = sent.reduce((current, each) => admitOne(current, each, now), {
+      state,
+      value: NOTHING,
+    })
     const isNew = waiting.pool !== state.pool
     if (!(mines && isInstant(state.mining)) || !isNew) return { state: waiting, value }
     const mined = await mineWaiting(executor, waiting, now)
     return { state: mined.state, value, dropped: mined.dropped }
   })
-}
-
-function admitAll(
-  state: ChainState,
-  sent: readonly SentTransaction[],
-  now: number,
-): Change<Received> {
-  let current: Change<Received> = { state, value: NOTHING }
-  for (const each of sent) current = admitOne(current, each, now)
-  return current
 }
 
 function admitOne(
@@ -79,10 +71,8 @@ function admitOne(
     if (!(error instanceof DevchainError)) throw error
     const isKnown = error.word === 'ALREADY_KNOWN'
     if (isKnown && sidecar !== undefined && keptSidecar(state.blobs, hash) === undefined) {
-      return {
-        state: { ...state, blobs },
-        value: { ...value, completed: [...value.completed, hash] },
-      }
+      const completed = [...value.completed, hash]
+      return { state: { ...state, blobs }, value: { ...value, completed } }
     }
     return { state, value: { ...value, refused: [...value.refused, { hash, error }] } }
   }

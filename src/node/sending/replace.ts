@@ -1,4 +1,5 @@
 // Replaces a waiting transaction with a new price or gas limit.
+import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
@@ -51,7 +52,7 @@ function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Tran
 function requireSame(waiting: Transaction, request: TransactionRequest): void {
   const has = membersOf({ ...waiting, gas: waiting.gasLimit, gasPrice: waiting.maxFeePerGas })
   const wrong = Object.entries(membersOf(request)).find(
-    ([name, given]) => given !== undefined && printed(given) !== printed(has[name]),
+    ([name, given]) => given !== undefined && !isDeepStrictEqual(given, has[name]),
   )
   if (wrong === undefined) return
   const [name, given] = wrong
@@ -74,21 +75,9 @@ function membersOf(request: TransactionRequest): Readonly<Record<string, unknown
     maxPriorityFeePerGas,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
-    // in fixed order, because the texts are compared
-    accessList: accessList?.map(({ address, storageKeys }) => ({ address, storageKeys })),
-    authorizationList: authorizationList?.map((given) => ({
-      chainId: given.chainId,
-      address: given.address,
-      nonce: given.nonce,
-      yParity: given.yParity,
-      r: given.r,
-      s: given.s,
-    })),
+    accessList,
+    authorizationList,
   }
-}
-
-function printed(value: unknown): string {
-  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part))
 }
 
 function replacementOf(
