@@ -17,12 +17,13 @@ export interface Param<T> {
 
 /**
  * What a method changes: nothing, so that it may be repeated; node state outside the chain, such as filters, subscriptions,
- * links and names; the chain with its pool, accounts and settings; or the chain by a transaction whose hash it returns.
+ * links and names; the chain with its pool, accounts and settings; or the chain in a way of its own: by a transaction
+ * whose hash it returns, by going back to a snapshot, or by going back to genesis.
  */
-export type Effects = 'nothing' | 'node' | 'chain' | 'transaction'
+export type Effects = 'nothing' | 'node' | 'chain' | 'transaction' | 'revert' | 'reset'
 
 export function changesChain({ effects }: { readonly effects?: Effects | undefined }): boolean {
-  return effects === 'chain' || effects === 'transaction'
+  return effects !== undefined && effects !== 'nothing' && effects !== 'node'
 }
 
 /** Where a fork runs a request. Each word has its row in `fork/boundary/passon.ts`. */

@@ -121,7 +121,7 @@ export const snapshotMethods: Methods = [
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
     example: { params: ['deployed'] },
-    effects: 'chain',
+    effects: 'revert',
     handle: ({ chain, peers }, wanted) => {
       requireUnlinked({ peers }, 'revert to a snapshot')
       return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))

@@ -76,7 +76,7 @@ export const evmMethods: Methods = [
     params: [param('id', quantity)],
     result: { ...boolean, noun: 'snapshot' },
     example: { params: ['0x1'], result: false },
-    effects: 'chain',
+    effects: 'revert',
     handle: ({ chain, peers }, id) => {
       requireUnlinked({ peers }, 'revert to a snapshot')
       const options = revertOptions(chain.state, Number(id))
@@ -88,6 +88,7 @@ export const evmMethods: Methods = [
     summary: 'Goes back to genesis; forgets snapshots, pool and imported keys.',
     params: [],
     example: { params: [], result: null },
+    effects: 'reset',
     handle: async ({ chain, peers }) => {
       requireUnlinked({ peers }, 'reset the chain')
       await chain.update(reset, RESET)

@@ -157,6 +157,7 @@ export const hardhatChainMethods: Methods = [
     // a URL may contain a key
     params: [secret(optional('options', resetOptions))],
     example: { params: [], result: null },
+    effects: 'reset',
     handle: async ({ chain, peers, forking }, order) => {
       requireUnlinked({ peers }, 'reset the chain')
       const isFork = chain.state.config.upstream !== undefined

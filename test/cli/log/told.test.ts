@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { methods } from '../../../src/methods/index.ts'
+import { changesChain } from '../../../src/rpc/method.ts'
 import { type LogForm, startLogged } from '../../support/chain/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -152,7 +153,7 @@ test.each([undefined, 'geth', 'anvil', 'hardhat'] as const)(
 test('nothing that changes the chain is told as null or true', async () => {
   const silent: string[] = []
   for (const { name, effects, example } of methods) {
-    if (effects !== 'chain') continue
+    if (!changesChain({ effects }) || effects === 'transaction') continue
     await using chain = await startLogged({ baseFee: 1_000_000_000n })
     await chain.ask('evm_mine').catch(() => undefined)
     chain.lines()

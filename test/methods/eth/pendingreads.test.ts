@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { methods } from '../../../src/methods/index.ts'
+import { changesChain } from '../../../src/rpc/method.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../../support/wire/stage.ts'
 
@@ -23,8 +24,7 @@ const AT_ONCE = [
 function requests(): [method: string, params: readonly unknown[]][] {
   return methods.flatMap(({ name, params, example, effects }) => {
     const at = params.findIndex((each) => BLOCKS.includes(each.name) && isTag(each.decoder))
-    if (at < 0 || effects === 'chain' || effects === 'transaction' || AT_ONCE.includes(name))
-      return []
+    if (at < 0 || changesChain({ effects }) || AT_ONCE.includes(name)) return []
     const given = params.slice(0, at).map((_, i) => example.params[i] ?? null)
     return [[name, [...given, 'pending', ...example.params.slice(at + 1)]]]
   })
