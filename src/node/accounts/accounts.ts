@@ -23,7 +23,7 @@ export interface AccountBook {
   readonly signers: Signers
 }
 
-export interface HeldAccount {
+interface HeldAccount {
   readonly address: Address
   /**
    * A passphrase opens encrypted keys. Dev accounts and seed accounts have a plain key, which the empty passphrase
@@ -37,7 +37,7 @@ export interface HeldAccount {
   readonly open: { readonly key: Uint8Array | undefined; readonly untilMs: number } | undefined
 }
 
-export interface AddedAccount {
+interface AddedAccount {
   readonly book: AccountBook
   readonly address: Address
 }

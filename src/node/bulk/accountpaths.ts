@@ -9,12 +9,12 @@ const STORAGE_ROOT = 65
 
 const HASH_LENGTH = 32
 
-export interface LiveAccount {
+interface LiveAccount {
   readonly job: number
   readonly storageRoot: number
 }
 
-export interface AccountPaths {
+interface AccountPaths {
   readonly accounts: readonly LiveAccount[]
   readonly above: readonly number[]
 }

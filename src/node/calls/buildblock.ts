@@ -20,7 +20,7 @@ import { AwaitedExecutor } from '../chain/awaited.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
 import { type BlockRecord, tipsOf } from '../ledger/blockrecord.ts'
-import { blockByHash, headOf } from '../ledger/blocktree.ts'
+import { blockByHash, blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { environmentAfter } from '../mining/environment.ts'
 
@@ -34,7 +34,7 @@ export interface BlockAttributes {
   readonly targetGasLimit: bigint | undefined
 }
 
-export interface BlockRequest {
+interface BlockRequest {
   readonly parentHash: Hash
   readonly attributes: BlockAttributes
   /** All of them go into the block, in this order; undefined: the pool's transactions. */
@@ -107,9 +107,7 @@ export async function buildBlock(
 function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
   const parent = blockByHash(tree, hash)
   if (parent !== undefined) return parent
-  const { header, hash: newest } = headOf(tree).block
-  const message = `parent block ${hash} not found: the newest block is ${header.number} (${newest})`
-  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
+  throw blockNotFound(tree, `parent block ${hash}`, { hash })
 }
 
 /** Skips blob transactions and their senders' later ones: the proofs beside a payload are not kept. */

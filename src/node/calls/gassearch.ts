@@ -1,6 +1,6 @@
 // Finds the smallest gas limit with which a run succeeds, in few runs.
 
-export interface GasBounds {
+interface GasBounds {
   readonly minimum: bigint
   readonly cap: bigint
   readonly guess: bigint
@@ -34,7 +34,7 @@ export async function smallestGas(
 /** geth's estimates may be too large by this ratio. */
 const ERROR_RATIO = 0.015
 
-export interface WidestRun {
+interface WidestRun {
   readonly cap: bigint
   readonly gasUsed: bigint
   readonly gasRefund: bigint

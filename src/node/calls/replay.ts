@@ -151,7 +151,7 @@ export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
   }
 }
 
-export interface TracedMessage {
+interface TracedMessage {
   readonly request: CallRequest
   readonly reference: BlockReference
   readonly stateOverrides?: StateOverrides | undefined

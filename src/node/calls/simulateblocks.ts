@@ -299,10 +299,7 @@ async function runCall(
   const { chain, state, simulation } = context
   const { world, gasUsed, blobGasUsed } = progress
   const { hardfork, blobRules } = environment
-  const { message, transaction } = prepare(
-    { ...progress, chainId: state.config.chainId, environment, spent },
-    request,
-  )
+  const { message, transaction } = prepare(environment, { ...progress, spent }, request)
   requireType(transaction, hardfork)
   requireAuthorizations(transaction)
   requireBlobs(transaction, hardfork, blobRules)

@@ -16,17 +16,12 @@ import {
 import { nonceAt, type World } from '../../state/world.ts'
 import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request.ts'
 
-export interface CallPlace {
-  readonly chainId: bigint
-  readonly environment: BlockEnvironment
+interface CallPlace {
   readonly world: World
+  /** By the calls before it in the block. */
   readonly gasUsed: bigint
+  /** By the blocks before. */
   readonly spent: bigint
-}
-
-export interface PreparedCall {
-  readonly message: Message
-  readonly transaction: Transaction
 }
 
 /** Gas that all calls without gas share in a simulation; all clients that pass the official tests use this value. */
@@ -39,8 +34,12 @@ const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
  * @throws {DevchainError} `SIMULATED_BLOCK_GAS_EXCEEDED` if too little gas is left for the call; `WRONG_CHAIN_ID`;
  *   `INVALID_PARAMS` for members that contradict each other
  */
-export function prepare(place: CallPlace, request: TransactionRequest): PreparedCall {
-  const { chainId, environment, world, gasUsed, spent } = place
+export function prepare(
+  environment: BlockEnvironment,
+  { world, gasUsed, spent }: CallPlace,
+  request: TransactionRequest,
+): { readonly message: Message; readonly transaction: Transaction } {
+  const { chainId } = environment
   const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
   const nonce = nonceAt(world, from)
   const type = typeOf(request, environment.hardfork)

@@ -9,7 +9,7 @@ export const ETHER_ADDRESS: Address = `0x${'ee'.repeat(20)}` as Address
 /** Transfer(address,address,uint256) */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
 
-export interface TransferWatch {
+interface TransferWatch {
   readonly tracer: Tracer
   readonly logs: () => readonly Log[]
 }

@@ -39,7 +39,7 @@ const MAX_WAITING = 100_000
 
 const MAX_LISTENERS = 10_000
 
-export interface ChainParts {
+interface ChainParts {
   readonly state: ChainState
   readonly executor: Executor
   readonly environment: Environment

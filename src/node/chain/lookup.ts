@@ -1,12 +1,12 @@
 // Resolves block references on the present chain.
 
-import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   blockByHash,
   blockByNumber,
+  blockNotFound,
   headOf,
   isCanonical,
   recordToRead,
@@ -70,18 +70,13 @@ export function readAt<T>(
   return whenThere(findRecord(chain, reference, isAwaited), use)
 }
 
-function notFound(chain: Chain, reference: BlockReference): never {
-  const { header, hash } = headOf(chain.state.tree).block
-  const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
-  const problem = isBranch ? 'is not canonical' : 'not found'
-  const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
-  throw new DevchainError('NOT_FOUND', message, undefined, {
-    ...(reference.kind === 'number' ? { number: reference.number } : {}),
-    ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
-  })
-}
-
-function printReference(reference: BlockReference): string {
-  if (reference.kind === 'tag') return reference.tag
-  return reference.kind === 'hash' ? reference.hash : `0x${reference.number.toString(16)}`
+function notFound({ state: { tree } }: Chain, reference: BlockReference): never {
+  if (reference.kind === 'tag') throw blockNotFound(tree, `block ${reference.tag}`)
+  if (reference.kind === 'number') {
+    const { number } = reference
+    throw blockNotFound(tree, `block 0x${number.toString(16)}`, { number })
+  }
+  const { hash } = reference
+  if (blockByHash(tree, hash) === undefined) throw blockNotFound(tree, `block ${hash}`, { hash })
+  throw blockNotFound(tree, `block ${hash}`, { branch: hash }, 'is not canonical')
 }

@@ -12,10 +12,11 @@ import {
 } from '../../protocol/blocks/header.ts'
 import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
-import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
+import { blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
+import { blobFeeIn } from '../mining/environment.ts'
 import { createdBy } from './created.ts'
 import { failureOf } from './exits.ts'
 import { hashAt, Members, noDump } from './members.ts'
@@ -33,7 +34,7 @@ export interface ReadBlock {
 }
 
 /** By block hash and index; two entries where anvil gives a transaction two hashes. */
-export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
+type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
 
 export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
   const outcomes = new Map<Hash, Map<number, Members[]>>()
@@ -191,14 +192,9 @@ function receiptOf(
     contractAddress: createdBy(transaction),
     blobGas: transaction.blobs && {
       used: blobGasOf(transaction),
-      price: blobPriceIn(header, config),
+      price: blobFeeIn({ config }, header),
     },
   }
-}
-
-function blobPriceIn({ number, timestamp, excessBlobGas }: Header, config: ChainConfig): bigint {
-  const hardfork = config.hardforkAt(number, timestamp)
-  return blobBaseFee(excessBlobGas ?? 0n, hardfork, config.blobRulesAt(number, timestamp))
 }
 
 function logOf(value: unknown, path: string): Log {

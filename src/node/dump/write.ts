@@ -4,7 +4,6 @@ import { createGzip } from 'node:zlib'
 import { DevchainError } from '../../core/errors.ts'
 import { concatBytes, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import { blobBaseFee } from '../../protocol/fees.ts'
 import {
   type Account,
   accountAt,
@@ -18,6 +17,7 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { type BlockTree, headOf } from '../ledger/blocktree.ts'
 import { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { blobFeeIn } from '../mining/environment.ts'
 import { analyzedCode } from './analyzed.ts'
 import { MAX_DUMP } from './members.ts'
 import { genesisOf } from './read.ts'
@@ -139,10 +139,9 @@ function* accountsWith(world: World, genesis: World): IterableIterator<Account> 
 }
 
 /** Written out because limits and fees may exceed JavaScript's exact numbers. */
-function environmentOf({ config }: ChainState, { block: { header } }: BlockRecord): string {
+function environmentOf(state: ChainState, { block: { header } }: BlockRecord): string {
   const { number, timestamp, excessBlobGas = 0n } = header
-  const hardfork = config.hardforkAt(number, timestamp)
-  const blobPrice = blobBaseFee(excessBlobGas, hardfork, config.blobRulesAt(number, timestamp))
+  const blobPrice = blobFeeIn(state, header)
   const members = [
     `"number":"${quantityFromBigint(number)}"`,
     `"beneficiary":"${header.miner}"`,

@@ -14,7 +14,7 @@ import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
 import { Journal } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
-export const DEFAULT_FILTER_LIMITS = {
+const DEFAULT_FILTER_LIMITS = {
   /** Milliseconds without a poll after which a filter expires. */
   timeoutMs: OPTIONS.filterTimeout.default as number,
   filters: 10_000,

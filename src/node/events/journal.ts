@@ -1,6 +1,6 @@
 // Shared events of a chain, kept until all readers have read them.
 
-export interface JournalBounds<Entry> {
+interface JournalBounds<Entry> {
   readonly entries: number
   /** Most weight of all entries, and the weight of one: some entries keep data alive that nothing else needs. */
   readonly weight?: number

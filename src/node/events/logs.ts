@@ -9,7 +9,7 @@ import type { IsAwaited } from '../../evm/executor.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, headOf } from '../ledger/blocktree.ts'
+import { blockByHash, blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { numberOfTag } from '../ledger/finality.ts'
@@ -220,9 +220,7 @@ function numberOf(
 function recordByHash(state: ChainState, hash: Hash): BlockRecord {
   const record = blockByHash(state.tree, hash)
   if (record !== undefined) return record
-  const newest = headOf(state.tree).block
-  const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
-  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
+  throw blockNotFound(state.tree, `block ${hash}`, { hash })
 }
 
 function isPending(reference: BlockReference | undefined): boolean {

@@ -182,7 +182,7 @@ function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] 
   return ancestors
 }
 
-export interface Result {
+interface Result {
   readonly executed: readonly ExecutedTransaction[]
   readonly world: World
   readonly end: BlockEnd['fields']
@@ -201,12 +201,8 @@ export async function runBlock(
   const { header, transactions, uncles, withdrawals } = record.block
   const block = blockEnvironment(state, record)
   const { parentHash, parentBeaconBlockRoot } = header
-  const begun = await executor.beginBlock({
-    world: record.world,
-    block,
-    parentHash,
-    parentBeaconBlockRoot,
-  })
+  const start = { world: record.world, block, parentHash, parentBeaconBlockRoot }
+  const begun = await executor.beginBlock(start)
   const { executed, world } = await runTransactions(executor, state, block, transactions, begun)
   const withdrawn = withWithdrawals(world, withdrawals)
   const rewarded = withRewards(withdrawn, state.config, block.hardfork, header, uncles)
@@ -263,19 +259,24 @@ function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): Worl
 
 function checkResult({ header }: Block, { executed, world, end }: Result): void {
   const receipts = executed.map(({ receipt }) => receipt)
-  const gasUsed = unequal(receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
-  if (gasUsed !== undefined) throw brokenRule('gas used', gasUsed)
+  requireEqual('gas used', receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
   const bloom = mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
   if (!equalBytes(bloom, header.logsBloom)) {
     throw brokenRule('logs bloom', 'it is not that of the logs')
   }
-  const receiptsProblem = unequal(receiptsRoot(receipts), header.receiptsRoot)
-  if (receiptsProblem !== undefined) throw brokenRule('receipts root', receiptsProblem)
+  requireEqual('receipts root', receiptsRoot(receipts), header.receiptsRoot)
   for (const [name, { rule }] of LATER_FIELDS) {
     const made = end[name]
-    const problem = made === undefined ? undefined : unequal(made, header[name] as Hash | bigint)
-    if (problem !== undefined) throw brokenRule(rule, problem)
+    if (made !== undefined) requireEqual(rule, made, header[name] as Hash | bigint)
   }
-  const problem = unequal(stateRoot(world), header.stateRoot)
-  if (problem !== undefined) throw brokenRule('state root', problem)
+  requireEqual('state root', stateRoot(world), header.stateRoot)
+}
+
+function requireEqual<T extends Hash | bigint>(
+  rule: Parameters<typeof brokenRule>[0],
+  expected: T,
+  given: T,
+): void {
+  const problem = unequal(expected, given)
+  if (problem !== undefined) throw brokenRule(rule, problem)
 }

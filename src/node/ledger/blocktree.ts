@@ -1,6 +1,6 @@
 // The blocks of a chain: the canonical chain and its side branches.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
@@ -16,7 +16,7 @@ export interface TransactionPlace {
 }
 
 /** Known blocks off the canonical chain, oldest first; at most `SIDE_LIMIT`. */
-export interface SideBlocks {
+interface SideBlocks {
   readonly records: readonly BlockRecord[]
   /** The highest of their numbers; -1n when there are none. */
   readonly highest: bigint
@@ -34,7 +34,7 @@ export interface BlockTree {
   readonly abandoned: number
 }
 
-export interface NetworkPart {
+interface NetworkPart {
   readonly run: BlockRun
   readonly number: number
 }
@@ -83,6 +83,18 @@ export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined 
 
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
   return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
+}
+
+/** @param block how the caller named it */
+export function blockNotFound(
+  tree: BlockTree,
+  block: string,
+  facts?: ErrorFacts,
+  problem = 'not found',
+): DevchainError {
+  const { header, hash } = headOf(tree).block
+  const message = `${block} ${problem}: the newest block is ${header.number} (${hash})`
+  return new DevchainError('NOT_FOUND', message, undefined, facts)
 }
 
 export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
@@ -169,33 +181,26 @@ export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean 
 
 export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash } = record.block
-  const isOld = tree.side.records.length > 0 && tree.byHash.has(hash)
-  return {
-    canonical: tree.canonical.push(record),
-    byHash: tree.byHash.set(hash, record),
-    places: withPlaces(tree.places, record),
-    network: tree.network,
-    side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
-    abandoned: tree.abandoned,
-  }
+  const { records } = tree.side
+  const isOld = records.length > 0 && tree.byHash.has(hash)
+  const side = isOld ? sideOf(records.filter(({ block }) => block.hash !== hash)) : tree.side
+  return withRecord({ ...tree, canonical: tree.canonical.push(record), side }, record)
 }
 
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
   const record = { block, executed, world, totalDifficulty, prevRandao, signers }
-  return {
-    ...tree,
-    canonical: tree.canonical.withHead(record),
-    byHash: tree.byHash.set(block.hash, record),
-    places: withPlaces(tree.places, record),
-  }
+  return withRecord({ ...tree, canonical: tree.canonical.withHead(record) }, record)
 }
 
-function withPlaces(places: BlockTree['places'], record: BlockRecord): BlockTree['places'] {
-  return record.block.transactions.reduce(
-    (all, { hash }, index) => all.set(hash, { record, index }),
-    places,
+/** Indexes a block by its hash, and by those of its transactions. */
+function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
+  const { hash, transactions } = record.block
+  const places = transactions.reduce(
+    (all, each, index) => all.set(each.hash, { record, index }),
+    tree.places,
   )
+  return { ...tree, byHash: tree.byHash.set(hash, record), places }
 }
 
 /** `last` is the run's last block. If the chain ends with part of the run, appends the rest. */

@@ -15,7 +15,7 @@ export interface BlockRange extends Iterable<BlockRecord> {
 }
 
 /** A block or a run: the last block, and the number of the first. */
-export interface Segment {
+interface Segment {
   readonly first: bigint
   readonly record: BlockRecord
 }

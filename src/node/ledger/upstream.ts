@@ -87,7 +87,7 @@ export interface ForkBase {
   readonly takesBaseFee: boolean
 }
 
-export interface OwnState {
+interface OwnState {
   /** Balances in wei of this chain's user accounts. */
   readonly balances: ReadonlyMap<Address, bigint>
   readonly code: ReadonlyMap<Address, Uint8Array>

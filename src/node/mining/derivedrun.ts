@@ -25,7 +25,7 @@ export const MOST_SEALED = 1_000_000n
 /** Blocks at the end of a long run with real hashes, for BLOCKHASH and the ring of hashes. */
 const SEALED_TAIL = RING + 1n
 
-export interface RunPlan extends RunTemplate {
+interface RunPlan extends RunTemplate {
   readonly count: number
   readonly timestampAt: (index: number) => bigint
 }

@@ -17,10 +17,13 @@ import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { nextTimestamp, requireFits } from '../ledger/clock.ts'
 import { derivedRandao } from './randao.ts'
 
-export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
+export type NextRules = Pick<
+  BlockEnvironment,
+  'number' | 'timestamp' | 'hardfork' | 'blobRules' | 'baseFee'
+>
 
 /** The fields of a block that neither its parent nor the chain's rules give. */
-export interface BlockProposal
+interface BlockProposal
   extends Pick<
     BlockEnvironment,
     'number' | 'timestamp' | 'coinbase' | 'gasLimit' | 'difficulty' | 'prevRandao' | 'blockHash'
@@ -44,17 +47,26 @@ export function nextRules(
   requireFits(timestamp)
   const number = headOf(state.tree).block.header.number + 1n
   const hardfork = state.config.hardforkAt(number, timestamp)
-  return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
+  const blobRules = state.config.blobRulesAt(number, timestamp)
+  return { number, timestamp, hardfork, blobRules, baseFee: nextBaseFeeOf(state, hardfork) }
 }
 
 export function nextBlobFee(
-  { config, tree }: ChainState,
-  { number, timestamp, hardfork }: NextRules,
+  { tree }: ChainState,
+  { hardfork, blobRules }: Pick<NextRules, 'hardfork' | 'blobRules'>,
 ): bigint {
   if (!isAtLeast(hardfork, 'cancun')) return 0n
-  const rules = config.blobRulesAt(number, timestamp)
-  const excess = nextExcessBlobGas(headOf(tree).block.header, hardfork, rules)
-  return blobBaseFee(excess, hardfork, rules)
+  const excess = nextExcessBlobGas(headOf(tree).block.header, hardfork, blobRules)
+  return blobBaseFee(excess, hardfork, blobRules)
+}
+
+/** Wei per blob gas in a block; 1 before cancun. */
+export function blobFeeIn(
+  { config }: Pick<ChainState, 'config'>,
+  { number, timestamp, excessBlobGas = 0n }: Header,
+): bigint {
+  const hardfork = config.hardforkAt(number, timestamp)
+  return blobBaseFee(excessBlobGas, hardfork, config.blobRulesAt(number, timestamp))
 }
 
 export function nextBlockEnvironment(

@@ -38,7 +38,7 @@ import { mineGiven } from './miner.ts'
 /** `state` has the branch as its chain, and the block's earlier transactions as its pool. */
 export type BranchTransaction = (state: ChainState, now: number) => Transaction
 
-export interface Reorganization {
+interface Reorganization {
   readonly depth: bigint
   /** Oldest first, each with exactly these transactions. */
   readonly blocks: readonly (readonly BranchTransaction[])[]

@@ -40,7 +40,7 @@ export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
 }
 
 /** Same order as `Candidates`. No transaction may enter the pool meanwhile. */
-export class Auction implements Source {
+class Auction implements Source {
   #next: AuctionBlock
   readonly #offered = new Map<Address, PooledTransaction>()
   /** Senders with code, whose nonces others can raise: a delegation may create contracts. */

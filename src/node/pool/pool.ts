@@ -26,7 +26,7 @@ export interface Pool {
   readonly bySender: PersistentMap<Address, SenderQueue>
 }
 
-export interface SenderQueue {
+interface SenderQueue {
   /** By nonce in decimal. */
   readonly byNonce: PersistentMap<string, PooledTransaction>
   /** Ascending runs of nonces without a gap, to find the next free nonce quickly. */

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { Ethash as Engine } from '@ethereumjs/ethash'
 import { DevchainError } from '../../core/errors.ts'
 
-export interface EthashResult {
+interface EthashResult {
   /** 32 bytes that a proof gives with its nonce. */
   readonly mixDigest: Uint8Array
   /** 32 bytes, an integer that must not exceed the target. */

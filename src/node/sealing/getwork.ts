@@ -49,7 +49,7 @@ export interface MergedWork {
   readonly parentHash: Hash
 }
 
-export type Import = 'IMPORTED_BEST' | 'IMPORTED_NOT_BEST' | 'EXIST' | 'NO_PARENT'
+type Import = 'IMPORTED_BEST' | 'IMPORTED_NOT_BEST' | 'EXIST' | 'NO_PARENT'
 
 export interface Imported {
   readonly result: Import

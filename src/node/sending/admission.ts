@@ -57,7 +57,7 @@ const CHECKS: readonly Check[] = [
   ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
   ({ rules }, transaction) => requireType(transaction, rules.hardfork),
   (_, transaction) => requireAuthorizations(transaction),
-  checkBlobs,
+  ({ rules }, transaction) => requireBlobs(transaction, rules.hardfork, rules.blobRules),
   ({ state, rules }, transaction) =>
     requireInitCodeSize(transaction, rules.hardfork, state.config.options.codeSizeLimit),
   ({ rules }, transaction) => requireIntrinsicGas(transaction, rules.hardfork),
@@ -138,12 +138,6 @@ function checkNonce({ state, sender }: AdmissionContext, transaction: Transactio
     const nonce = nextNonce(state.pool, headOf(state.tree).world, sender.address)
     requireNextNonce(transaction, { ...sender, nonce })
   }
-}
-
-function checkBlobs({ state, rules }: AdmissionContext, transaction: Transaction): void {
-  if (transaction.type !== 3) return
-  const { number, timestamp, hardfork } = rules
-  requireBlobs(transaction, hardfork, state.config.blobRulesAt(number, timestamp))
 }
 
 function checkFeeCap({ state, rules }: AdmissionContext, transaction: Transaction): void {

@@ -22,9 +22,9 @@ export async function proveBlobs(
   transaction: Pick<UnsignedTransaction, 'type' | 'to' | 'blobs'>,
   sidecar: BlobSidecar,
 ): Promise<void> {
-  const { number, timestamp, hardfork } = nextRules(state, environment.now())
+  const { hardfork, blobRules } = nextRules(state, environment.now())
   requireType(transaction, hardfork)
-  requireBlobs(transaction, hardfork, state.config.blobRulesAt(number, timestamp))
+  requireBlobs(transaction, hardfork, blobRules)
   checkSidecar(transaction.blobs?.versionedHashes ?? [], sidecar)
   const wrong = await executor.findWrongBlob(sidecar)
   if (wrong === undefined) return

@@ -108,12 +108,10 @@ function blobFieldsFor(
   { to = null, blobs }: TransactionRequest,
   rules: NextRules,
 ): BlobFields {
-  const { number, timestamp, hardfork } = rules
   const { versionedHashes = [], maxFeePerBlobGas } = blobs ?? {}
   const price = maxFeePerBlobGas ?? 2n * nextBlobFee(state, rules)
   const fields = { versionedHashes, maxFeePerBlobGas: price }
-  const blobRules = state.config.blobRulesAt(number, timestamp)
-  requireBlobs({ type: 3, to, blobs: fields }, hardfork, blobRules)
+  requireBlobs({ type: 3, to, blobs: fields }, rules.hardfork, rules.blobRules)
   return fields
 }
 

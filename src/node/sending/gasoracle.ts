@@ -9,7 +9,7 @@ import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { appendBlock, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { nextBlockEnvironment } from '../mining/environment.ts'
+import { blobFeeIn, nextBlockEnvironment } from '../mining/environment.ts'
 
 /** Blocks sampled for a suggestion, and tips per block: geth's numbers. */
 const SAMPLE_BLOCKS = 20
@@ -157,13 +157,8 @@ function environmentAfterHead(state: ChainState): BlockEnvironment {
 }
 
 /** Wei per blob gas; 0n before cancun. */
-export function blobFeeOf(
-  { config }: ChainState,
-  { number, timestamp, excessBlobGas }: Header,
-): bigint {
-  if (excessBlobGas === undefined) return 0n
-  const rules = config.blobRulesAt(number, timestamp)
-  return blobBaseFee(excessBlobGas, config.hardforkAt(number, timestamp), rules)
+export function blobFeeOf(state: ChainState, header: Header): bigint {
+  return header.excessBlobGas === undefined ? 0n : blobFeeIn(state, header)
 }
 
 function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: Header): number {

@@ -13,7 +13,7 @@ import { sentWithNonce } from './inclusion.ts'
 import { sendProven } from './send.ts'
 
 /** Undefined or 0n keeps the waiting transaction's value. */
-export interface FeeFields {
+interface FeeFields {
   /** Wei per gas; for types 2 to 4 the fee and the tip. */
   readonly gasPrice?: bigint | undefined
   readonly gasLimit?: bigint | undefined
