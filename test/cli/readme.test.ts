@@ -122,7 +122,8 @@ describe('the README', () => {
     async (_heading, _line, { code }) => {
       await using chain = await chainFor(code)
       const source = await compiled(code.replaceAll('http://127.0.0.1:8545', chain.url))
-      const { code: exitCode, output } = await project.module(source)
+      const runs = code.includes("from 'vitest'") ? project.tests(source) : project.module(source)
+      const { code: exitCode, output } = await runs
       expect(exitCode, output).toBe(0)
     },
   )

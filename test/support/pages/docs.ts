@@ -1,6 +1,4 @@
 // The tables of the pages, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../../src/cli/parse/subcommands.ts'
 import type { MethodContext } from '../../../src/methods/common/context.ts'
 import { COMPAT_NODES, type CompatNode, profileOf } from '../../../src/methods/compat/profiles.ts'
@@ -13,6 +11,8 @@ import {
   optionOf,
   type Some,
 } from '../../../src/options/derived.ts'
+import { groupOf } from '../../../src/options/table.ts'
+import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import type { Method } from '../../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */
@@ -24,15 +24,36 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** Every option with its default, a row each, in the order of `--help`. */
-export function optionTable(): string {
-  const rows = OPTION_KEYS.map((key) => {
-    const { type, sentence } = optionOf(key)
-    const { placeholder = '', alone } = type
-    const value = placeholder && ` ${alone === undefined ? placeholder : `[${placeholder}]`}`
-    return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
-  })
-  return table(['option', 'default', 'meaning'], rows)
+/** Every option with its default, a table for each group, in the order of `--help`. */
+export function optionTables(): string {
+  const byGroup = grouped(OPTION_KEYS, groupOf)
+  return sections(byGroup, (keys) => table(['option', 'default', 'meaning'], keys.map(optionRow)))
+}
+
+function optionRow(key: OptionKey): readonly string[] {
+  const { type, sentence } = optionOf(key)
+  const { placeholder = '', alone } = type
+  const value = placeholder && ` ${alone === undefined ? placeholder : `[${placeholder}]`}`
+  return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
+}
+
+function grouped<K, V>(values: readonly V[], keyOf: (value: V) => K): ReadonlyMap<K, readonly V[]> {
+  const groups = new Map<K, V[]>()
+  for (const value of values) {
+    const key = keyOf(value)
+    groups.set(key, [...(groups.get(key) ?? []), value])
+  }
+  return groups
+}
+
+/** A heading for each key, with the text of what belongs to it. */
+function sections<T>(groups: ReadonlyMap<string, T>, textOf: (group: T) => string): string {
+  return [...groups].map(([title, group]) => `### ${title}\n\n${textOf(group)}`).join('\n\n')
+}
+
+/** The hardforks that `--hardfork` takes, oldest first. */
+export function hardforkList(): string {
+  return HARDFORKS.map(code).join(', ')
 }
 
 /** What each node's name changes of the defaults, a row for each option. */
@@ -69,49 +90,35 @@ export function subcommandTable(): string {
   return table(['command', 'what it does', 'options'], rows)
 }
 
-/** Every method with its parameters, a row each, by module. */
-export function methodTable(methods: readonly Method<MethodContext>[]): string {
-  const supported = methods.filter(({ unsupported }) => unsupported === undefined)
-  const rows = supported
+/** Every supported method with its parameters, a table for each prefix. */
+export function methodTables(methods: readonly Method<MethodContext>[]): string {
+  const supported = methods
+    .filter(({ unsupported }) => unsupported === undefined)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, aliases, params, summary }) => [
-      [name, ...aliases].map(code).join('<br>'),
-      params.map((param) => (param.required ? param.name : `${param.name}?`)).join(', '),
-      cell(summary),
-    ])
-  return table(['method', 'parameters', 'answer'], rows)
+  return sections(grouped(supported, prefixOf), (some) =>
+    table(['method', 'parameters', 'what it does'], some.map(methodRow)),
+  )
 }
 
-/** The methods that devchain is specified to have, by module. */
-export const CATALOGUE: Readonly<Record<string, readonly string[]>> = JSON.parse(
-  readFileSync(path.resolve(import.meta.dirname, '../../../fixtures/catalogue.json'), 'utf8'),
-) as Record<string, string[]>
-
-/** What waits until chains can be linked with each other: methods that have nothing to tell, and those not there yet. */
-const WITHOUT_PEERS: readonly string[] = ['net_peerCount', 'net_peerList']
-const WITH_PEERS: readonly string[] = CATALOGUE.sco ?? []
-
-/** What a caller of a method of the catalogue gets. Throws for one that nobody has thought of. */
-export function stateOf(name: string, methods: readonly Method<MethodContext>[]): string {
-  const method = methods.find((each) => each.name === name)
-  if (method?.unsupported !== undefined) return `error -32004: ${method.unsupported}`
-  if (WITHOUT_PEERS.includes(name)) return 'answered; no peers before chains can be linked'
-  if (method !== undefined) return 'answered'
-  if (WITH_PEERS.includes(name)) return 'not yet: comes with peers'
-  throw new Error(`${name} is in the catalogue and has no state`)
+function methodRow({ name, aliases, params, summary }: Method<MethodContext>): readonly string[] {
+  return [
+    [name, ...aliases].map(code).join('<br>'),
+    params.map((param) => (param.required ? param.name : `${param.name}?`)).join(', '),
+    cell(summary),
+  ]
 }
 
-/** Every method of the catalogue by module, with what its caller gets. */
-export function catalogueTable(methods: readonly Method<MethodContext>[]): string {
-  const rows = Object.entries(CATALOGUE).flatMap(([module, names]) => {
-    const byState = new Map<string, string[]>()
-    for (const name of names) {
-      const state = stateOf(name, methods)
-      byState.set(state, [...(byState.get(state) ?? []), code(name)])
-    }
-    return [...byState].map(([state, some]) => [code(module), some.join(', '), cell(state)])
-  })
-  return table(['module', 'methods', 'state'], rows)
+const prefixOf = ({ name }: Method<MethodContext>): string => name.split(/[_.]/)[0] as string
+
+/** Methods that are always refused, with the message of their error. */
+export function unsupportedTable(methods: readonly Method<MethodContext>[]): string {
+  const refused = methods.filter(({ unsupported }) => unsupported !== undefined)
+  const byReason = grouped(refused, ({ unsupported }) => unsupported as string)
+  const rows = [...byReason].map(([reason, some]) => [
+    some.map(({ name }) => code(name)).join('<br>'),
+    cell(reason),
+  ])
+  return table(['method', 'message'], rows)
 }
 
 type Tables = Readonly<Record<string, (methods: readonly Method<MethodContext>[]) => string>>
@@ -119,11 +126,15 @@ type Tables = Readonly<Record<string, (methods: readonly Method<MethodContext>[]
 /** The pages with tables in them: each table by the name in its markers. */
 export const TABLES: Readonly<Record<string, Tables>> = {
   'src/cli/README.md': {
-    options: optionTable,
+    options: optionTables,
+    hardforks: hardforkList,
     profiles: profileTable,
     commands: subcommandTable,
   },
-  'src/methods/README.md': { methods: methodTable, catalogue: catalogueTable },
+  'src/methods/README.md': {
+    methods: methodTables,
+    unsupported: unsupportedTable,
+  },
 }
 
 /** A page with the tables of today between their markers. Throws when a marker is missing. */

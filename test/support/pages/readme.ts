@@ -103,12 +103,21 @@ export class Project {
     mkdirSync(path.join(packages, '.bin'), { recursive: true })
     symlinkSync(COMMAND, path.join(packages, '.bin/devchain'))
     symlinkSync(ROOT, path.join(packages, 'devchain'))
-    symlinkSync(path.join(ROOT, 'node_modules/viem'), path.join(packages, 'viem'))
+    for (const name of ['viem', 'vitest']) {
+      symlinkSync(path.join(ROOT, 'node_modules', name), path.join(packages, name))
+    }
   }
 
   /** Runs lines of a shell, which ends at the first that fails. */
   shell(script: string, env: Readonly<Record<string, string>>): Promise<Ended> {
     return this.#run('bash', ['-euo', 'pipefail', '-c', script], env)
+  }
+
+  /** Runs a test file by Vitest. */
+  tests(code: string): Promise<Ended> {
+    writeFileSync(path.join(this.folder, 'example.test.mjs'), code)
+    const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs')
+    return this.#run(process.execPath, [vitest, 'run', '--root', this.folder], {})
   }
 
   /** Runs a module of JavaScript. */
