@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { methods } from '../../src/methods/index.ts'
-import { TABLES, withTables } from '../support/pages/docs.ts'
 import { linksOf, PAGES, textOf } from '../support/pages/readme.ts'
 import { ROOT } from '../support/process/boot.ts'
+import { TABLES, withTables } from './tables.ts'
 
 test.each(Object.keys(TABLES))(
   'the tables of %s are those of the declarations (npm run docs writes them)',

@@ -1,7 +1,7 @@
 // The tables of the pages, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
-import { SUBCOMMANDS, usageOf } from '../../../src/cli/parse/subcommands.ts'
-import type { MethodContext } from '../../../src/methods/common/context.ts'
-import { COMPAT_NODES, type CompatNode, profileOf } from '../../../src/methods/compat/profiles.ts'
+import { SUBCOMMANDS, usageOf } from '../../src/cli/parse/subcommands.ts'
+import type { MethodContext } from '../../src/methods/common/context.ts'
+import { COMPAT_NODES, type CompatNode, profileOf } from '../../src/methods/compat/profiles.ts'
 import {
   type AllSettings,
   defaultTextOf,
@@ -10,10 +10,10 @@ import {
   type OptionKey,
   optionOf,
   type Some,
-} from '../../../src/options/derived.ts'
-import { groupOf } from '../../../src/options/table.ts'
-import { HARDFORKS } from '../../../src/protocol/forks.ts'
-import type { Method } from '../../../src/rpc/method.ts'
+} from '../../src/options/derived.ts'
+import { groupOf } from '../../src/options/table.ts'
+import { HARDFORKS } from '../../src/protocol/forks.ts'
+import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
