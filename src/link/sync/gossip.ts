@@ -259,7 +259,7 @@ export class Gossip {
     for (const bytes of encoded) {
       try {
         // copy, so that the pool does not keep the whole message alive
-        const sent = await readReceived(chain, bytes.slice(), true)
+        const sent = await readReceived(chain, bytes.slice())
         if (!hashes.has(sent.transaction.hash)) {
           throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
         }

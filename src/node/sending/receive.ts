@@ -27,14 +27,10 @@ export interface Received {
 
 const NOTHING: Received = { refused: [], completed: [] }
 
-/** @param mayBeImpersonated accepts a sender in place of a signature, where the chain's rules allow it */
-export async function readReceived(
-  chain: Chain,
-  raw: Uint8Array,
-  mayBeImpersonated: boolean,
-): Promise<SentTransaction> {
-  const mayBe = mayBeImpersonated && chain.state.config.ruleset !== 'network'
-  const sent = decodeSent(raw, mayBe ? decodeImpersonated : decodeTransaction)
+/** Where the chain's rules allow it, a sender may stand in place of the signature. */
+export async function readReceived(chain: Chain, raw: Uint8Array): Promise<SentTransaction> {
+  const { ruleset } = chain.state.config
+  const sent = decodeSent(raw, ruleset === 'own' ? decodeImpersonated : decodeTransaction)
   await requireProven(chain, sent)
   return sent
 }
