@@ -98,18 +98,22 @@ function* beginningOf(state: ChainState): IterableIterator<string> {
   const genesis = genesisWorldOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
-  yield* accountParts(accountsWith(head.world, genesis))
+  yield* joined(accountsWith(head.world, genesis), accountParts)
   yield '},"blocks":['
-  yield* joined(ownBlocks(tree).values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
+  yield* joined(ownBlocks(tree).values(), ({ block }) => [JSON.stringify(dumpedBlock(block))])
   yield '],"transactions":['
 }
 
 function* endOf(state: ChainState, historical: boolean): IterableIterator<string> {
   const canonical = ownBlocks(state.tree)
   yield '],"historical_states":'
-  if (historical && canonical.length > 0)
-    yield* olderStates(canonical.values(0, canonical.length - 1), genesisWorldOf(state))
-  else yield 'null'
+  if (historical && canonical.length > 0) {
+    const genesis = genesisWorldOf(state)
+    const records = withState(canonical.values(0, canonical.length - 1))
+    yield '['
+    yield* joined(records, (record) => olderState(record, genesis))
+    yield ']'
+  } else yield 'null'
   yield '}'
 }
 
@@ -118,11 +122,14 @@ function ownBlocks({ canonical, network }: BlockTree): CanonicalChain {
   return network === undefined ? canonical : CanonicalChain.empty()
 }
 
-function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIterator<string> {
-  let isFirst = true
+type Parts = readonly string[] | IterableIterator<string>
+
+function* joined<T>(items: Iterable<T>, print: (item: T) => Parts): IterableIterator<string> {
+  let separator = ''
   for (const item of items) {
-    yield isFirst ? print(item) : `,${print(item)}`
-    isFirst = false
+    yield separator
+    yield* print(item)
+    separator = ','
   }
 }
 
@@ -156,54 +163,42 @@ function environmentOf(state: ChainState, { block: { header } }: BlockRecord): s
   return `{${members.join()}}`
 }
 
-function* accountParts(accounts: Iterable<Account>): IterableIterator<string> {
-  let separator = ''
-  for (const account of accounts) {
-    const { address, nonce, balance, code } = account
-    yield `${separator}"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":`
-    yield* storageParts(account)
-    yield '}'
-    separator = ','
-  }
+function* accountParts(account: Account): IterableIterator<string> {
+  const { address, nonce, balance, code } = account
+  yield `"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":`
+  yield* storageParts(account)
+  yield '}'
 }
 
 function* storageParts({ storage }: Account): IterableIterator<string> {
   yield '{'
-  yield* joined(
-    storage.values(),
-    ({ slot, value }) => `"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`,
-  )
+  yield* joined(storage.values(), ({ slot, value }) => [
+    `"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`,
+  ])
   yield '}'
 }
 
-function* olderStates(records: Iterable<BlockRecord>, genesis: World): IterableIterator<string> {
-  yield '['
-  let isFirst = true
-  for (const { block, world } of known(records)) {
-    yield `${isFirst ? '' : ','}["${block.hash}",{"accounts":{`
-    yield* joined(accountsWith(world, genesis), stateText)
-    yield '},"storage":{'
-    yield* storagesOf(world)
-    yield '},"block_hashes":{}}]'
-    isFirst = false
-  }
-  yield ']'
+function* olderState({ block, world }: BlockRecord, genesis: World): IterableIterator<string> {
+  yield `["${block.hash}",{"accounts":{`
+  yield* joined(accountsWith(world, genesis), (account) => [olderAccount(account)])
+  yield '},"storage":{'
+  yield* joined(accountsWithStorage(world), storageOf)
+  yield '},"block_hashes":{}}]'
 }
 
-function* known(records: Iterable<BlockRecord>): IterableIterator<BlockRecord> {
+function* withState(records: Iterable<BlockRecord>): IterableIterator<BlockRecord> {
   for (const record of records) if (record.isStateless !== true) yield record
 }
 
-function* storagesOf(world: World): IterableIterator<string> {
-  let separator = ''
-  for (const account of accountsOf(world)) {
-    if (account.storage.isEmpty) continue
-    yield `${separator}"${account.address}":`
-    yield* storageParts(account)
-    separator = ','
-  }
+function* accountsWithStorage(world: World): IterableIterator<Account> {
+  for (const account of accountsOf(world)) if (!account.storage.isEmpty) yield account
 }
 
-function stateText({ address, nonce, balance, codeHash, code }: Account): string {
+function* storageOf(account: Account): IterableIterator<string> {
+  yield `"${account.address}":`
+  yield* storageParts(account)
+}
+
+function olderAccount({ address, nonce, balance, codeHash, code }: Account): string {
   return `"${address}":{"balance":"${quantityFromBigint(balance)}","nonce":${nonce},"code_hash":"${codeHash}","code":${analyzedCode(code)}}`
 }
