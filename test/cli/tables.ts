@@ -1,7 +1,7 @@
 // The tables of the pages, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
 import { SUBCOMMANDS, usageOf } from '../../src/cli/parse/subcommands.ts'
 import type { MethodContext } from '../../src/methods/common/context.ts'
-import { COMPAT_NODES, type CompatNode, profileOf } from '../../src/methods/compat/profiles.ts'
+import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
 import {
   type AllSettings,
   defaultTextOf,
@@ -58,20 +58,17 @@ export function hardforkList(): string {
 
 /** What each node's name changes of the defaults, a row for each option. */
 export function profileTable(): string {
-  const defaultsOf = (node: CompatNode): Some<AllSettings> => profileOf(node).defaults
   // versions of one node have the same
-  const nodes = COMPAT_NODES.filter(
-    (node, place) =>
-      COMPAT_NODES.findIndex((each) => defaultsOf(each) === defaultsOf(node)) === place,
-  )
-  const profiles = nodes.map(defaultsOf)
+  const nodes = grouped(COMPAT_NODES, (node): Some<AllSettings> => profileOf(node).defaults)
+  const profiles = [...nodes.keys()]
   const keys = OPTION_KEYS.filter((key) => profiles.some((defaults) => defaults[key] !== undefined))
   const rows = keys.map((key) => [
     code(flagOf(key)),
     cell(defaultTextOf(key)),
     ...profiles.map((defaults) => defaultOfNode(key, defaults)),
   ])
-  return table(['option', 'by itself', ...nodes.map((node) => code(`--compat ${node}`))], rows)
+  const heads = [...nodes.values()].map((names) => names.map(code).join(', '))
+  return table(['option', 'without `--compat`', ...heads], rows)
 }
 
 /** A node's default as it may be written behind its flag; nothing where it is no other than usual. */
