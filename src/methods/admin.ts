@@ -54,7 +54,6 @@ export const adminMethods: Methods = [
   method({
     name: 'admin_peers',
     summary: 'Returns the connected and the partitioned peers, with their heads.',
-    params: [],
     result: list(peerShape),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.all() ?? [],
@@ -62,9 +61,7 @@ export const adminMethods: Methods = [
   method({
     name: 'admin_nodeInfo',
     summary: 'Returns what peers see of this node: id, name, network, genesis and head.',
-    params: [],
     result: selfShape,
-    example: { params: [] },
     handle: async (context) => {
       const { self: node } = await context.peers.load()
       return { node, client: programVersion(context.info), context }

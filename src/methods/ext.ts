@@ -19,7 +19,6 @@ export const extMethods: Methods = [
   method({
     name: 'ext_protocolVersion',
     summary: 'Returns the protocol version, as eth_protocolVersion does.',
-    params: [],
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,

@@ -1,11 +1,10 @@
 // miner: geth's mining settings.
 
-import { DevchainError } from '../core/errors.ts'
 import { fee } from '../core/format.ts'
 import { hexFromBytes } from '../core/hex.ts'
 import { optional, param } from '../rpc/method.ts'
 import { address, data, quantity, text } from '../rpc/primitives.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import { type Decoder, invalid } from '../rpc/schema.ts'
 import { change, trueCommand } from './common/command.ts'
 import type { Methods } from './common/context.ts'
 import { STRANGER } from './common/examples.ts'
@@ -24,8 +23,7 @@ const extraDataText: Decoder<Uint8Array> = {
       ? data.decode(given, path)
       : new TextEncoder().encode(given)
     if (bytes.length <= MAX_EXTRA_DATA) return bytes
-    const message = `${path}: expected at most ${MAX_EXTRA_DATA} bytes, got ${bytes.length}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalid(path, `at most ${MAX_EXTRA_DATA} bytes`, bytes.length)
   },
 }
 
@@ -35,14 +33,11 @@ export const minerMethods: Methods = [
     summary:
       'Resumes instant or interval mining; {threads} is accepted and has no effect, as in ganache.',
     params: [optional('threads', quantity)],
-    example: { params: [], result: true },
     ...resuming,
   }),
   trueCommand({
     name: 'miner_stop',
     summary: 'Stops instant and interval mining.',
-    params: [],
-    example: { params: [], result: true },
     ...stopping,
   }),
   trueCommand({

@@ -78,9 +78,7 @@ export const mnrMethods: Methods = [
     name: 'mnr_getWork',
     summary:
       "Returns work for merged mining: the hash to put in a parent block's coinbase, and the target.",
-    params: [],
     result: work,
-    example: { params: [] },
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
   }),

@@ -10,7 +10,6 @@ export const netMethods: Methods = [
     name: 'net_version',
     aliases: ['eth_networkId'],
     summary: 'Returns the network id, in decimal.',
-    params: [],
     result: text,
     example: { params: [], result: '33' },
     handle: ({ chain }) => chain.state.config.networkId.toString(),
@@ -18,7 +17,6 @@ export const netMethods: Methods = [
   method({
     name: 'net_listening',
     summary: 'Returns whether the node listens and accepts links from peers.',
-    params: [],
     result: boolean,
     example: { params: [], result: true },
     handle: ({ listening, peers }) => listening && peers.takesLinks,
@@ -26,7 +24,6 @@ export const netMethods: Methods = [
   method({
     name: 'net_peerCount',
     summary: 'Returns the number of connected peers.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ peers }) => BigInt(peers.now?.list().length ?? 0),
@@ -34,7 +31,6 @@ export const netMethods: Methods = [
   method({
     name: 'net_peerList',
     summary: 'Connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
-    params: [],
     result: list(text),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],

@@ -75,9 +75,7 @@ export const personalMethods: Methods = [
   method({
     name: 'personal_listAccounts',
     summary: 'Returns the addresses that this node has keys for, locked ones included.',
-    params: [],
     result: list(address, 'account'),
-    example: { params: [] },
     handle: ({ chain }) => addresses(chain.state.accounts),
   }),
   method({

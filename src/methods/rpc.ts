@@ -16,18 +16,14 @@ export const rpcMethods: Methods = [
   method({
     name: 'rpc_modules',
     summary: 'Returns the enabled modules and their versions.',
-    params: [],
     result: mapOf('modules', text),
-    example: { params: [] },
     handle: ({ registry }) => new Map(modulesOf(registry).map((name) => [name, '1.0'])),
   }),
   method({
     name: 'rpc.discover',
     aliases: ['rpc_discover'],
     summary: 'Returns the OpenRPC document of all methods.',
-    params: [],
     result: document,
-    example: { params: [] },
     handle: ({ registry, info }) => discover([...new Set(registry.values())], info),
   }),
 ]

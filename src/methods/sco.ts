@@ -56,7 +56,6 @@ export const scoMethods: Methods = [
   method({
     name: 'sco_peerList',
     summary: 'Lists the peer scores, by node and by address.',
-    params: [],
     result: list(reputationShape),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.reputations() ?? [],
@@ -64,9 +63,7 @@ export const scoMethods: Methods = [
   method({
     name: 'sco_reputationSummary',
     summary: 'Returns the sums over sco_peerList.',
-    params: [],
     result: summaryShape,
-    example: { params: [] },
     handle: ({ peers }) => peers.now?.reputations() ?? [],
   }),
   nullCommand({
@@ -90,7 +87,6 @@ export const scoMethods: Methods = [
   method({
     name: 'sco_bannedAddresses',
     summary: 'Lists the bans of sco_banAddress: addresses first, then ranges.',
-    params: [],
     result: list(text),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.banned() ?? [],

@@ -24,7 +24,6 @@ export const txpoolMethods: Methods = [
     name: 'txpool_status',
     summary:
       'Returns how many transactions are executable, and how many wait for an earlier nonce.',
-    params: [],
     result: shape<PoolContent>('pool status', {
       pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
       queued: field(quantityResult, ({ queued }) => BigInt(queued.length)),
@@ -35,7 +34,6 @@ export const txpoolMethods: Methods = [
   method({
     name: 'txpool_content',
     summary: 'Returns all transactions of the pool, by sender and nonce.',
-    params: [],
     result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
     example: { params: [], result: { pending: {}, queued: {} } },
     handle: contentOf,
@@ -58,7 +56,6 @@ export const txpoolMethods: Methods = [
   method({
     name: 'txpool_inspect',
     summary: 'Returns all transactions of the pool, by sender and nonce, as one line of text each.',
-    params: [],
     result: bySenderAndNonce(text, lineOf),
     example: { params: [], result: { pending: {}, queued: {} } },
     handle: contentOf,

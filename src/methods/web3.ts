@@ -10,9 +10,7 @@ export const web3Methods: Methods = [
   method({
     name: 'web3_clientVersion',
     summary: 'Returns name and version of this program, the system and the runtime.',
-    params: [],
     result: text,
-    example: { params: [] },
     handle: clientVersionOf,
   }),
   method({

@@ -115,9 +115,11 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly name: string
   readonly aliases?: readonly string[]
   readonly summary: string
-  readonly params: P
+  /** None when left out. */
+  readonly params?: P
   readonly result: Encoder<R>
-  readonly example: Example
+  /** Without parameters when left out. */
+  readonly example?: Example
   /** `nothing` when left out. */
   readonly effects?: Effects
   /** Required for every method with a block or transaction hash parameter. */
@@ -148,10 +150,13 @@ export function secret<T>(parameter: Param<T>): Param<T> {
   return { ...parameter, decoder: discreet(parameter.decoder), isSecret: true }
 }
 
-export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
-  declaration: Declaration<C, P, R>,
-): Method<C> {
-  const { name, aliases = [], summary, params, result, example, handle } = declaration
+export function defineMethod<
+  C,
+  const P extends readonly Param<unknown>[] = readonly [],
+  R = unknown,
+>(declaration: Declaration<C, P, R>): Method<C> {
+  const { name, aliases = [], summary, params = [], result, handle } = declaration
+  const { example = { params: [] } } = declaration
   const { effects = 'nothing', onFork, isResultSecret = false, tell } = declaration
   const encode = (value: R | JsonText): Json | JsonText =>
     value instanceof JsonText ? value : result.encode(value)

@@ -11,7 +11,7 @@ import { gasPrice } from '../../node/sending/gasoracle.ts'
 import { readForkUrl, showFork } from '../../options/fork.ts'
 import { optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
-import type { Encoder } from '../../rpc/schema.ts'
+import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { command, trueCommand } from '../common/command.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
@@ -43,7 +43,6 @@ export const anvilChainMethods: Methods = [
     name: 'anvil_nodeInfo',
     aliases: ['hardhat_nodeInfo'],
     summary: 'Returns the head, the rules of the next block, and the order of transactions.',
-    params: [],
     result: shape<MethodContext>('node info', {
       currentBlockNumber: field(
         quantityResult,
@@ -59,24 +58,19 @@ export const anvilChainMethods: Methods = [
       environment: field(environmentShape, (context) => context),
       forkConfig: field(forkConfig, ({ chain }) => chain.state.config.upstream),
     }),
-    example: { params: [] },
     handle: (context) => context,
   }),
   method({
     name: 'anvil_getGenesisTime',
     summary: 'Returns the timestamp of block 0, in seconds since 1970, as a JSON number.',
-    params: [],
     result: plainInteger,
-    example: { params: [] },
     handle: ({ chain }) => blockByNumber(chain.state.tree, 0n)!.block.header.timestamp,
   }),
   method({
     name: 'anvil_getLastBlockWallTime',
     summary:
       'Returns when the last block was made by the system clock, in milliseconds since 1970.',
-    params: [],
     result: plainInteger,
-    example: { params: [] },
     handle: ({ chain }) => BigInt(chain.headMadeAt),
   }),
   command({
@@ -88,8 +82,7 @@ export const anvilChainMethods: Methods = [
     tell: ([chainId]) => `chain id ${chainId}`,
     handle: async ({ chain }, chainId) => {
       if (chainId < 1n || chainId > MAX_CHAIN_ID) {
-        const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalid('chainId', `1 to ${MAX_CHAIN_ID}`, chainId)
       }
       await chain.update((state) => ({
         state: { ...state, config: { ...state.config, chainId } },
@@ -104,7 +97,6 @@ export const anvilChainMethods: Methods = [
       "Returns the chain as gzipped JSON in anvil's format; historical adds the accounts after each block.",
     params: [optional('historical', boolean, false)],
     result: data,
-    example: { params: [] },
     handle: ({ chain }, historical) => dumpState(chain, historical),
   }),
   trueCommand({

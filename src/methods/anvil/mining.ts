@@ -60,7 +60,6 @@ export const anvilMiningMethods: Methods = [
       'Mines like evm_mine; returns the blocks, with output and revert reason of each transaction.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: list(minedBlockShape),
-    example: { params: [] },
     effects: 'chain',
     handle: async ({ chain, caller }, order) => {
       if (order.blocks > MAX_DETAILED) {
@@ -76,7 +75,6 @@ export const anvilMiningMethods: Methods = [
     name: 'anvil_getIntervalMining',
     aliases: ['hardhat_getIntervalMining'],
     summary: 'Returns the seconds between blocks of interval mining; null if it is off.',
-    params: [],
     result: nullable(plainNumber),
     example: { params: [], result: null },
     handle: ({ chain }) => {
@@ -97,7 +95,6 @@ export const anvilMiningMethods: Methods = [
     name: 'anvil_removeBlockTimestampInterval',
     aliases: ['hardhat_removeBlockTimestampInterval'],
     summary: 'Ends anvil_setBlockTimestampInterval; false if none was set.',
-    params: [],
     result: boolean,
     example: { params: [], result: false },
     effects: 'chain',
@@ -128,8 +125,11 @@ export const anvilMiningMethods: Methods = [
       const empty = replacements(depth, 'depth')
       const outside = placed.find(([, index]) => index >= empty.length)
       if (outside !== undefined) {
-        const message = `transactions: expected an index of a new block, 0 to ${empty.length - 1}, got ${outside[1]}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalid(
+          'transactions',
+          `an index of a new block, 0 to ${empty.length - 1}`,
+          outside[1],
+        )
       }
       const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
       await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)

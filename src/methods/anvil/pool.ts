@@ -25,8 +25,6 @@ export const anvilPoolMethods: Methods = [
     name: 'anvil_dropAllTransactions',
     aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
     summary: 'Empties the pool.',
-    params: [],
-    example: { params: [], result: null },
     tell: () => 'dropped all that waited',
     handle: ({ chain }) => chain.update((state) => dropTransactions(state)),
   }),

@@ -15,20 +15,28 @@ import type { Account } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
 import { type MethodContext, type Methods, method } from './context.ts'
 
-/** As a declaration; `effects` defaults to `chain`, and the handler's result is discarded. */
+/**
+ * As a declaration; `effects` defaults to `chain`, the example to a call without parameters, and the handler's result is
+ * discarded.
+ */
 type Command<P extends readonly Param<unknown>[]> = Omit<
   Declaration<MethodContext, P, unknown>,
   'result' | 'handle'
 > & { readonly handle: (context: MethodContext, ...values: Values<P>) => MaybePromise<unknown> }
 
-type MakeCommand = <const P extends readonly Param<unknown>[]>(
+type MakeCommand = <const P extends readonly Param<unknown>[] = readonly []>(
   command: Command<P>,
 ) => Method<MethodContext>
 
-function answering<R>(result: Encoder<R>, answer: (context: MethodContext) => R): MakeCommand {
+function answering<R extends true | null>(
+  result: Encoder<R>,
+  usual: R,
+  answer: (context: MethodContext) => R = () => usual,
+): MakeCommand {
   return (command) =>
     method({
       effects: 'chain',
+      example: { params: [], result: usual },
       ...command,
       result,
       handle: async (context, ...values) => {
@@ -39,15 +47,15 @@ function answering<R>(result: Encoder<R>, answer: (context: MethodContext) => R)
 }
 
 /** Returns null, or true where the node named by `--compat` does. */
-export const command: MakeCommand = answering(ack, ({ profile }) => profile.ack)
+export const command: MakeCommand = answering<true | null>(ack, null, ({ profile }) => profile.ack)
 
-export const trueCommand: MakeCommand = answering(boolean, () => true)
+export const trueCommand: MakeCommand = answering<true>(boolean, true)
 
-export const nullCommand: MakeCommand = answering(nothing, () => null)
+export const nullCommand: MakeCommand = answering(nothing, null)
 
 /** Known methods that are refused with a reason. */
 export function unsupported(reason: string, ...names: readonly string[]): Methods {
-  const declared = { params: [], result: nothing, example: { params: [] }, handle: () => null }
+  const declared = { result: nothing, handle: () => null }
   return names.map((name) => ({
     ...method({ ...declared, name, summary: `Not supported: ${reason}.` }),
     unsupported: reason,

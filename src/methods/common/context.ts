@@ -114,7 +114,7 @@ export function onRunOf({
 
 export type Methods = readonly Method<MethodContext>[]
 
-export function method<const P extends readonly Param<unknown>[], R>(
+export function method<const P extends readonly Param<unknown>[] = readonly [], R = unknown>(
   declaration: Declaration<MethodContext, P, R>,
 ): Method<MethodContext> {
   return defineMethod(declaration)

@@ -11,6 +11,7 @@ import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, hash, hashOfBlock, list } from '../../rpc/primitives.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
@@ -68,8 +69,7 @@ async function modified(
   const before = last === undefined ? parentOf(chain, start) : start
   const [from, to] = [before.block.header.number, end.block.header.number]
   if (from < to) return differences(before.world, end.world)
-  const message = `end: expected a block after ${from}, got ${to}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalid('end', `a block after ${from}`, to)
 }
 
 function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord): BlockRecord {

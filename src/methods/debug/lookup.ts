@@ -111,7 +111,6 @@ export const debugLookupMethods: Methods = [
   method({
     name: 'debug_getBadBlocks',
     summary: 'Returns rejected blocks: always an empty list.',
-    params: [],
     result: list(badBlock),
     example: { params: [], result: [] },
     handle: () => [],
@@ -119,8 +118,6 @@ export const debugLookupMethods: Methods = [
   nullCommand({
     name: 'debug_freeOSMemory',
     summary: 'Runs the garbage collector; all requests wait for it.',
-    params: [],
-    example: { params: [], result: null },
     effects: 'node',
     handle: () => {
       collectGarbage()
@@ -129,7 +126,6 @@ export const debugLookupMethods: Methods = [
   method({
     name: 'debug_wireProtocolQueueSize',
     summary: 'Returns how many peer messages wait to be sent or handled.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
@@ -191,6 +187,5 @@ function collectGarbage(): void {
 }
 
 function beyondHead(number: bigint, head: bigint): DevchainError {
-  const message = `number: expected a block up to the newest, ${head}, got ${number}`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalid('number', `a block up to the newest, ${head}`, number)
 }

@@ -20,7 +20,7 @@ import {
   jsonNumber,
   nullable,
 } from '../../rpc/primitives.ts'
-import type { Encoder, Json, Schema } from '../../rpc/schema.ts'
+import { type Encoder, invalid, type Json, type Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
@@ -215,10 +215,7 @@ function storageMembers(account: Account): Json {
 
 /** Pads the given bytes to a key of 32 bytes. */
 function keyFrom(first: Uint8Array): Uint8Array {
-  if (first.length > 32) {
-    const message = `start: expected up to 32 bytes, got ${first.length}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
+  if (first.length > 32) throw invalid('start', 'up to 32 bytes', first.length)
   const key = new Uint8Array(32)
   key.set(first)
   return key

@@ -15,6 +15,7 @@ import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { data, hashOfBlock, hashOfTransaction } from '../../rpc/primitives.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
@@ -175,9 +176,7 @@ function* blocksAfter(
   end: BlockRecord,
 ): IterableIterator<BlockRecord> {
   const [from, to] = [start.block.header.number, end.block.header.number]
-  if (from >= to) {
-    throw new DevchainError('INVALID_PARAMS', `end: expected a block after ${from}, got ${to}`)
-  }
+  if (from >= to) throw invalid('end', `a block after ${from}`, to)
   for (const record of tree.canonical.filled(Number(from) + 1, Number(to))) {
     if (record.block.transactions.length > 0) yield record
   }

@@ -38,7 +38,6 @@ export const linkMethods: Methods = [
     name: 'devchain_forkInfo',
     summary:
       'Returns the forked network, its block and the number of upstream requests; null if not a fork.',
-    params: [],
     result: nullable(
       shape<Upstream>('fork', {
         chainId: field(quantityResult, ({ chainId }) => chainId),
@@ -72,7 +71,6 @@ export const linkMethods: Methods = [
     name: 'devchain_unlink',
     summary:
       'Disconnects all peers and refuses links until devchain_link; returns how many there were.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     effects: 'node',
@@ -82,8 +80,6 @@ export const linkMethods: Methods = [
   trueCommand({
     name: 'devchain_link',
     summary: 'Allows links to peers again after devchain_unlink.',
-    params: [],
-    example: { params: [], result: true },
     effects: 'node',
     tell: () => 'links made and taken again',
     handle: ({ peers }) => {

@@ -112,7 +112,6 @@ export const projectMethods: Methods = [
   method({
     name: 'devchain_gasReport',
     summary: 'Returns gas by function and deployment: calls, failed, min, average, median, max.',
-    params: [],
     result: gasRows,
     example: { params: [], result: [] },
     handle: async ({ project }) => (await project.gasReport()).rows,
@@ -120,9 +119,7 @@ export const projectMethods: Methods = [
   method({
     name: 'devchain_coverage',
     summary: "Returns the coverage of the project's sources: {lcov, files, warning}.",
-    params: [],
     result: coverageReport,
-    example: { params: [] },
     handle: async ({ project }) => await project.coverage(),
   }),
 ]

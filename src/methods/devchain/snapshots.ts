@@ -110,7 +110,6 @@ export const snapshotMethods: Methods = [
   method({
     name: 'devchain_snapshots',
     summary: 'Lists all snapshots, oldest first; those of evm_snapshot have no name.',
-    params: [],
     result: list(snapshotShape, 'snapshot'),
     example: { params: [], result: [] },
     handle: ({ chain }) => snapshotsOf(chain.state),

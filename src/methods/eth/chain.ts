@@ -21,7 +21,6 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_chainId',
     summary: 'Returns the chain id that transactions are signed for (EIP-155).',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x21' },
     tell: (_values, chainId) => String(Number(chainId)),
@@ -30,7 +29,6 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_protocolVersion',
     summary: 'Returns the version of the wire protocol.',
-    params: [],
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,
@@ -38,7 +36,6 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_syncing',
     summary: 'Returns the progress of a sync from peers; false if none runs.',
-    params: [],
     result: syncShape,
     example: { params: [], result: false },
     handle: ({ peers }) => peers.now?.syncing(),
@@ -46,7 +43,6 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_coinbase',
     summary: 'Returns the address that gets the fees of mined blocks.',
-    params: [],
     result: address,
     example: { params: [], result: `0x${'00'.repeat(20)}` },
     handle: ({ chain }) => chain.state.settings.coinbase,
@@ -54,7 +50,6 @@ export const chainMethods: Methods = [
   method({
     name: 'eth_mining',
     summary: 'Returns whether instant or interval mining is on.',
-    params: [],
     result: boolean,
     example: { params: [], result: true },
     handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
@@ -63,7 +58,6 @@ export const chainMethods: Methods = [
     name: 'eth_bridgeState',
     summary:
       'Returns the height of the best parent block seen by merged mining; 0 before the first.',
-    params: [],
     result: bridgeState,
     example: {
       params: [],
@@ -75,15 +69,12 @@ export const chainMethods: Methods = [
     name: 'eth_accounts',
     aliases: ['eth_requestAccounts'],
     summary: 'Returns the addresses that this node has keys for, locked ones included.',
-    params: [],
     result: list(address, 'account'),
-    example: { params: [] },
     handle: ({ chain }) => addresses(chain.state.accounts),
   }),
   method({
     name: 'eth_blockNumber',
     summary: 'Returns the number of the newest block.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => headOf(chain.state.tree).block.header.number,

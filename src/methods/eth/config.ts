@@ -44,13 +44,11 @@ export const configMethods: Methods = [
   method({
     name: 'eth_config',
     summary: 'Returns the fork configuration: current, next and last (EIP-7910).',
-    params: [],
     result: shape<ForkConfigs>('fork configurations', {
       current: field(forkConfig, ({ current }) => current),
       next: field(nullable(forkConfig), ({ next }) => next),
       last: field(nullable(forkConfig), ({ last }) => last),
     }),
-    example: { params: [] },
     handle: ({ chain }) => forkConfigsOf(chain.state),
   }),
   /** @see https://github.com/ethereum/execution-apis/pull/755 */
@@ -58,12 +56,10 @@ export const configMethods: Methods = [
     name: 'eth_capabilities',
     summary:
       'Returns which blocks have state, transactions, receipts, logs and proofs: all of them.',
-    params: [],
     result: shape<Block>('capabilities', {
       head: field(head, (block) => block),
       ...Object.fromEntries(KEPT.map((name) => [name, field(kept, (block) => block)])),
     }),
-    example: { params: [] },
     handle: ({ chain }) => headOf(chain.state.tree).block,
   }),
 ]

@@ -56,7 +56,6 @@ export const feeMethods: Methods = [
   method({
     name: 'eth_gasPrice',
     summary: 'Returns a gas price, in wei, with which a transaction is mined now.',
-    params: [],
     result: weiPerGas,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => gasPrice(chain.state),
@@ -64,7 +63,6 @@ export const feeMethods: Methods = [
   method({
     name: 'eth_maxPriorityFeePerGas',
     summary: 'Returns a tip per gas, in wei, with which a transaction is mined now.',
-    params: [],
     result: weiPerGas,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
@@ -72,7 +70,6 @@ export const feeMethods: Methods = [
   method({
     name: 'eth_baseFee',
     summary: 'Returns the base fee of the next block, in wei per gas.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     tell: (_values, baseFee) => fee(BigInt(String(baseFee))),
@@ -82,7 +79,6 @@ export const feeMethods: Methods = [
     name: 'eth_blobBaseFee',
     aliases: ['eth_blobGasPrice'],
     summary: 'Returns the price per blob gas at the head, in wei; 0 before cancun.',
-    params: [],
     result: weiPerGas,
     example: { params: [], result: '0x1' },
     handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),

@@ -74,7 +74,6 @@ export const filterMethods: Methods = [
   method({
     name: 'eth_newBlockFilter',
     summary: 'Creates a filter of new blocks for eth_getFilterChanges.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
     effects: 'node',
@@ -84,7 +83,6 @@ export const filterMethods: Methods = [
   method({
     name: 'eth_newPendingTransactionFilter',
     summary: 'Creates a filter of pending transactions for eth_getFilterChanges.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
     effects: 'node',

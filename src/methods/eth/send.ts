@@ -21,11 +21,7 @@ import { encodedAs, field, shape } from '../wire/encodeobject.ts'
 import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 
-const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = refined(
-  keyed('words by slot', quantity),
-  (words, path) =>
-    new Map([...words].map(([slot, word]) => [quantity.decode(slot, `${path}.${slot}`), word])),
-)
+const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = keyed('words by slot', quantity, quantity)
 
 /** The account's storage root, or values by slot. */
 const expectedStorage: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
@@ -35,11 +31,7 @@ const expectedStorage: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
     typeof value === 'string' ? hash.decode(value, path) : slotWords.decode(value, path),
 }
 
-const knownAccounts = refined(
-  keyed('known accounts', expectedStorage),
-  (accounts, path) =>
-    new Map([...accounts].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
-)
+const knownAccounts = keyed('known accounts', address, expectedStorage)
 
 /** @see https://eips.ethereum.org/EIPS/eip-7796 */
 const conditions: Decoder<Conditions> = refined(

@@ -20,9 +20,7 @@ const typedData: Decoder<TypedData> = {
     try {
       return parseTypedData(typeof value === 'string' ? JSON.parse(value) : value)
     } catch (error) {
-      if (error instanceof SyntaxError) {
-        throw invalid(path, 'typed data or its JSON text', value)
-      }
+      if (error instanceof SyntaxError) throw invalid(path, 'typed data or its JSON text', value)
       if (!(error instanceof DevchainError)) throw error
       throw new DevchainError(error.word, `${path}: ${error.message}`)
     }

@@ -27,14 +27,14 @@ import {
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, isPending } from '../wire/decodeblock.ts'
-import { keyed, refined } from '../wire/decodeobject.ts'
+import { keyed } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { field, mapOf, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 
-const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined(
-  keyed('storage slots', list(quantity)),
-  (slots, path) =>
-    new Map([...slots].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
+const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = keyed(
+  'storage slots',
+  address,
+  list(quantity),
 )
 
 const wordsByAccount = mapOf('storage values', list(hash))

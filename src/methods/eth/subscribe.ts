@@ -9,7 +9,7 @@ import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
-import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Json, type Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { type Selection, type Selector, syncChange } from '../common/subscriptions.ts'
@@ -72,8 +72,7 @@ const details: Decoder<Details> = {
 function hashesOf(value: unknown, path: string, notes?: Notes): ReadonlySet<Hash> {
   const { transactionHashes = [] } = receiptQuery.decode(value, path, notes)
   if (transactionHashes.length <= MAX_HASHES) return new Set(transactionHashes)
-  const message = `${path}.transactionHashes: expected at most ${MAX_HASHES}, got ${transactionHashes.length}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalid(`${path}.transactionHashes`, `at most ${MAX_HASHES}`, transactionHashes.length)
 }
 
 export const subscribeMethods: Methods = [
@@ -96,7 +95,7 @@ export const subscribeMethods: Methods = [
         sessionOf(session),
         chain,
         kind,
-        selectorOf(context, kind, given),
+        subscriptionSelector(context, kind, given),
       )
       if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
       return id
@@ -199,7 +198,7 @@ function selection(most: number, results: () => IterableIterator<Json | undefine
   return { most, results: { [Symbol.iterator]: results } }
 }
 
-function selectorOf(
+function subscriptionSelector(
   context: MethodContext,
   kind: (typeof KINDS)[number],
   { query, bodies, hashes }: Details,

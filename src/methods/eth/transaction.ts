@@ -118,7 +118,6 @@ export const transactionMethods: Methods = [
   method({
     name: 'eth_pendingTransactions',
     summary: "Returns the pending transactions of this node's own accounts.",
-    params: [],
     result: list(waiting, 'transaction'),
     example: { params: [], result: [] },
     handle: (context) => {

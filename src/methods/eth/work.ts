@@ -34,9 +34,7 @@ export const workMethods: Methods = [
   method({
     name: 'eth_getWork',
     summary: 'Returns Ethash work for the next block: hash to seal, seed hash, target.',
-    params: [],
     result: workResult,
-    example: { params: [] },
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
   }),
@@ -64,7 +62,6 @@ export const workMethods: Methods = [
   method({
     name: 'eth_hashrate',
     summary: 'Returns the hashes per second that miners reported in the last minute.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ getWork }) => getWork.hashrate(),
@@ -73,7 +70,6 @@ export const workMethods: Methods = [
     name: 'eth_netHashrate',
     summary:
       "Returns the network's hashes per second: the difficulty of the last hour's blocks by 3600.",
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => hashrateOf(chain.state.tree),

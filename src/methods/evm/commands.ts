@@ -63,7 +63,6 @@ export const evmMethods: Methods = [
     name: 'evm_snapshot',
     aliases: ['anvil_snapshot', 'hardhat_snapshot'],
     summary: 'Takes a snapshot in constant time and returns its id for evm_revert.',
-    params: [],
     result: quantityResult,
     example: { params: [], result: '0x1' },
     effects: 'chain',
@@ -86,8 +85,6 @@ export const evmMethods: Methods = [
   nullCommand({
     name: 'evm_reset',
     summary: 'Goes back to genesis; forgets snapshots, pool and imported keys.',
-    params: [],
-    example: { params: [], result: null },
     effects: 'reset',
     handle: async ({ chain, peers }) => {
       requireUnlinked({ peers }, 'reset the chain')
@@ -110,16 +107,12 @@ export const evmMethods: Methods = [
   nullCommand({
     name: 'evm_startMining',
     summary: 'Resumes instant or interval mining and mines pending transactions.',
-    params: [],
-    example: { params: [], result: null },
     ...resuming,
   }),
   nullCommand({
     name: 'evm_stopMining',
     summary:
       'Stops instant and interval mining; transactions wait for evm_mine or evm_startMining.',
-    params: [],
-    example: { params: [], result: null },
     ...stopping,
   }),
   command({

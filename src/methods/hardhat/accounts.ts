@@ -12,15 +12,13 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { param } from '../../rpc/method.ts'
 import { address, data, quantity } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { command, edit, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
-
-/** A storage slot or value: 32 bytes or any QUANTITY, as an integer. */
-const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
+import { word } from '../wire/decodeoverrides.ts'
 
 /** Whether there was something to stop; null where the profile's node does not say. */
 const ended: Encoder<boolean | null> = {
@@ -60,10 +58,7 @@ export const hardhatAccountMethods: Methods = [
     example: { params: [STRANGER, '0x9'], result: null },
     tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
     handle: async ({ chain }, account, nonce) => {
-      if (nonce > MAX_UINT64) {
-        const message = `nonce: expected at most ${MAX_UINT64} (EIP-2681), got ${nonce}`
-        throw new DevchainError('INVALID_PARAMS', message)
-      }
+      if (nonce > MAX_UINT64) throw invalid('nonce', `at most ${MAX_UINT64} (EIP-2681)`, nonce)
       await chain.update((state) => {
         checkNonceChange(state, account, nonce)
         return editAccount(state, account, (before) => ({ ...before, nonce }))

@@ -128,7 +128,6 @@ export const hardhatChainMethods: Methods = [
     aliases: ['anvil_metadata'],
     summary:
       'Returns the client version, the chain and its head; instanceId changes with each reset.',
-    params: [],
     result: shape<Metadata>('metadata', {
       clientVersion: field(text, ({ clientVersion }) => clientVersion),
       chainId: field(plainInteger, ({ state }) => state.config.chainId),
@@ -138,7 +137,6 @@ export const hardhatChainMethods: Methods = [
       snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
       forkedNetwork: fieldIfAny(forkedNetwork, ({ state }) => state.config.upstream),
     }),
-    example: { params: [] },
     handle: (context) => {
       const { chain } = context
       const { state } = chain
@@ -156,7 +154,6 @@ export const hardhatChainMethods: Methods = [
       'Starts over, as a fork of a network if one is given; forgets snapshots, pool and imported keys.',
     // a URL may contain a key
     params: [secret(optional('options', resetOptions))],
-    example: { params: [], result: null },
     effects: 'reset',
     handle: async ({ chain, peers, forking }, order) => {
       requireUnlinked({ peers }, 'reset the chain')

@@ -27,7 +27,6 @@ export const hardhatMiningMethods: Methods = [
     name: 'hardhat_getAutomine',
     aliases: ['anvil_getAutomine'],
     summary: 'Returns whether instant mining is on.',
-    params: [],
     result: boolean,
     example: { params: [], result: true },
     handle: ({ chain }) => isInstant(chain.state.mining),

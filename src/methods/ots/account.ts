@@ -2,7 +2,6 @@
 // everywhere; where serving nodes differ (logs in receipts, `value` null in calls that move none), the
 // shorter form is used, as the explorer requests whole receipts when it needs them.
 
-import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
@@ -14,6 +13,7 @@ import { belowNumber } from '../../node/ledger/upstream.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
@@ -68,15 +68,13 @@ function toldOf({ state }: Chain, places: readonly TransactionPlace[]): SearchPa
 
 function sizeOf(size: number): number {
   if (size > 0 && size <= MAX_SIZE) return size
-  const message = `size: expected 1 to ${MAX_SIZE} transactions a page, got ${size}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalid('size', `1 to ${MAX_SIZE} transactions a page`, size)
 }
 
 export const otsAccountMethods: Methods = [
   method({
     name: 'ots_getApiLevel',
     summary: 'Returns the supported level of the Otterscan API, as a JSON number.',
-    params: [],
     result: plainInteger,
     example: { params: [], result: LEVEL },
     handle: () => BigInt(LEVEL),

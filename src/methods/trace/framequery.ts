@@ -1,10 +1,9 @@
 // The filter of trace_filter: which frames of which blocks.
-import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { address, enumeration, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 
@@ -41,10 +40,7 @@ const known = members('trace filter', {
  */
 export const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
   const { count = MAX_COUNT } = given
-  if (count > MAX_COUNT) {
-    const message = `${path}.count: expected at most ${MAX_COUNT} frames, got ${count}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
+  if (count > MAX_COUNT) throw invalid(`${path}.count`, `at most ${MAX_COUNT} frames`, count)
   return {
     fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
     toBlock: given.toBlock ?? latest,

@@ -4,7 +4,6 @@
 // checks each frame's own sender and receiver. As every frame, the outermost has the gas left when it
 // began and the gas it used itself: without intrinsic gas, and before refunds.
 
-import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { type FlatFrame, flatten } from '../../evm/tracers/flat.ts'
@@ -15,7 +14,7 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { param } from '../../rpc/method.ts'
 import { hashOfTransaction, list, quantityNumber } from '../../rpc/primitives.ts'
-import { type Json, remark } from '../../rpc/schema.ts'
+import { invalid, type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { newWork, recordBlock, recordTransaction, type Work } from '../tracing/recording.ts'
@@ -195,6 +194,5 @@ async function rangeOf(
   }
   const [from, to] = [await numberOf(fromBlock), await numberOf(toBlock)]
   if (from <= to) return { from, to: to < head ? to : head }
-  const message = `fromBlock: expected a block up to toBlock, ${to}, got ${from}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalid('fromBlock', `a block up to toBlock, ${to}`, from)
 }

@@ -40,7 +40,7 @@ const EXAMPLE_ID = '0x9c46e6bb6e6c8d4e9b3c1a1b6d4cb7e2ed6ebd6d9a4d0a5d1f4c5a4d3b
 
 /** An app's requested capabilities. None are supported, so all must be optional. */
 const noCapabilities: Decoder<undefined> = refined(
-  keyed('capabilities', anything),
+  keyed('capabilities', text, anything),
   (capabilities, path) => {
     for (const [name, value] of capabilities) {
       if (isOptional(value)) continue

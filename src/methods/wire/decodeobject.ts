@@ -61,16 +61,20 @@ export function refined<T, V>(
 }
 
 /** An object with data as keys; only the size of the request limits it. */
-export function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string, T>> {
+export function keyed<K, T>(
+  name: string,
+  key: Decoder<K>,
+  member: Decoder<T>,
+): Decoder<ReadonlyMap<K, T>> {
   return {
     name,
     json: { title: name, type: 'object', additionalProperties: member.json },
     decode: (value, path, notes) =>
       new Map(
-        entriesOf(value, path, name).map(([key, part]) => [
-          key,
-          member.decode(part, `${path}.${key}`, notes),
-        ]),
+        entriesOf(value, path, name).map(([text, part]) => {
+          const decoded = member.decode(part, `${path}.${text}`, notes)
+          return [key.decode(text, `${path}.${text}`), decoded]
+        }),
       ),
   }
 }

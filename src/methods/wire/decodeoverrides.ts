@@ -7,13 +7,9 @@ import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { keyed, members, refined } from './decodeobject.ts'
 
 /** A storage slot or value: QUANTITY or 32 bytes, as an integer. */
-const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
+export const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
 
-const slots: Decoder<ReadonlyMap<bigint, bigint>> = refined(
-  keyed('storage slots', word),
-  (values, path) =>
-    new Map([...values].map(([key, value]) => [word.decode(key, `${path}.${key}`), value])),
-)
+const slots: Decoder<ReadonlyMap<bigint, bigint>> = keyed('storage slots', word, word)
 
 const accountOverride: Decoder<AccountOverride> = members('account override', {
   balance: quantity,
@@ -25,17 +21,13 @@ const accountOverride: Decoder<AccountOverride> = members('account override', {
 })
 
 /** geth's state override set, by address. */
-export const stateOverrides: Decoder<StateOverrides> = refined(
-  keyed('state overrides', accountOverride),
-  (accounts, path) =>
-    new Map([...accounts].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
+export const stateOverrides: Decoder<StateOverrides> = keyed(
+  'state overrides',
+  address,
+  accountOverride,
 )
 
-const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = refined(
-  keyed('block hashes', hash),
-  (hashes, path) =>
-    new Map([...hashes].map(([key, value]) => [quantity.decode(key, `${path}.${key}`), value])),
-)
+const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = keyed('block hashes', quantity, hash)
 
 /** 32 bytes; some clients write them as a number. */
 const randomness: Decoder<Hash> = refined(quantity, wordFromBigint)
