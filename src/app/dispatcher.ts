@@ -7,7 +7,7 @@ import { firstMethods } from '../methods/first.ts'
 import { explaining } from '../methods/tracing/explain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import { createDispatcher, type Dispatcher } from '../rpc/dispatch.ts'
+import { Dispatcher } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import { moduleOf } from '../rpc/registry.ts'
 
@@ -25,7 +25,7 @@ export async function openDispatcher(
   const namesAll = disable.length + alias.length > 0
   const methods = namesAll ? await loadMethods() : firstMethods
   if (namesAll) checkNames(settings, methods)
-  return createDispatcher<MethodContext>({
+  return new Dispatcher<MethodContext>({
     methods,
     loadAll: namesAll ? undefined : loadMethods,
     disabled: disable,

@@ -81,20 +81,6 @@ export interface Reach<C> {
   ) => MaybePromise<T>
 }
 
-export interface Dispatcher<C> {
-  readonly registry: ReadonlyMap<string, Method<C>>
-  /**
-   * Handles a request or a batch; synchronous if the method is. Undefined if there is no reply. Never throws or
-   * rejects. A single reply may be too long for a string.
-   */
-  readonly dispatch: (context: C, message: string | Uint8Array) => MaybePromise<Reply>
-  /**
-   * Calls a method without JSON text.
-   * @throws {RpcError} the error that a client over the wire would get
-   */
-  readonly request: (context: C, method: string, params?: unknown) => Promise<Json>
-}
-
 interface Failure {
   readonly error: ErrorObject
   readonly thrown: unknown
@@ -115,278 +101,230 @@ export type Reply = string | JsonText | undefined
 
 type Answer = { readonly result: Json | JsonText } | Failure
 
-interface DispatcherState<C> extends Omit<DispatcherOptions<C>, 'limits'> {
-  readonly registry: Registry<C>
-  /** Undefined when all are loaded. */
-  readonly complete: () => Promise<void> | undefined
-  readonly limits: WireLimits
-  readonly reportBug: (error: unknown) => void
-}
+export class Dispatcher<C> {
+  readonly #options: DispatcherOptions<C>
+  readonly #registry: Registry<C>
+  readonly #limits: WireLimits
+  #isComplete: boolean
+  #loading: Promise<void> | undefined
 
-export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
-  const registry = createRegistry(options)
-  const reportBug = bugReporter(options.onBug)
-  const state: DispatcherState<C> = {
-    ...options,
-    registry,
-    complete: completer(options, registry, reportBug),
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    reportBug,
+  constructor(options: DispatcherOptions<C>) {
+    this.#options = options
+    this.#registry = createRegistry(options)
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#isComplete = options.loadAll === undefined
   }
-  return {
-    registry: state.registry.methods,
-    dispatch: (context, message) => {
-      const refused = (error: unknown): MaybePromise<string> =>
-        refuse(state, context, null, error, message)
-      try {
-        const value = parseMessage(message, state.limits)
-        if (!Array.isArray(value)) {
-          const replied = reply(state, context, value)
-          return isPromise(replied) ? replied.catch(refused) : replied
-        }
-        checkBatch(value, state.limits.batch)
-        return replyToAll(state, context, value).catch(refused)
-      } catch (error) {
-        return refused(error)
-      }
-    },
-    request: (context, name, given) => request(state, context, name, given),
-  }
-}
 
-/** Adds all methods to the registry on the first lookup of a missing name. */
-function completer<C>(
-  options: DispatcherOptions<C>,
-  { methods }: Registry<C>,
-  reportBug: DispatcherState<C>['reportBug'],
-): DispatcherState<C>['complete'] {
-  const { loadAll } = options
-  const known = methods as Map<string, Method<C>>
-  let loading: Promise<void> | undefined
-  let isComplete = loadAll === undefined
-  const load = async (): Promise<void> => {
+  get registry(): ReadonlyMap<string, Method<C>> {
+    return this.#registry.methods
+  }
+
+  /**
+   * Handles a request or a batch; synchronous if the method is. Undefined if there is no reply. Never throws or
+   * rejects. A single reply may be too long for a string.
+   */
+  dispatch(context: C, message: string | Uint8Array): MaybePromise<Reply> {
+    const refused = (error: unknown): MaybePromise<string> =>
+      this.#refuse(context, null, error, message)
     try {
-      const all = createRegistry({ ...options, methods: (await loadAll?.()) ?? [] })
+      const value = parseMessage(message, this.#limits)
+      if (!Array.isArray(value)) {
+        const replied = this.#reply(context, value)
+        return isPromise(replied) ? replied.catch(refused) : replied
+      }
+      checkBatch(value, this.#limits.batch)
+      return this.#replyToAll(context, value).catch(refused)
+    } catch (error) {
+      return refused(error)
+    }
+  }
+
+  /**
+   * Calls a method without JSON text, with the same checks as over the wire.
+   * @throws {RpcError} the error that a client over the wire would get
+   */
+  async request(context: C, name: string, given?: unknown): Promise<Json> {
+    let asked: WireRequest
+    try {
+      asked = readRequest({ id: null, method: name, params: given })
+    } catch (error) {
+      throw new RpcError(errorObjectOf(error, this.#reportBug))
+    }
+    const answered = await this.#answer(context, asked.method, asked.params)
+    if ('error' in answered) throw new RpcError(answered.error)
+    const { result } = answered
+    if (!(result instanceof JsonText)) return result
+    if (result.value !== undefined) return result.value()
+    try {
+      return JSON.parse(await result.text(this.#limits.replies)) as Json
+    } catch (error) {
+      throw new RpcError(this.#failed(context, error).error)
+    }
+  }
+
+  /** Loads all methods on the first lookup of a missing name; undefined when all are there. */
+  #complete(): Promise<void> | undefined {
+    if (this.#isComplete) return undefined
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+
+  async #load(): Promise<void> {
+    const known = this.#registry.methods as Map<string, Method<C>>
+    try {
+      const methods = (await this.#options.loadAll?.()) ?? []
+      const all = createRegistry({ ...this.#options, methods })
       known.clear()
       for (const [name, method] of all.methods) known.set(name, method)
     } catch (error) {
-      reportBug(error)
+      this.#reportBug(error)
     }
-    isComplete = true
+    this.#isComplete = true
   }
-  return () => {
-    if (isComplete) return undefined
-    loading ??= load()
-    return loading
+
+  #failed(context: C, error: unknown, method = UNREADABLE, cause?: SourceCause): Failure {
+    const { describe } = this.#options
+    const described =
+      error instanceof DevchainError ? describe?.(error, context, method, cause) : undefined
+    return { error: described ?? errorObjectOf(error, this.#reportBug), thrown: error }
   }
-}
 
-function failed<C>(
-  { describe, reportBug }: DispatcherState<C>,
-  context: C,
-  error: unknown,
-  method = UNREADABLE,
-  cause?: SourceCause,
-): Failure {
-  const described =
-    error instanceof DevchainError ? describe?.(error, context, method, cause) : undefined
-  return { error: described ?? errorObjectOf(error, reportBug), thrown: error }
-}
-
-function report<C>(state: DispatcherState<C>, context: C, call: Call, answered: Answer): Answer {
-  const { observe, reportBug } = state
-  if (observe === undefined) return answered
-  const { method: name, params, beganMs, notes } = call
-  const isFailure = 'error' in answered
-  try {
-    const method = state.registry.methods.get(name)
-    const whole: CallReport = {
-      method: name,
-      params: params as Json,
-      durationMs: performance.now() - beganMs,
-      result: isFailure ? undefined : shownResult(answered.result),
-      error: isFailure ? answered.error : undefined,
-      notes,
-    }
-    observe(shownReport(state.registry, method, whole), context, {
-      method,
-      told: method && toldOf(method, context, whole),
-      thrown: isFailure ? answered.thrown : undefined,
-    })
-  } catch (bug) {
-    reportBug(bug)
-  }
-  return answered
-}
-
-/** Synchronous where the method is: small calls need no promise. */
-function answer<C>(
-  state: DispatcherState<C>,
-  context: C,
-  name: string,
-  params: Params,
-): MaybePromise<Answer> {
-  const { registry, observe } = state
-  const beganMs = observe === undefined ? 0 : performance.now()
-  const call = { method: name, params, beganMs, notes: [] }
-  try {
-    const method = registry.methods.get(name)
-    if (method === undefined) {
-      const completed = state.complete()
-      if (completed === undefined) throw unknownMethod(name, registry)
-      return completed.then(() => answer(state, context, name, params))
-    }
-    const running = run(state, method, context, call)
-    if (!isPromise(running)) return report(state, context, call, { result: running })
-    const end = state.begin?.(name, context)
-    return running.then(
-      (result) => {
-        end?.()
-        return report(state, context, call, { result })
-      },
-      (error: unknown) => {
-        return whenThere(explained(state, context, call, error), (answered) => {
-          end?.()
-          return answered
-        })
-      },
-    )
-  } catch (error) {
-    return explained(state, context, call, error)
-  }
-}
-
-/** Adds the source location to an error, if known. */
-function explained<C>(
-  state: DispatcherState<C>,
-  context: C,
-  call: Call,
-  error: unknown,
-): MaybePromise<Answer> {
-  const answered = (known?: SourceExplanation): Answer => {
-    const failure = failed(state, context, error, call.method, known?.cause)
-    const whole = known && { ...failure, error: { ...failure.error, solidityStack: known.lines } }
-    return report(state, context, call, whole ?? failure)
-  }
-  const explaining = state.explain?.(error, context)
-  return explaining === undefined ? answered() : explaining.then(answered)
-}
-
-function reply<C>(state: DispatcherState<C>, context: C, value: unknown): MaybePromise<Reply> {
-  let asked: WireRequest
-  try {
-    asked = readRequest(value)
-  } catch (error) {
-    return refuse(state, context, idOf(value), error, value)
-  }
-  const { id, method, params } = asked
-  return whenThere(answer(state, context, method, params), (each) =>
-    write(state, context, id, each),
-  )
-}
-
-/** Replies to a malformed request. The error may quote it; the log must not quote secrets. */
-function refuse<C>(
-  state: DispatcherState<C>,
-  context: C,
-  id: RequestId,
-  error: unknown,
-  asked: unknown,
-): MaybePromise<string> {
-  const refusal = failed(state, context, error)
-  const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
-  // which methods have secrets is known only once all are loaded
-  return whenThere(state.complete(), () => {
-    const isObserved = state.observe !== undefined
-    const isSecret = isObserved && namesSecretMethod(state.registry.methods, asked)
-    const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
-    report(state, context, call, told)
-    return writeError(id, refusal.error)
-  })
-}
-
-function write<C>(
-  state: DispatcherState<C>,
-  context: C,
-  id: RequestId | undefined,
-  answered: Answer,
-): Reply {
-  if (id === undefined) return undefined
-  try {
-    return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
-  } catch (error) {
-    // a result that is not valid JSON
-    return writeError(id, failed(state, context, error).error)
-  }
-}
-
-async function replyToAll<C>(
-  state: DispatcherState<C>,
-  context: C,
-  batch: readonly unknown[],
-): Promise<string | undefined> {
-  const limit = state.limits.replies
-  let replies = ''
-  const reads = state.reach?.(context) === undefined ? undefined : state.registry
-  const replyAt = inTurn(batch, reads, (value) => reply(state, context, value))
-  for (const [at, value] of batch.entries()) {
-    const id = idOf(value)
-    if (replies.length > limit && id !== null) {
-      replies += `,${writeError(id, failed(state, context, tooMuch(limit)).error)}`
-      continue
-    }
-    const given = replyAt(at)
-    const text = isPromise(given) ? await given : given
-    if (text === undefined) continue
-    replies += `,${typeof text === 'string' ? text : await short(state, context, id, text)}`
-  }
-  return replies === '' ? undefined : `[${replies.slice(1)}]`
-}
-
-/** A reply in a batch must fit one string. */
-async function short<C>(
-  state: DispatcherState<C>,
-  context: C,
-  id: RequestId,
-  text: JsonText,
-): Promise<string> {
-  try {
-    return await text.text(state.limits.replies)
-  } catch (error) {
-    return writeError(id, failed(state, context, error).error)
-  }
-}
-
-/** An in-process call, with the same checks as calls over the wire. */
-async function request<C>(
-  state: DispatcherState<C>,
-  context: C,
-  name: string,
-  given: unknown,
-): Promise<Json> {
-  let asked: WireRequest
-  try {
-    asked = readRequest({ id: null, method: name, params: given })
-  } catch (error) {
-    throw new RpcError(errorObjectOf(error, state.reportBug))
-  }
-  const answered = await answer(state, context, asked.method, asked.params)
-  if ('error' in answered) throw new RpcError(answered.error)
-  const { result } = answered
-  if (!(result instanceof JsonText)) return result
-  if (result.value !== undefined) return result.value()
-  try {
-    return JSON.parse(await result.text(state.limits.replies)) as Json
-  } catch (error) {
-    throw new RpcError(failed(state, context, error).error)
-  }
-}
-
-/** An exception in the bug handler must not lose the reply. */
-function bugReporter(onBug: (error: unknown) => void): (error: unknown) => void {
-  return (error) => {
+  #report(context: C, call: Call, answered: Answer): Answer {
+    const { observe } = this.#options
+    if (observe === undefined) return answered
+    const { method: name, params, beganMs, notes } = call
+    const isFailure = 'error' in answered
     try {
-      onBug(error)
+      const method = this.registry.get(name)
+      const whole: CallReport = {
+        method: name,
+        params: params as Json,
+        durationMs: performance.now() - beganMs,
+        result: isFailure ? undefined : shownResult(answered.result),
+        error: isFailure ? answered.error : undefined,
+        notes,
+      }
+      observe(shownReport(this.#registry, method, whole), context, {
+        method,
+        told: method && toldOf(method, context, whole),
+        thrown: isFailure ? answered.thrown : undefined,
+      })
+    } catch (bug) {
+      this.#reportBug(bug)
+    }
+    return answered
+  }
+
+  /** Synchronous where the method is: small calls need no promise. */
+  #answer(context: C, name: string, params: Params): MaybePromise<Answer> {
+    const beganMs = this.#options.observe === undefined ? 0 : performance.now()
+    const call = { method: name, params, beganMs, notes: [] }
+    try {
+      const method = this.registry.get(name)
+      if (method === undefined) {
+        const completed = this.#complete()
+        if (completed === undefined) throw unknownMethod(name, this.#registry)
+        return completed.then(() => this.#answer(context, name, params))
+      }
+      const running = run(this.#options, method, context, call)
+      if (!isPromise(running)) return this.#report(context, call, { result: running })
+      const end = this.#options.begin?.(name, context)
+      return running.then(
+        (result) => {
+          end?.()
+          return this.#report(context, call, { result })
+        },
+        (error: unknown) =>
+          whenThere(this.#explained(context, call, error), (answered) => {
+            end?.()
+            return answered
+          }),
+      )
+    } catch (error) {
+      return this.#explained(context, call, error)
+    }
+  }
+
+  /** Adds the source location to an error, if known. */
+  #explained(context: C, call: Call, error: unknown): MaybePromise<Answer> {
+    const answered = (known?: SourceExplanation): Answer => {
+      const failure = this.#failed(context, error, call.method, known?.cause)
+      const whole = known && { ...failure, error: { ...failure.error, solidityStack: known.lines } }
+      return this.#report(context, call, whole ?? failure)
+    }
+    const explaining = this.#options.explain?.(error, context)
+    return explaining === undefined ? answered() : explaining.then(answered)
+  }
+
+  #reply(context: C, value: unknown): MaybePromise<Reply> {
+    let asked: WireRequest
+    try {
+      asked = readRequest(value)
+    } catch (error) {
+      return this.#refuse(context, idOf(value), error, value)
+    }
+    const { id, method, params } = asked
+    return whenThere(this.#answer(context, method, params), (each) =>
+      this.#write(context, id, each),
+    )
+  }
+
+  /** Replies to a malformed request. The error may quote it; the log must not quote secrets. */
+  #refuse(context: C, id: RequestId, error: unknown, asked: unknown): MaybePromise<string> {
+    const refusal = this.#failed(context, error)
+    const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
+    // which methods have secrets is known only once all are loaded
+    return whenThere(this.#complete(), () => {
+      const isObserved = this.#options.observe !== undefined
+      const isSecret = isObserved && namesSecretMethod(this.registry, asked)
+      const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
+      this.#report(context, call, told)
+      return writeError(id, refusal.error)
+    })
+  }
+
+  #write(context: C, id: RequestId | undefined, answered: Answer): Reply {
+    if (id === undefined) return undefined
+    try {
+      return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
+    } catch (error) {
+      // a result that is not valid JSON
+      return writeError(id, this.#failed(context, error).error)
+    }
+  }
+
+  async #replyToAll(context: C, batch: readonly unknown[]): Promise<string | undefined> {
+    const limit = this.#limits.replies
+    let replies = ''
+    const reads = this.#options.reach?.(context) === undefined ? undefined : this.#registry
+    const replyAt = inTurn(batch, reads, (value) => this.#reply(context, value))
+    for (const [at, value] of batch.entries()) {
+      const id = idOf(value)
+      if (replies.length > limit && id !== null) {
+        replies += `,${writeError(id, this.#failed(context, tooMuch(limit)).error)}`
+        continue
+      }
+      const given = replyAt(at)
+      const text = isPromise(given) ? await given : given
+      if (text === undefined) continue
+      replies += `,${typeof text === 'string' ? text : await this.#short(context, id, text)}`
+    }
+    return replies === '' ? undefined : `[${replies.slice(1)}]`
+  }
+
+  /** A reply in a batch must fit one string. */
+  async #short(context: C, id: RequestId, text: JsonText): Promise<string> {
+    try {
+      return await text.text(this.#limits.replies)
+    } catch (error) {
+      return writeError(id, this.#failed(context, error).error)
+    }
+  }
+
+  /** An exception in the bug handler must not lose the reply. */
+  readonly #reportBug = (error: unknown): void => {
+    try {
+      this.#options.onBug(error)
     } catch (second) {
       process.emitWarning(`a bug could not be reported: ${String(second)}; it was ${String(error)}`)
     }
@@ -394,7 +332,7 @@ function bugReporter(onBug: (error: unknown) => void): (error: unknown) => void 
 }
 
 function run<C>(
-  { adapt, reach }: DispatcherState<C>,
+  { adapt, reach }: DispatcherOptions<C>,
   method: Method<C>,
   context: C,
   { method: name, params, notes }: Call,

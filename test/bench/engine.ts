@@ -5,7 +5,7 @@ import type { CallJob, Jobs } from '../../src/evm/executor.ts'
 import { createHotCode } from '../../src/evm/fast/compiler/hotcode.ts'
 import { createFastMachine } from '../../src/evm/fast/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
-import { createDispatcher } from '../../src/rpc/dispatch.ts'
+import { Dispatcher } from '../../src/rpc/dispatch.ts'
 import { defineMethod, param } from '../../src/rpc/method.ts'
 import { quantity } from '../../src/rpc/primitives.ts'
 import { engineOf } from '../support/evm/engines.ts'
@@ -109,7 +109,7 @@ async function* dispatchFigures(): AsyncIterableIterator<Figure> {
     example: { params: ['0x1'], result: '0x1' },
     handle: (_: undefined, value) => value,
   })
-  const dispatcher = createDispatcher<undefined>({ methods: [echo], onBug: fail })
+  const dispatcher = new Dispatcher<undefined>({ methods: [echo], onBug: fail })
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'test_echo', params: ['0x10'] })
   yield {
     name: 'call of a method, from text to text',

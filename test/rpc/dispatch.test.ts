@@ -309,7 +309,7 @@ describe('the observer', () => {
 describe('a request of this process', () => {
   test('is answered and refused as one over the wire', async () => {
     await using server = await startTestServer()
-    const { request } = server.dispatcher
+    const request = server.dispatcher.request.bind(server.dispatcher)
     const context = ownContext(server)
     expect(await request(context, 'test_add', ['0x1'])).toBe('0x2')
     expect(await request(context, 'test_add', { a: 1 })).toBe('0x2')

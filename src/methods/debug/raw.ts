@@ -89,18 +89,14 @@ export const debugRawMethods: Methods = [
 async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
   const touched = new Map<Address, Set<bigint>>()
   const hashes = recordBlockHashes(record.block.header.number)
-  await recordBlock(context.chain, record, {
-    work: newWork(context),
-    recorder: ({ target }) => {
-      const touches = touchRecorder(target)
-      const write = async (): Promise<void> => {
-        for (const [address, slots] of touches.touched) {
-          touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
-        }
+  await recordBlock(context.chain, record, newWork(context), ({ target }) => {
+    const touches = touchRecorder(target)
+    const write = async (): Promise<void> => {
+      for (const [address, slots] of touches.touched) {
+        touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
       }
-      return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }
-    },
-    each: (recording, run) => recording.write(run),
+    }
+    return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }
   })
   return { touched, oldest: hashes.oldest() }
 }

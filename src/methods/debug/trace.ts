@@ -27,10 +27,9 @@ import {
 import {
   minedPlace,
   newWork,
-  recordBlock,
+  recordList,
   recordRun,
   recordTransaction,
-  type Work,
 } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference, byHash } from '../wire/decodeblock.ts'
@@ -117,33 +116,23 @@ async function traceBlock(
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
   }
   const work = newWork(context)
-  await writeTraces(context, work, record, recorder)
+  await recordList(context.chain, record, work, withHash(recorder))
   return work.writer.end()
 }
 
-/** Writes the traces of a block's transactions as a list. */
-async function writeTraces(
-  { chain }: MethodContext,
-  work: Work,
-  record: BlockRecord,
-  recorder: Recorder,
-): Promise<void> {
-  const { writer } = work
-  writer.write('[')
-  await recordBlock(chain, record, {
-    work,
-    // output at the recording's begin is part of its entry
-    recorder: (stage) => {
-      const { index, transactionHash } = stage.place ?? { index: 0, transactionHash: '' }
-      writer.write(`${index === 0 ? '' : ','}{"txHash":"${transactionHash}","result":`)
-      return recorder(stage)
-    },
-    each: async (recording, run) => {
-      await recording.write(run)
-      writer.write('}')
-    },
-  })
-  writer.write(']')
+/** As a list entry: `{txHash, result}`. */
+function withHash(recorder: Recorder): Recorder {
+  return (stage) => {
+    stage.writer.write(`{"txHash":"${stage.place?.transactionHash}","result":`)
+    const { tracer, write } = recorder(stage)
+    return {
+      tracer,
+      write: async (run) => {
+        await write(run)
+        stage.writer.write('}')
+      },
+    }
+  }
 }
 
 async function traceBlocks(
@@ -161,7 +150,7 @@ async function traceBlocks(
     const { header, hash: blockHash } = record.block
     const number = quantityFromBigint(header.number)
     writer.write(`${separator}{"block":"${number}","hash":"${blockHash}","traces":`)
-    await writeTraces(context, work, record, recorder)
+    await recordList(context.chain, record, work, withHash(recorder))
     writer.write('}')
     separator = ','
   }

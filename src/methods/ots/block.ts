@@ -102,10 +102,7 @@ const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STAT
  * A transaction's transfers, destructions and creations in order, without those in
  * failed frames.
  */
-export async function operationsOf(
-  context: MethodContext,
-  hash: Hash,
-): Promise<InternalOperation[]> {
+async function operationsOf(context: MethodContext, hash: Hash): Promise<InternalOperation[]> {
   const top = await framesOf(context, minedPlace(context.chain, hash))
   const operations: InternalOperation[] = []
   const visit = (frame: CallFrame, depth: number): void => {
@@ -120,7 +117,7 @@ export async function operationsOf(
 }
 
 /** All calls of a transaction, in execution order. */
-export async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
+async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
   const top = await framesOf(context, minedPlace(context.chain, hash))
   const calls: TracedCall[] = []
   const visit = (frame: CallFrame, depth: number): void => {

@@ -119,8 +119,7 @@ async function eachTree(
   work: Work,
   take: TakeFrames,
 ): Promise<void> {
-  const each: Parameters<typeof recordBlock>[2]['each'] = (recording, run) => recording.write(run)
-  await recordBlock(chain, record, { work, recorder: treeRecorder(take), each })
+  await recordBlock(chain, record, work, treeRecorder(take))
 }
 
 /** The frame at a position in a transaction's tree. */

@@ -8,7 +8,7 @@ import { hashOfTransaction } from '../../rpc/primitives.ts'
 import { type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { parts, replayRecorder } from '../tracing/parts.ts'
-import { minedPlace, newWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
+import { minedPlace, newWork, recordList, recordTransaction } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../wire/traces/encodetrace.ts'
 
 /** `{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}`: alloy's TransactionOpcodeGas (rpc-types-trace). */
-export const opcodeGasRecorder: Recorder = ({ writer, place }) => {
+const opcodeGasRecorder: Recorder = ({ writer, place }) => {
   const { tracer, byOpcode } = recordOpcodeGas()
   return {
     tracer,
@@ -59,17 +59,7 @@ export const traceReplayMethods: Methods = [
     handle: async (context, reference, wanted) => {
       const record = await recordAt(context.chain, reference, context.caller.isWaiting)
       const work = newWork(context)
-      const recorder = replayRecorder(wanted, true)
-      work.writer.write('[')
-      await recordBlock(context.chain, record, {
-        work,
-        recorder: (stage) => {
-          if (stage.place?.index !== 0) work.writer.write(',')
-          return recorder(stage)
-        },
-        each: (recording, run) => recording.write(run),
-      })
-      work.writer.write(']')
+      await recordList(context.chain, record, work, replayRecorder(wanted, true))
       return work.writer.end()
     },
   }),
@@ -98,18 +88,9 @@ export const traceReplayMethods: Methods = [
       const { header, hash: blockHash } = record.block
       const work = newWork(context)
       const { writer } = work
-      let separator = ''
-      writer.write(`{"blockHash":"${blockHash}","blockNumber":${header.number},"transactions":[`)
-      await recordBlock(context.chain, record, {
-        work,
-        recorder: opcodeGasRecorder,
-        each: async (recording, run) => {
-          writer.write(separator)
-          separator = ','
-          await recording.write(run)
-        },
-      })
-      writer.write(']}')
+      writer.write(`{"blockHash":"${blockHash}","blockNumber":${header.number},"transactions":`)
+      await recordList(context.chain, record, work, opcodeGasRecorder)
+      writer.write('}')
       return writer.end()
     },
   }),

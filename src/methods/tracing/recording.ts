@@ -110,34 +110,41 @@ export async function recordTransaction(
   return work.writer.end()
 }
 
-/** Replays a block and records its transactions; `each` writes one result. */
+/** Replays a block, and records its transactions one after the other. */
 export async function recordBlock(
   chain: Chain,
   record: BlockRecord,
-  {
-    work,
-    recorder,
-    each,
-  }: {
-    readonly work: Work
-    readonly recorder: Recorder
-    readonly each: (recording: Recording, run: TracedRun, index: number) => Promise<void>
-  },
+  work: Work,
+  recorder: Recorder,
 ): Promise<void> {
   let recording: BegunRecording | undefined
-  let at = 0
   const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     if (!work.isAwaited()) throw abandoned()
-    at = index
     recording = begin(work, recorder, target, framePlace(record, index, logsBefore(index)))
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor)) {
     // a recording's data is released once it is written
-    if (recording !== undefined) await each(recording, run, at)
+    await recording?.write(run)
     work.budget.release()
   }
+}
+
+/** Records a block's transactions, and writes the results as a list. */
+export async function recordList(
+  chain: Chain,
+  record: BlockRecord,
+  work: Work,
+  recorder: Recorder,
+): Promise<void> {
+  work.writer.write('[')
+  await recordBlock(chain, record, work, (stage) => {
+    // output at the recording's begin is part of its entry
+    if (stage.place?.index !== 0) work.writer.write(',')
+    return recorder(stage)
+  })
+  work.writer.write(']')
 }
 
 /** Counts a block's logs before a transaction; its index must rise between calls. */

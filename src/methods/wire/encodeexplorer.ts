@@ -11,19 +11,19 @@ import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** The block reward. */
-export interface Issuance {
+interface Issuance {
   readonly blockReward: bigint
   readonly uncleReward: bigint
 }
 
-export interface BlockDetails {
+interface BlockDetails {
   readonly view: BlockView
   readonly issuance: Issuance
   /** Wei that the block's transactions paid. */
   readonly totalFees: bigint
 }
 
-export interface BlockPage {
+interface BlockPage {
   readonly view: BlockView
   readonly places: readonly ReceiptView[]
 }

@@ -5,11 +5,7 @@ import { vi } from 'vitest'
 import { healthSite } from '../../../src/app/front.ts'
 import { DevchainError } from '../../../src/core/errors.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
-import {
-  createDispatcher,
-  type Dispatcher,
-  type DispatcherOptions,
-} from '../../../src/rpc/dispatch.ts'
+import { Dispatcher, type DispatcherOptions } from '../../../src/rpc/dispatch.ts'
 import { JsonWriter } from '../../../src/rpc/jsontext.ts'
 import {
   type Declaration,
@@ -262,7 +258,7 @@ export async function startTestServer(
   const bugs: unknown[] = []
   const calls: CallReport[] = []
   const unreadable: CallReport[] = []
-  const dispatcher = createDispatcher<TestContext>({
+  const dispatcher = new Dispatcher<TestContext>({
     methods: testMethods,
     observe: (call) => (call.method === UNREADABLE ? unreadable : calls).push(call),
     onBug: (bug) => bugs.push(bug),
