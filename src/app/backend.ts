@@ -207,7 +207,6 @@ export class Backend implements Target {
       getWork,
       project,
       forking,
-      session: caller.session,
       caller: new MessageCaller(caller),
       info: PROGRAM,
       profile,

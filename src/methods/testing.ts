@@ -10,7 +10,7 @@ import { address, boolean, data, hash, hashOfBlock, list, quantity } from '../rp
 import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { type Methods, method } from './common/context.ts'
 import { members, refined, required } from './wire/decodeobject.ts'
-import { withdrawalShape } from './wire/encodeblock.ts'
+import { headerField, withdrawalShape } from './wire/encodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape } from './wire/encodeobject.ts'
 
 const withdrawal: Decoder<Withdrawal> = refined(
@@ -48,25 +48,25 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
 
 /** The engine API's ExecutionPayloadV3. */
 const executionPayload: Encoder<Block> = shape<Block>('execution payload', {
-  parentHash: field(hash, ({ header }) => header.parentHash),
-  feeRecipient: field(address, ({ header }) => header.miner),
-  stateRoot: field(hash, ({ header }) => header.stateRoot),
-  receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
-  logsBloom: field(data, ({ header }) => header.logsBloom),
-  prevRandao: field(hash, ({ header }) => header.mixHash),
-  blockNumber: field(quantityResult, ({ header }) => header.number),
-  gasLimit: field(quantityResult, ({ header }) => header.gasLimit),
-  gasUsed: field(quantityResult, ({ header }) => header.gasUsed),
-  timestamp: field(quantityResult, ({ header }) => header.timestamp),
-  extraData: field(data, ({ header }) => header.extraData),
+  parentHash: headerField('parentHash'),
+  feeRecipient: headerField('miner'),
+  stateRoot: headerField('stateRoot'),
+  receiptsRoot: headerField('receiptsRoot'),
+  logsBloom: headerField('logsBloom'),
+  prevRandao: headerField('mixHash'),
+  blockNumber: headerField('number'),
+  gasLimit: headerField('gasLimit'),
+  gasUsed: headerField('gasUsed'),
+  timestamp: headerField('timestamp'),
+  extraData: headerField('extraData'),
   baseFeePerGas: field(quantityResult, ({ header }) => header.baseFeePerGas ?? 0n),
   blockHash: field(hash, (block) => block.hash),
   transactions: field(list(data), ({ transactions }) => transactions.map(({ raw }) => raw)),
   withdrawals: fieldIfAny(list(withdrawalShape), ({ header, withdrawals }) =>
     header.withdrawalsRoot === undefined ? undefined : withdrawals,
   ),
-  blobGasUsed: fieldIfAny(quantityResult, ({ header }) => header.blobGasUsed),
-  excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
+  blobGasUsed: headerField('blobGasUsed'),
+  excessBlobGas: headerField('excessBlobGas'),
 })
 
 const blobsBundle: Encoder<BuiltBlock['sidecars']> = shape<BuiltBlock['sidecars']>('blobs bundle', {

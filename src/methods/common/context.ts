@@ -11,7 +11,7 @@ import type { DispatcherOptions, Reach } from '../../rpc/dispatch.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
-import type { MessageCaller, Session } from '../../rpc/session.ts'
+import type { MessageCaller } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
@@ -55,8 +55,6 @@ export interface MethodContext extends Node {
   /** The user's contracts, as far as known. */
   readonly project: ProjectDoor
   readonly forking: ForkStarter
-  /** The WebSocket session; undefined for HTTP and in-process requests. */
-  readonly session: Session | undefined
   /** The caller. Long work checks `caller.signal` from time to time, as the client may have disconnected. */
   readonly caller: MessageCaller
   /** The behavior of the node named by `--compat`. */

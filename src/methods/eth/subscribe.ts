@@ -86,7 +86,8 @@ export const subscribeMethods: Methods = [
     effects: 'node',
     tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
     handle: (context, kind, given) => {
-      const { chain, peers, profile, session, subscriptions } = context
+      const { caller, chain, peers, profile, subscriptions } = context
+      const { session } = caller
       const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
       if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
       const polled = session === undefined ? polledInstead(context, kind, given) : undefined
@@ -109,7 +110,7 @@ export const subscribeMethods: Methods = [
     example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
     effects: 'node',
     tell: ([id]) => `ended ${short(id)}`,
-    handle: ({ chain, filters, profile, session, subscriptions }, id) =>
+    handle: ({ caller: { session }, chain, filters, profile, subscriptions }, id) =>
       session === undefined && profile.pollsSubscriptions
         ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))
         : subscriptions.remove(sessionOf(session), chain, id),

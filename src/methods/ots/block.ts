@@ -3,6 +3,7 @@
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
+import { flatten } from '../../evm/tracers/flat.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
@@ -119,15 +120,11 @@ async function operationsOf(context: MethodContext, hash: Hash): Promise<Interna
 /** All calls of a transaction, in execution order. */
 async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
   const top = await framesOf(context, minedPlace(context.chain, hash))
-  const calls: TracedCall[] = []
-  const visit = (frame: CallFrame, depth: number): void => {
+  return [...flatten(top, { includePrecompiles: true })].map(({ frame, traceAddress }) => {
     const { kind, from, to, input, output } = frame
     const value = VALUELESS.has(kind) ? null : frame.value
-    calls.push({ type: kind, depth, from, to, value, input, output })
-    for (const inner of frame.calls) visit(inner, depth + 1)
-  }
-  visit(top, 0)
-  return calls
+    return { type: kind, depth: traceAddress.length, from, to, value, input, output }
+  })
 }
 
 function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefined {

@@ -65,18 +65,25 @@ const ENCODERS: { readonly [Kind in FieldKind]: Encoder<FieldValues[Kind]> } = {
 
 /** The hashed members and the hash: those of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
-  number: headerField('number', HEADER_FIELDS.number),
+  number: openHeaderField('number'),
   hash: openField('hash', hash, (block) => block.hash),
-  ...Object.fromEntries(FIELDS.map(([name, field]) => [name, headerField(name, field)])),
+  ...Object.fromEntries(FIELDS.map(([name]) => [name, openHeaderField(name)])),
   l1BlockNumber: fieldIfAny(quantityResult, (block) => block.belowNumber),
 }
 
-function headerField(name: HeaderName, { kind, since }: HeaderField): Field<BlockView> {
+/** A field of a header; left out if the header's fork lacks it. */
+export function headerField(name: HeaderName): Field<{ readonly header: Header }> {
+  const { kind, since }: HeaderField = HEADER_FIELDS[name]
   const encoder = ENCODERS[kind] as Encoder<unknown>
-  const get = ({ header }: BlockView): unknown => header[name]
-  if (since !== undefined) return fieldIfAny(encoder, get)
+  const get = ({ header }: { readonly header: Header }): unknown => header[name]
+  return since === undefined ? field(encoder, get) : fieldIfAny(encoder, get)
+}
+
+function openHeaderField(name: HeaderName): Field<BlockView> {
   const pending = PENDING_MEMBERS.find((each) => each === name)
-  return pending === undefined ? field(encoder, get) : openField(pending, encoder, get)
+  if (pending === undefined) return headerField(name)
+  const encoder = ENCODERS[HEADER_FIELDS[name].kind] as Encoder<unknown>
+  return openField(pending, encoder, ({ header }) => header[name])
 }
 
 /** Null in a pending block if the form says so. */
