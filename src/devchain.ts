@@ -101,6 +101,7 @@ export async function createDevchain(
 export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Promise<Devchain> {
   const front = await openFront(settings, hooks)
   const { node, peers, project } = front.first
+  const { artifacts } = front
   const now = hooks.environment?.now?.() ?? Date.now()
   const close = (): Promise<void> => front.close()
   return {
@@ -108,8 +109,8 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     node,
     peers: linkedChains(peers),
     accounts: devAccounts(node.chain, now),
-    artifactsRead: () => project.read(),
-    artifactsReadAgain: () => project.refresh(),
+    artifactsRead: () => artifacts.read(),
+    artifactsReadAgain: () => artifacts.refresh(),
     gasReport: async () => (await project.gasReport()).rows,
     gasSummary: () => project.gasReport(),
     coverage: () => project.coverage(),

@@ -4,8 +4,6 @@ import type { MaybePromise } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
-import type { Profile } from '../methods/compat/profile.ts'
-import { profileOf } from '../methods/compat/profiles.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
@@ -31,9 +29,6 @@ import {
   readPredeploys,
 } from './startfiles.ts'
 
-/** Milliseconds for which the first calls have the processor before the project's artifacts are read. */
-const FIRST_CALLS_MS = 20
-
 export interface BackendOptions {
   /** The chain's URL path without the `/`, also shown in the log; undefined for the default chain. */
   readonly name: string | undefined
@@ -42,7 +37,6 @@ export interface BackendOptions {
 
 interface Parts extends BackendOptions {
   readonly common: Common
-  readonly profile: Profile
   readonly logging: MethodContext['logging']
   readonly observer: Observer
   readonly progresses: Progresses
@@ -58,12 +52,11 @@ interface Parts extends BackendOptions {
  */
 export async function openBackend(common: Common, options: BackendOptions): Promise<Backend> {
   const { name, settings } = options
-  const profile = profileOf(settings.compat)
   const logging = { isEnabled: true }
   const observer = observerOf(common.hooks.observer ?? {}, name, logging)
   const progresses = new Progresses((running) => observer.onRunning?.(running))
   const forking = new Forking(settings, (text) => observer.onNotice?.(text), common.onBug)
-  const chainOptions = await chainOptionsOf({ common, settings, profile, progresses, forking })
+  const chainOptions = await chainOptionsOf({ common, settings, progresses, forking })
   const node = await createNodeFrom(settings, chainOptions)
   const { chain } = node
   const { now } = common.environment
@@ -76,19 +69,15 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const peers = openLinks(common, settings, observer, chain)
   await peers.start()
   const watch = { logging, observer, progresses }
-  return new Backend({ ...options, ...watch, common, profile, node, forking, project, peers })
+  return new Backend({ ...options, ...watch, common, node, forking, project, peers })
 }
 
 async function chainOptionsOf({
-  common: { environment, hooks, onBug },
+  common: { environment, hooks, profile, onBug },
   settings,
-  profile,
   progresses,
   forking,
-}: Pick<
-  Parts,
-  'common' | 'settings' | 'profile' | 'progresses' | 'forking'
->): Promise<ChainOptions> {
+}: Pick<Parts, 'common' | 'settings' | 'progresses' | 'forking'>): Promise<ChainOptions> {
   const genesis = await readGenesis(settings)
   checkIdentity(settings, genesis)
   const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
@@ -106,19 +95,13 @@ async function chainOptionsOf({
 }
 
 function openProject(
-  { hooks: { folder }, onBug }: Common,
+  { artifacts }: Common,
   settings: DevchainSettings,
-  observer: Observer,
+  { onArtifacts: report = () => undefined, onNames = () => undefined }: Observer,
   chain: Chain,
 ): ProjectDoor {
-  const tell = observer.onArtifacts ?? (() => undefined)
-  const onNames = observer.onNames ?? (() => undefined)
-  const door = new ProjectDoor({ chain, settings, folder, tell, onNames, onBug })
-  const timer = setTimeout(() => void door.read(), FIRST_CALLS_MS).unref()
-  chain.onClose(() => {
-    clearTimeout(timer)
-    door.close()
-  })
+  const door = new ProjectDoor({ chain, artifacts, settings, report, onNames })
+  chain.onClose(() => door.close())
   return door
 }
 
@@ -199,7 +182,7 @@ export class Backend implements Target {
   }
 
   #contextOf(caller: Caller, isOwn: boolean): MethodContext {
-    const { common, settings, profile, logging, node, forking, project, peers } = this.#parts
+    const { common, settings, logging, node, forking, project, peers } = this.#parts
     const { chain, filters, getWork } = node
     return {
       chain,
@@ -209,7 +192,7 @@ export class Backend implements Target {
       forking,
       caller: new MessageCaller(caller),
       info: PROGRAM,
-      profile,
+      profile: common.profile,
       logging,
       watch: this.#watch,
       listening: common.isListening(),

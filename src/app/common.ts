@@ -1,8 +1,10 @@
 // What all chains of a program share: read or created once.
 import type { MethodContext } from '../methods/common/context.ts'
 import type { Subscriptions } from '../methods/common/subscriptions.ts'
+import type { Profile } from '../methods/compat/profile.ts'
 import type { Environment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
+import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Observer } from './observer.ts'
 
@@ -22,6 +24,8 @@ export interface Common {
   readonly environment: Environment
   readonly dispatcher: Dispatcher<MethodContext>
   readonly subscriptions: Subscriptions
+  readonly artifacts: ArtifactsDoor
+  readonly profile: Profile
   readonly isListening: () => boolean
   readonly onBug: (error: unknown) => void
 }

@@ -2,7 +2,8 @@
 import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext } from '../methods/common/context.ts'
-import { describedBy, profileOf } from '../methods/compat/profiles.ts'
+import type { Profile } from '../methods/compat/profile.ts'
+import { describedBy } from '../methods/compat/profiles.ts'
 import { firstMethods } from '../methods/first.ts'
 import { explaining } from '../methods/tracing/explain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
@@ -17,11 +18,11 @@ import { moduleOf } from '../rpc/registry.ts'
  */
 export async function openDispatcher(
   settings: DevchainSettings,
+  profile: Profile,
   isObserved: boolean,
   onBug: (error: unknown) => void,
 ): Promise<Dispatcher<MethodContext>> {
   const { disable, alias, plainErrors } = settings
-  const profile = profileOf(settings.compat)
   const namesAll = disable.length + alias.length > 0
   const methods = namesAll ? await loadMethods() : firstMethods
   if (namesAll) checkNames(settings, methods)

@@ -1,7 +1,9 @@
 // The front of a program: maps paths to chains and pages, and runs the server.
 import { Subscriptions } from '../methods/common/subscriptions.ts'
+import { profileOf } from '../methods/compat/profiles.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
+import { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { Front as ServerFront, Target } from '../server/answer.ts'
@@ -18,18 +20,22 @@ import { openDispatcher } from './dispatcher.ts'
 export async function openFront(settings: DevchainSettings, hooks: Hooks): Promise<Front> {
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = hooks.observer?.onBug ?? environment.onBug
-  const isObserved = hooks.observer?.onCall !== undefined
+  const { onCall, onArtifacts: report = () => undefined } = hooks.observer ?? {}
+  const profile = profileOf(settings.compat)
   let front: Front | undefined
   const common: Common = {
     settings,
     hooks,
     environment,
-    dispatcher: await openDispatcher(settings, isObserved, onBug),
+    dispatcher: await openDispatcher(settings, profile, onCall !== undefined, onBug),
     subscriptions: new Subscriptions(),
+    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, onBug }),
+    profile,
     isListening: () => front?.isListening === true,
     onBug,
   }
   front = new Front(common, await openBackend(common, { name: undefined, settings }))
+  common.artifacts.readSoon()
   return front
 }
 
@@ -50,6 +56,10 @@ export class Front implements ServerFront {
 
   get isListening(): boolean {
     return this.#isListening
+  }
+
+  get artifacts(): ArtifactsDoor {
+    return this.#common.artifacts
   }
 
   /** Opens another chain under its name, with the program's options. */

@@ -1,12 +1,11 @@
-// The door to the user's project, which loads it once there are artifacts.
-import { type FSWatcher, watch } from 'node:fs'
+// The door to one chain's side of the user's project, which is there once artifacts are.
 import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
+import type { ArtifactsDoor, Loaded } from './artifactsdoor.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
@@ -21,60 +20,37 @@ export function isAskedOfProject(target: string): boolean {
   return SITE.test(target)
 }
 
-/** Milliseconds without changes before a new folder is searched: a compiler is at work. */
-const QUIET_MS = 250
-
-export interface DoorOptions {
+export interface ProjectDoorOptions {
   readonly chain: Chain
-  readonly settings: Pick<
-    DevchainSettings,
-    'artifacts' | 'abi' | 'noArtifacts' | 'trace' | 'coverage' | 'gasReport'
-  >
-  /** Searched for artifacts if no option names them; undefined: no search. */
-  readonly folder: string | undefined
-  readonly tell: (event: ProjectEvent) => void
+  readonly artifacts: ArtifactsDoor
+  readonly settings: Pick<DevchainSettings, 'coverage' | 'gasReport'>
+  /** Warnings about the chain's reports. */
+  readonly report: (event: ProjectEvent) => void
   readonly onNames: (names: Names) => void
-  readonly onBug: (error: unknown) => void
 }
 
 export class ProjectDoor {
-  readonly #options: DoorOptions
-  #opening: Promise<Project> | undefined
+  readonly #options: ProjectDoorOptions
+  readonly #leave: () => void
   #project: Project | undefined
-  #reading: Promise<void> | undefined
-  #watcher: FSWatcher | undefined
-  #timer: NodeJS.Timeout | undefined
   #written: Promise<CoverageReport> | undefined
   #isClosed = false
 
-  constructor(options: DoorOptions) {
+  constructor(options: ProjectDoorOptions) {
     this.#options = options
+    this.#leave = options.artifacts.join((loaded) => this.#projectWith(loaded))
   }
 
   get project(): Project | undefined {
     return this.#project
   }
 
-  /** Finds and reads artifacts, once; never rejects. */
-  read(): Promise<void> {
-    this.#reading ??= this.#read().catch(this.#options.onBug)
-    return this.#reading
-  }
-
-  /** Reads the disk again, as a compiler may just have finished; never rejects. */
-  async refresh(): Promise<void> {
-    await this.read()
-    await this.#readNews().catch(this.#options.onBug)
-  }
-
-  /** Loads the project on first use. */
-  open(): Promise<Project> {
-    this.#opening ??= this.#load()
-    return this.#opening
+  async open(): Promise<Project> {
+    return this.#projectWith(await this.#options.artifacts.open())
   }
 
   async gasReport(): Promise<GasSummary> {
-    await this.refresh()
+    await this.#options.artifacts.refresh()
     return (await this.open()).gas.summary()
   }
 
@@ -87,7 +63,7 @@ export class ProjectDoor {
       const message = 'coverage is not counted: start the chain with --coverage FILE'
       throw new DevchainError('INVALID_REQUEST', message)
     }
-    await this.refresh()
+    await this.#options.artifacts.refresh()
     return await (await (await this.open()).coverage()).report()
   }
 
@@ -122,87 +98,26 @@ export class ProjectDoor {
 
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#timer)
-    this.#watcher?.close()
+    this.#leave()
     this.#project?.close()
   }
 
-  async #load(): Promise<Project> {
-    const { chain, folder = process.cwd(), tell, onNames, onBug } = this.#options
-    const { Project } = await import('./project.ts')
-    const project = new Project({ chain, folder, tell, onBug })
+  #projectWith({ artifacts, Project }: Loaded): Project {
+    if (this.#project !== undefined) return this.#project
+    const {
+      chain,
+      artifacts: { folder },
+      report,
+      onNames,
+    } = this.#options
+    // a reading may outlive its chain
+    const warn = (warning: string): void => {
+      if (!this.#isClosed) report({ event: 'artifacts', warning })
+    }
+    const project = new Project({ chain, artifacts, folder, warn })
     this.#project = project
     if (this.#isClosed) project.close()
     onNames(project.names)
     return project
-  }
-
-  async #read(): Promise<void> {
-    const { settings, folder, tell } = this.#options
-    // traces use names even without artifacts
-    if (settings.trace !== undefined) await this.open()
-    if (settings.noArtifacts) return
-    const given = [...settings.artifacts, ...settings.abi]
-    if (given.length === 0 && folder !== undefined) {
-      await this.#search(folder)
-      await this.#hint(folder)
-    }
-    for (const each of given) {
-      if (this.#isClosed) return
-      try {
-        await (await this.open()).add(each)
-      } catch (error) {
-        tell({ event: 'artifacts', warning: (error as Error).message })
-        if (settings.artifacts.includes(each)) await (await this.open()).expectFolder(each)
-      }
-    }
-  }
-
-  async #readNews(): Promise<void> {
-    const { settings, folder } = this.#options
-    const isSearched = settings.artifacts.length + settings.abi.length === 0
-    if (isSearched && !settings.noArtifacts && folder !== undefined) await this.#search(folder)
-    await this.#project?.refresh()
-  }
-
-  async #hint(folder: string): Promise<void> {
-    const { tell } = this.#options
-    if (this.#isClosed || this.#project?.catalogue.isEmpty === false) return
-    const { hasSign, projectAbove, toolsOf } = await import('./reading/tools.ts')
-    const [tool] = await toolsOf(folder)
-    if (tool !== undefined) {
-      const { name, build } = tool
-      const hint = `this ${name} project has no artifacts yet; ${build} makes them, and they are read then`
-      tell({ event: 'artifacts', hint, flag: build })
-      return
-    }
-    const above = (await hasSign(folder)) ? undefined : await projectAbove(folder)
-    if (above === undefined) return
-    const place = path.relative(folder, above.folder)
-    const flag = `--artifacts ${place}`
-    const hint = `a ${above.tool.name} project is in ${place}; ${flag} reads its artifacts`
-    tell({ event: 'artifacts', hint, flag })
-  }
-
-  /** Reads the folder's artifacts, now or when the project is first compiled. */
-  async #search(folder: string): Promise<void> {
-    this.#await(folder)
-    const { hasSign } = await import('./reading/tools.ts')
-    if (!(await hasSign(folder)) || this.#isClosed) return
-    await (await this.open()).addProject(folder)
-  }
-
-  #await(folder: string): void {
-    if (this.#watcher !== undefined || this.#isClosed) return
-    try {
-      this.#watcher = watch(folder, { persistent: false }, () => {
-        clearTimeout(this.#timer)
-        const again = (): void => void this.#search(folder).catch(this.#options.onBug)
-        this.#timer = setTimeout(again, QUIET_MS).unref()
-      })
-      this.#watcher.on('error', () => this.#watcher?.close())
-    } catch {
-      // watching failed: read what is there now
-    }
   }
 }

@@ -79,10 +79,8 @@ export const projectMethods: Methods = [
     example: { params: [[]], result: '0x1' },
     effects: 'node',
     handle: async ({ project }, given) => {
-      const opened = await project.open()
-      return typeof given === 'string'
-        ? await opened.add(given)
-        : opened.addValue(given, 'artifacts')
+      const { artifacts: known } = await project.open()
+      return typeof given === 'string' ? await known.add(given) : known.addValue(given, 'artifacts')
     },
   }),
   method({

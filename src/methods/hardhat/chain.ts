@@ -190,8 +190,8 @@ export const hardhatChainMethods: Methods = [
     example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
     effects: 'node',
     handle: async ({ project }, solcVersion, input, output) => {
-      const opened = await project.open()
-      opened.addValue({ input, output }, `compilation by solc ${solcVersion}`)
+      const { artifacts } = await project.open()
+      artifacts.addValue({ input, output }, `compilation by solc ${solcVersion}`)
     },
   }),
   ...unsupported(

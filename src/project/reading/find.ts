@@ -10,7 +10,7 @@ const MOST_FILES = 20_000
 /** Build information is read only when a source is needed. */
 const BUILD_INFO = 'build-info'
 
-export interface Artifacts {
+export interface ArtifactFiles {
   readonly files: readonly string[]
   readonly folders: readonly string[]
   readonly isCut: boolean
@@ -40,7 +40,7 @@ async function foundryFolder(folder: string): Promise<string | undefined> {
   }
 }
 
-export async function artifactsBelow(folder: string): Promise<Artifacts> {
+export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
   const files: string[] = []
   const folders: string[] = []
   let isCut = false

@@ -5,7 +5,7 @@ import { type Address, parseAddress } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
-import type { Catalogue } from '../code/catalogue.ts'
+import type { Artifacts } from '../artifacts.ts'
 import { type Loose, member } from '../reading/formats.ts'
 import { CompiledReader } from './compiled.ts'
 import { type Posted, verify } from './posted.ts'
@@ -21,15 +21,6 @@ import {
   readStandardJson,
 } from './requests.ts'
 import { FIELDS, filesOf, matchView, sourceAt } from './views.ts'
-
-export interface SiteOptions {
-  readonly chain: Chain
-  readonly catalogue: Catalogue
-  /** A file's content, if it came from an RPC method. */
-  readonly handedOver: (file: string) => unknown
-  /** Registers a contract without an artifact. */
-  readonly add: (value: unknown, name: string) => void
-}
 
 const MOST_ADDRESSES = 100
 
@@ -58,17 +49,20 @@ interface Route {
 const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
 
 export class SourcifySite {
-  readonly #options: SiteOptions
+  readonly #chain: Chain
+  readonly #artifacts: Artifacts
   readonly #repository: Repository
   /** For polling clients: each job is done before its id is returned. */
   readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
   #jobCount = 0
   readonly #routes: readonly Route[]
 
-  constructor(options: SiteOptions) {
-    this.#options = options
-    const reader = new CompiledReader(options.catalogue, options.handedOver)
-    this.#repository = new Repository(options.catalogue, reader)
+  constructor(chain: Chain, artifacts: Artifacts) {
+    this.#chain = chain
+    this.#artifacts = artifacts
+    const { catalogue } = artifacts
+    const reader = new CompiledReader(catalogue, (file) => artifacts.valueOf(file))
+    this.#repository = new Repository(catalogue, reader)
     this.#routes = this.#routesOf()
   }
 
@@ -118,11 +112,11 @@ export class SourcifySite {
   }
 
   get #chainId(): bigint {
-    return this.#options.chain.state.config.chainId
+    return this.#chain.state.config.chainId
   }
 
   get #now(): number {
-    return this.#options.chain.environment.now()
+    return this.#chain.environment.now()
   }
 
   /** The fields that every view of a verified contract begins with. */
@@ -278,7 +272,8 @@ export class SourcifySite {
   }
 
   async #verify(ask: Ask, address: Address, posted: Posted): Promise<Verified | Unverified> {
-    return await verify(this.#repository, ask, address, posted, this.#options.add)
+    const add = (value: unknown, name: string): void => void this.#artifacts.addValue(value, name)
+    return await verify(this.#repository, ask, address, posted, add)
   }
 }
 

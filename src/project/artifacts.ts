@@ -1,0 +1,341 @@
+// The user's artifacts, read once for all chains: watches their folders and keeps the contracts.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { deflateSync, inflateSync } from 'node:zlib'
+import { DevchainError, printValue } from '../core/errors.ts'
+import { listed } from '../core/format.ts'
+import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
+import type { ProjectEvent } from './events.ts'
+import { type ArtifactFiles, artifactFolders, artifactsBelow } from './reading/find.ts'
+import { contractsIn } from './reading/formats.ts'
+import { Summarizer } from './reading/read.ts'
+import { readBeside } from './reading/readers.ts'
+import type { AbiItem, SkippedFile } from './reading/summary.ts'
+import { isFolder } from './reading/tools.ts'
+import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
+import { DetailReader, withoutBulk } from './solidity/details.ts'
+
+/** Compilations kept from RPC methods, the newest; and their compressed bytes. */
+const MOST_COMPILATIONS = 100
+const MOST_COMPRESSED = 32_000_000
+
+/** Listings per reading while new folders keep appearing. */
+const MOST_LOOKS = 5
+
+/** Milliseconds to wait for a reading in progress before names are used. */
+const CATCH_UP_MS = 2_000
+
+/** A watched folder or file. */
+interface Watched {
+  readonly folder: string
+  readonly watch: FolderWatch
+  readonly read: () => Promise<void>
+  /** Skipped files that were reported. */
+  readonly reported: Set<string>
+}
+
+export interface ArtifactsOptions {
+  /** Reported paths are relative to it. */
+  readonly folder: string
+  readonly report: (event: ProjectEvent) => void
+  readonly onBug: (error: unknown) => void
+}
+
+export class Artifacts {
+  readonly catalogue: Catalogue = new Catalogue()
+  readonly details: DetailReader = new DetailReader(this.catalogue, (file) => this.valueOf(file))
+  readonly #options: ArtifactsOptions
+  readonly #watched = new Map<string, Watched>()
+  readonly #compilations: string[] = []
+  /** Compilations from RPC methods, compressed, for looking up sources. */
+  readonly #values = new Map<string, Buffer>()
+  #handedOver = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #readings = 0
+  #isClosed = false
+
+  constructor(options: ArtifactsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Reads and watches an artifact folder, or a project's artifact folders.
+   * @returns the count of contracts
+   */
+  async #addFolder(folder: string): Promise<number> {
+    const inside = await artifactFolders(folder)
+    return await this.#addAll(inside.length > 0 ? inside : [folder])
+  }
+
+  /** Reads a project's artifact folders that are not watched yet. */
+  async addProject(folder: string): Promise<void> {
+    const found = await artifactFolders(folder)
+    await this.#addAll(found.filter((each) => !this.#watched.has(path.resolve(each))))
+  }
+
+  async expectFolder(folder: string): Promise<void> {
+    if (!existsSync(folder)) await this.#addAll([folder])
+  }
+
+  /**
+   * Reads and watches one file: an ABI, an artifact or compiler output.
+   * @returns the count of contracts
+   */
+  async #addFile(file: string): Promise<number> {
+    const whole = path.resolve(file)
+    const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
+    const [problem] = skipped
+    if (problem !== undefined) {
+      throw new DevchainError(
+        'INVALID_PARAMS',
+        `cannot read the artifacts in ${file}: ${problem.why}`,
+      )
+    }
+    this.#followFile(whole)
+    const contracts = this.catalogue.count((each) => each === whole)
+    this.#report({ event: 'artifacts', contracts, place: this.#shown(whole) })
+    return contracts
+  }
+
+  /** Reads a file again when it changes; if it is incomplete or gone, the last version stays. */
+  #followFile(file: string): void {
+    if (this.#watched.has(file)) return
+    const folder = path.dirname(file)
+    const { watch } = this.#watch(file, { folder, read: () => this.#readAgain(file) })
+    // tools replace the file instead of writing into it
+    watch.follow([folder])
+  }
+
+  #watch(place: string, { folder, read }: Pick<Watched, 'folder' | 'read'>): Watched {
+    const watch = new FolderWatch(() => this.#background(read))
+    const watched = { folder, watch, read, reported: new Set<string>() }
+    this.#watched.set(place, watched)
+    return watched
+  }
+
+  /** Reads the disk now, without waiting for the watcher. */
+  async refresh(): Promise<void> {
+    const readings = [...this.#watched.values()].map(({ read }) => this.#inTurn(read))
+    await Promise.all(readings)
+  }
+
+  /** Resolves when changes on disk are read, or after a timeout; undefined without changes. */
+  catchUp(): Promise<unknown> | undefined {
+    for (const { watch } of this.#watched.values()) watch.hurry()
+    if (this.#readings === 0) return undefined
+    return Promise.race([this.#turn, delay(CATCH_UP_MS, undefined, { ref: false })])
+  }
+
+  async #readAgain(file: string): Promise<void> {
+    const watched = this.#watched.get(file)
+    if (watched === undefined || this.#isClosed) return
+    watched.watch.follow([watched.folder])
+    this.details.forget()
+    await this.#reportChange(
+      file,
+      (each) => each === file,
+      async () => {
+        const skipped = await this.#readFiles([file], this.catalogue.stamps)
+        this.#warn(watched, skipped, { isCut: false, isWatched: true })
+      },
+    )
+  }
+
+  /** @throws {DevchainError} `INVALID_PARAMS` if neither a folder nor a file exists */
+  async add(name: string): Promise<number> {
+    return (await isFolder(name)) ? await this.#addFolder(name) : await this.#addFile(name)
+  }
+
+  /**
+   * Adds an artifact or compiler output from an RPC method.
+   * @throws {DevchainError} `INVALID_PARAMS` for anything else
+   */
+  addValue(value: unknown, name: string): number {
+    const found = contractsIn(value, name)
+    if (found === undefined) {
+      const message = `expected an artifact, an ABI, or the output of a compiler, got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const summarizer = new Summarizer()
+    const contracts = found.map((each) => summarizer.summaryOf(each))
+    this.#handedOver += 1
+    const file = `${name} #${this.#handedOver}`
+    this.#compilations.push(file)
+    const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
+    for (const each of oldest) this.#values.delete(each)
+    this.catalogue.remove(oldest)
+    const files = [{ path: file, stamp: '', contracts }]
+    this.catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
+    this.#keep(file, value)
+    return contracts.length
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { watch } of this.#watched.values()) watch.close()
+  }
+
+  /** Keeps a compilation for its sources; drops the oldest above the limit. */
+  #keep(file: string, value: unknown): void {
+    this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
+    let size = [...this.#values.values()].reduce((sum, { length }) => sum + length, 0)
+    for (const [oldest, { length }] of this.#values) {
+      if (size <= MOST_COMPRESSED) return
+      this.#values.delete(oldest)
+      size -= length
+    }
+  }
+
+  valueOf(file: string): unknown {
+    const kept = this.#values.get(file)
+    return kept && (JSON.parse(inflateSync(kept).toString()) as unknown)
+  }
+
+  async #addAll(folders: readonly string[]): Promise<number> {
+    for (const each of folders) {
+      const whole = path.resolve(each)
+      const read = (): Promise<void> => this.#readFolder(whole)
+      if (!this.#watched.has(whole)) this.#watch(whole, { folder: whole, read })
+      await this.#inTurn(read)
+    }
+    return this.catalogue.count((file) => folders.some((each) => isBelow(each, file)))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#readings += 1
+    const result = this.#turn.then(work).finally(() => {
+      this.#readings -= 1
+    })
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  #background(work: () => Promise<unknown>): void {
+    if (this.#isClosed) return
+    this.#inTurn(work).catch((error: unknown) => this.#options.onBug(error))
+  }
+
+  /** Reads new files, forgets removed ones, and reports the counts if they changed. */
+  async #readFolder(folder: string): Promise<void> {
+    const watched = this.#watched.get(folder)
+    if (watched === undefined || this.#isClosed) return
+    const { files, isCut, isWatched } = await this.#look(watched)
+    // build information may have changed
+    this.details.forget()
+    const present = new Set(files)
+    const gone = [...this.catalogue.files()].filter(
+      (file) => isBelow(folder, file) && !present.has(file),
+    )
+    await this.#reportChange(
+      folder,
+      (file) => isBelow(folder, file),
+      async () => {
+        if (gone.length > 0) this.catalogue.remove(gone)
+        const skipped = await this.#readFiles(files, this.catalogue.stamps)
+        this.#warn(watched, skipped, { isCut, isWatched })
+      },
+    )
+  }
+
+  /** Reports changes; nothing if files were rewritten unchanged. */
+  async #reportChange(
+    place: string,
+    isOf: (file: string) => boolean,
+    read: () => Promise<void>,
+  ): Promise<void> {
+    const { catalogue } = this
+    const { version } = catalogue
+    const before = catalogue.marks(isOf)
+    await read()
+    if (catalogue.version === version) return
+    const changed = changedIn(before, catalogue.marks(isOf))
+    if (changed.length === 0) return
+    this.#report({
+      event: 'artifacts',
+      contracts: catalogue.count(isOf),
+      place: this.#shown(place),
+      ...(before.size === 0 ? {} : { changed }),
+    })
+  }
+
+  /** Lists a folder after it starts watching, so that no file is missed. */
+  async #look({
+    folder,
+    watch,
+  }: Watched): Promise<ArtifactFiles & { readonly isWatched: boolean }> {
+    for (let i = 1; ; i++) {
+      const found = await artifactsBelow(folder)
+      const { isNew, isWhole } = watch.follow(found.folders)
+      if (!isNew || i === MOST_LOOKS) return { ...found, isWatched: isWhole }
+    }
+  }
+
+  async #readFiles(
+    files: readonly string[],
+    known: Readonly<Record<string, string>>,
+  ): Promise<readonly SkippedFile[]> {
+    const items: AbiItem[] = []
+    const skipped: SkippedFile[] = []
+    let fits = true
+    for await (const news of readBeside({ files, known })) {
+      if (this.#isClosed) break
+      fits = this.catalogue.add(news, items) && fits
+      skipped.push(...news.skipped)
+    }
+    if (!fits) this.#warning(`only ${MOST_CONTRACTS} contracts are kept`)
+    return skipped
+  }
+
+  /** One warning for all unreadable files, without those reported before. */
+  #warn(
+    { folder, watch, reported }: Watched,
+    skipped: readonly SkippedFile[],
+    { isCut, isWatched }: { readonly isCut: boolean; readonly isWatched: boolean },
+  ): void {
+    // a file that is still being written is read again later
+    const fresh = watch.isBehind ? [] : skipped.filter(({ path: file }) => !reported.has(file))
+    for (const { path: file } of fresh) reported.add(file)
+    if (fresh.length > 0) {
+      const names = fresh.map(({ path: file, why }) => `${path.relative(folder, file)} (${why})`)
+      this.#warning(`skipped in ${this.#shown(folder)}: ${listed(names)}`)
+    }
+    if (isCut && !reported.has(folder)) {
+      reported.add(folder)
+      this.#warning(`not all artifacts of ${this.#shown(folder)} are read: there are too many`)
+    }
+    if (!isWatched && !reported.has('watch')) {
+      reported.add('watch')
+      this.#warning(`only ${MOST_WATCHED} folders of ${this.#shown(folder)} are watched`)
+    }
+  }
+
+  /** A reading may outlive the program. */
+  #report(event: ProjectEvent): void {
+    if (!this.#isClosed) this.#options.report(event)
+  }
+
+  #warning(warning: string): void {
+    this.#report({ event: 'artifacts', warning })
+  }
+
+  /** `./out` */
+  #shown(place: string): string {
+    const relative = path.relative(this.#options.folder, place)
+    if (relative === '') return '.'
+    return relative.startsWith('..') ? place : `./${relative}`
+  }
+}
+
+function changedIn(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): readonly string[] {
+  const keys = [...new Set([...now.keys(), ...before.keys()])]
+  const changed = keys.filter((key) => before.get(key) !== now.get(key))
+  return changed.map((key) => key.slice(key.lastIndexOf(':') + 1))
+}
+
+function isBelow(folder: string, file: string): boolean {
+  return file.startsWith(path.resolve(folder) + path.sep)
+}

@@ -1,0 +1,175 @@
+// The door to the user's artifacts: finds them, and loads their reader and what uses them once there are some.
+import { type FSWatcher, watch } from 'node:fs'
+import path from 'node:path'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { Artifacts } from './artifacts.ts'
+import type { ProjectEvent } from './events.ts'
+
+/** Milliseconds for which the first calls have the processor before artifacts are read. */
+const FIRST_CALLS_MS = 20
+
+/** Milliseconds without changes before a new folder is searched: a compiler is at work. */
+const QUIET_MS = 250
+
+export interface ArtifactsDoorOptions {
+  readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts' | 'trace'>
+  /** Searched for artifacts if no option names them; undefined: no search. */
+  readonly folder: string | undefined
+  readonly report: (event: ProjectEvent) => void
+  readonly onBug: (error: unknown) => void
+}
+
+/** The artifacts, and the class that uses them for one chain. */
+export interface Loaded {
+  readonly artifacts: Artifacts
+  readonly Project: typeof import('./project.ts').Project
+}
+
+export class ArtifactsDoor {
+  readonly #options: ArtifactsDoorOptions
+  readonly #chains = new Set<(loaded: Loaded) => void>()
+  #loading: Promise<Loaded> | undefined
+  #loaded: Loaded | undefined
+  #reading: Promise<void> | undefined
+  #start: NodeJS.Timeout | undefined
+  #watcher: FSWatcher | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: ArtifactsDoorOptions) {
+    this.#options = options
+  }
+
+  /** Reported paths are relative to it. */
+  get folder(): string {
+    return this.#options.folder ?? process.cwd()
+  }
+
+  /**
+   * Joins a chain.
+   * @param onLoaded called once the reader is loaded, before it reads
+   * @returns leaves; when the last chain leaves, the door closes
+   */
+  join(onLoaded: (loaded: Loaded) => void): () => void {
+    this.#chains.add(onLoaded)
+    if (this.#loaded !== undefined) onLoaded(this.#loaded)
+    return () => {
+      this.#chains.delete(onLoaded)
+      if (this.#chains.size === 0) this.#close()
+    }
+  }
+
+  readSoon(): void {
+    this.#start = setTimeout(() => void this.read(), FIRST_CALLS_MS).unref()
+  }
+
+  /** Finds and reads artifacts, once; never rejects. */
+  read(): Promise<void> {
+    this.#reading ??= this.#read().catch(this.#options.onBug)
+    return this.#reading
+  }
+
+  /** Reads the disk again, as a compiler may just have finished; never rejects. */
+  async refresh(): Promise<void> {
+    await this.read()
+    await this.#readNews().catch(this.#options.onBug)
+  }
+
+  /** Loads the reader on first use. */
+  open(): Promise<Loaded> {
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+
+  #close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#start)
+    clearTimeout(this.#timer)
+    this.#watcher?.close()
+    this.#loaded?.artifacts.close()
+  }
+
+  async #load(): Promise<Loaded> {
+    const { report, onBug } = this.#options
+    const [{ Artifacts }, { Project }] = await Promise.all([
+      import('./artifacts.ts'),
+      import('./project.ts'),
+    ])
+    const artifacts = new Artifacts({ folder: this.folder, report, onBug })
+    if (this.#isClosed) artifacts.close()
+    const loaded = { artifacts, Project }
+    this.#loaded = loaded
+    for (const onLoaded of this.#chains) onLoaded(loaded)
+    return loaded
+  }
+
+  async #read(): Promise<void> {
+    const { settings, folder, report } = this.#options
+    // traces use names even without artifacts
+    if (settings.trace !== undefined) await this.open()
+    if (settings.noArtifacts) return
+    const given = [...settings.artifacts, ...settings.abi]
+    if (given.length === 0 && folder !== undefined) {
+      await this.#search(folder)
+      await this.#hint(folder)
+    }
+    for (const each of given) {
+      if (this.#isClosed) return
+      try {
+        await (await this.open()).artifacts.add(each)
+      } catch (error) {
+        report({ event: 'artifacts', warning: (error as Error).message })
+        if (settings.artifacts.includes(each))
+          await (await this.open()).artifacts.expectFolder(each)
+      }
+    }
+  }
+
+  async #readNews(): Promise<void> {
+    const { settings, folder } = this.#options
+    const isSearched = settings.artifacts.length + settings.abi.length === 0
+    if (isSearched && !settings.noArtifacts && folder !== undefined) await this.#search(folder)
+    await this.#loaded?.artifacts.refresh()
+  }
+
+  async #hint(folder: string): Promise<void> {
+    const { report } = this.#options
+    if (this.#isClosed || this.#loaded?.artifacts.catalogue.isEmpty === false) return
+    const { hasSign, projectAbove, toolsOf } = await import('./reading/tools.ts')
+    const [tool] = await toolsOf(folder)
+    if (tool !== undefined) {
+      const { name, build } = tool
+      const hint = `this ${name} project has no artifacts yet; ${build} makes them, and they are read then`
+      report({ event: 'artifacts', hint, flag: build })
+      return
+    }
+    const above = (await hasSign(folder)) ? undefined : await projectAbove(folder)
+    if (above === undefined) return
+    const place = path.relative(folder, above.folder)
+    const flag = `--artifacts ${place}`
+    const hint = `a ${above.tool.name} project is in ${place}; ${flag} reads its artifacts`
+    report({ event: 'artifacts', hint, flag })
+  }
+
+  /** Reads the folder's artifacts, now or when the project is first compiled. */
+  async #search(folder: string): Promise<void> {
+    this.#watch(folder)
+    const { hasSign } = await import('./reading/tools.ts')
+    if (!(await hasSign(folder)) || this.#isClosed) return
+    await (await this.open()).artifacts.addProject(folder)
+  }
+
+  #watch(folder: string): void {
+    if (this.#watcher !== undefined || this.#isClosed) return
+    try {
+      this.#watcher = watch(folder, { persistent: false }, () => {
+        clearTimeout(this.#timer)
+        const again = (): void => void this.#search(folder).catch(this.#options.onBug)
+        this.#timer = setTimeout(again, QUIET_MS).unref()
+      })
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      // watching failed: read what is there now
+    }
+  }
+}
