@@ -1,4 +1,5 @@
 // The front of a program: maps paths to chains and pages, and runs the server.
+import { DevchainError } from '../core/errors.ts'
 import { Subscriptions } from '../methods/common/subscriptions.ts'
 import { profileOf } from '../methods/compat/profiles.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
@@ -45,6 +46,8 @@ export class Front implements ServerFront {
   readonly #common: Common
   /** By path: `/` and the name. */
   readonly #named = new Map<string, Backend>()
+  /** Paths of chains, also of those that are being opened. */
+  readonly #taken = new Set(['/'])
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
@@ -62,13 +65,26 @@ export class Front implements ServerFront {
     return this.#common.artifacts
   }
 
-  /** Opens another chain under its name, with the program's options. */
+  /**
+   * Opens another chain under its name, with the program's options.
+   * @throws {DevchainError} `INVALID_PARAMS` for the name of an open chain
+   */
   async open(name: string): Promise<Backend> {
+    const path = `/${name}`
+    if (this.#taken.has(path)) {
+      throw new DevchainError('INVALID_PARAMS', `there is already a chain at ${path}`)
+    }
+    this.#taken.add(path)
     // only the first chain has peers and imported blocks
     const settings = { ...this.#common.settings, peer: [], import: undefined }
-    const backend = await openBackend(this.#common, { name, settings })
-    this.#named.set(`/${name}`, backend)
-    return backend
+    try {
+      const backend = await openBackend(this.#common, { name, settings })
+      this.#named.set(path, backend)
+      return backend
+    } catch (error) {
+      this.#taken.delete(path)
+      throw error
+    }
   }
 
   readonly targetOf = (path: string): Target | Refusal => {

@@ -195,6 +195,17 @@ describe('the log', () => {
   })
 })
 
+test('a chain is not opened under the name of another', async () => {
+  await using two = await opened(['alice'])
+  const { url, front } = two
+  await post(`${url}/alice`, mine)
+  const refusal = { word: 'INVALID_PARAMS', message: 'there is already a chain at /alice' }
+  await expect(front.open('alice')).rejects.toMatchObject(refusal)
+  expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x1'))
+  const both = await Promise.allSettled([front.open('bob'), front.open('bob')])
+  expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+})
+
 test('a setting is changed of one chain alone', async () => {
   await using one = await opened([])
   const { first } = one.front
