@@ -207,19 +207,22 @@ describe('layers', () => {
     expect(doors('src/fork/')).toEqual(['src/app/forking.ts'])
   })
 
-  test('the user’s project has one door, and its reader has none but the thread it runs in', () => {
-    const users = [...graph]
-      .filter(([name]) => !name.startsWith('src/project/'))
-      .filter(([, targets]) => targets.some((target) => target.startsWith('src/project/')))
-    expect(users.map(([name]) => name)).toEqual(['src/app/backend.ts'])
+  test('the user’s project has a door for the program and one for each chain, and its reader has none but the thread it runs in', () => {
+    const isInside = (name: string): boolean => name.startsWith('src/project/')
+    const uses = [...graph]
+      .filter(([name]) => !isInside(name))
+      .flatMap(([name, targets]) => targets.filter(isInside).map((target) => [name, target]))
+    expect(uses.sort()).toEqual([
+      ['src/app/backend.ts', 'src/project/door.ts'],
+      ['src/app/front.ts', 'src/project/artifactsdoor.ts'],
+    ])
     expect([...graph].filter(([, targets]) => targets.includes('src/project/project.ts'))).toEqual(
       [],
     )
-    expect(
-      [...loadedWith('src/project/door.ts').keys()].filter((name) =>
-        /^(src\/project|ox)/.test(name),
-      ),
-    ).toEqual(['src/project/door.ts'])
+    for (const [, door] of uses) {
+      const loaded = [...loadedWith(door!).keys()]
+      expect(loaded.filter((name) => /^(src\/project|ox)/.test(name))).toEqual([door])
+    }
   })
 
   test('no file imports itself by way of others', () => {
