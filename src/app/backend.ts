@@ -29,7 +29,7 @@ import {
   readPredeploys,
 } from './startfiles.ts'
 
-export interface BackendOptions {
+interface BackendOptions {
   /** The chain's URL path without the `/`, also shown in the log; undefined for the default chain. */
   readonly name: string | undefined
   readonly settings: DevchainSettings

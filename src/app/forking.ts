@@ -14,7 +14,7 @@ import type { Reach } from '../rpc/dispatch.ts'
 
 type Door = typeof import('../fork/door.ts')
 
-export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
+type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
 
 export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings

@@ -15,7 +15,7 @@ import type { Meaning } from '../rpc/schema.ts'
 
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
 
-export type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
+type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
 
 /** A call, with the console lines of contracts that ran for this call alone, outside a transaction. */
 export interface ObservedCall extends CallReport {

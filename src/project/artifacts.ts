@@ -35,7 +35,7 @@ interface Watched {
   readonly reported: Set<string>
 }
 
-export interface ArtifactsOptions {
+interface ArtifactsOptions {
   /** Reported paths are relative to it. */
   readonly folder: string
   readonly report: (event: ProjectEvent) => void

@@ -11,7 +11,7 @@ const FIRST_CALLS_MS = 20
 /** Milliseconds without changes before a new folder is searched: a compiler is at work. */
 const QUIET_MS = 250
 
-export interface ArtifactsDoorOptions {
+interface ArtifactsDoorOptions {
   readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts' | 'trace'>
   /** Searched for artifacts if no option names them; undefined: no search. */
   readonly folder: string | undefined

@@ -20,7 +20,7 @@ export function isAskedOfProject(target: string): boolean {
   return SITE.test(target)
 }
 
-export interface ProjectDoorOptions {
+interface ProjectDoorOptions {
   readonly chain: Chain
   readonly artifacts: ArtifactsDoor
   readonly settings: Pick<DevchainSettings, 'coverage' | 'gasReport'>

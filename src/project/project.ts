@@ -17,7 +17,7 @@ import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
 import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
 
-export interface ProjectOptions {
+interface ProjectOptions {
   readonly chain: Chain
   readonly artifacts: Artifacts
   /** Reported paths are relative to it. */

@@ -7,7 +7,7 @@ import { codeAt, storageAt, type World } from '../../state/world.ts'
 
 export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
 
-export interface Target {
+interface Target {
   readonly via: Detour
   readonly address: Address
 }

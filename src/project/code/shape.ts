@@ -20,7 +20,7 @@ export interface CodeShape {
   readonly probes: readonly Probe[]
 }
 
-export interface Probe {
+interface Probe {
   readonly at: number
   readonly value: number
 }

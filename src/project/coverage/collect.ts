@@ -125,7 +125,7 @@ export class Collector {
 }
 
 /** A match, and the code without appended arguments. */
-export type CodeMatch = Match & { readonly code: Uint8Array }
+type CodeMatch = Match & { readonly code: Uint8Array }
 
 /** Undefined for a guess. */
 export function matchOf(

@@ -24,7 +24,7 @@ export interface CoverageReport {
   readonly warning: string | undefined
 }
 
-export interface CoverageOptions {
+interface CoverageOptions {
   readonly catalogue: Catalogue
   readonly details: DetailReader
   /** Reported paths are relative to it. */

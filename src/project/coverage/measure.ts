@@ -9,7 +9,7 @@ import type { Branch } from './blocks.ts'
 import { PushedConstants } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
 
-export interface MeasuredCode {
+interface MeasuredCode {
   readonly code: Uint8Array
   readonly counts: ReachCounts
   readonly map: CodeMap

@@ -85,7 +85,7 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-export interface RunTeller {
+interface RunTeller {
   /** Resolves when newly written artifacts are read, or after a timeout; undefined if there are none. */
   readonly catchUp: () => Promise<unknown> | undefined
   /** The Solidity stack of a failed transaction; undefined if unknown. */

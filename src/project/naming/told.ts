@@ -31,7 +31,7 @@ export interface GivenCall {
   readonly told: ToldCall | undefined
 }
 
-export interface CreatedBy {
+interface CreatedBy {
   readonly factory: Address
   readonly address: Address | undefined
 }

@@ -19,7 +19,7 @@ export interface Maps {
   readonly layout?: unknown
 }
 
-export interface BuiltMaps extends Maps {
+interface BuiltMaps extends Maps {
   /** Hash of its codes: an artifact with another hash is of another compilation. */
   readonly digest: string
 }

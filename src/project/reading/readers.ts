@@ -32,7 +32,7 @@ function threadProgram(): string | undefined {
   return existsSync(program) ? program : undefined
 }
 
-export async function* readInTurns(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+async function* readInTurns(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
   for (const news of read(order)) {
     yield news
     await nextTurn()

@@ -13,7 +13,7 @@ export interface AbiItem {
   readonly json: string
 }
 
-export type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
+type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
 
 export interface ContractSummary {
   readonly name: string

@@ -14,7 +14,7 @@ interface Watched {
   readonly identity: string
 }
 
-export interface Watching {
+interface Watching {
   /** True if a folder was not watched before, so changes may have been missed. */
   readonly isNew: boolean
   readonly isWhole: boolean

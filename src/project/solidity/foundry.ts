@@ -18,7 +18,7 @@ import { stampOf } from '../reading/stamps.ts'
 import { nearest } from './files.ts'
 import { sourcesIn } from './sourcemap.ts'
 
-export interface FoundryArtifact {
+interface FoundryArtifact {
   readonly maps: Maps
   readonly isOptimized: boolean
   /** Hashes of all compiled sources by path; undefined without metadata. */

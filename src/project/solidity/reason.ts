@@ -5,7 +5,7 @@ import { OP } from '../../evm/opcodes.ts'
 import type { SourceCause } from '../../evm/reasons.ts'
 import type { FailedFrame } from './stack.ts'
 
-export type NameOf = (address: Address) => string
+type NameOf = (address: Address) => string
 
 interface Silent {
   readonly reason: string

@@ -10,7 +10,7 @@ import type { CodeMap, Origin } from './sourcemap.ts'
 import { tokensOf } from './tokens.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
-export interface Place {
+interface Place {
   readonly path: string
   readonly line: number
   readonly column: number
@@ -26,7 +26,7 @@ export interface StackEntry {
 }
 
 /** A frame of a failure's chain with everything known about it. */
-export interface ChainFrame {
+interface ChainFrame {
   readonly frame: RunFrame
   readonly known: FrameContract | undefined
   readonly trail: Trail

@@ -2,7 +2,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
-import type { Catalogue, Contract } from '../code/catalogue.ts'
+import type { Artifacts } from '../artifacts.ts'
+import type { Contract } from '../code/catalogue.ts'
 import { jsonIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
@@ -38,14 +39,11 @@ interface Output {
 }
 
 export class CompiledReader {
-  readonly #catalogue: Catalogue
-  readonly #handedOver: (file: string) => unknown
+  readonly #artifacts: Artifacts
   readonly #known = new LruCache<Contract, Compiled>(KEPT)
 
-  /** @param handedOver gives a file's content if it came from an RPC method */
-  constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
-    this.#catalogue = catalogue
-    this.#handedOver = handedOver
+  constructor(artifacts: Artifacts) {
+    this.#artifacts = artifacts
   }
 
   /** Undefined without metadata or artifact. Cached if all sources are there. */
@@ -72,7 +70,7 @@ export class CompiledReader {
       case 'hardhat3':
         return hardhatOutput(contract, buildOfThird(contract.file))
       case 'compiler': {
-        const given = this.#handedOver(contract.file) ?? jsonIn(contract.file)
+        const given = this.#artifacts.valueOf(contract.file) ?? jsonIn(contract.file)
         const output = member(given, 'output') ?? given
         const compilerVersion = text(member(given, 'solcLongVersion'))
         return compilerOutput(contract, { input: member(given, 'input'), output, compilerVersion })
@@ -88,7 +86,7 @@ export class CompiledReader {
     const folder = path.dirname(contract.file)
     const sourceAt = (name: string): string | undefined => {
       const plain = name.replace(/^project:\//, '')
-      const other = this.#catalogue.contracts.find(
+      const other = this.#artifacts.catalogue.contracts.find(
         ({ file, source }) => path.dirname(file) === folder && source.endsWith(plain),
       )
       const own = other && jsonIn(other.file).source
@@ -132,8 +130,7 @@ function compilerOutput({ file, source, name }: Contract, compilation: Compilati
   const evm = member(contract, 'evm')
   const sources = member(input, 'sources')
   return {
-    metadata:
-      member(contract, 'metadata') ?? rebuiltMetadata(compilation, [source, name], hashOfSource),
+    metadata: member(contract, 'metadata') ?? rebuiltMetadata(compilation, [source, name]),
     creation: member(evm, 'bytecode'),
     runtime: member(evm, 'deployedBytecode'),
     storageLayout: member(contract, 'storageLayout'),

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto'
 import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import type { Contract } from '../code/catalogue.ts'
-import type { Loose } from '../reading/formats.ts'
-import { entriesOf, member, text } from '../reading/formats.ts'
+import { entriesOf, type Loose, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { type Compiled, targetOf } from './compiled.ts'
 import {
@@ -28,16 +27,12 @@ export interface Posted {
   readonly metadata: { readonly text: string; readonly value: Loose } | undefined
 }
 
-/**
- * There is no compiler: a posted contract is verified if it equals the artifacts' compilation.
- * @param add registers a contract without an artifact
- */
+/** There is no compiler: a posted contract is verified if it equals the artifacts' compilation. */
 export async function verify(
   repository: Repository,
   ask: Ask,
   address: Address,
   posted: Posted,
-  add: (value: unknown, name: string) => void,
 ): Promise<Verified | Unverified> {
   const found = await repository.candidates(ask, address)
   if ('message' in found) {
@@ -45,17 +40,17 @@ export async function verify(
     const code = String(await ask('eth_getCode', address, 'latest'))
     const value = vouchedFor(code, posted, posted.metadata)
     if ('message' in value) return value
-    add(value.artifact, `verified at ${address}`)
+    repository.artifacts.addValue(value.artifact, `verified at ${address}`)
     return await repository.find(ask, address)
   }
-  return held(found, address, posted, (contract) => repository.reader.of(contract))
+  return held(repository, found, address, posted)
 }
 
 function held(
+  { reader }: Repository,
   candidates: Candidates,
   address: Address,
   posted: Posted,
-  compiledOf: (contract: Contract) => Compiled | undefined,
 ): Verified | Unverified {
   const meant = candidates.contracts.filter((each) => isMeant(each, posted.target))
   if (meant.length === 0) {
@@ -65,7 +60,7 @@ function held(
   }
   let why: Unverified | undefined
   for (const contract of meant) {
-    const compiled = compiledOf(contract)
+    const compiled = reader.of(contract)
     const difference = compiled === undefined ? undefined : differenceTo(compiled, posted)
     if (compiled !== undefined && difference === undefined) {
       return verifiedAs(address, candidates, withSources(compiled, posted))

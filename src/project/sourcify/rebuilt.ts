@@ -1,5 +1,6 @@
 // Rebuilds metadata from compiler input and output where it was not requested, as by Hardhat 3.
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { hashOfSource } from '../reading/stamps.ts'
 
 export interface Compilation {
   readonly input: unknown
@@ -10,13 +11,11 @@ export interface Compilation {
 
 /**
  * Lacks what only the compiler knows: documentation and licenses.
- * @param hashOf a source's content
  * @returns undefined if the contract's ABI or a source's content is missing
  */
 export function rebuiltMetadata(
   { input, output, compilerVersion }: Compilation,
   [source, name]: readonly [source: string, name: string],
-  hashOf: (content: string) => string,
 ): Loose | undefined {
   const abi = member(member(member(member(output, 'contracts'), source), name), 'abi')
   const contents = sourcesOf(input, output, source).map(
@@ -25,7 +24,10 @@ export function rebuiltMetadata(
   if (!Array.isArray(abi) || contents.some(([, content]) => typeof content !== 'string')) {
     return undefined
   }
-  const hashes = contents.map(([each, content]) => [each, { keccak256: hashOf(text(content)) }])
+  const hashes = contents.map(([each, content]) => [
+    each,
+    { keccak256: hashOfSource(text(content)) },
+  ])
   return {
     compiler: { version: compilerVersion },
     language: member(input, 'language') ?? 'Solidity',

@@ -1,8 +1,9 @@
 // Verified contracts: deployed code that matches the project's artifacts, with its sources.
 import { type Address, bytesFromHex, type Hex } from '../../core/hex.ts'
-import type { Catalogue, Contract } from '../code/catalogue.ts'
+import type { Artifacts } from '../artifacts.ts'
+import type { Contract } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
-import type { Compiled, CompiledReader } from './compiled.ts'
+import { type Compiled, CompiledReader } from './compiled.ts'
 
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
@@ -24,7 +25,7 @@ export interface Origin {
   readonly constructorArguments: Hex | undefined
 }
 
-export interface Deployment {
+interface Deployment {
   readonly transactionHash: string
   readonly blockNumber: number
   readonly transactionIndex: number
@@ -45,12 +46,12 @@ export interface Candidates {
 }
 
 export class Repository {
-  readonly #catalogue: Catalogue
+  readonly artifacts: Artifacts
   readonly reader: CompiledReader
 
-  constructor(catalogue: Catalogue, reader: CompiledReader) {
-    this.#catalogue = catalogue
-    this.reader = reader
+  constructor(artifacts: Artifacts) {
+    this.artifacts = artifacts
+    this.reader = new CompiledReader(artifacts)
   }
 
   /** The newest artifact with the code and all its sources. */
@@ -72,7 +73,7 @@ export class Repository {
       return { code: 'contract_not_deployed', message: `there is no code at ${address}` }
     }
     const bytes = bytesFromHex(code)
-    const alike = this.#catalogue.alike(bytes)
+    const alike = this.artifacts.catalogue.alike(bytes)
     if (alike === undefined) return unknownCode(address)
     const isExact = alike.isExact && hasMetadataHash(bytes)
     return { code, contracts: alike.contracts, isExact }
@@ -80,7 +81,7 @@ export class Repository {
 
   compiled(contract: Contract): Compiled | Unverified {
     const compiled = this.reader.of(contract)
-    const name = this.#catalogue.nameOf(contract)
+    const name = this.artifacts.catalogue.nameOf(contract)
     if (compiled === undefined) {
       const message = `the artifact of ${name} has no metadata of the compiler`
       return { code: 'missing_source', message }
@@ -92,7 +93,8 @@ export class Repository {
 
   async originOf(ask: Ask, { address, compiled, runtimeMatch }: Verified): Promise<Origin> {
     const deployment = await deploymentOf(ask, address)
-    const created = deployment?.input && this.#catalogue.creation(bytesFromHex(deployment.input))
+    const created =
+      deployment?.input && this.artifacts.catalogue.creation(bytesFromHex(deployment.input))
     const isSame = created && (created.isGuess || created.contract.name === compiled.contract.name)
     if (!isSame) return { deployment, creationMatch: undefined, constructorArguments: undefined }
     const rest = deployment?.input?.slice(2 + 2 * created.argumentsAt) ?? ''

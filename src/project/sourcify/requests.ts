@@ -1,7 +1,6 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
 import { printValue } from '../../core/errors.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
-
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Posted } from './posted.ts'
 

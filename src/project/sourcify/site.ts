@@ -7,7 +7,6 @@ import type { Chain } from '../../node/chain/chain.ts'
 import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
 import type { Artifacts } from '../artifacts.ts'
 import { type Loose, member } from '../reading/formats.ts'
-import { CompiledReader } from './compiled.ts'
 import { type Posted, verify } from './posted.ts'
 import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
 import {
@@ -50,7 +49,6 @@ const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
 
 export class SourcifySite {
   readonly #chain: Chain
-  readonly #artifacts: Artifacts
   readonly #repository: Repository
   /** For polling clients: each job is done before its id is returned. */
   readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
@@ -59,10 +57,7 @@ export class SourcifySite {
 
   constructor(chain: Chain, artifacts: Artifacts) {
     this.#chain = chain
-    this.#artifacts = artifacts
-    const { catalogue } = artifacts
-    const reader = new CompiledReader(catalogue, (file) => artifacts.valueOf(file))
-    this.#repository = new Repository(catalogue, reader)
+    this.#repository = new Repository(artifacts)
     this.#routes = this.#routesOf()
   }
 
@@ -239,7 +234,7 @@ export class SourcifySite {
     const [chainId = '', name = ''] = parts
     const address = this.#addressHere(chainId, name)
     const startedAt = this.#now
-    const found = await this.#verify(ask, address, read())
+    const found = await verify(this.#repository, ask, address, read())
     this.#jobCount += 1
     // as long as clients expect, and the same in each run
     const verificationId = `00000000-0000-4000-8000-${this.#jobCount.toString(16).padStart(12, '0')}`
@@ -265,15 +260,10 @@ export class SourcifySite {
     const posted = await readFormOrJson(contentType, body)
     const chainId = String(posted.chain)
     const address = this.#addressHere(chainId, String(posted.address))
-    const found = await this.#verify(ask, address, readFiles(posted))
+    const found = await verify(this.#repository, ask, address, readFiles(posted))
     if ('message' in found) return json(500, { error: found.message })
     const status = statusOf(found)
     return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
-  }
-
-  async #verify(ask: Ask, address: Address, posted: Posted): Promise<Verified | Unverified> {
-    const add = (value: unknown, name: string): void => void this.#artifacts.addValue(value, name)
-    return await verify(this.#repository, ask, address, posted, add)
   }
 }
 

@@ -5,11 +5,10 @@ import { keccak256 } from '../../core/crypto/keccak.ts'
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
-
 import { targetOf } from './compiled.ts'
 import type { Origin, Quality, Verified } from './repository.ts'
 
-export interface RepositoryFile {
+interface RepositoryFile {
   /** Below the contract's folder: `metadata.json`, `sources/src/Vault.sol`. */
   readonly name: string
   readonly content: string

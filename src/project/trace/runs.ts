@@ -15,15 +15,10 @@ import type { TracedTransaction } from './tree.ts'
 export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
   const place = transactionPlace(chain.state.tree, hash)
   if (place === undefined) {
-    throw new DevchainError(
-      'NOT_FOUND',
-      `transaction ${hash} not found: it is in no block of the chain`,
-    )
+    const message = `transaction ${hash} not found: it is in no block of the chain`
+    throw new DevchainError('NOT_FOUND', message)
   }
-  const { tracer: calls, top } = recordCalls({
-    withLogs: true,
-    keep: budget().keep,
-  })
+  const { tracer: calls, top } = recordAllCalls()
   const { tracer: touching, touched } = recordTouched([])
   const tracer: Tracer = combineTracers([calls, touching])
   const { before, outcome } = await replayOne(chain, place, (_, i) =>
@@ -35,11 +30,11 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
 
 /** Runs a call again and keeps its call frames; its changes are discarded. */
 export async function tracedAgain(again: Again): Promise<TracedTransaction> {
-  const { tracer, top } = recordCalls({ withLogs: true, keep: budget().keep })
+  const { tracer, top } = recordAllCalls()
   const world = await again(tracer)
   return { top: top(), touched: new Map(), before: world, after: world }
 }
 
-function budget(): TraceBudget {
-  return new TraceBudget(Number.POSITIVE_INFINITY)
+function recordAllCalls(): ReturnType<typeof recordCalls> {
+  return recordCalls({ withLogs: true, keep: new TraceBudget(Number.POSITIVE_INFINITY).keep })
 }

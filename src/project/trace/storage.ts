@@ -207,8 +207,12 @@ function text({ name, type, size }: Variable, value: bigint, telling: Telling): 
 function slotsOfText(head: bigint, read: ReadSlot): readonly bigint[] {
   const { before, after } = read(head) ?? { before: 0n, after: 0n }
   const length = Math.max(...[before, after].map((value) => (isLong(value) ? lengthOf(value) : 0)))
+  return [head, ...contentSlots(head, length)]
+}
+
+function contentSlots(head: bigint, length: number): readonly bigint[] {
   const count = Math.min(MOST_TEXT_SLOTS, Math.ceil(length / 32))
-  return [head, ...Array.from({ length: count }, (_, i) => startOf(head) + BigInt(i))]
+  return Array.from({ length: count }, (_, i) => startOf(head) + BigInt(i))
 }
 
 /** A slot holds up to 31 bytes with their length; for more it holds twice the length plus one. */
@@ -232,10 +236,7 @@ function longText(
 ): string | undefined {
   const value = read(head)
   if (value === undefined) return undefined
-  const count = Math.min(MOST_TEXT_SLOTS, Math.ceil(lengthOf(value) / 32))
-  const words = isLong(value)
-    ? Array.from({ length: count }, (_, i) => read(startOf(head) + BigInt(i)))
-    : [value]
+  const words = isLong(value) ? contentSlots(head, lengthOf(value)).map(read) : [value]
   if (words.includes(undefined)) return undefined
   const whole = concatBytes(...words.map((each) => paddedBytes(each!, 32)))
   const found = whole.subarray(0, lengthOf(value))

@@ -18,7 +18,7 @@ import type { Names } from '../naming/names.ts'
 import type { Told, ToldCall } from '../naming/told.ts'
 import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
 
-export interface TraceNode {
+interface TraceNode {
   readonly type: CallFrame['kind']
   readonly from: Address
   readonly to: Address | null
@@ -34,13 +34,13 @@ export interface TraceNode {
   readonly steps: readonly (TraceNode | TraceEvent)[]
 }
 
-export interface TraceEvent {
+interface TraceEvent {
   readonly type: 'EVENT'
   readonly address: Address
   readonly name: string
 }
 
-export interface TraceStorage {
+interface TraceStorage {
   readonly address: Address
   readonly name: string
   readonly changes: readonly string[]
@@ -59,7 +59,7 @@ export interface TracedTransaction {
   readonly after: World
 }
 
-export interface Tracing {
+interface Tracing {
   readonly names: Names
   /** Storage layout of an account, as the compiler gives it. */
   readonly layoutOf: (world: World, address: Address) => unknown
