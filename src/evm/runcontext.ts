@@ -15,6 +15,8 @@ export interface Machines {
 
 export interface RunContext {
   readonly machines: Machines
+  /** For jobs with a tracer, if others than `machines`. */
+  readonly tracing?: Machines | undefined
   /** Limits the memory of all open frames of a run, in bytes. */
   readonly memoryLimit: number
   readonly isClosed: () => boolean

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../src/evm/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
 import { allEngines, engineOf } from '../support/evm/engines.ts'
+import { attachTracer } from '../support/evm/steptracer.ts'
 import { keptCases, trySeed } from './campaign.ts'
 import { assembled, caseOf } from './cases.ts'
 import { difference } from './compare.ts'
@@ -35,7 +36,7 @@ describe('the engines agree', () => {
 
 /** The reference, but that a certain end comes to a gas too much. */
 function planted(isWrong: (result: Awaited<ReturnType<Machine['run']>>) => boolean): Machine {
-  const machine = createReferenceMachine()
+  const machine = createReferenceMachine(attachTracer)
   return {
     run: async (job) => {
       const result = await machine.run(job)
@@ -45,7 +46,7 @@ function planted(isWrong: (result: Awaited<ReturnType<Machine['run']>>) => boole
 }
 
 describe('the fuzzer', () => {
-  const right = engineOf('right', async () => createReferenceMachine())
+  const right = engineOf('right', async () => createReferenceMachine(attachTracer))
 
   test('finds a difference, and shows what it takes', async () => {
     const wrong = engineOf('wrong', async () => planted(({ logs }) => logs.length > 1))
@@ -73,7 +74,7 @@ describe('the fuzzer', () => {
   test('reaches every way to end', async () => {
     const ends = new Set<string>()
     const collecting = engineOf('collecting', async () => {
-      const machine = createReferenceMachine()
+      const machine = createReferenceMachine(attachTracer)
       return {
         run: async (job) => {
           const result = await machine.run(job)

@@ -1,5 +1,6 @@
 // The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
-import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
+import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog, Message } from '@ethereumjs/evm'
+import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
   addressFromBytes,
@@ -13,27 +14,29 @@ import type { AccessListEntry } from '../../protocol/transactions/transaction.ts
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
 import { frameFailure } from './exceptionalhalts.ts'
-import { attach } from './steptracer.ts'
 import { type LibraryBlock, libraryAddress, type PooledVm, VmPool } from './vm.ts'
 
-export function createReferenceMachine(): Machine {
+type Attach = (evm: EVM, job: MachineJob) => () => void
+
+/** @param attachTracer listens for the job's tracer until its result is called; by default a traced job throws */
+export function createReferenceMachine(attachTracer: Attach = refuseTracer): Machine {
   const vms = new VmPool()
   return {
     run: (job) => {
       const { hardfork, chainId } = job.block
-      return vms.use({ hardfork, chainId, limits: job.limits }, (vm) => run(vm, job))
+      return vms.use({ hardfork, chainId, limits: job.limits }, (vm) => run(vm, job, attachTracer))
     },
   }
 }
 
-async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
+async function run(vm: PooledVm, job: MachineJob, attachTracer: Attach): Promise<MachineResult> {
   const { evm } = vm
   const block = vm.begin(job)
   if (job.reportsAccess) evm.journal.startReportingAccessList()
   if (isAtLeast(job.block.hardfork, 'berlin')) warm(vm, job)
-  const detach = attach(evm, job)
+  const detach = [attachConsole(evm, job), attachTracer(evm, job)]
   const result = await evm.runCall(callOf(job, block))
-  detach()
+  for (const each of detach) each()
   const { execResult } = result
   return {
     failure: failureOf(evm, job, result),
@@ -51,6 +54,22 @@ async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
     accessed: accessedBy(evm),
     isAlone: false,
   }
+}
+
+function refuseTracer(_evm: EVM, { tracer }: MachineJob): () => void {
+  if (tracer !== undefined) throw new Error('the reference machine does not trace')
+  return () => undefined
+}
+
+function attachConsole(evm: EVM, { onConsole }: MachineJob): () => void {
+  const onMessage = (message: Message): void => {
+    // reading codeAddress of a creation throws
+    if (message.to === undefined) return
+    if (addressFromBytes(message.codeAddress.bytes) !== CONSOLE_ADDRESS) return
+    onConsole(addressFromBytes(message.caller.bytes), message.data)
+  }
+  evm.events.on('beforeMessage', onMessage)
+  return () => evm.events.off('beforeMessage', onMessage)
 }
 
 function callOf(

@@ -29,7 +29,10 @@ export function createJobs(
   }: ExecutorOptions,
   isClosed: () => boolean,
 ): Jobs {
-  return createJobsOn({ machines: new Tiers(tiersOf(evm, onBug), onBug), memoryLimit, isClosed })
+  const machines = new Tiers(tiersOf(evm, onBug), onBug)
+  // the reference does not trace
+  const tracing = evm === 'reference' ? new Tiers(tiersOf('interpreter', onBug), onBug) : undefined
+  return createJobsOn({ machines, tracing, memoryLimit, isClosed })
 }
 
 interface YieldingContext extends RunContext {
@@ -99,7 +102,9 @@ function apply(
     tracer: job.tracer,
     pause: pauseOf(context, job),
   }
-  return context.machines.run(codeHashOf(job, message), (machine) =>
+  const { machines, tracing = machines } = context
+  const chosen = job.tracer === undefined ? machines : tracing
+  return chosen.run(codeHashOf(job, message), (machine) =>
     applyMessage(machine, setting, message, terms),
   )
 }

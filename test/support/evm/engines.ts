@@ -3,8 +3,10 @@ import type { Jobs } from '../../../src/evm/executor.ts'
 import { createHotCode } from '../../../src/evm/fast/compiler/hotcode.ts'
 import { createFastMachine } from '../../../src/evm/fast/machine.ts'
 import type { Machine } from '../../../src/evm/machine.ts'
+import { createReferenceMachine } from '../../../src/evm/reference/machine.ts'
 import { createJobsOn } from '../../../src/evm/run/jobs.ts'
-import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
+import { Tiers } from '../../../src/evm/run/tiers.ts'
+import { attachTracer } from './steptracer.ts'
 
 /** An engine under test. */
 export interface Engine {
@@ -33,9 +35,8 @@ const EARLY = 2
 /** The engines that there are, from the reference, which is right, to the fastest. */
 export function allEngines(): readonly Engine[] {
   return [
-    ...tiersOf('interpreter', fail)
-      .toReversed()
-      .map(({ name, load }) => engineOf(name, load)),
+    engineOf('reference', async () => createReferenceMachine(attachTracer)),
+    engineOf('interpreter', async () => createFastMachine()),
     engineOf('compiler', async () => createFastMachine(createHotCode(fail, EARLY))),
   ]
 }

@@ -9,16 +9,16 @@ import type {
   Touched,
   Tracer,
 } from '../../../src/evm/executor.ts'
-import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import type { Log } from '../../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/evm/bytecode.ts'
+import { allEngines } from '../../support/evm/engines.ts'
 import { ALICE, BOB, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
 const word = (value: number): string => wordFromBigint(BigInt(value))
 
-describe.each(['reference', 'auto'] as const)('a tracer on the engine %s', (evm) => {
-  const executor = createExecutor({ evm })
+describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => {
+  const executor = jobsWithin(2 ** 27)
 
   test('sees each operation before it runs, with its gas and the stack', async () => {
     const steps: Step[] = []

@@ -1,11 +1,11 @@
 // Collects accounts and slots that the library's EVM reads, from steps and frames.
 import type { InterpreterStep } from '@ethereumjs/evm'
-import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
-import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { delegateOf } from '../../protocol/transactions/delegation.ts'
-import type { Overlay } from '../../state/overlay.ts'
-import type { FrameEnd, FrameStart, Touched } from '../executor.ts'
-import { OP, type Operation, operationsAt } from '../opcodes.ts'
+import { type Address, addressFromBytes, paddedBytes } from '../../../src/core/hex.ts'
+import type { FrameEnd, FrameStart, Touched } from '../../../src/evm/executor.ts'
+import { OP, type Operation, operationsAt } from '../../../src/evm/opcodes.ts'
+import { type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { delegateOf } from '../../../src/protocol/transactions/delegation.ts'
+import type { Overlay } from '../../../src/state/overlay.ts'
 
 /** Operations with an address on top of the stack. */
 const LOOKING_AT: ReadonlySet<number> = new Set([

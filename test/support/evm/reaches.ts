@@ -1,8 +1,8 @@
 // Records reached code of the library's EVM from steps and frames, as fast/assembly/reached.ts does.
 import type { InterpreterStep } from '@ethereumjs/evm'
-import type { Hardfork } from '../../protocol/forks.ts'
-import type { FrameStart, ReachedCode } from '../executor.ts'
-import { OP, type Operation, operationsAt } from '../opcodes.ts'
+import type { FrameStart, ReachedCode } from '../../../src/evm/executor.ts'
+import { OP, type Operation, operationsAt } from '../../../src/evm/opcodes.ts'
+import type { Hardfork } from '../../../src/protocol/forks.ts'
 
 interface Place {
   readonly code: Uint8Array

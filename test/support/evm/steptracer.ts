@@ -1,21 +1,28 @@
-// Traces the library's EVM: turns its events into steps, frames, logs and destructions, and reports each once it is final.
+// Traces the reference's EVM, as a twin of the interpreter's tracers: turns its events into steps, frames, logs and
+// destructions, and reports each once it is final.
 import type { EVM, EVMResult, ExecResult, InterpreterStep, Message } from '@ethereumjs/evm'
-import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
   addressFromBytes,
   EMPTY_BYTES,
   paddedBytes,
   wordFromBigint,
-} from '../../core/hex.ts'
-import { lazy } from '../../core/lazy.ts'
-import { type YieldIfDue, yielder } from '../../core/yield.ts'
-import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { delegateOf } from '../../protocol/transactions/delegation.ts'
-import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'
-import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
-import { FRAME_KINDS, INVALID, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
-import { frameFailure } from './exceptionalhalts.ts'
+} from '../../../src/core/hex.ts'
+import { lazy } from '../../../src/core/lazy.ts'
+import { type YieldIfDue, yielder } from '../../../src/core/yield.ts'
+import type { FrameEnd, FrameStart, Tracer } from '../../../src/evm/executor.ts'
+import { MAX_CALL_DEPTH, type MachineJob } from '../../../src/evm/machine.ts'
+import {
+  FRAME_KINDS,
+  INVALID,
+  isLog,
+  OP,
+  type Operation,
+  operationsAt,
+} from '../../../src/evm/opcodes.ts'
+import { frameFailure } from '../../../src/evm/reference/exceptionalhalts.ts'
+import { type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { delegateOf } from '../../../src/protocol/transactions/delegation.ts'
 import { Reaches } from './reaches.ts'
 import { Touches } from './touches.ts'
 
@@ -28,22 +35,8 @@ const NAMING: ReadonlySet<number> = new Set([
   ...[OP.EXP, OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODEHASH, OP.SLOAD, OP.SSTORE],
 ])
 
-/** Listens for console messages and for what the tracer needs; returns a function that stops it. */
-export function attach(evm: EVM, job: MachineJob): () => void {
-  const detach = attachTracer(evm, job)
-  const onMessage = (message: Message): void => {
-    if (targetOf(message) !== CONSOLE_ADDRESS) return
-    job.onConsole(addressFromBytes(message.caller.bytes), message.data)
-  }
-  evm.events.on('beforeMessage', onMessage)
-  return () => {
-    evm.events.off('beforeMessage', onMessage)
-    detach()
-  }
-}
-
-/** As a step listener slows down every operation, attaches only what is needed. */
-function attachTracer(
+/** Listens for what the job's tracer needs; returns a function that stops it. */
+export function attachTracer(
   evm: EVM,
   job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
 ): () => void {
