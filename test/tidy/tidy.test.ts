@@ -412,17 +412,18 @@ describe('files', () => {
   })
 
   test('helpers of tests stand in folders by subject, and one that has one user beside it', () => {
-    const users = tests.flatMap((file) =>
-      importsOf(file).map((target) => path.join(path.dirname(file.name), target)),
-    )
-    const helpers = tests.filter(({ name }) => name.startsWith('test/support/'))
-    expect(
-      helpers
-        .map(({ name }) => name)
-        .filter(
-          (name) => name.split('/').length !== 4 || users.indexOf(name) === users.lastIndexOf(name),
-        ),
-    ).toEqual([])
+    const usersOf = (helper: string): readonly string[] =>
+      tests
+        .filter((file) =>
+          importsOf(file).some((target) => path.join(path.dirname(file.name), target) === helper),
+        )
+        .map(({ name }) => path.dirname(name))
+    const isMisplaced = (helper: string): boolean => {
+      const [folder, ...more] = usersOf(helper)
+      return more.length === 0 && folder !== path.dirname(helper)
+    }
+    const helpers = tests.map(({ name }) => name).filter((name) => name.startsWith('test/support/'))
+    expect(helpers.filter((name) => name.split('/').length !== 4 || isMisplaced(name))).toEqual([])
   })
 
   test.each([
