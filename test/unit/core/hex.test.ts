@@ -20,14 +20,14 @@ import { nearest } from '../../../src/core/nearest.ts'
 
 const seeded = { seed: 20261121, numRuns: 200 }
 
-describe('parsing', () => {
-  test('letters may be of any case; what comes out is lower case', () => {
+describe('a hex parser', () => {
+  test('accepts letters of any case and returns lower case', () => {
     expect(parseAddress(`0x${'aB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
     expect(parseHash(`0x${'Cd'.repeat(32)}`)).toBe(`0x${'cd'.repeat(32)}`)
     expect(parseBytes('0xFf')).toEqual(Uint8Array.of(255))
   })
 
-  test('bytes may be as many as a dump has', () => {
+  test('accepts as many bytes as a dump has', () => {
     const long = `0x${'ab'.repeat(10_000_000)}`
     expect(parseBytes(long)).toHaveLength(10_000_000)
     expect(() => parseBytes(`${long}c`)).toThrow('(an odd number of digits)')
@@ -49,12 +49,12 @@ describe('parsing', () => {
     ['an odd number of digits', () => parseBytes('0x123'), '(an odd number of digits)'],
     ['bytes without 0x', () => parseBytes('12'), 'expected 0x-prefixed bytes, got "12"'],
     ['bytes with other characters', () => parseBytes('0xgg'), 'got "0xgg"'],
-  ])('%s is refused', (_, attempt, message) => {
+  ])('refuses %s', (_, attempt, message) => {
     expect(attempt).toThrow(message)
     expect(attempt).toThrow(DevchainError)
   })
 
-  test('a value in a message is one short line', () => {
+  test('quotes a long value on one short line of its message', () => {
     expect(printValue('x'.repeat(500))).toHaveLength(100)
     expect(printValue({ a: 1n.toString() })).toBe('{"a":"1"}')
     expect(printValue(undefined)).toBe('undefined')
@@ -70,11 +70,11 @@ describe('parsing', () => {
     [`https://rpc.example.io/${'ab'.repeat(10_000)}`, '"https://rpc.example.io/…'],
     ['enode://abc@127.0.0.1:30303', '"enode://abc@127.0.0.1:30303"'],
     ['0xabcdef0123456789abcdef', '"0xabcdef0123456789abcdef"'],
-  ])('keys of a URL in a message are left out: %j', (value, shown) => {
+  ])('leaves the keys of a URL out of its message: %j', (value, shown) => {
     expect(printValue(value)).toBe(shown)
   })
 
-  test('a value that JSON cannot hold is named all the same', () => {
+  test('names a value that JSON cannot hold', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     expect(printValue({ value: 12n })).toBe('{"value":"12"}')
@@ -84,8 +84,8 @@ describe('parsing', () => {
   })
 })
 
-describe('the way back', () => {
-  test('bytes to hex and back', () => {
+describe('hex', () => {
+  test('returns the bytes that it was made from', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200, size: 'max' }), (bytes) => {
         const text = hexFromBytes(bytes)
@@ -97,13 +97,13 @@ describe('the way back', () => {
     )
   })
 
-  test.each([63, 64, 65])('bytes at the length from which node writes them: %i', (length) => {
+  test.each([63, 64, 65])('is right at the length from which node writes it: %i', (length) => {
     const bytes = new Uint8Array(length).map((_, i) => 255 - i)
     expect(hexFromBytes(bytes)).toBe(`0x${Buffer.from(bytes).toString('hex')}`)
     expect(bytesFromHex(hexFromBytes(bytes))).toEqual(bytes)
   })
 
-  test('an integer in fewer bytes than it needs loses the higher ones, below zero it goes round', () => {
+  test('of an integer with too few bytes loses the high ones; a negative integer wraps around', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 260n), 2n ** 260n), fc.nat({ max: 40 }), (value, length) => {
         const digits = BigInt.asUintN(8 * length, value)
@@ -116,7 +116,7 @@ describe('the way back', () => {
     )
   })
 
-  test('integers to shortest bytes and back', () => {
+  test('of an integer in its shortest bytes returns the integer', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 2n ** 256n - 1n), (value) => {
         const bytes = bytesFromBigint(value)
@@ -130,19 +130,19 @@ describe('the way back', () => {
     )
   })
 
-  test('zero has no bytes, and a QUANTITY of one digit', () => {
+  test('of zero has no bytes as an integer, and one digit as a QUANTITY', () => {
     expect(bytesFromBigint(0n)).toHaveLength(0)
     expect(quantityFromBigint(0n)).toBe('0x0')
   })
 
-  test('parts make a whole, and equal bytes are equal', () => {
+  test('is concatenated from parts, and equal bytes compare equal', () => {
     const whole = concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))
     expect(equalBytes(whole, Uint8Array.of(1, 2, 3))).toBe(true)
     expect(equalBytes(whole, Uint8Array.of(1, 2))).toBe(false)
   })
 })
 
-test('the nearest word is proposed, and none when nothing is near', () => {
+test('nearest suggests the nearest word, or none when none is near', () => {
   const words = ['eth_getBalance', 'eth_getBlockByHash', 'evm_mine']
   expect(nearest('eth_getbalanse', words)).toBe('eth_getBalance')
   expect(nearest('emv_mine', words)).toBe('evm_mine')

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { LruCache, memoize } from '../../../src/core/lrucache.ts'
 
-describe('a memoized function', () => {
-  it('computes a result once while it is among the last ones asked for', () => {
+describe('memoize', () => {
+  it('computes a result once while it is among the last requested', () => {
     const asked: number[] = []
     const double = memoize(3, (input: number) => {
       asked.push(input)
@@ -14,8 +14,8 @@ describe('a memoized function', () => {
   })
 })
 
-describe('a cache', () => {
-  it('never holds more than twice its size, and always what was set last', () => {
+describe('LruCache', () => {
+  it('holds at most twice its size, and always the newest entry', () => {
     const cache = new LruCache<number, number>(10)
     for (let i = 0; i < 1000; i++) {
       cache.set(i, i)

@@ -13,7 +13,7 @@ const seeded = { seed: 20261121, numRuns: 200 }
 /** Two texts with one FNV-1a hash: they meet in a collision node. */
 const COLLIDING = ['costarring', 'liquid']
 
-describe('map', () => {
+describe('a persistent map', () => {
   const key = fc.oneof(
     fc.constantFrom(...COLLIDING),
     fc.integer({ min: 0, max: 300 }).map((n) => `key ${n}`),
@@ -26,7 +26,7 @@ describe('map', () => {
     { maxLength: 400, size: 'max' },
   )
 
-  test('any sequence of changes leaves what a Map would hold', () => {
+  test('holds what a Map holds after the same changes', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const model = new Map<string, number>()
@@ -44,7 +44,7 @@ describe('map', () => {
     )
   })
 
-  test('a change leaves every older version as it was', () => {
+  test('leaves every older version as it was', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const versions: [PersistentMap<string, number>, Map<string, number>][] = []
@@ -61,7 +61,7 @@ describe('map', () => {
     )
   })
 
-  test('equal contents have one order, however they came about', () => {
+  test('lists equal contents in one order, whatever their history', () => {
     const keys = fc.uniqueArray(key, { maxLength: 60, size: 'max' })
     const shuffled = keys.chain((list) =>
       fc.tuple(
@@ -82,7 +82,7 @@ describe('map', () => {
     )
   })
 
-  test('keys with one hash are told apart', () => {
+  test('distinguishes keys with the same hash', () => {
     const [first, second] = COLLIDING as [string, string]
     const both = emptyMap<string, number>().set(first, 1).set(second, 2)
     expect([both.get(first), both.get(second), both.size]).toEqual([1, 2, 2])
@@ -90,13 +90,13 @@ describe('map', () => {
   })
 })
 
-describe('list', () => {
+describe('a persistent list', () => {
   const lengths = fc.array(fc.oneof(fc.constant(-1), fc.integer({ min: 0, max: 2_000 })), {
     maxLength: 60,
     size: 'max',
   })
 
-  test('pushes and truncations leave what an Array would hold', () => {
+  test('holds what an Array holds after the same pushes and truncations', () => {
     fc.assert(
       fc.property(lengths, (cuts) => {
         let model: number[] = []
@@ -119,7 +119,7 @@ describe('list', () => {
     )
   })
 
-  test('a list of 70,000 items keeps its older versions', () => {
+  test('of 70,000 items keeps its older versions', () => {
     let list: PersistentList<number> = emptyList()
     const versions: PersistentList<number>[] = []
     for (let i = 0; i < 70_000; i++) {

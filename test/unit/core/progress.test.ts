@@ -7,7 +7,7 @@ function recorder(): { readonly told: ProgressReport[]; readonly progresses: Pro
   return { told, progresses: new Progresses((report) => told.push(report)) }
 }
 
-test('work is told of after two seconds, and again after as long as it has run by then, at most a minute', () => {
+test('progress is reported after two seconds, then after as long again, at most a minute', () => {
   const { told, progresses } = recorder()
   progresses.begin('eth_call', { isRunning: true, gasUsed: 5n }, 0)
   for (let now = 0; now <= 300_000; now += 500) progresses.lookAt(now)
@@ -18,7 +18,7 @@ test('work is told of after two seconds, and again after as long as it has run b
   progresses.close()
 })
 
-test('what waits for its turn, or has ended, is not told of', () => {
+test('progress is not reported for work that waits for its turn or has ended', () => {
   const { told, progresses } = recorder()
   const waiting = { isRunning: false, gasUsed: undefined }
   progresses.begin('eth_sendTransaction', waiting, 0)
@@ -35,7 +35,7 @@ test('what waits for its turn, or has ended, is not told of', () => {
   progresses.close()
 })
 
-test('of very many the longest are told of, and how many more there are', () => {
+test('progress of very many runs is reported for the longest, with the number of the others', () => {
   const { told, progresses } = recorder()
   for (let i = 0; i < 100; i += 1) {
     progresses.begin(`call ${i}`, { isRunning: true, gasUsed: undefined }, i)

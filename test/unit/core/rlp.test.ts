@@ -60,8 +60,8 @@ function longHead(size: number): Uint8Array {
   return concatBytes(Uint8Array.of(0xf7 + length.length), length)
 }
 
-describe('round trips', () => {
-  test('an item decodes to itself', () => {
+describe('RLP', () => {
+  test('decodes to the item that was encoded', () => {
     fc.assert(
       fc.property(item, (value) => {
         expect(decodeRlp(encodeRlp(value))).toEqual(value)
@@ -70,7 +70,7 @@ describe('round trips', () => {
     )
   })
 
-  test('a list of encoded items is the encoding of the list', () => {
+  test('of a list of encoded items equals the encoding of the list', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 8 }), (items) => {
         expect(joinRlp(items.map(encodeRlp))).toEqual(encodeRlp(items))
@@ -79,7 +79,7 @@ describe('round trips', () => {
     )
   })
 
-  test('the items of a list are found without decoding them', () => {
+  test('has list items that can be found without decoding them', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 8 }), (items) => {
         expect(encodedItems(encodeRlp(items), 8)).toEqual(items.map(encodeRlp))
@@ -89,7 +89,7 @@ describe('round trips', () => {
     expect(() => encodedItems(Uint8Array.of(1), 8)).toThrow('the item is not a list')
   })
 
-  test('what is encoded is what @ethereumjs/rlp encodes', () => {
+  test('equals the encoding of @ethereumjs/rlp', () => {
     fc.assert(
       fc.property(item, (value) => {
         expect(encodeRlp(value)).toEqual(RLP.encode(value as Uint8Array))
@@ -98,7 +98,7 @@ describe('round trips', () => {
     )
   })
 
-  test('integers and hashes are encoded as the bytes that they stand for', () => {
+  test('of integers and hashes equals the RLP of their bytes', () => {
     const integer = fc.oneof(
       fc.bigInt({ min: 0n, max: 300n }),
       fc.bigInt({ min: 2n ** 48n - 2n, max: 2n ** 48n + 2n }),
@@ -119,7 +119,7 @@ describe('round trips', () => {
   })
 
   test.each([1_000, 65_525, 65_536, 70_000, 300_000])(
-    'an item of %i bytes, among others, is written whole',
+    'of an item of %i bytes among others is complete',
     (length) => {
       const long = new Uint8Array(length).map((_, i) => i)
       const values: RlpValue[] = [1n, [long, 2n ** 255n], hexFromBytes(long) as Hash, long]
@@ -129,12 +129,12 @@ describe('round trips', () => {
     },
   )
 
-  test('a type stands before the value, but type 0', () => {
+  test('of a typed value begins with the type, except type 0', () => {
     expect(encodeTyped(2, [1n])).toEqual(Uint8Array.of(2, 0xc1, 1))
     expect(encodeTyped(0, [1n])).toEqual(Uint8Array.of(0xc1, 1))
   })
 
-  test('sizes are known without encoding', () => {
+  test('has a size that is known without encoding', () => {
     for (const length of [0, 1, 2, 55, 56, 255, 256, 65_535, 65_536]) {
       const string = new Uint8Array(length).fill(0x70)
       expect(stringSize(string)).toBe(encodeRlp(string).length)
@@ -157,17 +157,17 @@ describe('round trips', () => {
     [`0xb838${'11'.repeat(56)}`, new Uint8Array(56).fill(0x11)],
     [`0xb90100${'11'.repeat(256)}`, new Uint8Array(256).fill(0x11)],
     [`0xf838${'11'.repeat(56)}`, Array(56).fill(Uint8Array.of(0x11))],
-  ])('%s', (text, value) => {
+  ])('of a published example is %s', (text, value) => {
     expect(decodeRlp(bytesFromHex(text))).toEqual(value)
     expect(hexFromBytes(encodeRlp(value))).toBe(text)
   })
 
-  test('lists may be nested 64 deep', () => {
+  test('may nest lists 64 deep', () => {
     expect(decodeRlp(nestedLists(64))).toEqual(RLP.decode(nestedLists(64)))
   })
 })
 
-describe('what is refused', () => {
+describe('the RLP decoder refuses', () => {
   test.each([
     ['nothing', '0x', 'there are no bytes'],
     ['bytes after the item', '0x0000', 'the item ends at byte 1 of 2'],
@@ -189,7 +189,7 @@ describe('what is refused', () => {
     expect(() => decodeRlp(bytesFromHex(text))).toThrow(new RegExp(`^expected RLP: .*${problem}`))
   })
 
-  test('more items than there may be, before they are made', () => {
+  test('too many items before it makes them', () => {
     const [flat, nested] = [encodeRlp([1n, 2n, 3n]), encodeRlp([[1n], [2n]])]
     expect(decodeRlp(flat, 4)).toHaveLength(3)
     for (const bytes of [flat, nested]) {
@@ -199,7 +199,7 @@ describe('what is refused', () => {
     expect(() => encodedItems(flat, 2)).toThrow('expected RLP: there are more than 2 items')
   })
 
-  test('whatever bytes come, they are read or refused as @ethereumjs/rlp does', () => {
+  test('any bytes that @ethereumjs/rlp refuses, and decodes all others alike', () => {
     const damage = fc.array(fc.tuple(fc.nat(300), fc.nat(255)), { minLength: 1, maxLength: 3 })
     const damaged = fc.tuple(item, damage).map(([value, changes]) => {
       const bytes = encodeRlp(value).slice()

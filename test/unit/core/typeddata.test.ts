@@ -52,7 +52,7 @@ const message = {
 }
 
 describe('the digest of typed data', () => {
-  it('is the one of the standard’s own example', () => {
+  it('equals that of the standard’s own example', () => {
     const mail = {
       domain,
       primaryType: 'Mail',
@@ -79,7 +79,7 @@ describe('the digest of typed data', () => {
     expect(digest(mail)).toBe('0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2')
   })
 
-  it('equals that of ethers and viem for nested structs, arrays of arrays and every kind of value', () => {
+  it('equals that of ethers and viem for nested structs, nested arrays and every kind of value', () => {
     const data = { types, primaryType: 'Mail', domain, message }
     expect(digest(data)).toBe(TypedDataEncoder.hash(domain, types, message))
     expect(digest(data)).toBe(hashTypedData(data as Parameters<typeof hashTypedData>[0]))
@@ -163,7 +163,7 @@ describe('the digest of typed data', () => {
   })
 })
 
-describe('what does not fit its type is refused with its place', () => {
+describe('a typed data parser', () => {
   const single = (type: string, value: unknown): unknown => ({
     types: { T: [{ name: 'x', type }] },
     primaryType: 'T',
@@ -190,22 +190,22 @@ describe('what does not fit its type is refused with its place', () => {
     ['uint8[2]', [1]],
     ['uint8[]', 'x'],
     ['Unknown', {}],
-  ])('%s given %j', (type, value) => {
+  ])('refuses %s given %j, and names the place', (type, value) => {
     expect(() => digest(single(type, value))).toThrow(/^message\.x/)
   })
 
-  it('a value nested too deep does not overflow the stack', () => {
+  it('accepts a deeply nested value without a stack overflow', () => {
     let value: unknown = null
     for (let i = 0; i < 5000; i++) value = { next: value }
     const data = { types: { N: [{ name: 'next', type: 'N' }] }, primaryType: 'N', domain: {} }
     expect(() => digest({ ...data, message: value })).toThrow('64 structs')
   })
 
-  it('a list of a hundred thousand items is hashed', () => {
+  it('hashes a list of a hundred thousand items', () => {
     expect(digest(single('uint8[]', new Array(100_000).fill(1)))).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
-  it('a type name of thousands of brackets is refused at once', () => {
+  it('refuses a type name of thousands of brackets at once', () => {
     expect(() => digest(single(`uint8${'[1]'.repeat(10_000)}x`, 1))).toThrow('256 characters')
   })
 
@@ -220,7 +220,7 @@ describe('what does not fit its type is refused with its place', () => {
       { domain: {}, types: { A: [{ name: 'x', type: 'bool' }] }, primaryType: 'A' },
       /message: expected an object/,
     ],
-  ])('a form that is wrong: %j', (value, message) => {
+  ])('refuses the wrong form %j', (value, message) => {
     expect(() => parseTypedData(value)).toThrow(message)
   })
 })

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { sharedYielder, yielder } from '../../../src/core/yield.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 
-test('Others have their turn once the work has taken so long, and then the time counts anew', async () => {
+test('a yielder gives others their turn after its time is used up, then starts a new count', async () => {
   let now = 1_000
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
   const turns: number[] = []
@@ -24,14 +24,14 @@ test('Others have their turn once the work has taken so long, and then the time 
   clock.mockRestore()
 })
 
-test('What the pause throws, the work throws', () => {
+test('a yielder throws what its pause throws', () => {
   const yieldIfDue = yielder(0, () => {
     throw new Error('no memory is left')
   })
   expect(yieldIfDue).toThrow('no memory is left')
 })
 
-test('Work of several kinds has one turn together, and of what waits one piece goes on at a time', async () => {
+test('sharedYielder gives one turn for several kinds of work, which then resume one at a time', async () => {
   let now = 1_000
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
   const yieldIfDue = sharedYielder(20)

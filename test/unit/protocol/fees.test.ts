@@ -33,15 +33,15 @@ describe('the base fee', () => {
     ['half full at 0', 0n, 15n, 0n],
     ['empty at 0', 0n, 0n, 0n],
     ['empty at 7, whose eighth is below 1', 7n, 0n, 7n],
-  ])('after a block that is %s', (_, baseFee, gasUsed, expected) => {
+  ])('is right after a block that is %s', (_, baseFee, gasUsed, expected) => {
     expect(nextBaseFee({ baseFee, gasUsed, gasLimit: 30n })).toBe(expected)
   })
 
-  test('stays where no block can hold gas', () => {
+  test('stays constant where no block can hold gas', () => {
     expect(nextBaseFee({ baseFee: 5n, gasUsed: 0n, gasLimit: 1n })).toBe(5n)
   })
 
-  test('is that of @ethereumjs/block after any parent', () => {
+  test('equals that of @ethereumjs/block after any parent', () => {
     const parent = fc.record({
       baseFee: fc.bigInt(0n, 2n ** 80n),
       gasUsed: fc.bigInt(0n, 60_000_000n),
@@ -57,7 +57,7 @@ describe('the base fee', () => {
     )
   })
 
-  test('moves by an eighth at most', () => {
+  test('changes by an eighth at most', () => {
     fc.assert(
       fc.property(fc.bigInt(8n, 2n ** 80n), fc.bigInt(0n, 30_000_000n), (baseFee, gasUsed) => {
         const next = nextBaseFee({ baseFee, gasUsed, gasLimit: 30_000_000n })
@@ -69,7 +69,7 @@ describe('the base fee', () => {
   })
 })
 
-describe('the price of a transaction', () => {
+describe('effectiveGasPrice', () => {
   // [maximum, tip, base fee, price, what the miner gets]
   test.each([
     [100n, 10n, 50n, 60n, 10n],
@@ -78,19 +78,22 @@ describe('the price of a transaction', () => {
     [100n, 10n, 100n, 100n, 0n],
     [100n, 10n, 101n, 100n, -1n],
     [7n, 7n, 0n, 7n, 7n],
-  ])('maximum %d, tip %d, base fee %d: %d, of it %d the tip', (maximum, tip, base, price, paid) => {
-    const transaction = { maxFeePerGas: maximum, maxPriorityFeePerGas: tip }
-    expect(effectiveGasPrice(transaction, base)).toBe(price)
-    expect(effectiveTip(transaction, base)).toBe(paid)
-  })
+  ])(
+    'of maximum %d, tip %d and base fee %d is %d, of which %d is the tip',
+    (maximum, tip, base, price, paid) => {
+      const transaction = { maxFeePerGas: maximum, maxPriorityFeePerGas: tip }
+      expect(effectiveGasPrice(transaction, base)).toBe(price)
+      expect(effectiveTip(transaction, base)).toBe(paid)
+    },
+  )
 
-  test('refunds give back a half, from london on a fifth', () => {
+  test('is paid back for at most half of the gas, from london on for a fifth', () => {
     expect(maxRefund(100_001n, 'berlin')).toBe(50_000n)
     expect(maxRefund(100_001n, 'london')).toBe(20_000n)
   })
 })
 
-describe('blobs', () => {
+describe('blob gas', () => {
   const BLOB = 131_072n
 
   // the first two from EIP-4844's reference implementation: fake_exponential
@@ -101,7 +104,7 @@ describe('blobs', () => {
     [5_007_716n * 10n, 'prague', 22_026n],
     [8_346_193n * 10n, 'bpo1', 22_026n],
     [11_684_671n * 10n, 'bpo2', 22_026n],
-  ] as const)('%d of excess blob gas under %s costs %d', (excess, fork, fee) => {
+  ] as const)('of excess %d under %s costs %d', (excess, fork, fee) => {
     expect(blobBaseFee(excess, fork)).toBe(fee)
   })
 
@@ -112,18 +115,18 @@ describe('blobs', () => {
     ['osaka', 9n],
     ['bpo1', 15n],
     ['bpo2', 21n],
-  ] as const)('a block of %s has at most %d', (fork, blobs) => {
+  ] as const)('of a block under %s is enough for %d blobs at most', (fork, blobs) => {
     expect(maxBlobGas(fork)).toBe(blobs * BLOB)
   })
 
-  test('excess falls by the target, and not below zero', () => {
+  test('in excess falls by the target, and not below zero', () => {
     const parent = { excessBlobGas: 0n, blobGasUsed: 0n, baseFeePerGas: 0n }
     expect(nextExcessBlobGas(parent, 'cancun')).toBe(0n)
     const busy = { excessBlobGas: BLOB, blobGasUsed: 6n * BLOB, baseFeePerGas: 0n }
     expect(nextExcessBlobGas(busy, 'cancun')).toBe(4n * BLOB)
   })
 
-  test('where blobs are cheaper than their gas, excess falls no more from osaka on', () => {
+  test('in excess stops falling from osaka on where blobs are cheaper than their gas', () => {
     const parent = { excessBlobGas: 9n * BLOB, blobGasUsed: 6n * BLOB, baseFeePerGas: 10n ** 9n }
     expect(nextExcessBlobGas(parent, 'prague')).toBe(9n * BLOB)
     expect(nextExcessBlobGas(parent, 'osaka')).toBe(9n * BLOB + 2n * BLOB)
@@ -131,7 +134,7 @@ describe('blobs', () => {
 
   const forks = HARDFORKS.filter((fork) => isAtLeast(fork, 'cancun'))
 
-  test.each(forks)('price and excess under %s are those of @ethereumjs/block', (fork) => {
+  test.each(forks)('has the price and excess under %s that @ethereumjs/block computes', (fork) => {
     const parent = fc.record({
       excessBlobGas: fc.bigInt(0n, 200_000_000n),
       blobs: fc.bigInt(0n, maxBlobGas(fork) / BLOB),

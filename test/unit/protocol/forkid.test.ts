@@ -44,7 +44,7 @@ describe('a fork id', () => {
     { name: 'london', upTo: 'londonBlock', id: '0xb715077d' },
     { name: 'arrowGlacier', upTo: 'arrowGlacierBlock', id: '0x20c327fc' },
     { name: 'grayGlacier', upTo: 'grayGlacierBlock', id: '0xf0afd0e3' },
-  ])('of the main network at $name is $id', ({ upTo, id }) => {
+  ])('of mainnet at $name is $id', ({ upTo, id }) => {
     const entries = Object.entries(MAINNET)
     const config = Object.fromEntries(
       entries.slice(0, entries.findIndex(([key]) => key === upTo) + 1),
@@ -57,11 +57,11 @@ describe('a fork id', () => {
     { time: 1_681_338_455n, id: '0xdce96c2d' },
     { time: 1_710_338_135n, id: '0x9f3d2254' },
     { time: 1_746_612_311n, id: '0xc376cf8b' },
-  ])('of the main network is $id at $time', ({ time, id }) => {
+  ])('of mainnet is $id at $time', ({ time, id }) => {
     expect(hexFromBytes(forkIdAt(GENESIS, forkPointsOf(MAINNET, 0n), time))).toBe(id)
   })
 
-  test('takes no notice of forks that begin with the genesis', () => {
+  test('ignores forks that begin with the genesis', () => {
     const config = {
       londonBlock: 0,
       shanghaiTime: 1_000,

@@ -9,40 +9,43 @@ import {
   scheduleFromGenesisConfig,
 } from '../../../src/protocol/forks.ts'
 
-describe('names', () => {
+describe('parseHardfork', () => {
   test.each([
     ['London', 'london'],
     ['tangerinewhistle', 'tangerineWhistle'],
     ['merge', 'paris'],
     ['latest', DEFAULT_HARDFORK],
-  ])('%s is read as %s', (text, fork) => {
+  ])('reads %s as %s', (text, fork) => {
     expect(parseHardfork(text)).toBe(fork)
   })
 
-  test('a misspelt name is refused with the nearest', () => {
+  test('refuses a misspelt name and suggests the nearest', () => {
     expect(() => parseHardfork('shangai')).toThrow(
       'unknown hardfork "shangai": did you mean shanghai?',
     )
     expect(() => parseHardfork('xxxxxxxxxxxxxx')).toThrow(/expected one of frontier, homestead/)
   })
 
-  test.each(['constructor', '__proto__', 'toString', ''])('"%s" is no hardfork', (text) => {
-    expect(() => parseHardfork(text)).toThrow(/^unknown hardfork/)
-  })
+  test.each(['constructor', '__proto__', 'toString', ''])(
+    'refuses "%s", which is no hardfork',
+    (text) => {
+      expect(() => parseHardfork(text)).toThrow(/^unknown hardfork/)
+    },
+  )
 
-  test('a fork includes itself and those before it', () => {
+  test('returns a fork that isAtLeast itself and those before it', () => {
     expect(isAtLeast('london', 'london')).toBe(true)
     expect(isAtLeast('london', 'berlin')).toBe(true)
     expect(isAtLeast('berlin', 'london')).toBe(false)
   })
 })
 
-describe('schedules', () => {
-  test('one fork may rule always', () => {
+describe('a fork schedule', () => {
+  test('may have one fork for all blocks', () => {
     expect(hardforkAt(alwaysFork('berlin'), 0n, 0n)).toBe('berlin')
   })
 
-  test('forks begin by block, then by time; a merge from the start comes with london', () => {
+  test('begins forks by block, then by time; a merge from the start includes london', () => {
     const schedule = scheduleFromGenesisConfig({
       chainId: 1,
       homesteadBlock: 0,
@@ -62,7 +65,7 @@ describe('schedules', () => {
     ])
   })
 
-  test('without a merge the proof-of-work forks rule', () => {
+  test('without a merge has the proof-of-work forks', () => {
     const schedule = scheduleFromGenesisConfig({ homesteadBlock: 2, byzantiumBlock: 4 })
     expect([0n, 2n, 3n, 4n].map((number) => hardforkAt(schedule, number, 0n))).toEqual([
       'frontier',
@@ -79,7 +82,7 @@ describe('schedules', () => {
     [{ shanghaiTime: [1] }, /config\.shanghaiTime/],
     [{ berlinBlock: 9, londonBlock: 8 }, /london begins at 8, before berlin at 9/],
     [{ cancunTime: 9, osakaTime: '0x8' }, /osaka begins at 8, before cancun at 9/],
-  ])('%j is refused', (config, message) => {
+  ])('is refused for %j', (config, message) => {
     expect(() => scheduleFromGenesisConfig(config)).toThrow(message)
   })
 })

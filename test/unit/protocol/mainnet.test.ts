@@ -78,7 +78,7 @@ const london: Header = {
   baseFeePerGas: 1_000_000_000n,
 }
 
-describe('headers', () => {
+describe('hashHeader matches mainnet for', () => {
   test.each([
     ['the genesis block', genesis, first.parentHash],
     ['block 1', first, '0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6'],
@@ -91,7 +91,7 @@ describe('headers', () => {
     expect(hashHeader(header)).toBe(hash)
   })
 
-  test('the base fee after the first block of london is that of block 12,965,001', () => {
+  test('block 12,965,001, and nextBaseFee gives its base fee from the first block of london', () => {
     const { gasUsed, gasLimit } = london
     expect(nextBaseFee({ baseFee: 1_000_000_000n, gasUsed, gasLimit })).toBe(0x430da58en)
   })
@@ -155,17 +155,17 @@ const dynamicFee: Known = {
   hash: parseHash('0x0ec0b6a2df4d87424e5f6ad2a654e27aaeb7dac20ae9e8385cc09087ad532ee0'),
 }
 
-describe('transactions', () => {
+describe('a mainnet transaction', () => {
   test.each([
-    ['the first of all', earliest],
-    ['one with replay protection', replayProtected],
-    ['one with a dynamic fee', dynamicFee],
-  ])('%s', (_, known) => {
+    ['the first', earliest],
+    ['replay-protected', replayProtected],
+    ['paid by a dynamic fee', dynamicFee],
+  ])('that is %s decodes from its encoding', (_, known) => {
     const raw = encodeTransaction(known)
     expect(decodeTransaction(raw)).toEqual({ ...known, raw })
   })
 
-  test('the first of all makes the block that it is in', () => {
+  test('that is the first makes up its whole block', () => {
     const transaction = { ...earliest, raw: encodeTransaction(earliest) }
     const receipt: Receipt = {
       type: 0,

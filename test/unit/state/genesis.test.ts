@@ -41,7 +41,7 @@ const messageOf = (json: unknown): string => {
 }
 
 describe('a genesis file', () => {
-  it('is read in full', () => {
+  it('is parsed completely', () => {
     const genesis = parseGenesis({
       config: { chainId: 1337, homesteadBlock: 0 },
       nonce: '0x42',
@@ -78,14 +78,14 @@ describe('a genesis file', () => {
     })
   })
 
-  it('may leave everything out', () => {
+  it('may leave every field out', () => {
     const genesis = parseGenesis({})
     expect(genesis.alloc.size).toBe(0)
     expect(genesis.gasLimit).toBeUndefined()
     expect(genesis.config).toBeUndefined()
   })
 
-  it('may name accounts with and without 0x, in any letter case, and comment on them', () => {
+  it('may name accounts with or without 0x, in any letter case, and comment on them', () => {
     const { alloc } = parseGenesis({
       _comment: 'for tests',
       '//': 'also',
@@ -168,7 +168,7 @@ describe('a genesis file', () => {
     expect(messageOf(json)).not.toContain('\n')
   })
 
-  it('is told of all its wrong fields at once, to a limit', () => {
+  it('with many wrong fields is refused with all of them, up to a limit', () => {
     const two = messageOf({ gasLimit: 'x', alloc: { [ALICE]: { nonce: 'y' } } })
     expect(two).toMatch(/gasLimit: .*; alloc\.0x0+a11ce\.nonce: .*got "y"$/)
     const many = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`wrong${i}`, i]))
@@ -176,7 +176,7 @@ describe('a genesis file', () => {
     expect(messageOf(many)).not.toContain('wrong10')
   })
 
-  it('that is any JSON is read, or refused as invalid', () => {
+  it('of any JSON is parsed, or refused as invalid', () => {
     const names = ['alloc', 'config', 'nonce', 'coinbase', 'extraData', ALICE, 'storage', 'balance']
     const anyFile = fc.oneof(
       fc.jsonValue(),
@@ -194,8 +194,8 @@ describe('a genesis file', () => {
   })
 })
 
-describe('a world made from an alloc', () => {
-  it('has the accounts of the alloc, without slots of value zero', () => {
+describe('worldFromAlloc', () => {
+  it('creates the accounts of the alloc, without slots of value zero', () => {
     const world = worldFromAlloc(parseGenesis(FILE).alloc)
     expect(accountAt(world, ALICE)).toMatchObject({ balance: 5n, codeHash: EMPTY_CODE_HASH })
     expect(accountAt(world, ALICE)?.storage.isEmpty).toBe(true)
@@ -212,7 +212,7 @@ describe('a world made from an alloc', () => {
     expect(stateRoot(worldFromAlloc(parseGenesis(FILE).alloc))).toBe(hexFromBytes(oracle))
   })
 
-  it('has the well-known root of an empty state without accounts', () => {
+  it('has the well-known root of the empty state without accounts', () => {
     expect(stateRoot(worldFromAlloc(new Map()))).toBe(
       '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
     )

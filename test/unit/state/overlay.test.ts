@@ -152,7 +152,7 @@ function runAndCompare(start: readonly Step[], steps: readonly Step[]): void {
   }
 }
 
-describe('an overlay', () => {
+describe('Overlay', () => {
   it('agrees with a model of copies over random changes, checkpoints, commits and reverts', () => {
     fc.assert(
       fc.property(
@@ -164,7 +164,7 @@ describe('an overlay', () => {
     )
   })
 
-  it('gives the very world it began with when its changes come to nothing', () => {
+  it('returns the same world when its changes cancel out', () => {
     const base = withStorage(withBalance(emptyWorld, ALICE, 5n), ALICE, 1n, 2n)
     const overlay = new Overlay(base)
     expect(overlay.world()).toBe(base)
@@ -189,7 +189,7 @@ describe('an overlay', () => {
     expect(stateRoot(base)).toBe(root)
   })
 
-  it('forgets storage and code of an account that is deleted and made anew', () => {
+  it('drops storage and code of an account that is deleted and created again', () => {
     const base = withCode(withStorage(emptyWorld, ALICE, 1n, 2n), ALICE, Uint8Array.of(1))
     const overlay = new Overlay(base)
     overlay.setStorage(ALICE, 2n, 3n)
@@ -203,7 +203,7 @@ describe('an overlay', () => {
     expect(overlay.originalStorage(ALICE, 1n)).toBe(2n)
   })
 
-  it('takes a deletion back with storage written before it', () => {
+  it('reverts a deletion, with storage written before it', () => {
     const overlay = new Overlay(withBalance(emptyWorld, ALICE, 5n))
     overlay.setStorage(ALICE, 1n, 2n)
     overlay.checkpoint()
@@ -214,7 +214,7 @@ describe('an overlay', () => {
     expect(overlay.account(ALICE)?.balance).toBe(5n)
   })
 
-  it('leaves an empty account where it is: its deletion is the evm’s to decide', () => {
+  it('keeps an empty account: the evm decides on its deletion', () => {
     const overlay = new Overlay(emptyWorld)
     overlay.setBalance(ALICE, 0n)
     expect(accountAt(overlay.world(), ALICE)).toMatchObject({ nonce: 0n, balance: 0n })

@@ -154,8 +154,8 @@ describe('the contracts of genesis', () => {
   })
 })
 
-describe('a contract of genesis', () => {
-  it('answers the beacon root of a timestamp (EIP-4788)', async () => {
+describe('the predeployed contract', () => {
+  it('BEACON_ROOTS returns the beacon root of a timestamp (EIP-4788)', async () => {
     const evm = await engineWith(BEACON_ROOTS)
     const root = keccak256(Uint8Array.of(1))
     const to = BEACON_ROOTS.address
@@ -168,7 +168,7 @@ describe('a contract of genesis', () => {
     )
   })
 
-  it('answers the hash of a block (EIP-2935)', async () => {
+  it('HISTORY_STORAGE returns the hash of a block (EIP-2935)', async () => {
     const evm = await engineWith(HISTORY_STORAGE)
     const hash = keccak256(Uint8Array.of(2))
     const to = HISTORY_STORAGE.address
@@ -182,7 +182,7 @@ describe('a contract of genesis', () => {
     ).rejects.toThrow('revert')
   })
 
-  it('queues a withdrawal and hands it over once (EIP-7002)', async () => {
+  it('WITHDRAWAL_REQUESTS queues a withdrawal and returns it once (EIP-7002)', async () => {
     const evm = await engineWith(WITHDRAWAL_REQUESTS)
     const to = WITHDRAWAL_REQUESTS.address
     const key = new Uint8Array(48).fill(7)
@@ -194,7 +194,7 @@ describe('a contract of genesis', () => {
     expect(await call(evm, { from: SYSTEM, to })).toBe('0x')
   })
 
-  it('queues a consolidation and hands it over once (EIP-7251)', async () => {
+  it('CONSOLIDATION_REQUESTS queues a consolidation and returns it once (EIP-7251)', async () => {
     const evm = await engineWith(CONSOLIDATION_REQUESTS)
     const to = CONSOLIDATION_REQUESTS.address
     const keys = concatBytes(new Uint8Array(48).fill(7), new Uint8Array(48).fill(8))
@@ -204,7 +204,7 @@ describe('a contract of genesis', () => {
     expect(await call(evm, { from: SYSTEM, to })).toBe('0x')
   })
 
-  it('deploys by salt and init code, and answers the address (the create2 deployer)', async () => {
+  it('CREATE2_DEPLOYER deploys by salt and init code, and returns the address', async () => {
     const evm = await engineWith(CREATE2_DEPLOYER)
     const salt = paddedBytes(5n, 32)
     // returns one byte of code: 0x01

@@ -99,8 +99,8 @@ function withMisses<T>(network: Network, work: () => T): { value: T; misses: Nod
   throw new Error('it misses something each time')
 }
 
-describe('a sparse trie', () => {
-  test('has the root of the whole trie after any changes, and its proofs', async () => {
+describe('SparseTrie', () => {
+  test('has the root of the full trie after any changes, and its proofs', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(entry, { maxLength: 60 }),
@@ -125,7 +125,7 @@ describe('a sparse trie', () => {
     )
   })
 
-  test('misses nothing while keys are set whose ways are known', () => {
+  test('needs no more nodes while it sets keys with known paths', () => {
     fc.assert(
       fc.property(fc.array(entry), fc.array(entry, { minLength: 1 }), (entries, set) => {
         const network = new Network(entries)
@@ -137,7 +137,7 @@ describe('a sparse trie', () => {
     )
   })
 
-  test('names all nodes at once that are missing where branches give way', () => {
+  test('names all missing nodes at once where branches collapse', () => {
     const entries = Array.from({ length: 400 }, (_, i) => ({
       key: keccak256(Uint8Array.of(i & 255, i >> 8)),
       value: BigInt(i + 1),
@@ -155,7 +155,7 @@ describe('a sparse trie', () => {
     expect(first?.prefix.length).toBeGreaterThan(0)
   })
 
-  test('needs nothing of what is set again before it is asked for', () => {
+  test('needs no node for a key that is set again before it is hashed', () => {
     const entries = Array.from({ length: 40 }, (_, i) => ({
       key: keccak256(Uint8Array.of(i)),
       value: BigInt(i + 1),
@@ -172,7 +172,7 @@ describe('a sparse trie', () => {
     }
   })
 
-  test('is proven to another library', async () => {
+  test('has proofs that @ethereumjs/mpt accepts', async () => {
     const entries = Array.from({ length: 40 }, (_, i) => ({
       key: keccak256(Uint8Array.of(i)),
       value: BigInt(i + 1),
@@ -193,7 +193,7 @@ describe('a sparse trie', () => {
     ['an extension without a branch', '0xc482001180'],
     ['a leaf with too short a path', '0xc22001'],
     ['a reference that is no hash', `0xd3820102${'80'.repeat(16)}`],
-  ])('of which a node is %s proves nothing', (_, node) => {
+  ])('refuses a proof with a node that is %s', (_, node) => {
     const root = sparseRoot(new Uint8Array(32), () => bytesFromHex(node))
     expect(() => [...pathTo(root, new Uint8Array(32))]).toThrow(BrokenProof)
   })

@@ -59,7 +59,7 @@ function modelOf(list: readonly { key: Uint8Array; value: bigint | undefined }[]
   return model
 }
 
-describe('a trie', () => {
+describe('Trie', () => {
   it('has the well-known root when it is empty', () => {
     expect(emptyTrie.rootHash).toBe(EMPTY_ROOT)
     expect(emptyTrie.isEmpty).toBe(true)
@@ -82,7 +82,7 @@ describe('a trie', () => {
     )
   })
 
-  it('comes to the same by batches, of whatever sizes, as by single changes', async () => {
+  it('has the same root after batches of any size as after single changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(changes, { maxLength: 5 }), async (batches) => {
         const oracle = await createMPT()
@@ -98,7 +98,7 @@ describe('a trie', () => {
     )
   })
 
-  it('does not depend on the order in which its keys came', () => {
+  it('does not depend on the order in which its keys were set', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(tightKey, { selector: hexFromBytes, maxLength: 20, size: 'max' }),
@@ -114,7 +114,7 @@ describe('a trie', () => {
     )
   })
 
-  it('keeps root and contents while later versions are made from it', () => {
+  it('keeps its root and contents when later versions are made from it', () => {
     fc.assert(
       fc.property(
         fc.array(changes, { minLength: 1, maxLength: 6 }),
@@ -141,7 +141,7 @@ describe('a trie', () => {
     )
   })
 
-  it('finds each key and no other', () => {
+  it('finds each of its keys and no other', () => {
     fc.assert(
       fc.property(changes, tightKey, (list, other) => {
         const trie = emptyTrie.withChanges(list)
@@ -153,7 +153,7 @@ describe('a trie', () => {
     )
   })
 
-  it('iterates in the order of the keys from any key on', () => {
+  it('iterates in key order from any key on', () => {
     fc.assert(
       fc.property(changes, fc.oneof(tightKey, spreadKey), (list, from) => {
         const expected = sortedModel(modelOf(list)).filter(([key]) => key >= hexFromBytes(from))
@@ -163,7 +163,7 @@ describe('a trie', () => {
     )
   })
 
-  it('proves to @ethereumjs/mpt what a key has, and that another has nothing', async () => {
+  it('proves values, and absent keys, to @ethereumjs/mpt', async () => {
     await fc.assert(
       fc.asyncProperty(changes, tightKey, async (list, other) => {
         const trie = emptyTrie.withChanges(list)
@@ -193,7 +193,7 @@ describe('a trie', () => {
     expect(await verifyMerkleProof(keys[1]!, [...proof])).toEqual(encodeNumber(value))
   })
 
-  it('is itself again when a change comes to nothing', () => {
+  it('is the same object when a change has no effect', () => {
     const key = keccak256(Uint8Array.of(1))
     const trie = emptyTrie.set(key, 7n).set(keccak256(Uint8Array.of(2)), 8n)
     expect(trie.set(key, 7n)).toBe(trie)
@@ -201,7 +201,7 @@ describe('a trie', () => {
     expect(trie.withChanges([])).toBe(trie)
   })
 
-  it('asks for the bytes of a value only when its leaf is hashed, and only once', () => {
+  it('encodes a value only when its leaf is hashed, and only once', () => {
     const asked: bigint[] = []
     const counting = Trie.empty<bigint>((value) => {
       asked.push(value)
@@ -231,7 +231,7 @@ describe('a trie', () => {
     }
   })
 
-  it('holds one key alone', () => {
+  it('holds a single key', () => {
     const key = bytesFromHex(`0x${'ab'.repeat(32)}`)
     const trie = emptyTrie.set(key, 1n)
     expect(contents(trie)).toEqual([[hexFromBytes(key), 1n]])

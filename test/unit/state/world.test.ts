@@ -102,7 +102,7 @@ describe('a world', () => {
     )
   })
 
-  it('says zero of accounts and slots that are not there', () => {
+  it('has zero for accounts and slots that do not exist', () => {
     expect(accountAt(emptyWorld, ALICE)).toBeUndefined()
     expect(balanceAt(emptyWorld, ALICE)).toBe(0n)
     expect(nonceAt(emptyWorld, ALICE)).toBe(0n)
@@ -145,7 +145,7 @@ describe('a world', () => {
     expect(storageRoot(accountAt(after, ALICE)!)).toBe(storageRoot(accountAt(before, ALICE)!))
   })
 
-  it('lists its accounts and their slots, from a hashed address on', () => {
+  it('lists its accounts and their slots from a hashed address on', () => {
     let world = emptyWorld
     for (let n = 1; n <= 50; n++) world = withBalance(world, addressNumber(n), BigInt(n))
     const all = [...accountsOf(world)]
@@ -159,7 +159,7 @@ describe('a world', () => {
     expect([...accountAt(stored, ALICE)!.storage.values()]).toEqual([{ slot: 300n, value: 4n }])
   })
 
-  it('is the same world when an account that is not there is taken away', () => {
+  it('is the same object when an absent account is removed', () => {
     const world = withBalance(emptyWorld, ALICE, 5n)
     expect(withoutAccount(world, BOB)).toBe(world)
     expect(withAccount(world, accountAt(world, ALICE)!)).toBe(world)

@@ -25,21 +25,24 @@ const seeded = { seed: 20261121, numRuns: 25 }
 const bytes = (length: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: length, maxLength: length })
 
-describe('hashes and addresses', () => {
-  test('nothing has the well-known hash', () => {
+describe('an address or hash', () => {
+  test('of no bytes is the well-known Keccak-256 of nothing', () => {
     expect(keccakHash(EMPTY_BYTES)).toBe(EMPTY_CODE_HASH)
     expect(hexFromBytes(hashBytes(EMPTY_CODE_HASH))).toBe(EMPTY_CODE_HASH)
   })
 
-  test('the first key of the well-known mnemonic has the well-known address', () => {
+  test('of the first key of the well-known mnemonic is the well-known one', () => {
     expect(addressOfKey(KEY)).toBe(ADDRESS)
   })
 
-  test.each([`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '0x1234'])('%s is no key', (text) => {
-    expect(() => addressOfKey(bytesFromHex(text))).toThrow(/expected a private key/)
-  })
+  test.each([`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '0x1234'])(
+    'cannot be derived from %s, which is no key',
+    (text) => {
+      expect(() => addressOfKey(bytesFromHex(text))).toThrow(/expected a private key/)
+    },
+  )
 
-  test('checksums are those of EIP-55', () => {
+  test('has the checksum of EIP-55', () => {
     fc.assert(
       fc.property(bytes(20), (raw) => {
         const address = parseAddress(hexFromBytes(raw))
@@ -49,15 +52,15 @@ describe('hashes and addresses', () => {
     )
   })
 
-  test('the first contract of the first account stands where every tutorial has it', () => {
+  test('of the first contract of the first account is the one in every tutorial', () => {
     expect(createdAddress(encodeRlp([bytesFromHex(ADDRESS), EMPTY_BYTES]))).toBe(
       '0x5fbdb2315678afecb367f032d93f642f64180aa3',
     )
   })
 })
 
-describe('signatures', () => {
-  test('a signature recovers to its key, has a low s, and is the one that ethers makes', () => {
+describe('a signature', () => {
+  test('recovers to its key, has a low s, and equals the one that ethers makes', () => {
     fc.assert(
       fc.property(bytes(32), bytes(32), (digest, key) => {
         key[0] = 1 // below the order
@@ -74,7 +77,7 @@ describe('signatures', () => {
     )
   })
 
-  test('a signed message verifies in ethers', () => {
+  test('over a message verifies in ethers', () => {
     const message = new TextEncoder().encode('hello, wallet')
     const digest = messageDigest(message, 'Ethereum')
     expect(hexFromBytes(digest)).toBe(hashMessage(message))
@@ -82,24 +85,21 @@ describe('signatures', () => {
     expect(verifyMessage(message, signature).toLowerCase()).toBe(ADDRESS)
   })
 
-  test('another chain name gives another digest', () => {
+  test('over a message differs under another chain name', () => {
     expect(messageDigest(EMPTY_BYTES, 'Other')).not.toEqual(messageDigest(EMPTY_BYTES, 'Ethereum'))
   })
 
-  test('r and s of nobody recover to nobody', () => {
+  test('with an r and s that nobody made recovers to nobody', () => {
     expect(() => recoverAddress(new Uint8Array(32), { r: 0n, s: 1n, yParity: 0 })).toThrow(
       /invalid signature/,
     )
   })
 
-  test.each(['0x', `0x${'11'.repeat(64)}`, `0x${'11'.repeat(64)}05`])(
-    '%s is no signature',
-    (text) => {
-      expect(() => signatureFromBytes(bytesFromHex(text))).toThrow(/expected a 65-byte signature/)
-    },
-  )
+  test.each(['0x', `0x${'11'.repeat(64)}`, `0x${'11'.repeat(64)}05`])('is not %s', (text) => {
+    expect(() => signatureFromBytes(bytesFromHex(text))).toThrow(/expected a 65-byte signature/)
+  })
 
-  test('a compact signature has 64 bytes', () => {
+  test('in compact form has 64 bytes', () => {
     for (const length of [0, 63, 65]) {
       expect(() => signatureFromCompact(new Uint8Array(length))).toThrow(
         `expected a compact signature of 64 bytes, got ${length} bytes`,
@@ -107,7 +107,7 @@ describe('signatures', () => {
     }
   })
 
-  test('v may be 0, 1, 27 or 28', () => {
+  test('may have a v of 0, 1, 27 or 28', () => {
     const parity = (v: number): number =>
       signatureFromBytes(Uint8Array.of(...new Uint8Array(64), v)).yParity
     expect([0, 1, 27, 28].map(parity)).toEqual([0, 1, 0, 1])

@@ -43,8 +43,8 @@ function recovered(
   return publicKey === undefined ? 'nobody' : hexFromBytes(publicKey)
 }
 
-describe('the two libraries', () => {
-  test('sign to the same bits, whatever the digest and the key', () => {
+describe('both secp256k1 libraries', () => {
+  test('make the same signature for any digest and key', () => {
     fc.assert(
       fc.property(word, key, (digest, secret) => {
         expect(shown(tiny.sign(digest, secret))).toBe(shown(noble.sign(digest, secret)))
@@ -53,7 +53,7 @@ describe('the two libraries', () => {
     )
   })
 
-  test('recover to the same key what was signed', () => {
+  test('recover the key that signed', () => {
     fc.assert(
       fc.property(word, key, (digest, secret) => {
         const signature = tiny.sign(digest, secret)
@@ -65,7 +65,7 @@ describe('the two libraries', () => {
     )
   })
 
-  test('recover the same from numbers that nobody signed with, or both nothing', () => {
+  test('recover the same key, or none, from random numbers', () => {
     fc.assert(
       fc.property(word, word, word, fc.constantFrom(0 as const, 1 as const), (digest, r, s, y) => {
         const signature = { bytes: concatBytes(r, s), yParity: y }
@@ -75,7 +75,7 @@ describe('the two libraries', () => {
     )
   })
 
-  test('take a signature with a high s for the same key', () => {
+  test('recover the same key from a signature with a high s', () => {
     fc.assert(
       fc.property(word, key, (digest, secret) => {
         const { bytes, yParity } = noble.sign(digest, secret)
@@ -89,7 +89,7 @@ describe('the two libraries', () => {
     )
   })
 
-  test('know the same private keys, and give them the same public ones', () => {
+  test('accept the same private keys and derive the same public keys', () => {
     const print = (bytes: Uint8Array | undefined): string => (bytes ? hexFromBytes(bytes) : 'none')
     fc.assert(
       fc.property(fc.oneof(word, fc.uint8Array({ maxLength: 40 })), (secret) => {
@@ -126,7 +126,7 @@ describe('the two libraries', () => {
   })
 
   test.each([new Uint8Array(32), paddedBytes(ORDER, 32), new Uint8Array(31).fill(1)])(
-    'refuse to sign with what is no key',
+    'refuse to sign with an invalid key',
     (secret) => {
       expect(() => tiny.sign(new Uint8Array(32), secret)).toThrow(/private/i)
       expect(() => noble.sign(new Uint8Array(32), secret)).toThrow()

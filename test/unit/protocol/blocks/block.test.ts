@@ -75,27 +75,30 @@ function headerAt(fork: Hardfork): Header {
   }
 }
 
-describe('blocks', () => {
-  test.each(HARDFORKS)('a header of %s has the hash that @ethereumjs/block gives it', (fork) => {
-    const header = headerAt(fork)
-    const common = new Common({
-      chain: Mainnet,
-      hardfork: (fork === 'frontier' ? 'chainstart' : fork) as never,
-    })
-    const theirs = createBlockHeader(
-      {
-        ...header,
-        uncleHash: header.sha3Uncles,
-        coinbase: header.miner,
-        transactionsTrie: header.transactionsRoot,
-        receiptTrie: header.receiptsRoot,
-      } as never,
-      { common, skipConsensusFormatValidation: true },
-    )
-    expect(hashHeader(header)).toBe(hexFromBytes(theirs.hash()))
-  })
+describe('a block', () => {
+  test.each(HARDFORKS)(
+    'has for a header of %s the hash that @ethereumjs/block computes',
+    (fork) => {
+      const header = headerAt(fork)
+      const common = new Common({
+        chain: Mainnet,
+        hardfork: (fork === 'frontier' ? 'chainstart' : fork) as never,
+      })
+      const theirs = createBlockHeader(
+        {
+          ...header,
+          uncleHash: header.sha3Uncles,
+          coinbase: header.miner,
+          transactionsTrie: header.transactionsRoot,
+          receiptTrie: header.receiptsRoot,
+        } as never,
+        { common, skipConsensusFormatValidation: true },
+      )
+      expect(hashHeader(header)).toBe(hexFromBytes(theirs.hash()))
+    },
+  )
 
-  test('the size of a block is the length of its RLP, withdrawals included from shanghai on', () => {
+  test('has the size of its RLP, with withdrawals from shanghai on', () => {
     const size = (fork: Hardfork): number => sealBlock(headerAt(fork), []).size
     expect(size('shanghai') - size('paris')).toBe(33 + 1)
     expect(sealBlock(headerAt('london'), [], [headerAt('london')]).size).toBeGreaterThan(
@@ -103,7 +106,7 @@ describe('blocks', () => {
     )
   })
 
-  test('the RLP of a block holds legacy transactions as lists and the others as bytes', () => {
+  test('holds legacy transactions as lists and all others as bytes in its RLP', () => {
     const signed = [0, 1, 2].map((type) =>
       signTransaction(
         {
@@ -135,14 +138,14 @@ describe('blocks', () => {
     expect(sealBlock(header, signed, uncles).size).toBe(encoded.length)
   })
 
-  test('no uncles have the well-known hash', () => {
+  test('without uncles has the well-known hash of no uncles', () => {
     expect(unclesHash([])).toBe(EMPTY_UNCLES_HASH)
     expect(unclesHash([headerAt('frontier')])).not.toBe(EMPTY_UNCLES_HASH)
   })
 })
 
-describe('ordered tries', () => {
-  test('the root over any items is that of @ethereumjs/mpt', async () => {
+describe('the root of an ordered trie', () => {
+  test('equals that of @ethereumjs/mpt for any items', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 80 }), { maxLength: 300, size: 'max' }),
@@ -157,8 +160,8 @@ describe('ordered tries', () => {
   })
 })
 
-describe('proofs of ordered tries', () => {
-  test('every item is proven to @ethereumjs/mpt', async () => {
+describe('the proof of an ordered trie', () => {
+  test('proves every item to @ethereumjs/mpt', async () => {
     for (const count of [1, 2, 16, 17, 128, 129, 300]) {
       const items = Array.from({ length: count }, (_, i) =>
         new Uint8Array(1 + (i % 50)).fill(i + 1),
@@ -179,8 +182,8 @@ describe('proofs of ordered tries', () => {
   })
 })
 
-describe('blooms', () => {
-  test('a filter is that of @ethereumjs/vm', () => {
+describe('a bloom filter', () => {
+  test('equals that of @ethereumjs/vm', () => {
     fc.assert(
       fc.property(fc.array(log, { maxLength: 20, size: 'max' }), (logs) => {
         const theirs = new Bloom()
@@ -194,12 +197,12 @@ describe('blooms', () => {
     )
   })
 
-  test('an empty filter holds nothing', () => {
+  test('that is empty contains nothing', () => {
     expect(bloomOf([])).toEqual(new Bloom().bitvector)
   })
 })
 
-describe('receipts', () => {
+describe('a receipt', () => {
   const receipt = fc.record<Receipt>({
     type: fc.constantFrom<TransactionType>(0, 1, 2, 3, 4),
     status: fc.boolean(),
@@ -213,7 +216,7 @@ describe('receipts', () => {
   })
   const root = fc.option(topic, { nil: undefined })
 
-  test('an encoding is that of @ethereumjs/vm, of a status or before byzantium of a root', () => {
+  test('has the encoding of @ethereumjs/vm, with a status, or with a root before byzantium', () => {
     fc.assert(
       fc.property(receipt, root, (status, before) => {
         // only legacy transactions are older than byzantium
@@ -242,7 +245,7 @@ describe('receipts', () => {
     )
   })
 
-  test('the root over receipts is that of their encodings in order', () => {
+  test('has its place in a root over the encodings in order', () => {
     fc.assert(
       fc.property(fc.array(receipt, { maxLength: 5 }), (receipts) => {
         expect(receiptsRoot(receipts)).toBe(orderedTrieRoot(receipts.map(encodeReceipt)))

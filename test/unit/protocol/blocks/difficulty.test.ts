@@ -32,7 +32,7 @@ const FORKS: readonly (readonly [Hardfork, string, Glaciers])[] = [
 ]
 
 describe('the difficulty of the next block', () => {
-  test.each(FORKS)('is that of @ethereumjs/block under %s (%s)', (hardfork, name, glaciers) => {
+  test.each(FORKS)('equals that of @ethereumjs/block under %s (%s)', (hardfork, name, glaciers) => {
     const common = new Common({ chain: Mainnet, hardfork: name })
     const parents = fc.record({
       number: fc.bigInt(0n, 20_000_000n),
@@ -55,7 +55,7 @@ describe('the difficulty of the next block', () => {
     fc.assert(law, { seed: 3, numRuns: 300 })
   })
 
-  test('is late by the glaciers from their own blocks on', () => {
+  test('is delayed by each glacier from its block on', () => {
     const glaciers = { muir: 10n, arrow: 20n, gray: 30n }
     const delays = [9n, 10n, 19n, 20n, 29n, 30n].map((number) =>
       bombDelayAt(glaciers, number, number < 15n ? 'istanbul' : 'london'),

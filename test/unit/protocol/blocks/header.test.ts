@@ -38,7 +38,7 @@ const header = fc
     })
   })
 
-test('a header comes back from its RLP', () => {
+test('a header decodes from its RLP', () => {
   fc.assert(
     fc.property(header, (given) => {
       expect(decodeHeader(encodeHeader(given))).toEqual(given)
@@ -47,7 +47,7 @@ test('a header comes back from its RLP', () => {
   )
 })
 
-test('a header comes back from its JSON, as a fork reads that of a network', () => {
+test('a header decodes from its JSON, as a fork reads it from a network', () => {
   fc.assert(
     fc.property(header, (given) => {
       const hash = hashHeader(given)

@@ -48,7 +48,7 @@ function blobTransaction(versionedHashes: readonly Hash[] = HASHES): Transaction
   )
 }
 
-test('a hash of a blob is its version and what is left of the commitment’s SHA-256', () => {
+test('blobHash is the version and the rest of the commitment’s SHA-256', () => {
   // of the point at infinity, which is the commitment of a blob of zeros (EIP-4844)
   const infinity = new Uint8Array(48).fill(0xc0, 0, 1)
   expect(blobHash(infinity)).toBe(
@@ -56,14 +56,14 @@ test('a hash of a blob is its version and what is left of the commitment’s SHA
   )
 })
 
-describe('a transaction in the form of the network', () => {
+describe('a transaction in its network form', () => {
   const transaction = blobTransaction()
 
-  test.each(SIDECARS)('gives transaction and blobs of version $version back', (sidecar) => {
+  test.each(SIDECARS)('decodes to transaction and blobs of version $version', (sidecar) => {
     expect(decodeSent(encodeSent(transaction, sidecar))).toEqual({ transaction, sidecar })
   })
 
-  test('may come without its blobs, as blocks hold it', () => {
+  test('may come without its blobs, as in a block', () => {
     expect(decodeSent(transaction.raw)).toEqual({ transaction, sidecar: undefined })
   })
 
@@ -82,7 +82,7 @@ describe('a transaction in the form of the network', () => {
   })
 })
 
-describe('blobs are refused with', () => {
+describe('checkSidecar refuses', () => {
   const [blob] = plain.blobs as [Uint8Array]
 
   test.each<[string, Partial<BlobSidecar>, RegExp]>([
@@ -110,7 +110,7 @@ describe('blobs are refused with', () => {
     expect(() => checkSidecar(HASHES, { ...plain, ...change })).toThrow(message)
   })
 
-  test('nothing, where the highest scalar is one below the order', () => {
+  test('no blob whose highest scalar is one below the order', () => {
     const highest = withScalar(blob, 0, ORDER - 1n)
     const [, other] = plain.blobs as [Uint8Array, Uint8Array]
     expect(() => checkSidecar(HASHES, { ...plain, blobs: [highest, other] })).not.toThrow()

@@ -89,8 +89,8 @@ function firstForkOf({ type, chainId }: UnsignedTransaction): Hardfork {
   return ({ 1: 'berlin', 2: 'london', 3: 'cancun', 4: 'prague' } as const)[type]
 }
 
-describe('round trips', () => {
-  test('what is signed, encoded and decoded again is the same transaction of the same sender', () => {
+describe('a transaction', () => {
+  test('that is signed, encoded and decoded is the same, with the same sender', () => {
     fc.assert(
       fc.property(unsigned, (fields) => {
         const signed = signTransaction(fields, KEY)
@@ -102,7 +102,7 @@ describe('round trips', () => {
     )
   })
 
-  test('a transaction whose sender is known is still refused where its signature is not good', () => {
+  test('with a known sender and a bad signature is refused', () => {
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
     const signed = signTransaction(
       { ...fc.sample(unsigned, { ...seeded, numRuns: 1 })[0]!, type: 0, chainId: undefined },
@@ -119,7 +119,7 @@ describe('round trips', () => {
     }
   })
 
-  test('long data are kept once, whatever the type', () => {
+  test('of any type keeps long data once', () => {
     fc.assert(
       fc.property(unsigned, fc.integer({ min: 1000, max: 1100 }), (fields, length) => {
         const data = new Uint8Array(length).fill(length)
@@ -132,7 +132,7 @@ describe('round trips', () => {
     )
   })
 
-  test('a signature of nobody stays one', () => {
+  test('with a signature of nobody keeps it', () => {
     const nobody = encodeTransaction({
       ...impersonate(fc.sample(unsigned, { ...seeded, numRuns: 1 })[0]!, FROM),
       r: 5n,
@@ -142,7 +142,7 @@ describe('round trips', () => {
     }
   })
 
-  test('encoding, hash and sender agree with @ethereumjs/tx', () => {
+  test('has the encoding, hash and sender that @ethereumjs/tx computes', () => {
     const common = commonOf('prague')
     fc.assert(
       fc.property(unsigned, (fields) => {
@@ -156,7 +156,7 @@ describe('round trips', () => {
     )
   })
 
-  test('the example of EIP-155 has the signature that the EIP gives', () => {
+  test('from the example of EIP-155 has the signature given there', () => {
     const signed = signTransaction(
       {
         type: 0,
@@ -179,25 +179,22 @@ describe('round trips', () => {
   })
 })
 
-describe('gas', () => {
-  test.each(HARDFORKS)(
-    'intrinsic gas and the floor under %s are those of @ethereumjs/tx',
-    (fork) => {
-      const common = commonOf(fork)
-      fc.assert(
-        fc.property(unsigned, (fields) => {
-          fc.pre(isAtLeast(fork, firstForkOf(fields)))
-          // from osaka on a transaction of the main network has at most 2^24 gas
-          const signed = signTransaction({ ...fields, gasLimit: 10_000_000n }, KEY)
-          const theirs = createTxFromRLP(signed.raw, { common })
-          const [intrinsic, floor] = [intrinsicGas(signed, fork), floorDataGas(signed, fork)]
-          expect(intrinsic).toBe(theirs.getIntrinsicGas())
-          expect(intrinsic > floor ? intrinsic : floor).toBe(theirs.getMinimumGasLimit())
-        }),
-        { ...seeded, numRuns: 25 },
-      )
-    },
-  )
+describe('intrinsic gas', () => {
+  test.each(HARDFORKS)('and the floor under %s equal those of @ethereumjs/tx', (fork) => {
+    const common = commonOf(fork)
+    fc.assert(
+      fc.property(unsigned, (fields) => {
+        fc.pre(isAtLeast(fork, firstForkOf(fields)))
+        // from osaka on a transaction of the main network has at most 2^24 gas
+        const signed = signTransaction({ ...fields, gasLimit: 10_000_000n }, KEY)
+        const theirs = createTxFromRLP(signed.raw, { common })
+        const [intrinsic, floor] = [intrinsicGas(signed, fork), floorDataGas(signed, fork)]
+        expect(intrinsic).toBe(theirs.getIntrinsicGas())
+        expect(intrinsic > floor ? intrinsic : floor).toBe(theirs.getMinimumGasLimit())
+      }),
+      { ...seeded, numRuns: 25 },
+    )
+  })
 
   // [fork, creates, data, gas]: EIP-2 from homestead, EIP-2028 from istanbul, EIP-3860 from shanghai
   test.each<[Hardfork, boolean, string, bigint]>([
@@ -209,13 +206,13 @@ describe('gas', () => {
     ['paris', true, `0x${'00'.repeat(33)}`, 53_000n + 33n * 4n],
     ['shanghai', true, `0x${'00'.repeat(33)}`, 53_000n + 33n * 4n + 2n * 2n],
     ['shanghai', false, `0x${'00'.repeat(33)}`, 21_000n + 33n * 4n],
-  ])('under %s, creating: %s, with data %s: %d', (fork, isCreation, data, gas) => {
+  ])('under %s, creating: %s, with data %s is %d', (fork, isCreation, data, gas) => {
     const lists = { accessList: [], authorizationList: [] }
     const transaction = { to: isCreation ? null : FROM, data: bytesFromHex(data), ...lists }
     expect(intrinsicGas(transaction, fork)).toBe(gas)
   })
 
-  test('an access list costs 2400 an address and 1900 a key, an authorization 25000', () => {
+  test('is 2,400 per address and 1,900 per key of an access list, and 25,000 per authorization', () => {
     const storageKeys = [1n, 2n, 3n].map(wordFromBigint)
     const one = { chainId: 1n, address: FROM, nonce: 0n, yParity: 0, r: 1n, s: 1n }
     const gas = intrinsicGas(
@@ -233,15 +230,15 @@ describe('gas', () => {
     expect(gas).toBe(21_000n + 2n * 2_400n + 3n * 1_900n + 2n * 25_000n)
   })
 
-  test('the sum of data tokens makes the floor of EIP-7623, from prague on', () => {
+  test('has the floor of EIP-7623, the sum of data tokens, from prague on', () => {
     const data = bytesFromHex('0x000102')
     expect(floorDataGas({ data }, 'prague')).toBe(21_000n + 10n * 9n)
     expect(floorDataGas({ data }, 'cancun')).toBe(0n)
   })
 })
 
-describe('impersonation', () => {
-  test('equal transactions of different senders have different hashes', () => {
+describe('an impersonated transaction', () => {
+  test('has another hash than an equal one of another sender', () => {
     fc.assert(
       fc.property(unsigned, address, (fields, other) => {
         const [one, two] = [impersonate(fields, FROM), impersonate(fields, other)]
@@ -285,7 +282,7 @@ function replaced(items: RlpItem, [first, ...rest]: readonly number[], item: Rlp
   return list.with(first, replaced(list[first] as RlpItem, rest, item))
 }
 
-describe('what is refused', () => {
+describe('a transaction decoder refuses', () => {
   const legacy = signTransaction(plain, KEY)
   const typed = signTransaction(
     {
@@ -379,7 +376,7 @@ describe('what is refused', () => {
     ['a typed r of zero', changed(typed, [11], bytes(0)), /no key gives r=0/],
   ])('%s', (name, raw, message) => refuses(name, raw, 'INVALID_SIGNATURE', message))
 
-  test('bytes that are damaged anywhere are another transaction or refused by name, never more', () => {
+  test('damaged bytes by name, or decodes another transaction', () => {
     const damage = fc.array(fc.tuple(fc.nat(2_000), fc.nat(255)), { minLength: 1, maxLength: 3 })
     fc.assert(
       fc.property(unsigned, damage, (fields, changes) => {
@@ -410,12 +407,12 @@ function refuses(_name: string, raw: Uint8Array, word: string, message: RegExp):
   expect(outcome).toMatchObject({ word, message: expect.stringMatching(message) })
 }
 
-describe('authorizations', () => {
+describe('an authorization', () => {
   const message = [hexFromBytes(Uint8Array.of(33)), FROM, '0x07'].map((text) => bytesFromHex(text))
   const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp(message)))
   const given = { chainId: 33n, address: FROM, nonce: 7n, ...signDigest(digest, KEY) }
 
-  test('an authorization is of whoever signed chain, address and nonce after the byte 5', () => {
+  test('belongs to whoever signed chain, address and nonce after the byte 5', () => {
     expect(authorityOf(given)).toBe(FROM)
     expect(authorityOf({ ...given, nonce: 8n })).not.toBe(FROM)
   })
@@ -424,12 +421,12 @@ describe('authorizations', () => {
     ['an r of zero', { ...given, r: 0n }],
     ['a high s', { ...given, s: 2n ** 256n - 1n }],
     ['a parity that is none', { ...given, yParity: 2 }],
-  ])('nobody gives one with %s', (_, authorization) => {
+  ])('has no signer with %s', (_, authorization) => {
     expect(authorityOf(authorization)).toBeUndefined()
   })
 
   // EIP-7702 bounds the parity by a byte: such an authorization is skipped, its transaction stays valid
-  test('an authorization of nobody does not spoil its transaction', () => {
+  test('without a signer does not invalidate its transaction', () => {
     const fields = { ...plain, type: 4 as const, authorizationList: [{ ...given, yParity: 255 }] }
     const signed = signTransaction(fields, KEY)
     expect(decodeTransaction(signed.raw)).toEqual(signed)

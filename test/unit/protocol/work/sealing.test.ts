@@ -22,8 +22,8 @@ import { sealHash, seedHash, targetOf } from '../../../../src/protocol/work/seal
 import { makeParentBlock } from '../../../support/chain/parentblocks.ts'
 import { recordOf, word } from '../../node/records.ts'
 
-describe('work', () => {
-  test('is done for the header without its proof, as @ethereumjs/ethash has it', () => {
+describe('proof-of-work', () => {
+  test('is computed for the header without its proof, as by @ethereumjs/ethash', () => {
     const common = new Common({ chain: Mainnet, hardfork: 'london' })
     const header = {
       ...recordOf(14_000_000n, word(1)).block.header,
@@ -59,11 +59,11 @@ describe('work', () => {
     [2n, 2n ** 255n],
     [3n, (2n ** 256n - 1n) / 3n],
     [2n ** 255n, 2n],
-  ])('of difficulty %i has the target 2^256 by it', (difficulty, target) => {
+  ])('of difficulty %i has the target 2^256 divided by it', (difficulty, target) => {
     expect(targetOf(difficulty)).toBe(target)
   })
 
-  test('has a new seed each 30,000 blocks: the hash of the one before', () => {
+  test('has a new seed every 30,000 blocks: the hash of the previous seed', () => {
     expect(seedHash(29_999n)).toBe(word(0))
     expect(seedHash(30_000n)).toBe(
       '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563',
@@ -79,7 +79,7 @@ const FIRST_BLOCK =
   '0x0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c0101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000'
 
 describe('a parent block', () => {
-  test('of the real chain is read, hashes to its name, and proves its coinbase', () => {
+  test('of the real chain decodes, has its known hash, and proves its coinbase', () => {
     const block = decodeParentBlock(parseBytes(FIRST_BLOCK))
     expect(displayedHash(doubleSha256(block.header))).toBe(
       '0x000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
@@ -108,7 +108,7 @@ describe('a parent block', () => {
     )
   })
 
-  test('that was cut or changed anywhere is refused in words, or is another block', () => {
+  test('that was cut or changed anywhere is refused, or is another block', () => {
     const bytes = parseBytes(`0x${makeParentBlock({ work: word(5), transactions: 3 }).block}`)
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(255), fc.boolean(), (at, value, isCut) => {
@@ -139,11 +139,11 @@ describe('a parent block', () => {
     [undefined, withScript(3, 1, 2)],
     [undefined, withScript(0x61)],
     [undefined, withScript(7, 1, 2, 3, 4, 5, 6, 7)],
-  ])('tells its height, %s, at the beginning of its coinbase', (height, coinbase) => {
+  ])('has its height %s at the start of its coinbase', (height, coinbase) => {
     expect(heightInCoinbase(coinbase)).toBe(height)
   })
 
-  test('whose coinbase is as short as an inner node of the tree is refused', () => {
+  test('with a coinbase as short as an inner node of the tree is refused', () => {
     const tagged = new TextEncoder().encode('TAG:')
     const coinbase = Uint8Array.of(...tagged, ...new Uint8Array(60))
     expect(() => workInCoinbase(coinbase, 'TAG:')).toThrow('has 64 bytes: expected more than 64')
