@@ -43,7 +43,7 @@ async function wordOf(
 }
 
 describe('a call', () => {
-  test('answers with return data and the gas a transaction would use', async () => {
+  test('returns data and the gas that a transaction would use', async () => {
     const outcome = await executor.call(callOf(`42 ${RETURN_WORD}`))
     expect(bigintFromBytes(outcome.output)).toBe(42n)
     expect(outcome.gasUsed).toBe(21_000n + 3n + 3n + 6n + 3n + 3n)
@@ -69,7 +69,7 @@ describe('a call', () => {
     expect(stateRoot(outcome.world)).toBe(stateRoot(sent.world))
   })
 
-  test('needs no funds without a price, from an account that does not exist', async () => {
+  test('without a price needs no funds, even from an account that does not exist', async () => {
     expect(await wordOf('CALLER', { from: ZERO_ADDRESS })).toBe(0n)
     expect(await wordOf('CALLER', { from: BOB })).toBe(BigInt(BOB))
   })
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(bigintFromBytes(outcome.output)).toBe(BigInt(OTHER))
   })
 
-  test('that sends more than there is is refused', async () => {
+  test('with more value than its sender has is refused', async () => {
     const call = async () => executor.call(callOf('STOP', { from: BOB, value: 1n }))
     await expect(call).rejects.toMatchObject({
       word: 'INSUFFICIENT_FUNDS',
@@ -91,7 +91,7 @@ describe('a call', () => {
     })
   })
 
-  test('with a price must be able to pay it, and to meet the base fee', async () => {
+  test('with a price needs the funds for it, and must meet the base fee', async () => {
     const poor = async () => executor.call(callOf('STOP', { from: BOB, maxFeePerGas: 1n }))
     await expect(poor).rejects.toMatchObject({ word: 'INSUFFICIENT_FUNDS' })
     const low = async () => executor.call(callOf('STOP', { maxFeePerGas: 1n }, { baseFee: 2n }))
@@ -132,7 +132,7 @@ describe('a call', () => {
     expect(balanceAt(outcome.world, ALICE)).toBe(10n * ETHER - 15n * outcome.gasUsed)
   })
 
-  test('creates at the address of the nonce that it names', async () => {
+  test('that creates a contract uses the nonce that it names for the address', async () => {
     const data = deploying(assemble('STOP'))
     const job: CallJob = {
       world: funded,
@@ -145,7 +145,7 @@ describe('a call', () => {
     expect(nonceAt(named.world, ALICE)).toBe(6n)
   })
 
-  test('changes nothing in the world it was given', async () => {
+  test('does not change the world that it runs on', async () => {
     const job = callOf('1 0 SSTORE')
     const root = stateRoot(job.world)
     const outcome = await executor.call(job)
@@ -153,7 +153,7 @@ describe('a call', () => {
     expect(stateRoot(job.world)).toBe(root)
   })
 
-  test('does not see what another one is doing at the same time', async () => {
+  test('does not see the changes of a concurrent call', async () => {
     const words = Array.from({ length: 20 }, (_, i) => wordOf(`${i} 0 SSTORE 0 SLOAD`))
     expect(await Promise.all(words)).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(i)))
   })
@@ -162,7 +162,7 @@ describe('a call', () => {
 describe('code sees', () => {
   const randomness = BigInt(`0x${'5e'.repeat(32)}`)
 
-  test.each(HARDFORKS)('difficulty or randomness, as %s has it', async (hardfork) => {
+  test.each(HARDFORKS)('difficulty or randomness, whichever %s has', async (hardfork) => {
     const isMerged = HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf('paris')
     expect(await wordOf('PREVRANDAO', {}, { hardfork })).toBe(isMerged ? randomness : 7n)
   })
@@ -204,22 +204,22 @@ describe('code sees', () => {
   })
 })
 
-describe('deep and wide runs', () => {
-  test('reach depth 1,024 without hurting the JavaScript stack', async () => {
+describe('a deep or wide run', () => {
+  test('reaches depth 1,024 without overflowing the JavaScript stack', async () => {
     // counts frames in storage while it calls itself; each call keeps back a 64th of the gas
     const program = `0 SLOAD 1 ADD 0 SSTORE ${calling('ADDRESS')} POP 0 SLOAD ${RETURN_WORD}`
     const depth = await wordOf(program, { gasLimit: 9_000_000_000_000n })
     expect(depth).toBe(1025n)
   })
 
-  test('run out of gas where they do not end', async () => {
+  test('runs out of gas if it does not end', async () => {
     const outcome = await executor.call(callOf('again: @again JUMP', { gasLimit: 200_000n }))
     expect(outcome.failure).toEqual({ kind: 'halt', reason: 'out of gas' })
     expect(outcome.gasUsed).toBe(200_000n)
   })
 })
 
-describe('a run that takes long', () => {
+describe('a long run', () => {
   const endless = [
     ['loops', 'again: @again JUMP'],
     ['loops under a condition', 'again: 1 @again JUMPI'],
@@ -243,8 +243,8 @@ describe('a run that takes long', () => {
   })
 })
 
-describe('what a call touched', () => {
-  test('is told in the form of an access list, without what is warm anyhow', async () => {
+describe('the access list of a call', () => {
+  test('has everything that the call touched, except what is always warm', async () => {
     const program = `${OTHER} BALANCE POP 5 SLOAD POP 4 0 0 0 0 0 4 GAS STATICCALL POP CALLER BALANCE`
     const { accessed } = await executor.call({ ...callOf(program), reportsAccess: true })
     const storageKeys = [`0x${'5'.padStart(64, '0')}`]
@@ -254,7 +254,7 @@ describe('what a call touched', () => {
     ])
   })
 
-  test('includes what was touched in frames that reverted', async () => {
+  test('includes what frames touched that reverted', async () => {
     const world = withProgram(withBalance(funded, BOB, ETHER), OTHER, '9 SLOAD 0 0 REVERT')
     const job = callOf(calling(OTHER))
     const both = { ...job, world: withProgram(world, CONTRACT, calling(OTHER)) }
@@ -263,7 +263,7 @@ describe('what a call touched', () => {
   })
 })
 
-describe('moved precompiles', () => {
+describe('a moved precompile', () => {
   const IDENTITY = `0x${'4'.padStart(40, '0')}` as Address
   const data = Uint8Array.of(1, 2, 3)
   const callTo = async (
@@ -279,7 +279,7 @@ describe('moved precompiles', () => {
       movedPrecompiles,
     })
 
-  test('answer at their new address and nowhere else', async () => {
+  test('runs at its new address only', async () => {
     const moved = new Map([[IDENTITY, BOB]])
     const [usual, there, gone] = [
       await callTo(IDENTITY),
@@ -291,7 +291,7 @@ describe('moved precompiles', () => {
     expect(gone.gasUsed).toBeLessThan(usual.gasUsed)
   })
 
-  test('are back for the next run, whatever engine it gets', async () => {
+  test('is back at its own address in the next run, on any engine', async () => {
     const moved = new Map([[IDENTITY, BOB]])
     const runs = Array.from({ length: 8 }, (_, i) =>
       i % 2 === 0 ? callTo(BOB, moved) : callTo(IDENTITY),
@@ -303,14 +303,14 @@ describe('moved precompiles', () => {
     }
   })
 
-  test('make way for the code of an account', async () => {
+  test('leaves its old address to the code of an account', async () => {
     const world = withProgram(funded, IDENTITY, `42 ${RETURN_WORD}`)
     expect((await callTo(IDENTITY, undefined, world)).output).toEqual(data)
     const outcome = await callTo(IDENTITY, new Map([[IDENTITY, null]]), world)
     expect(bigintFromBytes(outcome.output)).toBe(42n)
   })
 
-  test('trade places', async () => {
+  test('can trade places with another', async () => {
     const SHA256 = `0x${'2'.padStart(40, '0')}` as Address
     const moved = new Map([
       [IDENTITY, SHA256],

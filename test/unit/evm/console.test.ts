@@ -54,13 +54,13 @@ describe('a console call', () => {
     ['logUint(uint)', 5n, '5'],
     ['log(int)', -5n, '-5'],
     ['logInt(int)', -5n, '-5'],
-  ])('%s, whose selector knows no size, is understood', (signature, value, line) => {
+  ])('%s, whose selector has no sizes, is decoded', (signature, value, line) => {
     // viem would widen the type before it hashes
     const selector = rawSelector(signature)
     expect(formatConsoleCall(concatBytes(selector, paddedBytes(value, 32)))).toBe(line)
   })
 
-  test('of an old library with texts and numbers is understood', () => {
+  test('of an old library with texts and numbers is decoded', () => {
     const words = encodeFunctionData({
       abi: parseAbi(['function log(string,uint256)']),
       args: ['n', 3n],
@@ -69,14 +69,14 @@ describe('a console call', () => {
     expect(formatConsoleCall(data)).toBe('n 3')
   })
 
-  test('that is none prints nothing', () => {
+  test('with an unknown selector prints nothing', () => {
     expect(formatConsoleCall(new Uint8Array())).toBeUndefined()
     expect(
       formatConsoleCall(bytesFromHex(toFunctionSelector('transfer(address,uint256)'))),
     ).toBeUndefined()
   })
 
-  test('whose arguments are cut off or lie about their length prints nothing', () => {
+  test('with truncated arguments or a false length prints nothing', () => {
     const selector = bytesFromHex(toFunctionSelector('log(string)'))
     expect(formatConsoleCall(selector)).toBeUndefined()
     expect(formatConsoleCall(concatBytes(selector, paddedBytes(32n, 32)))).toBeUndefined()
@@ -87,7 +87,7 @@ describe('a console call', () => {
   })
 })
 
-describe('formatting', () => {
+describe('console formatting', () => {
   test.each([
     [['%s and %s', 'a', 'b']],
     [['%s', 'a', 'b']],
@@ -108,7 +108,7 @@ describe('formatting', () => {
     [['%c%s', 'color: red', 'a']],
     [['a', 'b', true]],
     [[true, 'b']],
-  ])('does with %j as node does', (values) => {
+  ])('matches node for %j', (values) => {
     // %O quotes a text that has a quote in it differently
     const expected = values[0] === '%O' ? "'it\\'s'" : format(...values)
     expect(formatValues(values)).toBe(expected)
@@ -121,19 +121,19 @@ describe('formatting', () => {
     [['%s', 7n], '7'],
     [['%x', 255n], '0xff'],
     [['%d of %d', 1n], '1 of %d'],
-  ])('prints integers exactly and without an n: %s', (values, text) => {
+  ])('prints integers exactly, without an n: %s', (values, text) => {
     expect(formatValues(values)).toBe(text)
   })
 })
 
-describe('a run', () => {
+describe('a run with console calls', () => {
   const executor = createExecutor()
   const hello = bytesFromHex(
     encodeFunctionData({ abi: parseAbi(['function log(string)']), args: ['hello'] }),
   )
   const print = `${storing(hello)} 0 0 ${hello.length} 0 ${CONSOLE_ADDRESS} GAS STATICCALL POP`
 
-  test('tells what contracts printed, and which', async () => {
+  test('returns the lines that contracts printed, with the contract of each', async () => {
     const job = callOf(`${print} ${calling(OTHER)}`)
     const world = withProgram(job.world, OTHER, `${print} 0 0 REVERT`)
     const { consoleLines } = await executor.call({ ...job, world })
@@ -143,11 +143,11 @@ describe('a run', () => {
     ])
   })
 
-  test('that prints nothing has no lines', async () => {
+  test('has no lines if it prints nothing', async () => {
     expect((await executor.call(callOf('1'))).consoleLines).toEqual([])
   })
 
-  test('that prints without end is cut', async () => {
+  test('that prints without end has its lines cut', async () => {
     const job = callOf(`again: ${print} @again JUMP`, { gasLimit: 12_000_000n })
     const { consoleLines } = await executor.call(job)
     expect(consoleLines.length).toBe(10_001)

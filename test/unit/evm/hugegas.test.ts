@@ -68,7 +68,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
   const jobs = jobsWithin(OPTIONS.memoryLimit.default)
   const telling = withProgram(funded, CONTRACT, TELLS_GAS)
 
-  test.each(LIMITS)('is told to the last one: %d', async (gasLimit) => {
+  test.each(LIMITS)('is counted to the last unit: %d', async (gasLimit) => {
     for (const hardfork of HARDFORKS) {
       const { word } = await wordOf(jobs, hardfork, gasLimit, telling)
       const begun = gasLimit - intrinsicGas(messageWith({ gasLimit }), hardfork)
@@ -76,7 +76,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     }
   })
 
-  test.each(LIMITS)('is passed on but for a 64th: %d', async (gasLimit) => {
+  test.each(LIMITS)('is passed to a call except for a 64th: %d', async (gasLimit) => {
     const world = withProgram(withProgram(funded, CONTRACT, TELLS_INNER), OTHER, TELLS_GAS)
     for (const hardfork of HARDFORKS.filter((fork) => isAtLeast(fork, 'byzantium'))) {
       const { word } = await wordOf(jobs, hardfork, gasLimit, world)
@@ -88,7 +88,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     }
   })
 
-  test.each(LIMITS)('is used up by a halt, and by nothing less: %d', async (gasLimit) => {
+  test.each(LIMITS)('is used up by a halt and by nothing else: %d', async (gasLimit) => {
     for (const hardfork of HARDFORKS) {
       const block = blockWith({ hardfork })
       const message = messageWith({ gasLimit })
@@ -105,7 +105,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     ['2^41 bytes are out of gas', 2n ** 41n, 'out of gas'],
     ['a terabyte and more, in two parts', 2n ** 41n - 2n ** 35n, 'memory limit exceeded'],
     ['a terabyte is beyond the bound', 2n ** 40n, 'memory limit exceeded'],
-  ])('pays for memory that there is not: %s', async (_name, end, reason) => {
+  ])('pays for memory beyond what exists: %s', async (_name, end, reason) => {
     const programs = [
       `1 0x${(end - 32n).toString(16)} MSTORE`,
       `0x${(end / 2n).toString(16)} 0x${(end / 2n).toString(16)} KECCAK256`,
@@ -121,7 +121,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     }
   })
 
-  test('is out of gas where little gas meets the largest memory', async () => {
+  test('runs out where little gas meets the largest memory', async () => {
     const most = `0x${(2n ** 40n - 1n).toString(16)}`
     for (const gasLimit of [100_000n, 2n ** 62n, 2n ** 63n - 1n]) {
       const world = withProgram(funded, CONTRACT, `${most} ${most} KECCAK256`)
@@ -132,7 +132,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
   })
 
   test.each(['byzantium', 'prague'] as const)(
-    'buys no power of numbers that nobody can hold: %s',
+    'cannot pay for an exponent that does not fit: %s',
     async (hardfork) => {
       const lengths: readonly (readonly bigint[])[] = [
         [2n ** 30n, 1n, 1n],
@@ -152,7 +152,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     },
   )
 
-  test('leaves the world that the official test wants: static_LoopCallsDepthThenRevert3', async () => {
+  test('produces the world of the official test static_LoopCallsDepthThenRevert3', async () => {
     const contract = '0xa000000000000000000000000000000000000000' as Address
     const sender = '0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b' as Address
     const code = bytesFromHex(
@@ -182,7 +182,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
     )
   })
 
-  test('is counted as in every other way: what a run needs is what it used', async () => {
+  test('is counted like any gas: a run needs what it used', async () => {
     const program = `1 0 SSTORE ${calling(OTHER)} POP`
     const world = withProgram(withProgram(funded, CONTRACT, program), OTHER, '2 0 SSTORE')
     const needs = await Promise.all(

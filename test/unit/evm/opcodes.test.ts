@@ -35,17 +35,20 @@ async function libraryOperations(hardfork: Hardfork): Promise<[number, string, n
     ])
 }
 
-describe('the opcodes', () => {
-  test.each(HARDFORKS)('of %s have the names and the base gas of the library', async (hardfork) => {
-    const ours = [...operationsAt(hardfork)].map(([opcode, { gas }]) => [
-      opcode,
-      NAMES.get(opcode),
-      gas,
-    ])
-    expect(ours).toEqual(await libraryOperations(hardfork))
-  })
+describe('the opcode table', () => {
+  test.each(HARDFORKS)(
+    'of %s has the names and the base gas of @ethereumjs/evm',
+    async (hardfork) => {
+      const ours = [...operationsAt(hardfork)].map(([opcode, { gas }]) => [
+        opcode,
+        NAMES.get(opcode),
+        gas,
+      ])
+      expect(ours).toEqual(await libraryOperations(hardfork))
+    },
+  )
 
-  test('have a number and a name each', () => {
+  test('has one number and one name for each opcode', () => {
     expect(NAMES.size).toBe(Object.keys(OP).length)
   })
 
@@ -61,12 +64,12 @@ describe('the opcodes', () => {
     ['CREATE2', 4, 1],
     ['CALL', 7, 1],
     ['DELEGATECALL', 6, 1],
-  ] as const)('%s takes %i words and leaves %i', (name, takes, leaves) => {
+  ] as const)('lets %s take %i words and leave %i', (name, takes, leaves) => {
     expect(operationsAt('osaka').get(OP[name])).toMatchObject({ takes, leaves })
   })
 })
 
-describe('the forks of the WebAssembly side', () => {
+describe('the hardforks in WebAssembly', () => {
   const file = new URL('../../../src/evm/fast/layout.ts', import.meta.url)
   const [section = ''] = /\/\/ ---- Hardforks[\s\S]*?(?=\/\/ ----(?! Hardforks))/.exec(
     readFileSync(file, 'utf8'),
@@ -76,7 +79,7 @@ describe('the forks of the WebAssembly side', () => {
   const constantOf = (fork: string): string => fork.replace(/[A-Z]/g, '_$&').toUpperCase()
 
   test.each(constants.map(([, name, value]) => [name, Number(value)]))(
-    '%s is %i',
+    'number %s as %i',
     (name, value) => {
       const fork = HARDFORKS.find((each) => constantOf(each) === name)
       expect(fork).toBeDefined()
@@ -84,12 +87,12 @@ describe('the forks of the WebAssembly side', () => {
     },
   )
 
-  test('are those whose rules its code asks for', () => {
+  test('include every one whose rules the code checks', () => {
     const names = constants.map(([, name]) => name)
     expect(names).toEqual(expect.arrayContaining(['HOMESTEAD', 'BERLIN', 'LONDON', 'CANCUN']))
   })
 })
 
-test('both sides of the WebAssembly open as many frames', () => {
+test('both WebAssembly machines open the same number of frames', () => {
   expect(layout.MAX_DEPTH).toBe(MAX_CALL_DEPTH)
 })

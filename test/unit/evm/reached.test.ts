@@ -28,10 +28,10 @@ function hitsIn(reached: readonly ReachedCode[], isMeant: (code: ReachedCode) =>
 /** Counts down from n. */
 const LOOP = (n: number): string => `${n} head: 1 SWAP1 SUB DUP1 @head JUMPI STOP`
 
-describe.each(allEngines())('on the engine $name', ({ jobsWithin }) => {
+describe.each(allEngines())('coverage on the engine $name', ({ jobsWithin }) => {
   const jobs = jobsWithin(LIMIT)
 
-  test('a loop is counted round by round', async () => {
+  test('counts a loop round by round', async () => {
     const { tracer, all } = gathered()
     await jobs.call({ ...callOf(LOOP(20)), tracer })
     expect(hitsIn(all, () => true)).toEqual({
@@ -40,7 +40,7 @@ describe.each(allEngines())('on the engine $name', ({ jobsWithin }) => {
     })
   })
 
-  test('what is behind the end of a frame is not counted, whatever ended it', async () => {
+  test('stops at the end of a frame, however it ended', async () => {
     const { tracer, all } = gathered()
     const job = callOf(`${calling(OTHER, { gas: '20' })} ${calling(OTHER, { gas: '5000' })}`)
     // the first call has gas for a few of the pushes
@@ -53,7 +53,7 @@ describe.each(allEngines())('on the engine $name', ({ jobsWithin }) => {
     })
   })
 
-  test('code that makes a contract is told with its arguments, and apart from what it makes', async () => {
+  test('has init code with its arguments, separate from the code that it deploys', async () => {
     const { tracer, all } = gathered()
     const runtime = assemble('CALLVALUE 5 JUMPI STOP JUMPDEST 0 0 REVERT')
     const init = deploying(runtime)
@@ -69,17 +69,17 @@ describe.each(allEngines())('on the engine $name', ({ jobsWithin }) => {
     })
   })
 
-  test('a run in which nothing has code reaches nothing', async () => {
+  test('is empty for a run without code', async () => {
     const { tracer, all } = gathered()
     await jobs.call({ ...callOf(''), tracer })
     expect(all).toEqual([])
   })
 })
 
-describe('on the engine auto', () => {
+describe('coverage on the engine auto', () => {
   const [, , compiler] = allEngines()
 
-  test('a million rounds are counted, by code that others have compiled', async () => {
+  test('counts a million rounds in compiled code', async () => {
     const jobs = compiler!.jobsWithin(LIMIT)
     const job = callOf(LOOP(1_000_000), { gasLimit: 10n ** 9n })
     await jobs.call(job)
@@ -88,7 +88,7 @@ describe('on the engine auto', () => {
     expect(hitsIn(all, () => true)).toMatchObject({ jumped: '13: 999999' })
   })
 
-  test('thousands of creations in one run need no more room than a few', async () => {
+  test('of thousands of creations in one run takes the room of a few', async () => {
     const jobs = compiler!.jobsWithin(LIMIT)
     const { tracer, all } = gathered()
     // 48 KiB of init code that ends at once: its records would take 200 KB each

@@ -18,7 +18,7 @@ function errorData(text: string): Uint8Array {
 
 const panicData = (code: bigint) => concatBytes(bytesFromHex('0x4e487b71'), paddedBytes(code, 32))
 
-describe('a revert', () => {
+describe('the reason of a revert', () => {
   test.each([
     ['with a reason', errorData('too small'), 'revert too small'],
     ['with an empty reason', errorData(''), 'revert'],
@@ -61,7 +61,7 @@ describe('a revert', () => {
       concatBytes(bytesFromHex('0x08c379a0'), paddedBytes(32n, 32), paddedBytes(2n ** 255n, 32)),
       `revert custom error 0x08c379a0 0x${'20'.padStart(64, '0')}8${'0'.repeat(63)}`,
     ],
-  ])('%s', (_name, data, words) => {
+  ])('is read: %s', (_name, data, words) => {
     expect(describeRevert(data)).toBe(words)
   })
 
@@ -70,12 +70,12 @@ describe('a revert', () => {
     expect(describeRevert(padded.subarray(7))).toBe('revert too small')
   })
 
-  test('with a very long reason is cut', () => {
+  test('is cut if it is very long', () => {
     expect(describeRevert(errorData('x'.repeat(5000))).length).toBeLessThan(1100)
   })
 })
 
-describe('a halt', () => {
+describe('the reason of a halt', () => {
   test.each([
     ['out of gas', undefined, 'out of gas'],
     ['invalid opcode', 0xfe, 'invalid opcode 0xfe'],
@@ -84,7 +84,7 @@ describe('a halt', () => {
     ['invalid JUMP at 0xab/0xcd:7', 0x56, 'invalid jump destination'],
     ['create collision', undefined, 'contract address collision'],
     ['stack underflow', 0x01, 'stack underflow'],
-  ])('%s (operation %s)', (error, opcode, words) => {
+  ])('is %s (operation %s)', (error, opcode, words) => {
     expect(describeHalt(error, opcode)).toBe(words)
   })
 })

@@ -50,7 +50,7 @@ const deployed: World = systemContracts('prague').reduce(
 )
 
 describe('the start of a block', () => {
-  test('tells the beacon root, which the contract then answers by timestamp', async () => {
+  test('passes on the beacon root, which the contract returns by timestamp', async () => {
     const block = blockWith()
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
     const world = await executor.beginBlock(job)
@@ -60,7 +60,7 @@ describe('the start of a block', () => {
     expect(hexFromBytes(output)).toBe(root)
   })
 
-  test('tells the parent hash, which the contract then answers by number', async () => {
+  test('passes on the parent hash, which the contract returns by number', async () => {
     const block = blockWith()
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
     const world = await executor.beginBlock(job)
@@ -70,7 +70,7 @@ describe('the start of a block', () => {
     expect(hexFromBytes(output)).toBe(parentHash)
   })
 
-  test('writes what running the contracts would write', async () => {
+  test('writes the same slots as running the contracts', async () => {
     const block = blockWith({ number: 20_000n })
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
     const call = (world: World, address: Address, data: Hash) =>
@@ -81,7 +81,7 @@ describe('the start of a block', () => {
     expect(stateRoot(await executor.beginBlock(job))).toBe(stateRoot(second.world))
   })
 
-  test('runs another contract that stands at the address', async () => {
+  test('runs another contract at the address', async () => {
     const code = assemble('0 CALLDATALOAD 7 SSTORE CALLER 8 SSTORE')
     const world = withCode(deployed, HISTORY_STORAGE.address, code)
     const job = { world, block: blockWith(), parentHash, parentBeaconBlockRoot: root }
@@ -97,7 +97,7 @@ describe('the start of a block', () => {
     expect(await executor.beginBlock(job)).toBe(funded)
   })
 
-  test('does nothing before the forks that brought it', async () => {
+  test('does nothing before the fork that introduced it', async () => {
     const at = (hardfork: 'shanghai' | 'cancun') => ({
       world: deployed,
       block: blockWith({ hardfork }),
@@ -112,13 +112,13 @@ describe('the start of a block', () => {
 })
 
 describe('the end of a block', () => {
-  test('hashes no requests where nobody made any', async () => {
+  test('has the hash of no requests where nobody made any', async () => {
     const end = await executor.endBlock({ world: deployed, block: blockWith(), logs: [] })
     expect(end.fields.requestsHash).toBe(EMPTY_REQUESTS_HASH)
     expect(end.world).toBe(deployed)
   })
 
-  test('finds no difference between an unused queue and running its contract', async () => {
+  test('gives an unused queue the same result as running its contract', async () => {
     for (const { address } of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
       const ran = await systemCall(context, deployed, blockWith(), address, new Uint8Array())
       expect(ran.output.length).toBe(0)
@@ -132,7 +132,7 @@ describe('the end of a block', () => {
     expect(end.fields.requestsHash).toBeUndefined()
   })
 
-  test('takes a withdrawal request out of its queue', async () => {
+  test('removes a withdrawal request from its queue', async () => {
     const block = blockWith()
     // the queue opens with the first block: until then its fee is out of reach
     const start = { world: deployed, block, logs: [] }
@@ -159,7 +159,7 @@ describe('the end of a block', () => {
     expect(next.fields.requestsHash).toBe(EMPTY_REQUESTS_HASH)
   })
 
-  test('takes a contract that fails for one without requests', async () => {
+  test('treats a failing contract as one without requests', async () => {
     const world = withCode(deployed, WITHDRAWAL_REQUESTS.address, assemble('0 0 REVERT'))
     const end = await executor.endBlock({ world, block: blockWith(), logs: [] })
     const failure = `the call of the system contract at ${WITHDRAWAL_REQUESTS.address} failed`
@@ -171,7 +171,7 @@ describe('the end of a block', () => {
     })
   })
 
-  test('takes what another contract at the address answers', async () => {
+  test('takes what another contract at the address returns', async () => {
     const answer = Uint8Array.of(1, 2, 3)
     const code = assemble(`${storing(answer)} 3 0 RETURN`)
     const world = withCode(deployed, CONSOLIDATION_REQUESTS.address, code)
@@ -183,7 +183,7 @@ describe('the end of a block', () => {
   })
 })
 
-describe('deposits', () => {
+describe('a deposit', () => {
   const parts = [48, 32, 8, 96, 8].map((length, i) => new Uint8Array(length).fill(i + 1))
   const padded = (bytes: Uint8Array): Uint8Array =>
     concatBytes(
@@ -199,11 +199,11 @@ describe('deposits', () => {
     data,
   }
 
-  test('are read from the logs of the deposit contract', () => {
+  test('is read from the logs of the deposit contract', () => {
     expect(depositsOf([log, log])).toEqual(concatBytes(...parts, ...parts))
   })
 
-  test('are not read from other contracts, topics or layouts', () => {
+  test('is not read from other contracts, topics or layouts', () => {
     expect(depositsOf([{ ...log, address: ALICE }]).length).toBe(0)
     expect(depositsOf([{ ...log, topics: [root] }]).length).toBe(0)
     expect(depositsOf([{ ...log, data: data.subarray(1) }]).length).toBe(0)
@@ -213,7 +213,7 @@ describe('deposits', () => {
     expect(depositsOf([{ ...log, data: shifted }]).length).toBe(0)
   })
 
-  test('count in the hash of the requests', async () => {
+  test('is part of the hash of the requests', async () => {
     const end = await executor.endBlock({ world: deployed, block: blockWith(), logs: [log] })
     expect(end.fields.requestsHash).toBe(hashRequests([concatBytes(...parts)]))
   })

@@ -47,14 +47,14 @@ function failingOn(...names: string[]): (machine: Machine) => string {
   }
 }
 
-describe('tiers', () => {
-  test('run a job on the first of them', async () => {
+describe("the executor's list of machines", () => {
+  test('runs a job on the first machine', async () => {
     const { tiers, bugs } = stage('fast', 'slow')
     expect(await tiers.run(subject(1), failingOn())).toBe('fast')
     expect(bugs).toEqual([])
   })
 
-  test('run a job again below when one has a bug, and tell of it once for each code', async () => {
+  test('runs a job on the next machine after a bug, and logs the bug once for each code', async () => {
     const { tiers, bugs } = stage('fast', 'middle', 'slow')
     const work = failingOn('fast', 'middle')
     expect(await tiers.run(subject(1), work)).toBe('slow')
@@ -68,14 +68,14 @@ describe('tiers', () => {
     expect(await tiers.run(subject(2), failingOn())).toBe('fast')
   })
 
-  test('recover from a bug that comes after a wait', async () => {
+  test('recovers from a bug that comes after a wait', async () => {
     const { tiers, bugs } = stage('fast', 'slow')
     const work = async (machine: Machine): Promise<string> => failingOn('fast')(machine)
     expect(await tiers.run(subject(1), work)).toBe('slow')
     expect(bugs).toHaveLength(1)
   })
 
-  test('let the errors that callers are told of through', async () => {
+  test('passes errors on to callers', async () => {
     const { tiers, bugs } = stage('fast', 'slow')
     const work = (): never => {
       throw new DevchainError('ABANDONED', 'no more')
@@ -84,14 +84,14 @@ describe('tiers', () => {
     expect(bugs).toEqual([])
   })
 
-  test('let the bugs of the last of them through', async () => {
+  test('passes the bugs of the last machine on', async () => {
     const { tiers } = stage('fast', 'slow')
     await expect(async () => tiers.run(subject(1), failingOn('fast', 'slow'))).rejects.toThrow(
       'a bug',
     )
   })
 
-  test('wait for a library that is loading, and go on with the same machine', async () => {
+  test('waits for a library that is loading, and continues on the same machine', async () => {
     const { tiers, bugs } = stage('fast', 'slow')
     let isLoaded = false
     const ready = Promise.resolve().then(() => {
@@ -105,13 +105,13 @@ describe('tiers', () => {
     expect(bugs).toEqual([])
   })
 
-  test('answer at once when nothing has to wait', async () => {
+  test('responds at once when nothing has to wait', async () => {
     const { tiers } = stage('fast', 'slow')
     await tiers.run(subject(1), failingOn())
     expect(tiers.run(subject(1), failingOn())).toBe('fast')
   })
 
-  test('forget the codes that failed longest ago', async () => {
+  test('forgets the codes that failed longest ago', async () => {
     const { tiers } = stage('fast', 'slow')
     for (let n = 0; n <= 1_000; n += 1) await tiers.run(subject(n), failingOn('fast'))
     expect(tiers.run(subject(0), failingOn())).toBe('fast')
@@ -120,7 +120,7 @@ describe('tiers', () => {
 })
 
 describe('an executor', () => {
-  test('whose fast machine breaks in the middle comes to what the reference comes to', async () => {
+  test('whose fast machine breaks in the middle has the result of the reference', async () => {
     const breaking: Machine = {
       run: ({ overlay }) => {
         overlay.checkpoint()
@@ -154,8 +154,8 @@ describe('an executor', () => {
 
 const ENDLESS = 'JUMPDEST 0 JUMP'
 
-describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (evm) => {
-  test('a run that nobody waits for is given up', async () => {
+describe.each(['reference', 'interpreter', 'auto'] as const)('an executor with --evm %s', (evm) => {
+  test('cancels a run that nobody waits for', async () => {
     const executor = createExecutor({ evm })
     let asked = 0
     const isAwaited = (): boolean => {
@@ -167,14 +167,14 @@ describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (
     expect(asked).toBe(3)
   })
 
-  test('all runs are given up when the executor is closed', async () => {
+  test('cancels all runs when it is closed', async () => {
     const executor = createExecutor({ evm })
     const running = executor.call(callOf(ENDLESS, { gasLimit: 10n ** 15n }))
     setImmediate(() => executor.close())
     await expect(running).rejects.toMatchObject({ word: 'ABANDONED' })
   })
 
-  test('gas near 2^256 is gas like any other', async () => {
+  test('accepts gas near 2^256', async () => {
     const executor = createExecutor({ evm })
     const gasLimit = 2n ** 256n - 1n
     const halted = await executor.call(callOf('INVALID', { gasLimit }))
@@ -185,7 +185,7 @@ describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (
     expect(ended.gasUsed).toBe(21_011n)
   })
 
-  test('a frame that wants more memory than there may be halts', async () => {
+  test('halts a frame that wants more memory than allowed', async () => {
     const executor = createExecutor({ evm, memoryLimit: 64_000 })
     const within = await executor.call(callOf('63968 MLOAD', { gasLimit: 10_000_000n }))
     expect(within.failure).toBeUndefined()
@@ -194,7 +194,7 @@ describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (
     expect(beyond.gasUsed).toBe(10_000_000n)
   })
 
-  test('the memory of all open frames counts together', async () => {
+  test('counts the memory of all open frames together', async () => {
     const executor = createExecutor({ evm, memoryLimit: 64_000 })
     const other = `0x${'cc'.repeat(20)}` as typeof ALICE
     const calling = `31968 MLOAD POP 0 0 0 0 0 ${other} GAS CALL 0 SSTORE`

@@ -34,7 +34,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(steps[4]).toMatchObject({ depth: 0, address: CONTRACT, opcode: 0x55, stack: [3n, 0n] })
   })
 
-  test('sees the operations that it reads, and those that cannot run, whatever else is left out', async () => {
+  test('sees the operations that it subscribes to, and those that cannot run, even if others are left out', async () => {
     const told: [name: string, pc: number, top: bigint | undefined][] = []
     const only = new Set([0x55])
     const tracer: Tracer = {
@@ -50,7 +50,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     ])
   })
 
-  test('sees the stack of the operations whose stack it reads, whatever it is told of others', async () => {
+  test('sees the stack of the operations whose stack it subscribes to', async () => {
     const told: (bigint | undefined)[] = []
     const tracer: Tracer = {
       onStep: ({ opcode, stack }) => opcode === 0x55 && told.push(stack.at(-1)),
@@ -66,7 +66,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(told).toEqual([9n, 8n])
   })
 
-  test('sees all operations again after a run that was told in part', async () => {
+  test('sees all operations again after a run with few', async () => {
     const only = { stack: false, memory: false, only: new Set([0x55]), gas: false }
     await executor.call({ ...callOf('7 9 SSTORE'), tracer: { onStep: () => 0, stepParts: only } })
     const steps: [name: string, cost: bigint, words: number][] = []
@@ -101,7 +101,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     ])
   })
 
-  test('is given the code of a frame to keep, of a contract that the run makes too', async () => {
+  test('can keep the code of a frame, also of a contract that the run creates', async () => {
     const kept: Uint8Array[] = []
     const tracer: Tracer = {
       onStep: () => undefined,
@@ -139,7 +139,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(frames[1]).toMatchObject({ from: CONTRACT, to: OTHER })
   })
 
-  test('makes no difference to the outcome', async () => {
+  test('does not change the outcome', async () => {
     const job = callOf(`1 0 SSTORE ${calling(OTHER)}`)
     const plain = await executor.call(job)
     const tracer = { onStep: () => {}, onEnter: () => {}, onExit: () => {} }
@@ -148,7 +148,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(stateRoot(traced.world)).toBe(stateRoot(plain.world))
   })
 
-  test('hears nothing of later runs', async () => {
+  test('sees nothing of later runs', async () => {
     let steps = 0
     const tracer = { onStep: () => steps++ }
     await executor.call({ ...callOf('1'), tracer })
@@ -156,7 +156,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(steps).toBe(1)
   })
 
-  test('is told what a call costs with the gas it passes on', async () => {
+  test('sees the cost of a call with the gas that it passes on', async () => {
     const steps: Step[] = []
     const tracer = { onStep: (step: Step) => steps.push(step) }
     const job = callOf(`0 0 0 0 0 ${OTHER} 1000 CALL`, { gasLimit: 121_000n })
@@ -168,7 +168,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(gasCost).toBe(gas - (gas - 2600n) / 64n)
   })
 
-  test('is told of logs that were written, with what memory had then', async () => {
+  test('sees each log with the memory at that time', async () => {
     const logs: Log[] = []
     const tracer = { onLog: (log: Log) => logs.push(log) }
     await executor.call({ ...callOf('7 0 MSTORE 5 6 33 31 LOG2 8 0 MSTORE 9 0 0 LOG1'), tracer })
@@ -187,7 +187,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(logs).toEqual([])
   })
 
-  test('is told of a contract that gave all away, with what it had', async () => {
+  test('sees a contract that destroys itself, with its balance', async () => {
     const destructions: Destruction[] = []
     const tracer = { onDestroy: (destruction: Destruction) => destructions.push(destruction) }
     await executor.call({ ...callOf(`${OTHER} SELFDESTRUCT`, { value: 5n }), tracer })
@@ -197,7 +197,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(destructions).toEqual([])
   })
 
-  test('is told in the end what the run looked at, in frames that failed too', async () => {
+  test('sees at the end everything that the run touched, in failed frames too', async () => {
     const told: Touched[] = []
     const tracer = { onTouched: (touched: Touched) => told.push(touched) }
     const job = callOf(`7 SLOAD ${BOB} BALANCE ${calling(OTHER)}`)
@@ -219,7 +219,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     [`3 4 5 0 9 ${OTHER} 700 CALLCODE`, { kind: 'CALLCODE', to: OTHER, gas: 3000n, value: 9n }],
     ['5 0 9 CREATE', { kind: 'CREATE', to: null, value: 9n }],
     ['1 5 0 9 CREATE2', { kind: 'CREATE2', to: null, value: 9n }],
-  ])('is told of a call that nobody could pay: %s', async (program, expected) => {
+  ])('sees a call that nobody could pay for: %s', async (program, expected) => {
     const frames: FrameStart[] = []
     const ends: FrameEnd[] = []
     const tracer: Tracer = {
@@ -235,7 +235,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
     expect(ends[1]).toMatchObject({ depth: 0, failure: undefined })
   })
 
-  test('is waited for now and then, and ends the run by throwing', async () => {
+  test('is awaited now and then, and ends the run by throwing', async () => {
     const job = callOf('loop: @loop JUMP', { gasLimit: 5_000_000n })
     // each look at the clock finds the turn to be over
     let time = 0

@@ -65,7 +65,7 @@ describe('a transfer', () => {
     expect(nonceAt(outcome.world, ALICE)).toBe(1n)
   })
 
-  test('leaves the world it began with as it was', async () => {
+  test('leaves the world that it runs on as it was', async () => {
     const root = stateRoot(funded)
     await transact({ value: 5n })
     expect(stateRoot(funded)).toBe(root)
@@ -98,7 +98,7 @@ describe('a transfer', () => {
     expect(outcome.gasUsed).toBe(21_000n)
   })
 
-  test('of no value to nobody leaves no account behind', async () => {
+  test('of no value to an empty account leaves no account behind', async () => {
     const { world } = await transact({ value: 0n })
     expect(accountAt(world, BOB)).toBeUndefined()
     expect(accountAt(world, MINER)).toBeUndefined()
@@ -142,7 +142,7 @@ describe('a creation', () => {
     expect(outcome.failure).toEqual({ kind: 'halt', reason: 'max code size exceeded' })
   })
 
-  test('of much code succeeds where the limit is set aside', async () => {
+  test('of large code succeeds where the limit is lifted', async () => {
     const transaction = transactionWith({
       to: null,
       data: assemble('30000 0 RETURN'),
@@ -168,7 +168,7 @@ describe('a creation', () => {
     expect(outcome.failure).toBeUndefined()
   })
 
-  test('whose code cannot be paid for leaves a contract without code on frontier only', async () => {
+  test('with too little gas for its code leaves a contract without code on frontier only', async () => {
     // 53,000 gas and a little: enough to run, not for 200 gas a byte
     const data = assemble('1000 0 RETURN')
     const on = (hardfork: 'frontier' | 'homestead') =>
@@ -183,7 +183,7 @@ describe('a creation', () => {
 })
 
 describe('gas', () => {
-  test('is given back for cleared storage, up to a fifth', async () => {
+  test('is refunded for cleared storage, up to a fifth', async () => {
     const world = withStorage(withProgram(funded, CONTRACT, '0 0 SSTORE'), CONTRACT, 0n, 1n)
     const outcome = await transact({ to: CONTRACT }, world)
     // 21,000 + two pushes + cold slot 2,100 + write 2,900
@@ -193,13 +193,13 @@ describe('gas', () => {
     expect(storageAt(outcome.world, CONTRACT, 0n)).toBe(0n)
   })
 
-  test('is given back up to a half before london', async () => {
+  test('is refunded up to a half before london', async () => {
     const world = withStorage(withProgram(funded, CONTRACT, '0 0 SSTORE'), CONTRACT, 0n, 1n)
     const outcome = await transact({ to: CONTRACT }, world, blockWith({ hardfork: 'berlin' }))
     expect(outcome.gasRefund).toBe((21_000n + 6n + 5_000n) / 2n)
   })
 
-  test('is not given back by a run that reverts', async () => {
+  test('is not refunded by a run that reverts', async () => {
     const program = '0 0 SSTORE 0 0 REVERT'
     const world = withStorage(withProgram(funded, CONTRACT, program), CONTRACT, 0n, 1n)
     const outcome = await transact({ to: CONTRACT }, world)
@@ -222,7 +222,7 @@ describe('gas', () => {
     expect(nonceAt(outcome.world, ALICE)).toBe(1n)
   })
 
-  test('of an access list is charged, and what it names is warm', async () => {
+  test('of an access list is charged, and its entries are warm', async () => {
     const world = withProgram(funded, CONTRACT, '0 SLOAD POP')
     const storageKeys = [`0x${'00'.repeat(32)}` as Hash]
     const accessList = [{ address: CONTRACT, storageKeys }]
@@ -232,7 +232,7 @@ describe('gas', () => {
     expect(plain.gasUsed).toBe(21_000n + 3n + 2_100n + 2n)
   })
 
-  test('of the coinbase is that of a warm account from shanghai on', async () => {
+  test('for the coinbase is that of a warm account from shanghai on', async () => {
     const world = withProgram(funded, CONTRACT, 'COINBASE BALANCE POP')
     const newest = await transact({ to: CONTRACT }, world)
     expect(newest.gasUsed).toBe(21_000n + 2n + 100n + 2n)
@@ -241,45 +241,45 @@ describe('gas', () => {
   })
 })
 
-describe('logs', () => {
-  test('come with address, topics and data', async () => {
+describe('a log', () => {
+  test('has its address, topics and data', async () => {
     const program = `${storing(Uint8Array.of(1, 2, 3))} 8 7 3 0 LOG2`
     const outcome = await transact({ to: CONTRACT }, withProgram(funded, CONTRACT, program))
     const topics = [7n, 8n].map((n) => `0x${n.toString(16).padStart(64, '0')}`)
     expect(outcome.logs).toEqual([{ address: CONTRACT, topics, data: Uint8Array.of(1, 2, 3) }])
   })
 
-  test('of a run that reverts are gone', async () => {
+  test('of a run that reverts is gone', async () => {
     const program = '0 0 LOG0 0 0 REVERT'
     const outcome = await transact({ to: CONTRACT }, withProgram(funded, CONTRACT, program))
     expect(outcome.logs).toEqual([])
   })
 })
 
-describe('a contract that destroys itself', () => {
+describe('SELFDESTRUCT', () => {
   const world = withBalance(withProgram(funded, CONTRACT, `${BOB} SELFDESTRUCT`), CONTRACT, 9n)
 
-  test('is gone, and its balance with the heir, before cancun', async () => {
+  test('deletes the contract and sends its balance to the heir before cancun', async () => {
     const outcome = await transact({ to: CONTRACT }, world, blockWith({ hardfork: 'shanghai' }))
     expect(accountAt(outcome.world, CONTRACT)).toBeUndefined()
     expect(balanceAt(outcome.world, BOB)).toBe(9n)
   })
 
-  test('only gives its balance away from cancun on', async () => {
+  test('only sends the balance away from cancun on', async () => {
     const outcome = await transact({ to: CONTRACT }, world)
     expect(codeAt(outcome.world, CONTRACT).length).toBeGreaterThan(0)
     expect(balanceAt(outcome.world, CONTRACT)).toBe(0n)
     expect(balanceAt(outcome.world, BOB)).toBe(9n)
   })
 
-  test('is gone from cancun on when it was made in the same transaction', async () => {
+  test('deletes the contract from cancun on if the same transaction created it', async () => {
     const outcome = await transact({ to: null, data: assemble(`${BOB} SELFDESTRUCT`), value: 4n })
     expect(accountAt(outcome.world, outcome.created as Address)).toBeUndefined()
     expect(balanceAt(outcome.world, BOB)).toBe(4n)
   })
 })
 
-describe('authorizations', () => {
+describe('an authorization', () => {
   const key = new Uint8Array(32).fill(0x77)
   const signer = addressOfKey(key)
   const code = assemble(`42 0 SSTORE`)
@@ -294,7 +294,7 @@ describe('authorizations', () => {
   const send = (list: Authorization[], world = base, fields: Partial<Transaction> = {}) =>
     transact({ type: 4, to: signer, authorizationList: list, gasLimit: 200_000n, ...fields }, world)
 
-  test('set the code of an account, which runs in the same transaction', async () => {
+  test('sets the code of an account, which runs in the same transaction', async () => {
     const { world, failure } = await send([authorize(OTHER, 0n)])
     expect(failure).toBeUndefined()
     expect(bigintFromBytes(codeAt(world, signer))).toBe(BigInt(`0xef0100${OTHER.slice(2)}`))
@@ -302,30 +302,30 @@ describe('authorizations', () => {
     expect(storageAt(world, signer, 0n)).toBe(42n)
   })
 
-  test('for any chain hold', async () => {
+  test('for any chain is valid', async () => {
     const { world } = await send([authorize(OTHER, 0n, 0n)])
     expect(codeAt(world, signer).length).toBe(23)
   })
 
-  test('for another chain or another nonce are passed over', async () => {
+  test('for another chain or nonce is skipped', async () => {
     const { world } = await send([authorize(OTHER, 0n, 34n), authorize(OTHER, 1n)])
     expect(accountAt(world, signer)).toBeUndefined()
   })
 
-  test('stay when the execution fails', async () => {
+  test('stays when the execution fails', async () => {
     const reverting = withCode(base, OTHER, assemble('0 0 REVERT'))
     const { world, failure } = await send([authorize(OTHER, 0n)], reverting)
     expect(failure?.kind).toBe('revert')
     expect(codeAt(world, signer).length).toBe(23)
   })
 
-  test('to the zero address take the code away', async () => {
+  test('to the zero address removes the code', async () => {
     const { world } = await send([authorize(OTHER, 0n), authorize(ZERO_ADDRESS, 1n)])
     expect(codeAt(world, signer).length).toBe(0)
     expect(nonceAt(world, signer)).toBe(2n)
   })
 
-  test('give gas back for an account that exists', async () => {
+  test('refunds gas for an account that exists', async () => {
     const fields = { to: BOB }
     const fresh = await send([authorize(OTHER, 0n)], base, fields)
     const existing = await send([authorize(OTHER, 0n)], withBalance(base, signer, 1n), fields)
@@ -334,7 +334,7 @@ describe('authorizations', () => {
     expect(existing.gasUsed).toBe(46_000n - 46_000n / 5n)
   })
 
-  test('let a delegating account send transactions', async () => {
+  test('lets the delegating account send transactions', async () => {
     const { world } = await send([authorize(OTHER, 0n)])
     const rich = withBalance(world, signer, ETHER)
     const outcome = await transact({ from: signer, nonce: 1n, value: 3n }, rich)
@@ -342,7 +342,7 @@ describe('authorizations', () => {
   })
 })
 
-describe('a transaction is refused', () => {
+describe('the executor', () => {
   const contract = withProgram(funded, CONTRACT, 'STOP')
   const cases: readonly [
     why: string,
@@ -457,20 +457,20 @@ describe('a transaction is refused', () => {
     ],
   ]
 
-  test.each(cases)('%s', async (_why, fields, block, word, words) => {
+  test.each(cases)('refuses a transaction: %s', async (_why, fields, block, word, words) => {
     const world = withNonce(contract, ALICE, 1n)
     const transaction = transactionWith({ nonce: 1n, ...fields })
     const run = async () => executor.transact({ world, block: blockWith(block), transaction })
     await expect(run).rejects.toMatchObject({ word, message: expect.stringMatching(words) })
   })
 
-  test('not from a contract that is impersonated', async () => {
+  test('accepts a transaction from an impersonated contract', async () => {
     const transaction = impersonate(transactionWith({ nonce: 1n }), CONTRACT)
     const outcome = await executor.transact({ world: contract, block: blockWith(), transaction })
     expect(outcome.failure).toBeUndefined()
   })
 
-  test('and the executor still works afterwards', async () => {
+  test('works after refusing a transaction', async () => {
     await expect(transact({ nonce: 5n })).rejects.toThrow('nonce too high')
     expect((await transact({})).gasUsed).toBe(21_000n)
   })

@@ -145,8 +145,8 @@ const executors: readonly Executor[] = [
   createExecutor({ evm: 'auto' }),
 ]
 
-describe.each(HARDFORKS)('on %s', (hardfork) => {
-  test('transactions come to what they come to in @ethereumjs/vm', async () => {
+describe.each(HARDFORKS)('on %s the executor', (hardfork) => {
+  test('has the same outcomes as @ethereumjs/vm', async () => {
     const property = fc.asyncProperty(
       program,
       program,

@@ -5,8 +5,8 @@ import { YieldQueue } from '../../../src/evm/run/yieldqueue.ts'
 import { countTurns, nextTurn } from '../../support/waiting/turns.ts'
 import { callOf } from './stage.ts'
 
-describe('those who wait for a turn', () => {
-  test('go on one by one, in the order in which they came', async () => {
+describe('runs that wait for a turn', () => {
+  test('resume one by one, in the order in which they came', async () => {
     const queue = new YieldQueue()
     const gone: number[] = []
     for (const i of [1, 2, 3]) void queue.next().then(() => gone.push(i))
@@ -19,7 +19,7 @@ describe('those who wait for a turn', () => {
     expect(seen).toEqual([1, 2, 3])
   })
 
-  test('may come again at once', async () => {
+  test('may wait again at once', async () => {
     const queue = new YieldQueue()
     const gone: string[] = []
     const again = async (name: string): Promise<void> => {
@@ -34,7 +34,7 @@ describe('those who wait for a turn', () => {
 })
 
 test.each(['reference', 'interpreter', 'auto'] as const)(
-  'under --evm %s thirty endless calls keep others waiting as long as one',
+  'with --evm %s thirty endless calls delay others no longer than one',
   async (evm) => {
     const executor = createExecutor({ evm })
     await executor.call(callOf('1'))

@@ -76,7 +76,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('a loop is compiled once, however long it goes on', async () => {
+test('the compiler compiles a loop once, however long it runs', async () => {
   const engine = compiling()
   const program = looping(5_000, 'SWAP1 3 MUL SWAP1')
   expect(seen(await run(engine, program))).toEqual(seen(await run(interpreter, program)))
@@ -86,14 +86,14 @@ test('a loop is compiled once, however long it goes on', async () => {
   expect(engine.hot() - after).toBeLessThan(5)
 })
 
-test('the branches of a loop come to few traces, not to one for each round', async () => {
+test('the compiler makes few traces for the branches of a loop, not one for each round', async () => {
   const engine = compiling()
   const program = looping(5_000, 'DUP1 1 AND @A JUMPI SWAP1 3 MUL SWAP1 A: DUP1 5 XOR POP')
   expect(seen(await run(engine, program))).toEqual(seen(await run(interpreter, program)))
   expect(engine.hot()).toBeLessThan(10)
 })
 
-test('a loop with more ways through it than are worth a trace each gets a bounded number', async () => {
+test('the compiler makes a bounded number of traces for a loop with very many paths', async () => {
   const branches = Array.from(
     { length: 12 },
     (_, bit) => `DUP2 ${2 ** bit} AND @A${bit} JUMPI SWAP1 ${bit + 3} ADD SWAP1 A${bit}:`,
@@ -107,7 +107,7 @@ test('a loop with more ways through it than are worth a trace each gets a bounde
   expect(seen(outcome)).toEqual(seen(await run(interpreter, program, 1_000_000_000n)))
 })
 
-test('the gas runs out at the same operation, whatever is left', async () => {
+test('a compiled loop runs out of gas at the same operation as an interpreted one', async () => {
   const engine = compiling()
   const program = looping(
     30,
@@ -124,7 +124,7 @@ test('the gas runs out at the same operation, whatever is left', async () => {
   )
 })
 
-test('what a fork charges is charged after another fork too', async () => {
+test('a compiled loop charges the prices of the current hardfork after a run under another', async () => {
   const engine = compiling()
   const program = looping(50, 'SWAP1 DUP2 SLOAD ADD DUP2 SSTORE DUP1 SLOAD SWAP1')
   for (const hardfork of ['osaka', 'istanbul', 'berlin', 'frontier', 'osaka'] as const) {
@@ -133,14 +133,14 @@ test('what a fork charges is charged after another fork too', async () => {
   }
 })
 
-test('a loop that outgrows the memory halts as it does interpreted', async () => {
+test('a compiled loop that outgrows the memory halts like an interpreted one', async () => {
   const program = looping(100_000, 'DUP2 DUP3 32 MUL MSTORE SWAP1 1 ADD SWAP1')
   const outcome = await run(compiling(), program, 1_000_000_000n)
   expect(outcome.failure).toEqual({ kind: 'halt', reason: 'memory limit exceeded' })
   expect(seen(outcome)).toEqual(seen(await run(interpreter, program, 1_000_000_000n)))
 })
 
-test('long operations in a row let others have their turn', async () => {
+test('a compiled row of long operations gives others their turn', async () => {
   let time = 0
   vi.spyOn(performance, 'now').mockImplementation(() => {
     time += 1000
@@ -161,7 +161,7 @@ test('long operations in a row let others have their turn', async () => {
   expect(turns).toBeGreaterThan(30)
 })
 
-test('more code than there is room for makes room', async () => {
+test('the compiler frees room when the compiled code is full', async () => {
   const engine = compiling()
   for (let number = 0; number < 1_200; number += 1) {
     const program = looping(6, `SWAP1 ${number} ADD SWAP1`)
@@ -171,7 +171,7 @@ test('more code than there is room for makes room', async () => {
   expect(engine.hot()).toBeGreaterThan(1_000)
 })
 
-test('a fault of the compiler is told once, and the code goes on being interpreted', async () => {
+test('the compiler logs its own fault once, and the code runs interpreted', async () => {
   const bugs: unknown[] = []
   const engine = compiling((error) => bugs.push(error))
   const program = looping(100, 'SWAP1 3 MUL SWAP1')
@@ -199,7 +199,7 @@ function decode(bytes: Uint8Array): bigint {
   return isNegative ? BigInt.asIntN(Number(shift), value) : value
 }
 
-test('numbers are written as WebAssembly reads them', () => {
+test('the compiler encodes numbers as WebAssembly decodes them', () => {
   const written = (write: (writer: Writer) => void): bigint => {
     const writer = new Writer()
     write(writer)

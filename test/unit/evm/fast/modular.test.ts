@@ -55,7 +55,7 @@ test.each([
   ['just long enough', 2n ** 250n + 1n],
   ['of all ones', WORD - 1n],
   ['a power of two', 2n ** 254n],
-])('sums and products modulo a number %s', (_, modulus) => {
+])('ADDMOD and MULMOD are right for a modulus %s', (_, modulus) => {
   const number = operands(modulus)
   fc.assert(
     fc.property(number, number, (a, b) => {
@@ -67,7 +67,7 @@ test.each([
   )
 })
 
-test('moduli in turns', () => {
+test('ADDMOD and MULMOD are right for alternating moduli', () => {
   fc.assert(
     fc.property(
       fc.array(fc.bigInt(2n ** 249n, WORD - 1n), { minLength: 2, maxLength: 8 }),
@@ -82,7 +82,7 @@ test('moduli in turns', () => {
   )
 })
 
-test('modulo 0 is 0', () => {
+test('ADDMOD and MULMOD give 0 for the modulus 0', () => {
   expect(compute('addMod', 5n, 6n, 0n)).toBe(0n)
   expect(compute('mulMod', 5n, 6n, 0n)).toBe(0n)
 })

@@ -28,7 +28,7 @@ async function run(program: string, gasLimit: bigint): Promise<Run> {
 
 const repeated = (times: number, program: string): string => `${program} `.repeat(times)
 
-describe('a run of much gas', () => {
+describe('a run with much gas', () => {
   /** A clock on which each look finds the turn to be over. */
   beforeEach(() => {
     let time = 0
@@ -58,7 +58,7 @@ describe('a run of much gas', () => {
     ['creates contracts', 'again: 0 0 0 CREATE POP @again JUMP'],
   ] as const
 
-  test.each(programs)('lets others have their turn while it %s', async (_how, program) => {
+  test.each(programs)('gives others their turn while it %s', async (_how, program) => {
     const gasLimit = 100_000_000n
     const { outcome, turns } = await run(program, gasLimit)
     expect(outcome.gasUsed).toBeGreaterThan(gasLimit / 2n)
@@ -67,8 +67,8 @@ describe('a run of much gas', () => {
   })
 })
 
-describe('a run that reads and writes more than there is room for', () => {
-  test('is refused, and the engine goes on with the next', async () => {
+describe('a run that touches more state than fits', () => {
+  test('is refused, and the engine runs the next job', async () => {
     // each round another slot of transient storage
     const program = '0 again: 1 ADD DUP1 DUP1 TSTORE @again JUMP'
     await expect(run(program, 2_000_000_000n)).rejects.toMatchObject({

@@ -27,14 +27,14 @@ const withValue = <T>(list: readonly T[], index: number, value: T): T[] =>
 const swapped = <T>(list: readonly T[], a: number, b: number): T[] =>
   list.map((each, i) => (i === a ? list[b]! : i === b ? list[a]! : each))
 
-describe.each(SIDECARS)('version $version', (sidecar) => {
+describe.each(SIDECARS)('blob proofs of version $version', (sidecar) => {
   const { version, blobs, commitments, proofs } = sidecar
 
-  test('what the reference proves is proven', async () => {
+  test('are valid if the reference made them', async () => {
     expect(await findWrongBlob(sidecar, nextTurn)).toBe(undefined)
   })
 
-  test('blobs of one value everywhere are proven by the point at infinity', async () => {
+  test('are the point at infinity for blobs of one repeated value', async () => {
     const proofs = Array.from({ length: 2 * (version === 0 ? 1 : CELLS) }, () => INFINITY)
     const flat = {
       version,
@@ -61,11 +61,11 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
       0,
     ],
     ['a proof outside the group', { proofs: withValue(proofs, 0, outside()) }, 0],
-  ])('%s changed is found in its blob', async (_, change, index) => {
+  ])('with %s changed are found in their blob', async (_, change, index) => {
     expect(await findWrongBlob({ ...sidecar, ...change }, nextTurn)).toBe(index)
   })
 
-  test('others have their turn every few milliseconds', async () => {
+  test('are verified with a turn for others every few milliseconds', async () => {
     let turns = 0
     const four = <T>(list: readonly T[]): T[] => [...list, ...list, ...list, ...list]
     const long = { blobs: four(blobs), commitments: four(commitments), proofs: four(proofs) }

@@ -49,7 +49,7 @@ const points = fc
   )
   .map(([bytes, at, mask]) => bytes.map((byte, i) => (i === at ? byte ^ mask : byte)))
 
-test('are read as the other library reads them, or refused as by it', async () => {
+test('a compressed point is decoded or refused as by @noble/curves', async () => {
   await fc.assert(
     fc.asyncProperty(points, async (bytes) => {
       expect(await ours(bytes)).toBe(theirs(bytes))
@@ -67,13 +67,13 @@ test.each([
   ['infinity with a sign', `e0${'00'.repeat(47)}`],
   ['nothing but zeros', '00'.repeat(48)],
   ['the curve’s point with x = 4, which is not of the group', `80${'00'.repeat(46)}04`],
-])('%s is refused', async (_, hex) => {
+])('a compressed point is refused: %s', async (_, hex) => {
   const bytes = new Uint8Array(Buffer.from(hex, 'hex'))
   expect(await ours(bytes)).toBe(undefined)
   expect(theirs(bytes)).toBe(undefined)
 })
 
-test('points of the other group are read, too', async () => {
+test('a compressed point of the other group is decoded, too', async () => {
   const curve = await whenLoaded(bls12381)
   const read = curve.with(G2.size, (at) => {
     curve.readCompressed(G2, at, bls12_381.G2.Point.BASE.toBytes(true))

@@ -26,22 +26,25 @@ function inputOf(commitment: Uint8Array, y: Uint8Array): Uint8Array {
 
 const EVALUATED = `0x${(4096).toString(16).padStart(64, '0')}73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001`
 
-test.each(['reference', 'interpreter'] as const)('on %s it proves values', async (evm) => {
-  const executor = createExecutor({ evm })
-  const call = (data: Uint8Array) =>
-    executor.call({ world: funded, block: blockWith(), message: messageWith({ to, data }) })
-  const outcomes = await Promise.all(
-    [
-      inputOf(INFINITY, word(0)),
-      inputOf(GENERATOR, word(1)),
-      inputOf(GENERATOR, word(2)),
-      inputOf(GENERATOR, new Uint8Array(32).fill(0xff)),
-      inputOf(new Uint8Array(48), word(0)),
-    ].map(call),
-  )
-  expect(outcomes.map(({ failure }) => failure?.kind)).toEqual([
-    ...[undefined, undefined],
-    ...['halt', 'halt', 'halt'],
-  ])
-  for (const { output } of outcomes.slice(0, 2)) expect(hexFromBytes(output)).toBe(EVALUATED)
-})
+test.each(['reference', 'interpreter'] as const)(
+  'the point evaluation precompile verifies values on %s',
+  async (evm) => {
+    const executor = createExecutor({ evm })
+    const call = (data: Uint8Array) =>
+      executor.call({ world: funded, block: blockWith(), message: messageWith({ to, data }) })
+    const outcomes = await Promise.all(
+      [
+        inputOf(INFINITY, word(0)),
+        inputOf(GENERATOR, word(1)),
+        inputOf(GENERATOR, word(2)),
+        inputOf(GENERATOR, new Uint8Array(32).fill(0xff)),
+        inputOf(new Uint8Array(48), word(0)),
+      ].map(call),
+    )
+    expect(outcomes.map(({ failure }) => failure?.kind)).toEqual([
+      ...[undefined, undefined],
+      ...['halt', 'halt', 'halt'],
+    ])
+    for (const { output } of outcomes.slice(0, 2)) expect(hexFromBytes(output)).toBe(EVALUATED)
+  },
+)

@@ -243,11 +243,11 @@ const INPUTS: Readonly<Record<string, readonly [input: fc.Arbitrary<Uint8Array>,
   P256VERIFY: [damaged(p256Signed), 16],
 }
 
-describe('a precompile answers what the library answers', () => {
+describe('a precompile returns what @ethereumjs/evm returns', () => {
   const newest = precompilesOf('osaka')
 
   test.each(newest.map(({ name, address }) => [name, address] as const))(
-    '%s',
+    'for %s',
     async (name, address) => {
       const code = precompileTable('osaka').get(address)
       const [input, numRuns] = INPUTS[name] ?? []
@@ -279,7 +279,7 @@ describe('a precompile answers what the library answers', () => {
     },
   )
 
-  test('on every fork at the same places', async () => {
+  test('on every fork at the same addresses', async () => {
     for (const fork of HARDFORKS) {
       const digits = [...(await engineOf(fork)).precompiles.keys()]
       expect([...precompileTable(fork).keys()].sort()).toEqual(
@@ -288,7 +288,7 @@ describe('a precompile answers what the library answers', () => {
     }
   })
 
-  test('of modular exponentiation with exponents as long as they come', async () => {
+  test('for modular exponentiation with very long exponents', async () => {
     const modulus = (1n << 2048n) - 1942289n
     for (const length of [3, 4, 33, 256]) {
       const input = concatBytes(
@@ -307,7 +307,7 @@ describe('a precompile answers what the library answers', () => {
   })
 })
 
-test('a precompile without input answers, or refuses it', async () => {
+test('a precompile without input returns a result, or fails', async () => {
   for (const [address, code] of precompileTable('osaka')) {
     expect(await ours(code, EMPTY_BYTES, GAS)).toEqual(
       await theirs('osaka', address, EMPTY_BYTES, GAS),

@@ -30,41 +30,44 @@ async function open(options: DevchainOptions) {
   return ask
 }
 
-describe.each(['reference', 'interpreter', 'auto'] as const)('on the engine %s', (evm) => {
-  test('--rip7212 has P256VERIFY at 0x100 before osaka', async () => {
-    const ask = await open({ evm, rip7212: true })
-    for (const to of [PLACE, CALLER]) {
-      expect(await ask('eth_call', { to, data: hexFromBytes(HOLDS) })).toBe(ONE)
-      expect(await ask('eth_call', { to, data: hexFromBytes(FAILS) })).toBe('0x')
-    }
-    const { accessList } = await ask<{ accessList: unknown[] }>('eth_createAccessList', {
-      to: CALLER,
-      data: hexFromBytes(HOLDS),
+describe.each(['reference', 'interpreter', 'auto'] as const)(
+  'P256VERIFY on the engine %s',
+  (evm) => {
+    test('is at 0x100 before osaka with --rip7212', async () => {
+      const ask = await open({ evm, rip7212: true })
+      for (const to of [PLACE, CALLER]) {
+        expect(await ask('eth_call', { to, data: hexFromBytes(HOLDS) })).toBe(ONE)
+        expect(await ask('eth_call', { to, data: hexFromBytes(FAILS) })).toBe('0x')
+      }
+      const { accessList } = await ask<{ accessList: unknown[] }>('eth_createAccessList', {
+        to: CALLER,
+        data: hexFromBytes(HOLDS),
+      })
+      // a precompile is warm, and so on no list
+      expect(accessList).toEqual([])
     })
-    // a precompile is warm, and so on no list
-    expect(accessList).toEqual([])
-  })
 
-  test('prague has nothing at 0x100 without it', async () => {
-    const ask = await open({ evm })
-    expect(await ask('eth_call', { to: PLACE, data: hexFromBytes(HOLDS) })).toBe('0x')
-  })
-
-  test('a transaction asks it for 3,450 gas, and a call moves it elsewhere', async () => {
-    const ask = await open({ evm, rip7212: true })
-    const [from] = await ask<string[]>('eth_accounts')
-    const hash = await ask('eth_sendTransaction', { from, to: CALLER, data: hexFromBytes(HOLDS) })
-    expect(await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })).toMatchObject({
-      output: ONE,
-      calls: [{ to: PLACE, output: ONE, gasUsed: '0xd7a' }],
+    test('is not at 0x100 under prague without --rip7212', async () => {
+      const ask = await open({ evm })
+      expect(await ask('eth_call', { to: PLACE, data: hexFromBytes(HOLDS) })).toBe('0x')
     })
-    const message = { to: MOVED, data: hexFromBytes(HOLDS) }
-    const overrides = { [PLACE]: { movePrecompileToAddress: MOVED } }
-    expect(await ask('eth_call', message, 'latest', overrides)).toBe(ONE)
-  })
-})
 
-test('eth_config lists it', async () => {
+    test('costs 3,450 gas in a transaction, and can be moved by a call', async () => {
+      const ask = await open({ evm, rip7212: true })
+      const [from] = await ask<string[]>('eth_accounts')
+      const hash = await ask('eth_sendTransaction', { from, to: CALLER, data: hexFromBytes(HOLDS) })
+      expect(await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })).toMatchObject({
+        output: ONE,
+        calls: [{ to: PLACE, output: ONE, gasUsed: '0xd7a' }],
+      })
+      const message = { to: MOVED, data: hexFromBytes(HOLDS) }
+      const overrides = { [PLACE]: { movePrecompileToAddress: MOVED } }
+      expect(await ask('eth_call', message, 'latest', overrides)).toBe(ONE)
+    })
+  },
+)
+
+test('eth_config lists P256VERIFY with --rip7212', async () => {
   const ask = await open({ rip7212: true })
   expect(await ask('eth_config')).toMatchObject({ current: { precompiles: { P256VERIFY: PLACE } } })
 })

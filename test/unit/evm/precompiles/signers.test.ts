@@ -75,7 +75,7 @@ describe.each(allEngines())('ecrecover on the $name', (engine) => {
   const ask = async (data: Uint8Array, signers: Signers | undefined): Promise<string> =>
     output(await jobs.call(relayed(data, signers)))
 
-  test('answers whom the signature counts as made by, whatever was signed', async () => {
+  test('returns the address that a signature counts as made by, for any digest', async () => {
     expect(await ask(asking(), ALICES)).toBe(asWord(ALICE))
     expect(await ask(asking({ digest: ANOTHER_DIGEST }), ALICES)).toBe(asWord(ALICE))
   })
@@ -86,27 +86,27 @@ describe.each(allEngines())('ecrecover on the $name', (engine) => {
     { what: 'the other v', asked: { v: 28n - BigInt(SIGNATURE.yParity) } },
     { what: 'a v that is none', asked: { v: BigInt(SIGNATURE.yParity) } },
     { what: 'a v whose last byte alone is right', asked: { v: 2n ** 255n + 27n } },
-  ])('answers as ever for $what', async ({ asked }) => {
+  ])('returns its normal result for $what', async ({ asked }) => {
     const data = asking(asked)
     const usual = await ask(data, undefined)
     expect(await ask(data, ALICES)).toBe(usual)
     expect(usual).not.toBe(asWord(ALICE))
   })
 
-  test('forgets the signers of a run with the run', async () => {
+  test('forgets the signers of a run after the run', async () => {
     expect(await ask(asking(), ALICES)).toBe(asWord(ALICE))
     expect(await ask(asking(), undefined)).toBe(asWord(MAKER))
     expect(await ask(asking(), signersWith([signatureBytes(SIGNATURE), BOB]))).toBe(asWord(BOB))
   })
 
-  test('takes r and s that no key can make, and input that is cut off', async () => {
+  test('accepts r and s that no key can make, and truncated input', async () => {
     const nobody = signersWith([concatBytes(new Uint8Array(64), Uint8Array.of(27)), BOB])
     expect(await ask(asking({ v: 27n, r: 0n, s: 0n }), nobody)).toBe(asWord(BOB))
     expect(await ask(asking({ v: 27n, r: 0n, s: 0n }).subarray(0, 64), nobody)).toBe(asWord(BOB))
     expect(await ask(EMPTY_BYTES, nobody)).toBe('0x')
   })
 
-  test('costs what it always costs, and wants as much', async () => {
+  test('has its normal price and its normal need of gas', async () => {
     const usual = await jobs.call(relayed(asking(), undefined))
     const outcome = await jobs.call(relayed(asking(), ALICES))
     expect(outcome.gasUsed).toBe(usual.gasUsed)
@@ -123,7 +123,7 @@ describe.each(allEngines())('ecrecover on the $name', (engine) => {
     }
   })
 
-  test('answers so at the place that it was moved to, and nowhere else', async () => {
+  test('returns that address where it was moved to, and nowhere else', async () => {
     const moved = new Map([[ECRECOVER, OTHER]])
     const at = async (to: Address): Promise<string> =>
       output(
@@ -138,7 +138,7 @@ describe.each(allEngines())('ecrecover on the $name', (engine) => {
     expect(await ask(asking(), undefined)).toBe(asWord(MAKER))
   })
 
-  test('answers so under every fork', async () => {
+  test('returns that address under every fork', async () => {
     // what RETURNDATASIZE and STATICCALL do on newer forks
     const program =
       'CALLDATASIZE 0 0 CALLDATACOPY 32 512 CALLDATASIZE 0 0 1 10000 CALL POP 32 512 RETURN'
