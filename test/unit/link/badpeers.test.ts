@@ -90,7 +90,7 @@ function blockOf(transactions: Uint8Array): Uint8Array {
   return joinRlp([encodeRlp([...fields, ...rest, new Uint8Array(8)]), transactions, encodeRlp([])])
 }
 
-describe('a peer is let go of that', () => {
+describe('a peer is disconnected that', () => {
   test.each<[string, Uint8Array, RegExp]>([
     ['sends garbage', Uint8Array.of(0xff, 1, 2), /expected RLP/],
     ['sends text', new TextEncoder().encode('{"jsonrpc":"2.0"}'), /ends at byte 1 of 17/],
@@ -123,7 +123,7 @@ describe('a peer is let go of that', () => {
     await expectAlive(node)
   })
 
-  test('says too much', async () => {
+  test('sends too much', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const peer = await handmadePeer(world, node)
@@ -133,7 +133,7 @@ describe('a peer is let go of that', () => {
     await expectAlive(node)
   })
 
-  test('answers what nobody asked, and with another kind', async () => {
+  test('responds without a request, or with another kind of message', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const peer = await handmadePeer(world, node)
@@ -143,7 +143,7 @@ describe('a peer is let go of that', () => {
     expect(countOf(node, 'unexpectedMessages')).toBe(1)
   })
 
-  test('says something before it introduces itself, or introduces itself twice', async () => {
+  test('sends a message before its hello, or a second hello', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const early = await handmadePeer(world, node, 'silent')
@@ -168,7 +168,7 @@ describe('a peer is let go of that', () => {
     expect(peer.farewell()).toMatch(/said nothing for 5000 ms/)
   })
 
-  test('is half open: it says nothing any more', async () => {
+  test('is half open and sends nothing any more', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const peer = await handmadePeer(world, node)
@@ -179,7 +179,7 @@ describe('a peer is let go of that', () => {
     expect(node.network.list()).toEqual([])
   })
 
-  test('asks and asks, and reads nothing', async () => {
+  test('sends requests without reading the responses', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     for (let i = 0; i < 20; i++) {
@@ -204,7 +204,7 @@ describe('a peer is let go of that', () => {
   })
 })
 
-describe('a peer is not taken that is of', () => {
+describe('a peer is refused that has', () => {
   test.each([
     ['another version', { version: 2 }, /version of the protocol: 1 and 2 differ/],
     ['another network', { networkId: 7n }, /network id: 33 and 7 differ/],
@@ -233,7 +233,7 @@ describe('a peer is not taken that is of', () => {
   })
 })
 
-describe('an invalid block is refused, remembered, and counted', () => {
+describe('an invalid block', () => {
   const RULES: readonly (readonly [rule: string, change: (block: Block) => Block])[] = [
     ['timestamp', (block) => changed(block, { timestamp: 1n })],
     ['extra data', (block) => changed(block, { extraData: new Uint8Array(33) })],
@@ -242,21 +242,24 @@ describe('an invalid block is refused, remembered, and counted', () => {
     ['excess blob gas', (block) => changed(block, { excessBlobGas: 5n })],
   ]
 
-  test.each(RULES)('of a header that breaks the rule of %s', async (rule, change) => {
-    await using world = new LinkWorld()
-    const node = await world.add('a')
-    const blocks = await blocksElsewhere(world, 3)
-    const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
-    const peer = await handmadePeer(world, node, {}, serving(bad))
-    announce(peer, bad)
-    await world.settle()
-    expect(countOf(node, 'invalidHeader')).toBe(1)
-    expect(node.events.at(-1)).toMatchObject({
-      kind: 'rejected',
-      reason: expect.stringContaining(rule),
-    })
-    await expectAlive(node)
-  })
+  test.each(RULES)(
+    'with a header that breaks the rule of %s is refused, remembered and counted',
+    async (rule, change) => {
+      await using world = new LinkWorld()
+      const node = await world.add('a')
+      const blocks = await blocksElsewhere(world, 3)
+      const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
+      const peer = await handmadePeer(world, node, {}, serving(bad))
+      announce(peer, bad)
+      await world.settle()
+      expect(countOf(node, 'invalidHeader')).toBe(1)
+      expect(node.events.at(-1)).toMatchObject({
+        kind: 'rejected',
+        reason: expect.stringContaining(rule),
+      })
+      await expectAlive(node)
+    },
+  )
 
   const BODIES: readonly (readonly [rule: string, change: (block: Block) => Block])[] = [
     ['state root', (block) => changed(block, { stateRoot: `0x${'11'.repeat(32)}` as never })],
@@ -270,7 +273,7 @@ describe('an invalid block is refused, remembered, and counted', () => {
     ],
   ]
 
-  test.each(BODIES)('of a block whose %s is wrong', async (rule, change) => {
+  test.each(BODIES)('with a wrong %s is refused, remembered and counted', async (rule, change) => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const blocks = await blocksElsewhere(world, 3)
@@ -293,7 +296,7 @@ describe('an invalid block is refused, remembered, and counted', () => {
     await expectAlive(node)
   })
 
-  test('of several: the node is banned for a time that grows, and taken again', async () => {
+  test('repeated bans the node for a growing time, after which it may link again', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const [block] = await blocksElsewhere(world, 1)
@@ -324,8 +327,8 @@ describe('an invalid block is refused, remembered, and counted', () => {
   })
 })
 
-describe('what is claimed has to be there', () => {
-  test('headers without end are not read beyond what was announced', async () => {
+describe('a peer is disconnected for claims that are false:', () => {
+  test('headers beyond those that it announced', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const blocks = await blocksElsewhere(world, 30)
@@ -342,7 +345,7 @@ describe('what is claimed has to be there', () => {
     await expectAlive(node)
   })
 
-  test('headers have to follow one another, and a block that is here', async () => {
+  test('headers that do not follow one another or a known block', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const blocks = await blocksElsewhere(world, 5)
@@ -381,7 +384,7 @@ describe('what is claimed has to be there', () => {
     await expectAlive(node)
   })
 
-  test('a question that is never answered holds nobody up for long', async () => {
+  test('a request that it never answers, after a short time', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const blocks = await blocksElsewhere(world, 5)
@@ -417,7 +420,7 @@ describe('what is claimed has to be there', () => {
     )
   })
 
-  test('blocks of another hash than asked for', async () => {
+  test('blocks of another hash than requested', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a')
     const blocks = await blocksElsewhere(world, 3)
@@ -433,14 +436,14 @@ describe('what is claimed has to be there', () => {
   })
 })
 
-describe('a body that is not that of its header', () => {
+describe('a body that does not match its header', () => {
   const BODIES: readonly (readonly [what: string, transactions: readonly Uint8Array[]])[] = [
     ['no transactions', []],
     ['a transaction that cannot be read', [Uint8Array.of(2, 0xc0)]],
   ]
 
   test.each(BODIES)(
-    'is fetched from another peer, and who sent it is to blame: %s',
+    'is fetched from another peer, and its sender is blamed: %s',
     async (_, bodies) => {
       await using world = new LinkWorld()
       const node = await world.add('a')
@@ -473,8 +476,8 @@ describe('a body that is not that of its header', () => {
   )
 })
 
-describe('transactions', () => {
-  test('ten thousand of no value fill the pool to its share, and the node goes on', async () => {
+describe('link transactions', () => {
+  test('fill the pool only to the share for peers, and the node goes on', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a', { noMining: true })
     const transactions = Array.from({ length: 10_000 }, (_, nonce) =>
@@ -501,7 +504,7 @@ describe('transactions', () => {
     expect(node.chain.state.pool.size).toBe(size + 1)
   })
 
-  test('that nobody can pay for cost reputation, until it is gone', async () => {
+  test('that nobody can pay for cost reputation, until the peer is disconnected', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a', { noMining: true })
     const transactions = Array.from({ length: 300 }, (_, nonce) =>
@@ -523,7 +526,7 @@ describe('transactions', () => {
     expect(peer.farewell()).toMatch(/^banned for 10 s/)
   })
 
-  test('with blobs that are not proven cost as much as their proofs take to look at', async () => {
+  test('with invalid blob proofs cost as much as verifying them takes', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a', { noMining: true })
     const { blobs, commitments } = sidecarOf(0, [1])
@@ -546,7 +549,7 @@ describe('transactions', () => {
     expect(peer.farewell()).toMatch(/^banned for 10 s/)
   })
 
-  test('that were not asked for are not taken', async () => {
+  test('that were not requested are not accepted', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a', { noMining: true })
     const [one, other] = [0n, 1n].map((nonce) => signed(node.chain, { nonce, index: 1 }))

@@ -10,7 +10,7 @@ function holders(names: string): { readonly gone: string[]; readonly all: Intake
   return { gone, all: [...names].map((name) => ({ letGo: () => void gone.push(name) })) }
 }
 
-test('beyond what there may be, those go whose bytes have waited longest', () => {
+test('Intake disconnects the link with the oldest pending bytes beyond its limit', () => {
   const intake = new Intake()
   const { gone, all } = holders('abc')
   const [a, b, c] = all as [IntakeHolder, IntakeHolder, IntakeHolder]
@@ -28,7 +28,7 @@ test('beyond what there may be, those go whose bytes have waited longest', () =>
   expect(gone).toEqual(['b', 'c', 'a'])
 })
 
-test('what is handled, or whose link has ended, counts no more', () => {
+test('Intake stops counting messages that are handled or whose link has ended', () => {
   const intake = new Intake()
   const { gone, all } = holders('ab')
   for (const holder of all) {
@@ -45,7 +45,7 @@ function begin({ other }: MemoryPipe, bytes: number): void {
   other?.listener?.part(bytes)
 }
 
-test('a message that nobody asked for is not taken in beyond what such messages have', async () => {
+test('Intake refuses an unrequested message beyond the limit for such messages', async () => {
   await using world = new LinkWorld()
   const node = await world.add('a')
   const peer = await handmadePeer(world, node)

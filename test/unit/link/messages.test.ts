@@ -58,8 +58,8 @@ const message = fc.oneof(
   fc.record({ kind: fc.constantFrom('ping', 'pong'), id }),
 ) as unknown as fc.Arbitrary<Message>
 
-describe('messages', () => {
-  test('are read as they were written', () => {
+describe('a link message', () => {
+  test('decodes to what was encoded', () => {
     fc.assert(
       fc.property(message, (each) => {
         expect(decodeMessage(encodeMessage(each))).toEqual(each)
@@ -68,7 +68,7 @@ describe('messages', () => {
     )
   })
 
-  test('of any bytes are read, or refused in words', () => {
+  test('of any bytes is decoded, or refused with a reason', () => {
     fc.assert(
       fc.property(bytes(60), (encoded) => {
         try {
@@ -83,7 +83,7 @@ describe('messages', () => {
   })
 })
 
-test('so many at once, and so many a second', () => {
+test('Throttle allows a burst, then a number per second', () => {
   const throttle = new Throttle(10, 3, 0)
   expect([1, 2, 3, 4].map(() => throttle.take(0))).toEqual([true, true, true, false])
   expect(throttle.take(100)).toBe(true)
@@ -103,12 +103,12 @@ test.each([
   ['ws://x:65536', undefined],
   ['', undefined],
   ['ws://x/path', undefined],
-])('a peer %s is %s', (given, url) => {
+])('readPeerUrl reads %s as %s', (given, url) => {
   expect(readPeerUrl(given)).toBe(url)
 })
 
-describe('addresses', () => {
-  test('are found in what is listed, whatever their spelling', async () => {
+describe('AddressList', () => {
+  test('finds listed addresses in any spelling', async () => {
     const list = new AddressList()
     await list.add('10.0.0.0/8')
     await list.add('2001:db8::/32')
@@ -131,10 +131,10 @@ describe('addresses', () => {
   })
 })
 
-describe('reputations', () => {
+describe('Reputations', () => {
   const mallory = { id: 'ee'.repeat(32), address: '10.1.1.1' }
 
-  test('bad deeds ban for a time that doubles, a node and its address', () => {
+  test('bans a node and its address for a time that doubles with each offence', () => {
     const timing = new TestTiming()
     const reputations = new Reputations(timing)
     const bans: unknown[] = []
@@ -149,7 +149,7 @@ describe('reputations', () => {
     ])
   })
 
-  test('the address of this machine is not banned with one of its nodes', () => {
+  test('does not ban the address of this machine with one of its nodes', () => {
     const reputations = new Reputations(new TestTiming())
     const local = { ...mallory, address: '127.0.0.1' }
     for (let i = 0; i < 10; i++) reputations.note(local, 'invalidBlocks')
@@ -157,7 +157,7 @@ describe('reputations', () => {
     expect(reputations.bannedMs(local)).toBeGreaterThan(0)
   })
 
-  test('good deeds count for something, but are not saved up', () => {
+  test('counts good behaviour to a limit', () => {
     const reputations = new Reputations(new TestTiming())
     reputations.note(mallory, 'validBlocks', 10_000)
     expect(reputations.list(0)[0]).toMatchObject({ score: 50, counts: { validBlocks: 10_000 } })
@@ -165,7 +165,7 @@ describe('reputations', () => {
     expect(bans).toEqual([undefined, undefined, undefined, 10_000])
   })
 
-  test('a thousand are remembered, the banned first of all', () => {
+  test('remembers a thousand nodes, banned ones first', () => {
     const reputations = new Reputations(new TestTiming())
     for (let i = 0; i < 3; i++) reputations.note(mallory, 'invalidBlocks')
     for (let i = 0; i < 2_000; i++) {
@@ -176,7 +176,7 @@ describe('reputations', () => {
   })
 })
 
-test('a node that is not there is dialed after waits that grow, and told of once', async () => {
+test('Dialer retries an absent node after growing waits, and logs it once', async () => {
   const timing = new TestTiming()
   const dialed: number[] = []
   const told: string[] = []

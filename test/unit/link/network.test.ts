@@ -15,8 +15,8 @@ async function mineOn({ chain }: TestNode, blocks: number): Promise<void> {
   }
 }
 
-describe('linked chains', () => {
-  test('a block that one mines is the newest of the other', async () => {
+describe('one of two linked chains', () => {
+  test('takes each block that the other mines as its newest', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -33,7 +33,7 @@ describe('linked chains', () => {
     expect([...a.events, ...b.events].map(({ kind }) => kind)).toEqual(['linked', 'linked'])
   })
 
-  test('one that comes late fetches what there is', async () => {
+  test('fetches all blocks if it links late', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     await mineOn(a, 700)
@@ -43,7 +43,7 @@ describe('linked chains', () => {
     expect(b.network.syncing()).toBeUndefined()
   })
 
-  test('cut off and joined again, the heavier branch wins on both', async () => {
+  test('takes the heavier branch when the two part and link again', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -68,10 +68,10 @@ describe('linked chains', () => {
   })
 })
 
-describe('a genesis whose time nobody asked for', () => {
+describe('a genesis with the default time', () => {
   const open = { timestamp: undefined }
 
-  test('becomes that of the peer, and blocks come after it', async () => {
+  test('takes the time of the peer’s genesis before its first block', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { timestamp: 1_700_000_000n })
     await mineOn(a, 2)
@@ -83,7 +83,7 @@ describe('a genesis whose time nobody asked for', () => {
     expect(headOf(b.chain.state.tree).block.header.timestamp).toBe(1_700_000_000n)
   })
 
-  test('is the earlier of two, whoever dials', async () => {
+  test('becomes the earlier of two, whoever dials', async () => {
     await using world = new LinkWorld()
     const early = await world.add('a', { ...open, now: 5_000_000 })
     const late = await world.add('b', { ...open, now: 9_000_000, peers: ['a'] })
@@ -94,7 +94,7 @@ describe('a genesis whose time nobody asked for', () => {
     expect(early.network.list().length).toBe(1)
   })
 
-  test('stays where something was built on it', async () => {
+  test('stays if a block was built on it', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { timestamp: 1_700_000_000n })
     const b = await world.add('b', open)
@@ -111,8 +111,8 @@ describe('a genesis whose time nobody asked for', () => {
   })
 })
 
-describe('links', () => {
-  test('between two nodes that dial each other there is one, seen alike from both', async () => {
+describe('a link', () => {
+  test('exists once between two nodes that dial each other, and is the same for both', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { peers: ['b'] })
     const b = await world.add('b', { peers: ['a'] })
@@ -128,7 +128,7 @@ describe('links', () => {
     ])
   })
 
-  test('to oneself are refused', async () => {
+  test('to the node itself is refused', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { peers: ['a'] })
     await world.pass(500)
@@ -136,7 +136,7 @@ describe('links', () => {
     expect(a.events.at(-1)).toMatchObject({ reason: 'that is this node itself' })
   })
 
-  test('are as many as there may be', async () => {
+  test('beyond the maximum is refused', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { maxPeers: 1 })
     await world.add('b', { peers: ['a'] })
@@ -155,7 +155,7 @@ describe('links', () => {
     expect((world.pipes.length - before) / 2).toBeLessThan(8)
   })
 
-  test('that come from both sides at once leave one', async () => {
+  test('that both sides open at once is kept once', async () => {
     for (const ids of [
       ['a', 'b'],
       ['b', 'a'],
@@ -173,7 +173,7 @@ describe('links', () => {
     }
   })
 
-  test('come back when the other node does, and not once they are removed', async () => {
+  test('is restored when the other node returns, and not once it is removed', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -186,7 +186,7 @@ describe('links', () => {
     expect(b.network.remove('a')).toBe(false)
   })
 
-  test('end and stay away between unlink and link', async () => {
+  test('ends at unlink and stays away until link', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -202,7 +202,7 @@ describe('links', () => {
     expect(headHash(b)).toBe(headHash(a))
   })
 
-  test('of a banned address end, and no new ones are taken until it is free', async () => {
+  test('of a banned address ends, and new ones are refused until the ban ends', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -217,8 +217,8 @@ describe('links', () => {
   })
 })
 
-describe('what a node does with what peers send', () => {
-  test('with --follow off it takes no blocks, and the others follow it', async () => {
+describe('a linked node', () => {
+  test('with --follow off takes no blocks, and others take its blocks', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { follows: false })
     const b = await world.add('b', { peers: ['a'] })
@@ -231,7 +231,7 @@ describe('what a node does with what peers send', () => {
     expect(headHash(b)).toBe(headHash(a))
   })
 
-  test('a transaction waits there; with --mine-for-peers it is mined', async () => {
+  test('keeps a peer’s transaction in its pool, and mines it with --mine-for-peers', async () => {
     for (const minesForPeers of [false, true]) {
       await using world = new LinkWorld()
       const a = await world.add('a', { noMining: true })
@@ -243,7 +243,7 @@ describe('what a node does with what peers send', () => {
     }
   })
 
-  test('a transaction is asked for once, though two peers told of it', async () => {
+  test('requests a transaction once, even if two peers announced it', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { noMining: true, peers: ['a'] })
@@ -257,7 +257,7 @@ describe('what a node does with what peers send', () => {
     expect(bodies.length).toBe(2)
   })
 
-  test('siblings become uncles, and weigh', async () => {
+  test('makes uncles of side blocks, with their weight', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -275,7 +275,7 @@ describe('what a node does with what peers send', () => {
     expect(headOf(b.chain.state.tree).totalDifficulty).toBe(4n)
   })
 
-  test('a branch longer than all that is kept beside a chain wins all the same', async () => {
+  test('takes a heavier branch longer than the side blocks that are kept', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -291,7 +291,7 @@ describe('what a node does with what peers send', () => {
     expect(b.chain.state.pool.size).toBe(1)
   })
 
-  test('how far an import has come is told while it goes on', async () => {
+  test('reports the progress of a long import', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     await mineOn(a, 300)
@@ -301,7 +301,7 @@ describe('what a node does with what peers send', () => {
     expect(told).toEqual([{ startingBlock: 0n, currentBlock: 0n, highestBlock: 300n }, undefined])
   })
 
-  test('a partition lasts for a peer that comes anew', async () => {
+  test('stays partitioned from a peer that dials anew', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -317,14 +317,14 @@ describe('what a node does with what peers send', () => {
   })
 })
 
-describe('what a node tells', () => {
+describe('a linked node announces', () => {
   /** What left one end of the first link between two nodes, of a kind. */
   function announced(world: LinkWorld, end: number): readonly Message<'announce'>[] {
     const messages = world.pipes[end]!.log.map(decodeMessage)
     return messages.filter((message) => message.kind === 'announce')
   }
 
-  test('of a block that the peer sent it says a while later that it is the newest', async () => {
+  test('a block back to its sender as the newest, a while later', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -338,7 +338,7 @@ describe('what a node tells', () => {
     expect(a.network.list()[0]?.head).toBe(headHash(a))
   })
 
-  test('a peer that is far behind is sent no blocks unasked, and gets them all', async () => {
+  test('no blocks to a peer that is far behind, which fetches them all', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -359,7 +359,7 @@ describe('what a node tells', () => {
   })
 })
 
-test('a block that is too large to travel ends the link with its size, at both ends', async () => {
+test('a block too large for a message ends the link with its size, on both nodes', async () => {
   await using world = new LinkWorld()
   const a = await world.add('a', { gasLimit: 60_000_000n })
   const data = new Uint8Array(2 ** 21)

@@ -151,7 +151,7 @@ const FOUND: readonly (readonly Step[])[] = [
 ]
 
 test.each([true, false])(
-  '100 schedules of partitions, sends, mines and heals, of nodes that mine at once: %s',
+  '100 random schedules of partitions, sends, blocks and heals end in one head, with concurrent mining: %s',
   async (instant) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) =>

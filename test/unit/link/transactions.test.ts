@@ -59,8 +59,8 @@ function countOf({ network }: TestNode, deed: string): number {
   return (entry?.counts as Record<string, number> | undefined)?.[deed] ?? 0
 }
 
-describe('transactions of impersonated senders', () => {
-  test('travel, and whoever mines has them in the block', async () => {
+describe('a transaction of an impersonated sender', () => {
+  test('reaches the peers, and any miner includes it', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { peers: ['a'] })
@@ -79,7 +79,7 @@ describe('transactions of impersonated senders', () => {
     expect(countOf(b, 'validTransactions')).toBe(1)
   })
 
-  test('may be contracts', async () => {
+  test('may come from a contract', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { peers: ['a'] })
@@ -96,7 +96,7 @@ describe('transactions of impersonated senders', () => {
     expect(transactionPlace(a.chain.state.tree, hash)).toBeDefined()
   })
 
-  test('come back from an abandoned block, and the other mines them', async () => {
+  test('returns from an abandoned block, and the other node mines it', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
@@ -116,7 +116,7 @@ describe('transactions of impersonated senders', () => {
     expect(transactionPlace(a.chain.state.tree, hash)).toBeDefined()
   })
 
-  test('are passed over by a node that takes no blocks of others, which tells of it once', async () => {
+  test('is skipped by a node that takes no blocks of others, which logs that once', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { peers: ['a'], follows: false })
@@ -138,9 +138,9 @@ describe('transactions of impersonated senders', () => {
   })
 })
 
-describe('transactions with blobs', () => {
+describe('a linked blob transaction', () => {
   test.each([0, 1] as const)(
-    'travel with proofs of version %i, and are sent on',
+    'arrives with proofs of version %i, and is passed on',
     async (version) => {
       await using world = new LinkWorld()
       const sidecar = sidecarOf(version, [1, 2])
@@ -161,7 +161,7 @@ describe('transactions with blobs', () => {
     },
   )
 
-  test('of which one answer holds no two all arrive', async () => {
+  test('arrives even if one response cannot hold two of them', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { noMining: true, peers: ['a'] })
@@ -175,7 +175,7 @@ describe('transactions with blobs', () => {
     expect(sent.map((hash) => waits(b, hash))).toEqual([true, true, true])
   })
 
-  test('of an abandoned block reach also who has them from a block alone', async () => {
+  test('of an abandoned block also reaches nodes that know it only from a block', async () => {
     await using world = new LinkWorld()
     const sidecar = sidecarOf(0, [3])
     const a = await world.add('a')
@@ -198,12 +198,12 @@ describe('transactions with blobs', () => {
   })
 })
 
-describe('transactions that are large, or many', () => {
+describe('many or large transactions', () => {
   /** Data of zeros cost least. */
   const withData = (chain: Chain, size: number, nonce: bigint): Transaction =>
     signed(chain, { data: new Uint8Array(size), gasLimit: 29_000_000n, value: 0n, nonce })
 
-  test('all arrive, however many answers it takes', async () => {
+  test('all arrive, however many responses it takes', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { noMining: true, peers: ['a'] })
@@ -214,7 +214,7 @@ describe('transactions that are large, or many', () => {
     expect(b.chain.state.pool.size).toBe(50)
   })
 
-  test('are taken up to 16 MiB that wait', async () => {
+  test('are accepted up to 16 MiB in the queue', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true })
     const b = await world.add('b', { noMining: true, peers: ['a'] })
@@ -226,7 +226,7 @@ describe('transactions that are large, or many', () => {
     expect(b.chain.state.pool.size).toBeLessThanOrEqual(29)
   })
 
-  test('stay where they are beyond what a message holds, and the link stays', async () => {
+  test('are not sent if larger than a message, and the link stays', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a', { noMining: true, gasLimit: 60_000_000n })
     const b = await world.add('b', { noMining: true, gasLimit: 60_000_000n, peers: ['a'] })
@@ -241,7 +241,7 @@ describe('transactions that are large, or many', () => {
   })
 })
 
-test('a transaction that is mined under conditions is told to nobody', async () => {
+test('a transaction mined under conditions is announced to no peer', async () => {
   await using world = new LinkWorld()
   const a = await world.add('a', { noMining: true })
   const b = await world.add('b', { noMining: true, peers: ['a'] })
@@ -253,7 +253,7 @@ test('a transaction that is mined under conditions is told to nobody', async () 
   expect(told.filter(({ kind }) => kind === 'pooled')).toEqual([])
 })
 
-test('--mine-for-peers mines what a peer impersonates or puts into blobs', async () => {
+test('--mine-for-peers mines impersonated and blob transactions of a peer', async () => {
   await using world = new LinkWorld()
   const a = await world.add('a', { noMining: true })
   const b = await world.add('b', { peers: ['a'], minesForPeers: true })

@@ -16,7 +16,7 @@ const BEACON_ROOTS = parseAddress('0x000f3df6d732807ef1319fb7b8bb8522d0beac02')
 const secondsNow = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
 describe('a chain without options', () => {
-  it('has the defaults that users are told', async () => {
+  it('has the documented defaults', async () => {
     const before = secondsNow()
     const chain = await createChain()
     const { config, settings, accounts, mining, tree } = chain.state
@@ -49,7 +49,7 @@ describe('a chain without options', () => {
     expect(headTime(chain)).toBeLessThanOrEqual(secondsNow())
   })
 
-  it('has the deterministic deployer unless it is left out', async () => {
+  it('has the deterministic deployer unless it is disabled', async () => {
     const { world } = headOf((await testChain()).state.tree)
     expect(codeAt(world, CREATE2_DEPLOYER).length).toBeGreaterThan(0)
     const without = headOf((await testChain({ noCreate2: true })).state.tree).world
@@ -98,8 +98,8 @@ describe('a header', () => {
   )
 })
 
-describe('system contracts', () => {
-  it('are called at the start of each block', async () => {
+describe('a system contract', () => {
+  it('is called at the start of each block', async () => {
     const chain = await testChain()
     await chain.update((state) => mine(chain.executor, state, { now: NOON }))
     const { world } = headOf(chain.state.tree)
@@ -111,7 +111,7 @@ describe('system contracts', () => {
 describe('a genesis file', () => {
   const holder = parseAddress(`0x${'ab'.repeat(20)}`)
 
-  it('decides what is not decided by options', async () => {
+  it('applies where no option is given', async () => {
     const genesis = parseGenesis({
       config: { chainId: 4242 },
       timestamp: '0x10',
@@ -165,7 +165,7 @@ describe('a genesis file', () => {
 })
 
 describe('the genesis time', () => {
-  it('is fixed where time must not depend on the run, and given where it is given', async () => {
+  it('is constant for reproducible chains, and can be given', async () => {
     expect(headTime(await testChain({ clock: { kind: 'frozen' } }))).toBe(FIXED_GENESIS_TIMESTAMP)
     expect(headTime(await testChain({ timestamp: 5n }))).toBe(5n)
   })

@@ -338,7 +338,7 @@ function compare(chain: Chain, { state }: Model): void {
 it.each([
   ['with its accelerators', false],
   ['without any', true],
-])('a chain %s does what a naive model does, whatever the commands', async (_, isPlain) => {
+])('a chain %s behaves like a naive model under random commands', async (_, isPlain) => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 50, size: 'max' }), async (commands) => {
       const environment = testEnvironment()

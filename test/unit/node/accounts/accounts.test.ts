@@ -36,8 +36,8 @@ const STRANGER = parseAddress(`0x${'77'.repeat(20)}`)
 
 const cheap = () => ({ cost: 2, random: testEnvironment().random })
 
-describe('accounts of a mnemonic', () => {
-  it('are those that wallets derive', async () => {
+describe('an account derived from a mnemonic', () => {
+  it('is the one that wallets derive', async () => {
     const book = await deriveAccounts({ mnemonic: TEST_MNEMONIC, path: DEFAULT_PATH, count: 3 })
     expect(addresses(book)).toEqual([
       '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
@@ -49,7 +49,7 @@ describe('accounts of a mnemonic', () => {
     )
   })
 
-  it('are, where they are known beforehand, those that derivation gives', async () => {
+  it('equals its derivation where it is precomputed', async () => {
     const options = { mnemonic: TEST_MNEMONIC, path: DEFAULT_PATH, count: TEST_ACCOUNTS.length }
     const known = await deriveAccounts(options)
     expect(isTestMnemonic(options.mnemonic)).toBe(true)
@@ -62,7 +62,7 @@ describe('accounts of a mnemonic', () => {
     expect(addresses(more).slice(0, -1)).toEqual(addresses(known))
   })
 
-  it('come from other phrases and paths too, however they are spaced', async () => {
+  it('may come from other phrases and paths, with any spacing', async () => {
     const mnemonic =
       ' legal winner thank year wave  sausage worth useful legal winner thank Yellow\n'
     const book = await deriveAccounts({ mnemonic, path: "m/44'/60'/0'/0", count: 1 })
@@ -75,13 +75,13 @@ describe('accounts of a mnemonic', () => {
     [`${'test '.repeat(11)}test`, DEFAULT_PATH, 'the checksum of its 12 words does not fit'],
     [`${'test '.repeat(11)}junc`, DEFAULT_PATH, 'word 12 of 12 is not on its list'],
     [TEST_MNEMONIC, "44'/x", `expected a derivation path such as ${DEFAULT_PATH}, got "44'/x"`],
-  ])('are refused for %s at %s', async (mnemonic, path, words) => {
+  ])('is refused for %s at %s', async (mnemonic, path, words) => {
     await expect(deriveAccounts({ mnemonic, path, count: 1 })).rejects.toThrow(words)
   })
 })
 
-describe('keys', () => {
-  it('are usable until their unlock is over', async () => {
+describe('a key', () => {
+  it('is usable until its unlock expires', async () => {
     const { book, address } = await importKey(emptyBook, KEY, 'secret', NOON + 1000, cheap())
     expect(keyOf(book, address, NOON + 999)).toHaveLength(32)
     expect(keyOf(book, address, NOON + 1000)).toBeUndefined()
@@ -89,7 +89,7 @@ describe('keys', () => {
     expect(addresses(book)).toEqual([address])
   })
 
-  it('open with their passphrase only', async () => {
+  it('unlocks only with its passphrase', async () => {
     const { book, address } = await importKey(emptyBook, KEY, 'secret', NOON, cheap())
     await expect(unlock(book, address, 'wrong', NOON + 5)).rejects.toMatchObject({
       word: 'WRONG_PASSPHRASE',
@@ -100,7 +100,7 @@ describe('keys', () => {
     expect(await keyWithPassphrase(book, address, 'secret')).toEqual(KEY)
   })
 
-  it('are gone from sight once locked, and dev accounts open again without a passphrase', async () => {
+  it('is hidden once locked; a dev account unlocks without a passphrase', async () => {
     const book = bookOfKeys([KEY])
     const [address] = addresses(book)
     const locked = lock(book, address!, NOON)!
@@ -112,7 +112,7 @@ describe('keys', () => {
     expect(keyOf(await unlock(locked, address!, '', NOON + 5), address!, NOON)).toEqual(KEY)
   })
 
-  it('of strangers are unknown', async () => {
+  it('of an unknown account is unknown', async () => {
     await expect(unlock(emptyBook, STRANGER, '', NOON)).rejects.toMatchObject({
       word: 'UNKNOWN_ACCOUNT',
     })
@@ -120,13 +120,13 @@ describe('keys', () => {
     expect(lock(emptyBook, STRANGER, NOON)).toBeUndefined()
   })
 
-  it('of a seed are its hash', () => {
+  it('of a seed is its hash', () => {
     expect(newAccountWithSeed(emptyBook, 'cow').address).toBe(
       '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826',
     )
   })
 
-  it('that are imported again keep their place and get the new passphrase', async () => {
+  it('that is imported again keeps its place and gets the new passphrase', async () => {
     const first = await importKey(bookOfKeys([KEY]), new Uint8Array(32).fill(1), 'a', NOON, cheap())
     const { book, address } = await importKey(first.book, KEY, 'b', NOON, cheap())
     expect(addresses(book)[0]).toBe(address)
@@ -134,15 +134,15 @@ describe('keys', () => {
     expect(await keyWithPassphrase(book, address, 'b')).toEqual(KEY)
   })
 
-  it('that are none are refused', async () => {
+  it('that is invalid is refused', async () => {
     await expect(importKey(emptyBook, new Uint8Array(32), '', NOON, cheap())).rejects.toMatchObject(
       { word: 'INVALID_PARAMS' },
     )
   })
 })
 
-describe('encrypted keys', () => {
-  it('are read by wallets', async () => {
+describe('an encrypted key', () => {
+  it('can be read by wallets', async () => {
     const { random } = testEnvironment()
     const file = await encryptKey(KEY, 'secret', { cost: 1024, random })
     const hex = (bytes: Uint8Array): string => hexFromBytes(bytes).slice(2)
@@ -162,7 +162,7 @@ describe('encrypted keys', () => {
     expect(privateKey).toBe(hexFromBytes(KEY))
   })
 
-  it('differ for the same key, and give it back', async () => {
+  it('differs each time for the same key, and decrypts to it', async () => {
     const { random } = testEnvironment()
     const files = await Promise.all(
       [1, 2].map(() => encryptKey(KEY, 'pässword', { cost: 2, random })),
@@ -173,18 +173,18 @@ describe('encrypted keys', () => {
 })
 
 describe('impersonation', () => {
-  it('is by name or of everybody', () => {
+  it('applies to one account or to all', () => {
     const book = impersonateAccount(emptyBook, STRANGER)
     expect(isImpersonated(book, STRANGER, 0)).toBe(true)
     expect(isImpersonated(stopImpersonating(book, STRANGER), STRANGER, 0)).toBe(false)
     expect(isImpersonated({ ...emptyBook, autoImpersonate: true }, STRANGER, 0)).toBe(true)
   })
 
-  it('puts nobody on the list of accounts', () => {
+  it('adds nobody to the list of accounts', () => {
     expect(addresses(impersonateAccount(emptyBook, STRANGER))).toEqual([])
   })
 
-  it('is of signatures too, up to 100,000, of which any may count as another', () => {
+  it('also applies to up to 100,000 signatures, each of which counts as a chosen account’s', () => {
     let book = emptyBook
     const signatureOf = (r: number): Signature => ({ r: BigInt(r), s: 1n, yParity: 1 })
     for (let r = 0; r < 100_000; r += 1) {

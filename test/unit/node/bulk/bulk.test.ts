@@ -78,12 +78,12 @@ const STEPS = { kind: 'step', seconds: 7n } as const
 
 const cases: readonly (readonly [string, ChainOptions])[] = [
   ['on the newest fork', {}],
-  ['on cancun, where only times are told', { hardfork: 'cancun' }],
+  ['on cancun, where only the time changes', { hardfork: 'cancun' }],
   ['on london, where the world stays the same', { hardfork: 'london' }],
   ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
-  ['with a clock that steps', { clock: STEPS }],
-  ['that share their times', { sameTimestamp: true }],
-  ['that may share a time, of a clock that steps', { sameTimestamp: true, clock: STEPS }],
+  ['with a stepping clock', { clock: STEPS }],
+  ['with blocks of one time', { sameTimestamp: true }],
+  ['with blocks of one time and a stepping clock', { sameTimestamp: true, clock: STEPS }],
 ]
 
 type Miner = (chain: Chain, blocks: number, interval?: bigint) => Promise<unknown>
@@ -163,22 +163,25 @@ function editSlot(chain: Chain, address: Address, slot: number): Promise<unknown
   )
 }
 
-describe('blocks mined at once', () => {
-  it.each(cases)('are the same as one by one %s', async (_, options) => {
-    const fast = await testChain(options)
-    await mineBlocks(fast, 300)
-    await expectSame(fast, await slowChain(options, 300))
-  })
+describe('bulk mining', () => {
+  it.each(cases)(
+    'of one request makes the same blocks as mining one by one %s',
+    async (_, options) => {
+      const fast = await testChain(options)
+      await mineBlocks(fast, 300)
+      await expectSame(fast, await slowChain(options, 300))
+    },
+  )
 })
 
-describe('blocks mined one after another by commands of their own', () => {
-  it.each(cases)('are the same as any others %s', async (_, options) => {
+describe('bulk mining over several commands', () => {
+  it.each(cases)('makes the same blocks as any mining %s', async (_, options) => {
     const fast = await testChain(options)
     for (let count = 0; count < 300; count++) await mineBlocks(fast, 1)
     await expectSame(fast, await slowChain(options, 300))
   })
 
-  it('leave the state readable after each, and keep the past as it was', async () => {
+  it('leaves the state readable after each block and does not change the past', async () => {
     const chain = await testChain({})
     const slot = { address: HISTORY_STORAGE.address, at: 20n }
     for (let number = 1n; number < 700n; number++) {
@@ -196,7 +199,7 @@ describe('blocks mined one after another by commands of their own', () => {
     }
   })
 
-  it('are the same whatever happens to the chain between them', async () => {
+  it('makes the same blocks whatever happens to the chain between commands', async () => {
     const several = fc.array(commands, { minLength: 5, maxLength: 25 })
     await fc.assert(
       fc.asyncProperty(several, fc.boolean(), async (list, sameTimestamp) => {
@@ -221,7 +224,7 @@ describe('blocks mined one after another by commands of their own', () => {
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('empty blocks of an interval', () => {
+describe('bulk mining on an interval', () => {
   /** Mines blocks as a schedule does, each after a second of wall time. @returns how many of them came from a run's miner */
   async function mineByTheClock(chain: Chain, from: number, blocks: number): Promise<number> {
     const mined = vi.spyOn(RunMiner.prototype, 'mine')
@@ -235,7 +238,7 @@ describe('empty blocks of an interval', () => {
     return count
   }
 
-  it('are kept in rows soon, also where transactions come now and then', async () => {
+  it('soon keeps empty blocks as runs, even with occasional transactions', async () => {
     const chain = await testChain({ noMining: true })
     await mineBlocks(chain, 1_000)
     for (let nonce = 0n; nonce < 3n; nonce += 1n) {
@@ -246,7 +249,7 @@ describe('empty blocks of an interval', () => {
     expect(headOf(chain.state.tree).block.header.number).toBe(1_150n)
   })
 
-  it('are kept in rows where something waits that cannot be mined, and it is mined once it can', async () => {
+  it('keeps runs while a transaction waits that cannot be mined, and mines it when it can', async () => {
     const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
     expect(await mineByTheClock(chain, 1, 40)).toBeGreaterThan(25)
@@ -257,7 +260,7 @@ describe('empty blocks of an interval', () => {
     expect(headOf(chain.state.tree).block.transactions.map(({ nonce }) => nonce)).toEqual([0n, 1n])
   })
 
-  it('let go of what mined them when the chain goes on without it', async () => {
+  it('releases its miner when the chain goes on without it', async () => {
     const chain = await testChain({})
     await mineBlocks(chain, 100)
     const snapshot = await chain.update(takeSnapshot)
@@ -272,7 +275,7 @@ describe('empty blocks of an interval', () => {
 })
 
 describe('a chain without bulk mining', () => {
-  it('mines the same blocks one by one, and derives those of a longer run all the same', async () => {
+  it('mines the same blocks one by one, and derives those of a longer run', async () => {
     const [fast, plain] = [await testChain({}), await testChain({ isPlain: true })]
     const sealed = vi.spyOn(RunMiner.prototype, 'mine')
     await mineBlocks(plain, 200, 3n)
@@ -289,8 +292,8 @@ describe('a chain without bulk mining', () => {
   })
 })
 
-describe('many empty blocks at once', () => {
-  it('come in pieces, with a turn for others before, between and after them', async () => {
+describe('bulk mining of many blocks', () => {
+  it('runs in pieces, with turns for others before, between and after', async () => {
     const chain = await testChain({})
     await mineBlocks(chain, 100)
     const events: ('turn' | number)[] = []
@@ -314,12 +317,12 @@ describe('many empty blocks at once', () => {
   })
 })
 
-describe('more blocks than the rings of system contracts have slots', () => {
+describe('bulk mining of more blocks than the ring buffers of system contracts hold', () => {
   // headers become longer at 65,536, within the larger one
   it.each([
     [17_000, 12n],
     [110_000, 1n],
-  ])('have the roots and hashes of their own: %d, %d s apart', async (blocks, interval) => {
+  ])('has the right roots and hashes: %d blocks, %d s apart', async (blocks, interval) => {
     const chain = await testChain({})
     await mineBlocks(chain, blocks, interval)
     await mineBlocks(chain, 1)
@@ -348,7 +351,7 @@ describe('more blocks than the rings of system contracts have slots', () => {
   })
 })
 
-describe('more blocks than are sealed', () => {
+describe('a run longer than the sealed blocks', () => {
   const MANY = 1_100_000
 
   /** Whether a block is where it should be, seen from all sides. */
@@ -386,7 +389,7 @@ describe('more blocks than are sealed', () => {
     )
   }
 
-  it('are linked by number, hash, time and state', async () => {
+  it('has blocks linked by number, hash, time and state', async () => {
     const chain = await longChain()
     expect(chain.state.tree.canonical.length).toBe(MANY + 1)
     expectLinkedAll(chain)
@@ -395,7 +398,7 @@ describe('more blocks than are sealed', () => {
     )
   })
 
-  it('that share one time are linked as well, however many they are', async () => {
+  it('of blocks with one time has them linked as well', async () => {
     const chain = await testChain({ sameTimestamp: true })
     await mineBlocks(chain, 1e9)
     expectLinkedAll(chain)
@@ -406,27 +409,30 @@ describe('more blocks than are sealed', () => {
     ['where the sealed ones begin', 8192],
     ['among the derived ones', 500_000],
     ['at the first block', MANY],
-  ])('end at an older one when the head is set back %s, and go on from there', async (_, depth) => {
-    const chain = await longChain()
-    const abandoned = headOf(chain.state.tree)
-    await chain.update(takeSnapshot)
-    const kept = chain.state.tree
-    await reorganized(chain, depth, 0)
-    expect(chain.state.tree.canonical.length).toBe(MANY + 1 - depth)
-    expect(isCanonical(chain.state.tree, abandoned)).toBe(false)
-    await chain.update((state) =>
-      setTime(state, headOf(state.tree).block.header.timestamp + 1n, NOON),
-    )
-    await mineBlocks(chain, 300, 1n)
-    expect(chain.state.tree.canonical.length).toBe(MANY + 301 - depth)
-    expectLinked(chain, BigInt(MANY + 300 - depth))
-    expectLinked(chain, BigInt(MANY + 1 - depth))
-    await chain.update((state) => revertTo(state, 1))
-    expect(chain.state.tree).toBe(kept)
-    expectLinkedAll(chain)
-  })
+  ])(
+    'ends earlier when the head is set back %s, and the chain goes on from there',
+    async (_, depth) => {
+      const chain = await longChain()
+      const abandoned = headOf(chain.state.tree)
+      await chain.update(takeSnapshot)
+      const kept = chain.state.tree
+      await reorganized(chain, depth, 0)
+      expect(chain.state.tree.canonical.length).toBe(MANY + 1 - depth)
+      expect(isCanonical(chain.state.tree, abandoned)).toBe(false)
+      await chain.update((state) =>
+        setTime(state, headOf(state.tree).block.header.timestamp + 1n, NOON),
+      )
+      await mineBlocks(chain, 300, 1n)
+      expect(chain.state.tree.canonical.length).toBe(MANY + 301 - depth)
+      expectLinked(chain, BigInt(MANY + 300 - depth))
+      expectLinked(chain, BigInt(MANY + 1 - depth))
+      await chain.update((state) => revertTo(state, 1))
+      expect(chain.state.tree).toBe(kept)
+      expectLinkedAll(chain)
+    },
+  )
 
-  it('are replaced by a heavier branch that forks among the derived ones', async () => {
+  it('is replaced by a heavier branch that forks inside its derived blocks', async () => {
     const chain = await longChain()
     await reorganized(chain, 9000, 3)
     const { tree } = chain.state
@@ -435,7 +441,7 @@ describe('more blocks than are sealed', () => {
     expect(headOf(tree).block.header.parentHash).toBe(hashByNumber(tree, BigInt(MANY - 9000 + 2)))
   })
 
-  it('have their logs searched at once', async () => {
+  it('has its logs searched at once', async () => {
     const chain = await longChain()
     const query = { addresses: [], topics: [], from: { kind: 'number', number: 0n } } as const
     expect(queryLogs(chain.state, query)).toEqual([])

@@ -49,7 +49,7 @@ class Live {
   }
 }
 
-test('A live trie has the roots of the trie that is made anew with each change', () => {
+test('LiveTrie has the roots of a Trie that is built anew for each change', () => {
   const batches = fc.array(fc.array(fc.tuple(keys, values), { minLength: 1, maxLength: 3 }))
   fc.assert(
     fc.property(changes, batches, (first, later) => {
@@ -67,7 +67,7 @@ test('A live trie has the roots of the trie that is made anew with each change',
   )
 })
 
-test('A trie of thousands of keys has the root of its slow twin, after all came and after each change', () => {
+test('LiveTrie with thousands of keys has the root of its slow twin, at first and after each change', () => {
   const live = new Live(1)
   const keyOf = (n: number): Uint8Array => keccak256(paddedBytes(BigInt(n), 32))
   let slow = emptyTrie.withChanges(
@@ -82,7 +82,7 @@ test('A trie of thousands of keys has the root of its slow twin, after all came 
   }
 })
 
-test('A live trie refuses nodes that are too short to be hashed', () => {
+test('LiveTrie refuses nodes that are too short to be hashed', () => {
   const key = (end: number): Uint8Array => new Uint8Array(32).fill(end, 31)
   const live = new Live(1)
   expect(live.put(0, key(1), Uint8Array.of(1))).toBe(true)
@@ -90,7 +90,7 @@ test('A live trie refuses nodes that are too short to be hashed', () => {
   expect(live.put(0, key(2), Uint8Array.of(2))).toBe(false)
 })
 
-test('Two tries are hashed in pairs, whatever the number of their nodes', () => {
+test('LiveTrie hashes two tries in pairs, whatever their number of nodes', () => {
   const list = (minLength: number) => fc.array(changes, { minLength, maxLength: 6 })
   fc.assert(
     fc.property(list(1), list(0), (left, right) => {

@@ -22,8 +22,8 @@ function grow(log: RunLog, count: number): void {
   entries.fill(0)
 }
 
-describe('a log of empty blocks', () => {
-  it('gives back what came, in pieces of whatever size', () => {
+describe('RunLog', () => {
+  it('returns what was added, in pieces of any size', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(2 * CHUNK), { maxLength: 5 }), (counts) => {
         const log = new RunLog()
@@ -39,7 +39,7 @@ describe('a log of empty blocks', () => {
     )
   })
 
-  it('leaves blocks where they are when more come', () => {
+  it('does not move blocks when more are added', () => {
     const log = new RunLog()
     grow(log, 10)
     const { buffer } = log.hashAt(0)

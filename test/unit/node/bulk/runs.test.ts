@@ -268,7 +268,7 @@ function expectSame(fast: Chain, slow: Chain, seen: Set<Hash>, picks: readonly n
   }
 }
 
-test('A chain with runs of empty blocks is the chain without them, whatever is done to it', async () => {
+test('a chain with runs of empty blocks equals the chain without them after any commands', async () => {
   let inRuns = 0
   await fc.assert(
     fc.asyncProperty(

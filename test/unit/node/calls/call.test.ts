@@ -218,7 +218,7 @@ function refusal(word: string, message: RegExp): Error {
   return expect.objectContaining({ word, message: expect.stringMatching(message) }) as Error
 }
 
-describe('an estimate', () => {
+describe('estimateGas', () => {
   const initCode = assemble('100 0 RETURN')
   /** Runs at most: of the reference, and of engines that tell what a run would have needed. */
   const cases: { name: string; request: CallRequest; atMost: readonly [number, number] }[] = [
@@ -297,7 +297,7 @@ describe('an estimate', () => {
   )
 
   test.each(matrix)(
-    'of $name succeeds while one less fails, in $most runs at most under --evm $evm',
+    'of $name succeeds while one less fails, in $most runs at most with --evm $evm',
     async ({ request, evm, most }) => {
       const message = { from: rich, ...request }
       const gas = await estimateGas(chains[evm], message, latest)
@@ -318,11 +318,11 @@ describe('an estimate', () => {
     }
   }
 
-  test('of a plain transfer is 21000', async () => {
+  test('of a plain transfer is 21,000', async () => {
     expect(await estimate({ from: rich, to: addressOf(0x505), value: 1n })).toBe(21_000n)
   })
 
-  test('of data to an account without code is the floor of its data', async () => {
+  test('of data to an account without code is the floor price of the data', async () => {
     const data = new Uint8Array(100).fill(1)
     expect(await estimate({ from: rich, to: addressOf(0x505), data })).toBe(21_000n + 40n * 100n)
   })
@@ -404,13 +404,13 @@ describe('an estimate', () => {
       word: 'WRONG_CHAIN_ID',
       message: /expected 33, got 1/,
     },
-  ])('is refused for what $name', async ({ request, word: expected, message, data }) => {
+  ])('is refused if the request $name', async ({ request, word: expected, message, data }) => {
     const error = estimate({ from: rich, ...request })
     await expect(error).rejects.toThrow(refusal(expected, message))
     if (data !== undefined) await expect(error).rejects.toMatchObject({ data })
   })
 
-  test('goes up to the gas given, above the limit of the block', async () => {
+  test('may exceed the gas limit of the block, up to the given gas', async () => {
     const tight = chainWith({ blockGasLimit: 30_000n })
     const message = { from: rich, to: at('storeTwice') }
     await expect(async () => estimateGas(tight, message, pendingReference)).rejects.toThrow(
@@ -420,7 +420,7 @@ describe('an estimate', () => {
     expect(gas).toBe(await estimate(message))
   })
 
-  test('leaves the chain as it was', async () => {
+  test('does not change the chain', async () => {
     const { state } = chain
     const root = stateRoot(worldWithContracts())
     await estimate({ from: rich, to: at('store'), value: 0n })
@@ -443,7 +443,7 @@ describe('a call', () => {
     return bigintFromBytes((await call(chain, message, reference, conditions)).output)
   }
 
-  test('at latest runs in that block, at pending in the next', async () => {
+  test('at latest runs in the latest block, at pending in the next one', async () => {
     expect(await returned('NUMBER')).toBe(0n)
     expect(await returned('NUMBER', {}, pendingReference)).toBe(1n)
     expect(await returned('TIMESTAMP')).toBe(1_700_000_000n)
@@ -463,11 +463,11 @@ describe('a call', () => {
       overrides: { number: 9n, blockHash: new Map([[3n, word(4)]]) },
       value: 4n,
     },
-  ])('sees $source as the block overrides say', async ({ source, overrides, value }) => {
+  ])('sees $source as its block overrides say', async ({ source, overrides, value }) => {
     expect(await returned(source, {}, latest, overrides)).toBe(value)
   })
 
-  test('has the gas limit of the block unless it names its own, however large', async () => {
+  test('has the gas limit of the block, or any limit that it names', async () => {
     const usual = await returned('GAS')
     expect(usual).toBeGreaterThan(29_900_000n)
     expect(usual).toBeLessThan(30_000_000n)
@@ -476,13 +476,13 @@ describe('a call', () => {
     expect(await returned('GAS', { gas: 50_000n })).toBeLessThan(50_000n)
   })
 
-  test('is free and from the zero address when nothing is said', async () => {
+  test('is free and comes from the zero address by default', async () => {
     expect(await returned('CALLER')).toBe(0n)
     expect(await returned('GASPRICE')).toBe(0n)
     expect(await returned('CALLER', { from: rich })).toBe(BigInt(rich))
   })
 
-  test('pays a price when it names one, and gets no more gas than that pays for', async () => {
+  test('with a price pays it, and gets no more gas than the sender can pay for', async () => {
     expect(await returned('GASPRICE', { from: rich, gasPrice: 7n })).toBe(7n)
     expect(await returned('GAS', { from: rich, gasPrice: ether / 10_000n })).toBeLessThan(100_000n)
     for (const gas of [21_000n, undefined]) {
@@ -492,7 +492,7 @@ describe('a call', () => {
     }
   })
 
-  test('runs with other accounts for its own length only', async () => {
+  test('applies state overrides only to itself', async () => {
     const stateOverrides = new Map([
       [at('nothing'), { balance: 5n, code: show('ADDRESS BALANCE') }],
     ])
@@ -501,7 +501,7 @@ describe('a call', () => {
     expect((await run({ to: at('nothing') })).output).toHaveLength(0)
   })
 
-  test('gives a revert and a halt as outcomes, and errors are made of them', async () => {
+  test('returns a revert or halt as an outcome, from which errors are made', async () => {
     const { failure, output } = await run({ to: at('revertWord') })
     expect(failure).toMatchObject({ kind: 'revert' })
     expect(hexFromBytes(output)).toBe('0x2202f1fa')
@@ -513,7 +513,7 @@ describe('a call', () => {
     expect((await run({ to: at('invalid') })).failure).toMatchObject({ kind: 'halt' })
   })
 
-  test('without a callee is a creation that returns the deployed code', async () => {
+  test('without a callee creates a contract and returns its code', async () => {
     const code = assemble(CONTRACTS.log)
     const init = concatBytes(assemble(`${code.length} 12 0 CODECOPY ${code.length} 0 RETURN`), code)
     const { output, created } = await run({ from: rich, data: init })
@@ -521,17 +521,17 @@ describe('a call', () => {
     expect(created).toBeDefined()
   })
 
-  test('is refused at a block that does not exist', async () => {
+  test('at a block that does not exist is refused', async () => {
     const missing = async () => call(chain, { to: rich }, { kind: 'number', number: 9n })
     await expect(missing).rejects.toThrow(refusal('NOT_FOUND', /block 0x9 not found/))
   })
 })
 
-describe('an access list', () => {
+describe('createAccessList', () => {
   const list = (request: CallRequest, stateOverrides?: StateOverrides) =>
     createAccessList(chain, request, latest, { stateOverrides })
 
-  test('has the slots of the callee, and makes the run cost what it says', async () => {
+  test('has the slots of the callee, and makes the run cost what it reports', async () => {
     const request = { from: rich, to: at('storeTwice') }
     const { accessList, gasUsed, outcome } = await list(request)
     expect(outcome.failure).toBeUndefined()
@@ -539,7 +539,7 @@ describe('an access list', () => {
     expect((await run({ ...request, accessList })).gasUsed).toBe(gasUsed)
   })
 
-  test('has accounts that are called, and neither sender, callee nor precompiles', async () => {
+  test('has called accounts, without sender, callee and precompiles', async () => {
     const source = `${rich} BALANCE POP 4 EXTCODESIZE POP ADDRESS BALANCE POP ${forward(at('store'), 'CALL')}`
     const overrides = new Map([[addressOf(0x300), { code: assemble(source) }]])
     const { accessList } = await list({ from: rich, to: addressOf(0x300) }, overrides)
@@ -554,13 +554,13 @@ describe('an access list', () => {
     })
   })
 
-  test('keeps what the caller declared', async () => {
+  test('keeps what the caller listed', async () => {
     const declared = [{ address: addressOf(0x77), storageKeys: [word(3)] }]
     const { accessList } = await list({ from: rich, to: at('store'), accessList: declared })
     expect(accessList).toEqual([...declared, { address: at('store'), storageKeys: [word(0)] }])
   })
 
-  test('tells why the run failed, with what it touched until then', async () => {
+  test('reports why the run failed, with what it touched until then', async () => {
     const source = '0 SLOAD 0 0 REVERT'
     const overrides = new Map([[addressOf(0x300), { code: assemble(source) }]])
     const { accessList, outcome } = await list({ from: rich, to: addressOf(0x300) }, overrides)
@@ -569,7 +569,7 @@ describe('an access list', () => {
   })
 })
 
-test('the assembler of this test pushes numbers and finds places', () => {
+test('the assembler of these tests pushes numbers and resolves labels', () => {
   expect(hexFromBytes(assemble('0 @end JUMP :end 256 STOP'))).toBe(
     '0x600061000656' + '5b610100' + '00',
   )

@@ -33,7 +33,7 @@ async function word(
 }
 
 describe('BASEFEE in a call', () => {
-  test('is 0 unless it offers a price', async () => {
+  test('is 0 without a price', async () => {
     const payer = { from: account(chain, 0), gas: GAS }
     expect(await word('BASEFEE')).toBe(0n)
     expect(await word('BASEFEE', { gasPrice: 0n })).toBe(0n)
@@ -43,18 +43,18 @@ describe('BASEFEE in a call', () => {
     expect(await word('BASEFEE', { ...payer, maxPriorityFeePerGas: 1n })).toBe(FEE)
   })
 
-  test('is what an override names, price or not', async () => {
+  test('is the overridden one, with or without a price', async () => {
     expect(await word('BASEFEE', {}, latest, { baseFee: 6n })).toBe(6n)
     expect(await word('BASEFEE', {}, latest, { number: 6n })).toBe(0n)
   })
 
-  test('is the block’s where the chain behaves so', async () => {
+  test('is the block’s if the chain behaves so', async () => {
     chain = await testChain({ baseFee: FEE, behaviour: { callsSeeBaseFee: 'all' } })
     expect(await word('BASEFEE')).toBe(FEE)
     expect(await word('GASPRICE')).toBe(0n)
   })
 
-  test('is 0 whatever the price where the chain behaves so, and the price is reckoned with that', async () => {
+  test('is 0 for any price if the chain behaves so, and the price is computed with 0', async () => {
     chain = await testChain({ baseFee: FEE, behaviour: { callsSeeBaseFee: 'none' } })
     const payer = { from: account(chain, 0), gas: GAS }
     const [gasPrice, maxFeePerGas, tip] = [2n * FEE, 2n * FEE, 5n]
@@ -67,7 +67,7 @@ describe('BASEFEE in a call', () => {
     expect(await word('BASEFEE', { ...payer, gasPrice }, latest, { baseFee: 6n })).toBe(6n)
   })
 
-  test('is each one’s own in a bundle', async () => {
+  test('is overridden for each bundle alone', async () => {
     const data = assemble(`BASEFEE ${RETURN_WORD}`)
     const payer = { from: account(chain, 0), gas: GAS, gasPrice: 2n * FEE }
     const transactions = [{ data }, { ...payer, data }, { data }]
@@ -81,7 +81,7 @@ describe('BASEFEE in a call', () => {
     expect(bigintFromBytes(outcome.output)).toBe(0n)
   })
 
-  test('is the block’s in estimates and access lists: they tell what a transaction will meet', async () => {
+  test('is the block’s in estimates and access lists, as for a transaction', async () => {
     const estimate = (program: string) => estimateGas(chain, { data: assemble(program) }, latest)
     const [stored, unchanged] = [await estimate('BASEFEE 0 SSTORE'), await estimate('0 0 SSTORE')]
     expect(stored - unchanged).toBeGreaterThan(17_000n)
@@ -105,14 +105,14 @@ describe('BLOBBASEFEE in a call', () => {
     return bigintFromBytes(output)
   }
 
-  test('is 0 for blobs that offer nothing, and else the block’s', async () => {
+  test('is 0 for blobs without a fee, otherwise the block’s', async () => {
     expect(await price(undefined)).toBe(1n)
     expect(await price({ versionedHashes })).toBe(0n)
     expect(await price({ versionedHashes, maxFeePerBlobGas: 0n })).toBe(0n)
     expect(await price({ versionedHashes, maxFeePerBlobGas: 5n })).toBe(1n)
   })
 
-  test('is what an override names', async () => {
+  test('is the overridden one', async () => {
     expect(await price({ versionedHashes }, 7n)).toBe(7n)
     expect(await price(undefined, 7n)).toBe(7n)
     expect(await price(undefined, 0n)).toBe(0n)

@@ -16,7 +16,7 @@ function counted(isEnough: (gas: bigint) => boolean): {
   return { succeeds, tried }
 }
 
-describe('the smallest gas', () => {
+describe('smallestGas', () => {
   test.each([
     { name: 'the guess is right', least: 50_000n, guess: 50_000n, runs: 2 },
     { name: 'the minimum is enough', least: 21_000n, guess: 21_000n, runs: 1 },
@@ -27,7 +27,7 @@ describe('the smallest gas', () => {
     expect(tried).toHaveLength(runs)
   })
 
-  test('is exact whatever the guess is, and never tries a gas twice', async () => {
+  test('is exact for any guess, and never tries a gas limit twice', async () => {
     const gas = fc.bigInt(21_000n, 30_000_000n)
     await fc.assert(
       fc.asyncProperty(gas, gas, async (least, guess) => {
@@ -40,7 +40,7 @@ describe('the smallest gas', () => {
     )
   })
 
-  test('succeeds while one less fails, also where more gas does harm', async () => {
+  test('succeeds while one less fails, even where more gas fails too', async () => {
     const isEnough = (gas: bigint): boolean => gas >= 100_000n && (gas < 200_000n || gas > 300_000n)
     const { succeeds } = counted(isEnough)
     const found = await smallestGas(succeeds, {
@@ -52,7 +52,7 @@ describe('the smallest gas', () => {
   })
 })
 
-describe("the gas that geth's search ends with", () => {
+describe('coarseGas', () => {
   test('is at most 1.5 % above the smallest', () => {
     fc.assert(
       fc.property(
@@ -70,7 +70,7 @@ describe("the gas that geth's search ends with", () => {
     )
   })
 
-  test('is what is left when the search stops', () => {
+  test('is the last upper bound of geth’s search', () => {
     // 43,427 used: (43,427 + 2,300) * 64 / 63 = 46,452 suffices, and so do the middles 44,939, 44,182 and 43,804
     const run = { cap: 30_000_000n, gasUsed: 43_427n, gasRefund: 0n }
     expect(coarseGas(43_427n, run)).toBe(43_804n)

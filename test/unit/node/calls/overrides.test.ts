@@ -48,7 +48,7 @@ function portrait(world: World, at = address): unknown[] {
   return [balanceAt(world, at), nonceAt(world, at), codeAt(world, at), ...slots]
 }
 
-describe('state overrides', () => {
+describe('a state override', () => {
   const other = Uint8Array.of(0xfe)
   test.each<{ name: string; override: AccountOverride; becomes: unknown[] }>([
     { name: 'nothing', override: {}, becomes: [10n, 2n, code, 11n, 22n, 0n] },
@@ -81,11 +81,11 @@ describe('state overrides', () => {
       override: { balance: 1n, nonce: 0n, code: other, stateDiff: new Map([[1n, 1n]]) },
       becomes: [1n, 0n, other, 1n, 22n, 0n],
     },
-  ])('replace $name and leave the rest', ({ override, becomes }) => {
+  ])('replaces $name and keeps the rest', ({ override, becomes }) => {
     expect(portrait(overridden(override))).toEqual(becomes)
   })
 
-  test('make an account that is not there', () => {
+  test('creates an account that does not exist', () => {
     const world = overridden({ code, balance: 5n }, addressOf(9))
     expect(portrait(world, addressOf(9))).toEqual([5n, 0n, code, 0n, 0n, 0n])
     expect(accountAt(world, addressOf(9))?.codeHash).toBe(keccakHash(code))
@@ -103,20 +103,20 @@ describe('state overrides', () => {
     { name: 'no code', override: { code: new Uint8Array() }, isThere: true },
     { name: 'no storage', override: { state: new Map() }, isThere: true },
     { name: 'a slot of 0', override: { stateDiff: new Map([[1n, 0n]]) }, isThere: true },
-  ])('with $name make an account that is not there: $isThere', ({ override, isThere }) => {
+  ])('with $name creates an account: $isThere', ({ override, isThere }) => {
     const world = overridden(override, addressOf(9))
     expect(accountAt(world, addressOf(9)) !== undefined).toBe(isThere)
     expect(stateRoot(world) !== stateRoot(furnished())).toBe(isThere)
   })
 
-  test('never touch the world they begin with', () => {
+  test('does not change the world that it starts from', () => {
     const world = furnished()
     const root = stateRoot(world)
     applyStateOverrides(world, new Map([[address, { balance: 1n, state: new Map(), code: other }]]))
     expect([stateRoot(world), portrait(world)]).toEqual([root, [10n, 2n, code, 11n, 22n, 0n]])
   })
 
-  test('left out give the same world', () => {
+  test('that is left out returns the same world', () => {
     const world = furnished()
     expect(applyStateOverrides(world, undefined)).toBe(world)
   })
@@ -142,17 +142,17 @@ describe('state overrides', () => {
       word: 'INVALID_PARAMS',
       message: /storage value/,
     },
-  ])('are refused when they are $override', ({ override, word: expected, message }) => {
+  ])('is refused when it is $override', ({ override, word: expected, message }) => {
     const error = { word: expected, message: expect.stringMatching(message) }
     expect(() => overridden(override)).toThrow(expect.objectContaining(error))
     expect(() => overridden(override)).toThrow(address)
   })
 })
 
-describe('moved precompiles', () => {
+describe('movedPrecompiles', () => {
   const [one, two, far] = [addressOf(1), addressOf(2), addressOf(0xfa4)]
 
-  test('are none where no override names any', () => {
+  test('is empty if no override moves one', () => {
     const overrides = new Map([
       [address, { code }],
       [far, { code }],
@@ -165,7 +165,7 @@ describe('moved precompiles', () => {
     expect(movedPrecompiles(overrides, 'osaka', OWN_BEHAVIOUR)).toEqual(new Map([[one, null]]))
   })
 
-  test('go where they are told, and make way for code', () => {
+  test('are moved as asked, and leave their old address to code', () => {
     const overrides = new Map<typeof one, AccountOverride>([
       [one, { movePrecompileToAddress: far, code }],
       [two, { code }],
@@ -228,7 +228,7 @@ describe('moved precompiles', () => {
     expect(make).toThrow(expect.objectContaining(error))
   })
 
-  test('are those of the hardfork: what is none yet cannot be moved', () => {
+  test('are those of the hardfork: later precompiles cannot be moved', () => {
     const overrides = new Map([[addressOf(5), { movePrecompileToAddress: far }]])
     expect(() => movedPrecompiles(overrides, 'homestead', OWN_BEHAVIOUR)).toThrow(
       /not a precompile of homestead/,
@@ -236,7 +236,7 @@ describe('moved precompiles', () => {
   })
 })
 
-describe('block overrides', () => {
+describe('a block override', () => {
   const environment: BlockEnvironment = {
     chainId: 33n,
     hardfork: 'osaka',
@@ -262,31 +262,31 @@ describe('block overrides', () => {
     { overrides: { blobBaseFee: 0n }, changed: { blobBaseFee: 0n } },
     { overrides: { blobBaseFee: 10n ** 18n }, changed: { blobBaseFee: 10n ** 18n } },
     { overrides: {}, changed: {} },
-  ])('$overrides change that and nothing else', ({ overrides, changed }) => {
+  ])('$overrides changes that and nothing else', ({ overrides, changed }) => {
     const { blockHash, ...rest } = applyBlockOverrides(environment, overrides, () => 'osaka')
     const { blockHash: before, ...unchanged } = environment
     expect(rest).toEqual({ ...unchanged, ...changed })
     expect(blockHash(3n)).toBe(before(3n))
   })
 
-  test('give some numbers another hash', () => {
+  test('can give a block number another hash', () => {
     const overrides = { blockHash: new Map([[3n, word(33)]]) }
     const { blockHash } = applyBlockOverrides(environment, overrides, () => 'osaka')
     expect([blockHash(3n), blockHash(4n), blockHash(11n)]).toEqual([word(33), word(4), undefined])
   })
 
-  test('run under the hardfork of the number and time they name', () => {
+  test('runs under the hardfork of the number and time that it names', () => {
     const hardforkAt = (number: bigint): 'london' | 'osaka' => (number < 5n ? 'london' : 'osaka')
     expect(applyBlockOverrides(environment, { number: 4n }, hardforkAt).hardfork).toBe('london')
   })
 
-  test('of the beacon root are for whole blocks', () => {
+  test('of the beacon root is for whole blocks', () => {
     const apply = (): unknown =>
       applyBlockOverrides(environment, { beaconRoot: word(1) }, () => 'osaka')
     expect(apply).toThrow(/beaconRoot: expected none, got 0x0+1/)
   })
 
-  test('are refused when a number does not fit a header', () => {
+  test('is refused when a number does not fit a header', () => {
     const apply = (): unknown =>
       applyBlockOverrides(environment, { timestamp: 2n ** 64n }, () => 'osaka')
     expect(apply).toThrow(/timestamp: expected 0 to 0xf{16}, got 18446744073709551616/)

@@ -21,8 +21,8 @@ async function chainWith(transfers: number): Promise<{ chain: Chain; record: Blo
   return { chain, record: headOf(chain.state.tree) }
 }
 
-describe('a mined transaction run again', () => {
-  test('runs those before it once, however often it or others are asked for', async () => {
+describe('replay of a mined transaction', () => {
+  test('runs the transactions before it once, however often any of them are replayed', async () => {
     const { chain, record } = await chainWith(6)
     const begun = balanceAt(chain.state.tree.canonical.at(0)!.world, account(chain, 1))
     let runs = 0
@@ -55,8 +55,8 @@ describe('a mined transaction run again', () => {
   })
 })
 
-describe('worlds between transactions', () => {
-  test('are kept of the blocks asked for last, within bounds', async () => {
+describe('WorldsBetween', () => {
+  test('keeps the worlds of the last requested blocks, within bounds', async () => {
     const { record } = await chainWith(2)
     const between = new WorldsBetween()
     const heavy = (salt: number): BlockRecord => {

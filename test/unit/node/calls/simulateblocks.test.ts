@@ -100,8 +100,8 @@ const pay = (value: bigint): { from: Address; to: Address; value: bigint } => ({
   value,
 })
 
-describe('simulated blocks', () => {
-  test('follow the block they stand on, and each other', async () => {
+describe('a simulated block', () => {
+  test('follows its base block or the simulated block before', async () => {
     const head = headOf(chain.state.tree).block
     const results = await simulate([{ stateOverrides: rich, calls: [pay(1n)] }, {}, {}])
     let parent = head
@@ -115,7 +115,7 @@ describe('simulated blocks', () => {
     }
   })
 
-  test('take from their parents what is not overridden', async () => {
+  test('inherits from its parent what is not overridden', async () => {
     const overrides = {
       gasLimit: 5_000_000n,
       coinbase: BOB,
@@ -135,7 +135,7 @@ describe('simulated blocks', () => {
     expect(two?.record.totalDifficulty).toBe(head.totalDifficulty + 18n)
   })
 
-  test('fill the numbers that are left out with empty blocks', async () => {
+  test('fills a gap in the numbers with empty blocks', async () => {
     const results = await simulate([
       { blockOverrides: { number: 2n } },
       { blockOverrides: { number: 5n, timestamp: 10n ** 10n } },
@@ -152,7 +152,7 @@ describe('simulated blocks', () => {
     }
   })
 
-  test('stand on any block, the pending one and its hash included', async () => {
+  test('can follow any block, the pending one and its hash included', async () => {
     await chain.update((state) => setMiningMode(chain.executor, state, { kind: 'manual' }, 0))
     await sendRawTransaction(chain, signed(chain).raw)
     const pending = await chain.pending()
@@ -162,14 +162,14 @@ describe('simulated blocks', () => {
     expect(hexFromBytes(block!.calls[0]!.outcome.output)).toBe(pending.block.hash)
   })
 
-  test('leave the chain as it is', async () => {
+  test('does not change the chain', async () => {
     const before = chain.state
     await simulate([{ stateOverrides: rich, calls: [pay(1n)] }])
     expect(chain.state).toBe(before)
     expect(balanceAt(headOf(before.tree).world, ALICE)).toBe(0n)
   })
 
-  test('are the blocks that would be mined with the same calls', async () => {
+  test('equals the block that would be mined with the same calls', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ index: fc.nat(3), value: fc.bigInt(0n, 10n ** 20n), to: fc.nat(3) }), {
@@ -224,8 +224,8 @@ describe('simulated blocks', () => {
   })
 })
 
-describe('simulated calls', () => {
-  test('build on each other, within a block and from block to block', async () => {
+describe('a simulated call', () => {
+  test('builds on those before it, within a block and across blocks', async () => {
     const [one, two] = await simulate([
       { stateOverrides: rich, calls: [pay(5n), { from: BOB, to: ALICE, value: 3n }] },
       { calls: [{ from: BOB, to: CONTRACT, value: 2n }] },
@@ -243,7 +243,7 @@ describe('simulated calls', () => {
     expect(nonces).toEqual([0n, 0n, 1n])
   })
 
-  test('see the block they are in, and the hashes of those before', async () => {
+  test('sees its block and the hashes of those before', async () => {
     const fields = { blockOverrides: { number: 4n, timestamp: 10n ** 10n, baseFee: 0n } }
     expect(await wordIn('NUMBER', [{}], fields)).toBe(4n)
     expect(await wordIn('TIMESTAMP', [{}], fields)).toBe(10n ** 10n)
@@ -253,7 +253,7 @@ describe('simulated calls', () => {
     expect(await wordIn('2 BLOCKHASH', [{}])).toBe(0n)
   })
 
-  test('see the blob fee they are told, which the header does not show', async () => {
+  test('sees the overridden blob fee, which the header does not show', async () => {
     const blocks = [
       programBlock(`BLOBBASEFEE ${RETURN_WORD}`, { blockOverrides: { blobBaseFee: 500n } }),
     ]
@@ -262,7 +262,7 @@ describe('simulated calls', () => {
     expect(block?.record.block.header.excessBlobGas).toBe(0n)
   })
 
-  test('pay the blob fee they are told, 0 included', async () => {
+  test('pays the overridden blob fee, 0 included', async () => {
     const blobs = { versionedHashes: [`0x01${'07'.repeat(31)}` as Hash], maxFeePerBlobGas: 10n }
     const program = `BLOBBASEFEE ${RETURN_WORD}`
     for (const blobBaseFee of [0n, 3n]) {
@@ -283,7 +283,7 @@ describe('simulated calls', () => {
     }
   })
 
-  test('are no blob transactions for a fee of blobs alone', async () => {
+  test('with only a blob fee is no blob transaction', async () => {
     const calls = [{ from: ALICE, to: BOB, blobs: { maxFeePerBlobGas: 0n } }]
     for (const validation of [false, true]) {
       const [block] = await simulate([{ stateOverrides: rich, calls }], { validation })
@@ -291,7 +291,7 @@ describe('simulated calls', () => {
     }
   })
 
-  test('of the last nonce that there is are followed by the first', async () => {
+  test('with the last possible nonce is followed by nonce 0', async () => {
     const last = 2n ** 64n - 1n
     const stateOverrides = new Map([[ALICE, { balance: 10n, nonce: last }]])
     const [block] = await simulate([{ stateOverrides, calls: [pay(1n), pay(1n)] }])
@@ -299,7 +299,7 @@ describe('simulated calls', () => {
     expect(nonceAt(block!.record.world, ALICE)).toBe(1n)
   })
 
-  test('find the beacon root they are told', async () => {
+  test('sees the overridden beacon root', async () => {
     const root = `0x${'be'.repeat(32)}` as Hash
     const read = '0x000f3df6d732807ef1319fb7b8bb8522d0beac02'
     const program = `TIMESTAMP 0 MSTORE 32 0 32 0 0 ${read} GAS CALL POP 0 MLOAD ${RETURN_WORD}`
@@ -310,7 +310,7 @@ describe('simulated calls', () => {
     expect(block?.record.block.header.parentBeaconBlockRoot).toBe(root)
   })
 
-  test('are transactions of type 2 without a signature, or of the type that their members ask for', async () => {
+  test('is a type 2 transaction without a signature, or of the type that its members imply', async () => {
     const accessList = [{ address: BOB, storageKeys: [] }]
     const [block] = await simulate([
       {
@@ -342,7 +342,7 @@ describe('simulated calls', () => {
     expect(plain?.hash).toBe(keccakHash(plain!.raw))
   })
 
-  test('that revert or halt are outcomes, and cost', async () => {
+  test('that reverts or halts has an outcome, and costs gas', async () => {
     const results = await simulate([
       programBlock(`${storing(new Uint8Array(32).fill(7))} 32 0 REVERT`),
       programBlock('INVALID', { calls: [{ to: CONTRACT, gas: 50_000n }] }),
@@ -359,7 +359,7 @@ describe('simulated calls', () => {
     expect(results.map(({ record }) => record.executed[0]?.receipt.status)).toEqual([false, false])
   })
 
-  test('take no notice of a nonce that is not checked, but show it', async () => {
+  test('shows a nonce that is not validated', async () => {
     const calls = [
       { from: ALICE, to: BOB, nonce: 100n },
       { from: ALICE, data: deploying(Uint8Array.of(0)) },
@@ -369,14 +369,14 @@ describe('simulated calls', () => {
     expect(nonceAt(block!.record.world, ALICE)).toBe(2n)
   })
 
-  test('come from contracts too, even with validation', async () => {
+  test('may come from a contract, even with validation', async () => {
     const stateOverrides = new Map([[CONTRACT, { code: assemble('STOP'), balance: 5n }]])
     const calls = [{ from: CONTRACT, to: BOB, value: 5n }]
     const { outcome } = await lastCall([{ stateOverrides, calls }], { validation: true })
     expect(outcome.failure).toBeUndefined()
   })
 
-  test('find precompiles where their block has moved them, and later blocks where they belong', async () => {
+  test('finds precompiles where its block moved them, and later blocks at their own addresses', async () => {
     const move = new Map([
       [IDENTITY, { movePrecompileToAddress: BOB, code: assemble(`42 ${RETURN_WORD}`) }],
     ])
@@ -392,7 +392,7 @@ describe('simulated calls', () => {
   })
 })
 
-describe('the gas of a call that names none', () => {
+describe('the default gas of a simulated call', () => {
   const MOST = 50_000_000n
   const gasOf = (block: SimulatedBlock | undefined): unknown[] =>
     block!.record.block.transactions.map(({ gasLimit }) => gasLimit)
@@ -402,7 +402,7 @@ describe('the gas of a call that names none', () => {
     chain = await testChain({ gasLimit: 200_000_000n })
   })
 
-  test('is what the calls before left of 50,000,000, from block to block', async () => {
+  test('is the rest of 50,000,000 after the calls before, across blocks', async () => {
     const results = await simulate([
       { calls: [{ to: BOB }, { to: BOB }] },
       {},
@@ -420,12 +420,12 @@ describe('the gas of a call that names none', () => {
     expect(results.map(gasOf)).toEqual([[100_000n, 79_000n], [MOST - 42_000n]])
   })
 
-  test('is less for the gas that others name and use', async () => {
+  test('is reduced by the gas that other calls name and use', async () => {
     const [block] = await simulate([burning(30_000_000n)])
     expect(gasOf(block)).toEqual([30_000_000n, 20_000_000n])
   })
 
-  test('is not there any more when others have used it up, who may have what their block has', async () => {
+  test('is 0 when others have used it up, though calls that name gas may use the block’s', async () => {
     const [first] = await simulate([
       programBlock('STOP', { calls: [{ to: BOB, gas: 199_000_000n }] }),
     ])
@@ -439,10 +439,10 @@ describe('the gas of a call that names none', () => {
   })
 })
 
-describe('a block of proof-of-work', () => {
+describe('a simulated proof-of-work block', () => {
   const before: ChainOptions = { hardfork: 'berlin', difficulty: 131_072n, accounts: 0 }
 
-  test('pays its miner where the chain is a network that pays', async () => {
+  test('pays its miner if the chain is a network that pays', async () => {
     const made = await testChain(before)
     const { state } = made
     const config = { ...state.config, ruleset: 'network' as const }
@@ -454,15 +454,15 @@ describe('a block of proof-of-work', () => {
     expect(balanceAt(two!.record.world, BOB)).toBe(4n * 10n ** 18n)
   })
 
-  test('pays nobody on a chain of its own', async () => {
+  test('pays nobody on a local chain', async () => {
     chain = await testChain(before)
     const [one] = await simulate([{ blockOverrides: { coinbase: BOB } }])
     expect(balanceAt(one!.record.world, BOB)).toBe(0n)
   })
 })
 
-describe('the base fee', () => {
-  test('is 0 without validation, and what the market makes it with it', async () => {
+describe('the base fee of a simulated block', () => {
+  test('is 0 without validation, and the market’s with validation', async () => {
     chain = await testChain({ baseFee: 1_000_000_000n })
     const [free] = await simulate([{}])
     const [checked] = await simulate([{}], { validation: true })
@@ -471,12 +471,12 @@ describe('the base fee', () => {
     expect(await wordIn('BASEFEE', [{}])).toBe(0n)
   })
 
-  test('stays where it is on a chain that pins it', async () => {
+  test('is constant on a chain that pins it', async () => {
     const [block] = await simulate([{ blockOverrides: { baseFee: 7n } }, {}], { validation: true })
     expect(block?.record.block.header.baseFeePerGas).toBe(7n)
   })
 
-  test('that is overridden is paid by who offers a price, and by nobody else', async () => {
+  test('if overridden is paid only by calls that offer a price', async () => {
     const blockOverrides = { baseFee: 10n }
     const calls = [pay(0n), { ...pay(0n), maxFeePerGas: 12n, maxPriorityFeePerGas: 1n }]
     const [block] = await simulate([{ blockOverrides, stateOverrides: rich, calls }])
@@ -486,7 +486,7 @@ describe('the base fee', () => {
   })
 })
 
-describe('transfers of ether', () => {
+describe('traceTransfers', () => {
   const trace = { traceTransfers: true }
   /** Sender, recipient and value of each transfer; the address of other logs. */
   const story = ({ logs }: SimulatedCall): unknown[] =>
@@ -503,7 +503,7 @@ describe('transfers of ether', () => {
     calls: [{ from: ALICE, to: CONTRACT, value: 7n }],
   })
 
-  test('are told only when asked for', async () => {
+  test('reports transfers only when asked for', async () => {
     const blocks = [{ stateOverrides: rich, calls: [pay(7n)] }]
     expect(story(await lastCall(blocks))).toEqual([])
     expect(story(await lastCall(blocks, trace))).toEqual([[ALICE, BOB, 7n]])
@@ -542,7 +542,7 @@ describe('transfers of ether', () => {
     expect(story(await lastCall([withValue(program)], trace))).toEqual(tells)
   })
 
-  test('to new contracts name them, before what their constructors do', async () => {
+  test('names a new contract before the transfers of its constructor', async () => {
     const init = assemble(`${calling(BOB, { value: '2' })} POP`)
     const calls = [{ from: ALICE, value: 9n, data: init }]
     const call = await lastCall([{ stateOverrides: rich, calls }], trace)
@@ -553,7 +553,7 @@ describe('transfers of ether', () => {
     ])
   })
 
-  test('in a frame that fails are taken back with it, and those around it stay', async () => {
+  test('omits transfers of a frame that fails, and keeps those around it', async () => {
     const inner = new Map([
       [BOB, { code: assemble(`${calling(ALICE, { value: '1' })} 0 0 REVERT`) }],
     ])
@@ -562,7 +562,7 @@ describe('transfers of ether', () => {
     expect(story(await lastCall(blocks, trace))).toEqual([[ALICE, CONTRACT, 7n], CONTRACT])
   })
 
-  test('have their places in the block, and none in its bloom and receipts', async () => {
+  test('counts transfers in the block’s log indexes, but not in its bloom and receipts', async () => {
     const plan = withValue('0 0 LOG0')
     const calls = [pay(1n), ...plan.calls!, pay(2n)]
     const [block] = await simulate([{ ...plan, calls }], trace)
@@ -754,7 +754,7 @@ describe('a simulation is refused', () => {
     await expect(run).rejects.toMatchObject({ word: 'NOT_FOUND' })
   })
 
-  test('for a type that its hardfork does not have', async () => {
+  test('for a type that its hardfork lacks', async () => {
     chain = await testChain({ hardfork: 'istanbul' })
     const typed = simulate([{ calls: [{ to: BOB, type: 2 }] }])
     await expect(typed).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
@@ -764,7 +764,7 @@ describe('a simulation is refused', () => {
   })
 })
 
-test('a long simulation lets others have their turn', async () => {
+test('a long simulation gives others their turn', async () => {
   using others = countTurns()
   await simulate([{ calls: Array.from({ length: 1_400 }, () => ({ to: BOB })) }])
   expect(others.count()).toBeGreaterThan(1)

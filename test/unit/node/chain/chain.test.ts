@@ -32,8 +32,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('updates', () => {
-  it('run one at a time in the order of their calls', async () => {
+describe('Chain.update', () => {
+  it('runs one command at a time, in the order of the calls', async () => {
     const chain = await testChain()
     const order: string[] = []
     const slow = chain.update(async (state) => {
@@ -50,7 +50,7 @@ describe('updates', () => {
     expect(order).toEqual(['slow begins', 'slow ends', 'quick'])
   })
 
-  it('change nothing when they fail, and let the next one run', async () => {
+  it('that fails changes nothing and lets the next command run', async () => {
     const chain = await testChain()
     const before = chain.state
     const failing = chain.update(() => {
@@ -61,7 +61,7 @@ describe('updates', () => {
     expect(await chain.update(takeSnapshot)).toBe(1)
   })
 
-  it('tell listeners of the change before they resolve, and of nothing when nothing changed', async () => {
+  it('notifies listeners before it resolves, and not if nothing changed', async () => {
     const chain = await testChain()
     const told: StateChange[] = []
     chain.onChange((change) => told.push(change))
@@ -74,7 +74,7 @@ describe('updates', () => {
     expect(told[0]?.after).toBe(chain.state)
   })
 
-  it('tell the other listeners when one throws, and report what it threw', async () => {
+  it('notifies the other listeners when one throws, and reports the error', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment })
     let told = 0
@@ -91,7 +91,7 @@ describe('updates', () => {
     expect(environment.bugs).toEqual([new Error('listener'), new Error('listener')])
   })
 
-  it('tell of abandoned blocks newest first', async () => {
+  it('notifies of abandoned blocks newest first', async () => {
     const chain = await testChain()
     const id = await chain.update(takeSnapshot)
     await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 3n }))
@@ -127,7 +127,7 @@ describe('a commit', () => {
     ])
   })
 
-  it('is waited for: neither is a command answered before it, nor another begun', async () => {
+  it('is awaited before the response and before the next command', async () => {
     const heard: string[] = []
     const stores: (() => void)[] = []
     const chain = await testChain({
@@ -153,7 +153,7 @@ describe('a commit', () => {
     expect(chain.state.nextSnapshotId).toBe(3)
   })
 
-  it('that fails keeps the chain as it was, and its error is the answer', async () => {
+  it('that fails leaves the chain as it was, and its error is the response', async () => {
     let isFull = true
     const commit = (): void => {
       if (isFull) throw new Error('the disk is full')
@@ -170,8 +170,8 @@ describe('a commit', () => {
   })
 })
 
-describe('references', () => {
-  it('name blocks by number, tag and hash', async () => {
+describe('a block reference', () => {
+  it('finds a block by number, tag or hash', async () => {
     const chain = await testChain()
     await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2n }))
     const head = headOf(chain.state.tree)
@@ -186,7 +186,7 @@ describe('references', () => {
     expect(earliest.block.header.number).toBe(0n)
   })
 
-  it('to blocks that do not exist say which block is the newest', async () => {
+  it('to a block that does not exist is refused with the newest number', async () => {
     const chain = await testChain()
     const { hash } = headOf(chain.state.tree).block
     for (const number of [1n, 2n ** 200n]) {
@@ -200,7 +200,7 @@ describe('references', () => {
 })
 
 describe('the pending block', () => {
-  it('has what waits, executed, and is not part of the chain', async () => {
+  it('has the waiting transactions, executed, and is not part of the chain', async () => {
     const chain = await testChain({ noMining: true })
     const to = account(chain, 1)
     await sendRawTransaction(chain, signed(chain, { to, value: 5n }).raw)
@@ -211,7 +211,7 @@ describe('the pending block', () => {
     expect(height(chain)).toBe(0n)
   })
 
-  it('is the block that is then mined', async () => {
+  it('equals the block that is mined next', async () => {
     const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const pending = await chain.pending()
@@ -219,7 +219,7 @@ describe('the pending block', () => {
     expect(headOf(chain.state.tree).block.hash).toBe(pending.block.hash)
   })
 
-  it('is built once for one state and second', async () => {
+  it('is built once for each state and second', async () => {
     const environment: TestEnvironment = testEnvironment()
     const chain = await testChain({ environment })
     const first = await chain.pending()
@@ -230,8 +230,8 @@ describe('the pending block', () => {
   })
 })
 
-describe('blocks', () => {
-  it('have the hash of their header, link to their parent and sum up difficulty', async () => {
+describe('a mined block', () => {
+  it('has the hash of its header, the hash of its parent and the total difficulty', async () => {
     const chain = await testChain({ difficulty: 7n })
     const genesis = headOf(chain.state.tree)
     await sendRawTransaction(chain, signed(chain).raw)
@@ -241,7 +241,7 @@ describe('blocks', () => {
     expect(head.totalDifficulty).toBe(14n)
   })
 
-  it('take the highest tip first, then the first come, but each sender by nonce', async () => {
+  it('takes the highest tip first, then the oldest, but each sender by nonce', async () => {
     const chain = await testChain({ noMining: true })
     const send = async (index: number, nonce: bigint, price: bigint): Promise<string> => {
       const fees = { maxFeePerGas: price, maxPriorityFeePerGas: price }
@@ -256,7 +256,7 @@ describe('blocks', () => {
     expect(mined).toEqual([middle, equal, cheapFirst, dearSecond])
   })
 
-  it('leave what does not fit for the next one', async () => {
+  it('leaves transactions that do not fit for the next block', async () => {
     const chain = await testChain({ noMining: true, gasLimit: 50_000n })
     const first = await sendRawTransaction(chain, signed(chain, { gasLimit: 30_000n }).raw)
     const large = await sendRawTransaction(
@@ -270,7 +270,7 @@ describe('blocks', () => {
     expect([first, large, small].map(blockOf)).toEqual([1n, 2n, 1n])
   })
 
-  it('drop what became impossible, and say why', async () => {
+  it('drops transactions that became impossible, with the reason', async () => {
     const chain = await testChain({ noMining: true, balance: 100n })
     const to = account(chain, 1)
     await sendRawTransaction(chain, signed(chain, { to, value: 80n }).raw)
@@ -284,7 +284,7 @@ describe('blocks', () => {
     expect(told[0]?.dropped.map(({ error }) => error.word)).toEqual(['INSUFFICIENT_FUNDS'])
   })
 
-  it('have a base fee that stays, unless a market is asked for', async () => {
+  it('has a constant base fee, unless a market is configured', async () => {
     const pinned = await testChain()
     const market = await testChain({ baseFee: 1_000n })
     for (const chain of [pinned, market]) {
@@ -295,7 +295,7 @@ describe('blocks', () => {
     expect(headOf(market.state.tree).block.header.baseFeePerGas).toBe(766n)
   })
 
-  it('obey a base fee that is set for the next one only', async () => {
+  it('takes a base fee that is set for the next block only', async () => {
     const chain = await testChain({ baseFee: 1_000n })
     await chain.update((state) => changeSettings(state, { nextBaseFee: 5_000n }))
     await chain.update((state) => mine(chain.executor, state, { now: NOON }))
@@ -303,7 +303,7 @@ describe('blocks', () => {
     expect(chain.state.settings.nextBaseFee).toBeUndefined()
   })
 
-  it('are equal in two runs of one script on a frozen clock', async () => {
+  it('is equal in two runs of one script on a frozen clock', async () => {
     const run = async (ms: number): Promise<string> => {
       const environment = testEnvironment()
       environment.ms = ms
@@ -317,7 +317,7 @@ describe('blocks', () => {
 })
 
 describe('the wall time of the newest block', () => {
-  it('is that at which the last one came, whatever its timestamp, and no revert turns it back', async () => {
+  it('is when it was mined, whatever its timestamp, also after a revert', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment })
     expect(chain.headMadeAt).toBe(NOON)
@@ -339,7 +339,7 @@ async function settled(chain: Chain): Promise<void> {
 }
 
 describe('interval mining', () => {
-  it('mines a block each interval until it is stopped, also by a revert', async () => {
+  it('mines a block each interval until it is stopped, by a revert too', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const chain = await testChain()
     const id = await chain.update(takeSnapshot)
@@ -356,7 +356,7 @@ describe('interval mining', () => {
     expect(height(chain)).toBe(0n)
   })
 
-  it('lets what waits wait until the first interval is over, and mines it then', async () => {
+  it('keeps transactions waiting until the first interval is over', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
@@ -372,7 +372,7 @@ describe('interval mining', () => {
     chain.close()
   })
 
-  it('of random intervals takes one between the two each time', async () => {
+  it('at random picks each interval between the two', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const draws = ['00000000', 'ffffffff', '80000000'].map((hex) => Buffer.from(hex, 'hex'))
     const random = (length: number): Uint8Array =>
@@ -393,7 +393,7 @@ describe('interval mining', () => {
     chain.close()
   })
 
-  it('goes on from the block that a revert came back to', async () => {
+  it('continues from the block that a revert restored', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const chain = await testChain({ blockTime: 1000 })
     const id = await chain.update(takeSnapshot)

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { Readers } from '../../../../src/node/chain/readers.ts'
 
-describe('what several read', () => {
-  test('goes on while one of them waits, and not after', () => {
+describe('a shared read', () => {
+  test('goes on while one reader waits, then stops', () => {
     const waiting = new Set(['first', 'second'])
     const readers = new Readers(() => waiting.has('first'))
     expect(readers.join(() => waiting.has('second'))).toBe(true)
@@ -14,20 +14,20 @@ describe('what several read', () => {
     expect(readers.isAwaited()).toBe(false)
   })
 
-  test('is made anew for who comes when it was given up already', () => {
+  test('starts anew for a reader who comes after it was cancelled', () => {
     const readers = new Readers(() => false)
     expect(readers.isAwaited()).toBe(false)
     expect(readers.join(undefined)).toBe(false)
     expect(readers.isAwaited()).toBe(false)
   })
 
-  test('is for anybody once it is made', () => {
+  test('serves any reader once it is done', () => {
     const readers = new Readers(() => true)
     readers.end()
     expect(readers.join(undefined)).toBe(true)
   })
 
-  test('tells each that waits how much gas was used', () => {
+  test('reports to each reader how much gas was used', () => {
     const told: (bigint | undefined)[] = []
     const note = (gasUsed?: bigint): boolean => told.push(gasUsed) > 0
     const readers = new Readers(note)
@@ -36,7 +36,7 @@ describe('what several read', () => {
     expect(told).toEqual([7n, 7n])
   })
 
-  test('always waits for a reader of whom nothing else is known', () => {
+  test('always has a reader that cannot cancel', () => {
     expect(new Readers(undefined).isAwaited()).toBe(true)
   })
 })

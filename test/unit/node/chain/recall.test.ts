@@ -11,7 +11,7 @@ function pauses(command: { readonly isAwaited: () => boolean }): number {
   return 1_000
 }
 
-test('what is read or asked for goes on where nobody takes it back', () => {
+test('a read or request without cancellation goes on', () => {
   const recall = new Recall()
   expect(pauses(recall.read())).toBe(1_000)
   const command = recall.enter({})
@@ -20,7 +20,7 @@ test('what is read or asked for goes on where nobody takes it back', () => {
   expect(pauses(recall.read())).toBe(1_000)
 })
 
-test('a reset gives all before it a moment together, itself and what follows all the time', () => {
+test('a reset cancels all requests before it together, and not itself or later ones', () => {
   const recall = new Recall()
   const read = recall.read()
   const before = [recall.enter({}), recall.enter({})]
@@ -38,7 +38,7 @@ test('a reset gives all before it a moment together, itself and what follows all
   expect(pauses(recall.read())).toBe(1_000)
 })
 
-test('each reset gives a moment of its own, but not one that comes while another waits', () => {
+test('each reset cancels separately, except one that comes while another waits', () => {
   const recall = new Recall()
   const first = recall.enter({})
   first.begin()
@@ -54,7 +54,7 @@ test('each reset gives a moment of its own, but not one that comes while another
   expect(pauses(third)).toBe(moment)
 })
 
-test('what is given up says why, and other errors stay what they are', () => {
+test('a cancelled request says why, and other errors stay as they are', () => {
   const recall = new Recall()
   const command = recall.enter({})
   command.begin()
@@ -71,7 +71,7 @@ test('what is given up says why, and other errors stay what they are', () => {
   expect(hung.explained(abandoned)).toBe(abandoned)
 })
 
-test('a chain that is closed gives up everything at once', () => {
+test('closing a chain cancels everything at once', () => {
   const recall = new Recall()
   const command = recall.enter({})
   recall.close()

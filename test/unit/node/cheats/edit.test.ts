@@ -17,7 +17,7 @@ const rich = (balance: bigint) => (before: { readonly balance: bigint }) =>
   ({ ...before, balance }) as never
 
 describe('an edited account', () => {
-  it('is there at once, is built upon, and nobody is told of a block', async () => {
+  it('is visible at once, is kept by later blocks, and announces no block', async () => {
     const chain = await testChain({})
     const from = account(chain, 0)
     await sendTransaction(chain, { from, to: from })
@@ -34,7 +34,7 @@ describe('an edited account', () => {
     expect(changes[1]!.head.added.length).toBe(20)
   })
 
-  it('goes with a revert', async () => {
+  it('is undone by a revert', async () => {
     const chain = await testChain({})
     const id = await chain.update(takeSnapshot)
     await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
@@ -42,7 +42,7 @@ describe('an edited account', () => {
     expect(accountAt(headOf(chain.state.tree).world, STRANGER)).toBeUndefined()
   })
 
-  it('does not exist when it is left empty, but does before EIP-161', async () => {
+  it('does not exist if it is empty, except before EIP-161', async () => {
     for (const [hardfork, exists] of [
       ['homestead', true],
       ['osaka', false],
@@ -55,7 +55,7 @@ describe('an edited account', () => {
     }
   })
 
-  it('is changed with others in one step, each on what the one before left', async () => {
+  it('changes together with others in one step, each after the one before', async () => {
     const chain = await testChain({})
     const more = (each: { readonly balance: bigint }) => rich(each.balance + 1n)(each)
     const first = account(chain, 0)
@@ -65,7 +65,7 @@ describe('an edited account', () => {
     expect([balanceAt(world, first), balanceAt(world, STRANGER)]).toEqual([before + 2n, 1n])
   })
 
-  it('that is as before changes nothing', async () => {
+  it('without a difference changes nothing', async () => {
     const chain = await testChain({})
     const before = chain.state
     await chain.update((state) => editWorld(state, (world) => world))

@@ -39,7 +39,7 @@ function revert(chain: Chain, id: number): Promise<boolean> {
 }
 
 describe('a snapshot', () => {
-  it('is restored whole: blocks, accounts, pool, clock, settings, mining, keys', async () => {
+  it('restores everything: blocks, accounts, pool, clock, settings, mining, keys', async () => {
     const chain = await testChain({ noMining: true })
     const from = account(chain, 0)
     await sendTransaction(chain, { from, to: from })
@@ -75,7 +75,7 @@ describe('a snapshot', () => {
     }
   })
 
-  it('can be reverted to once where snapshots are consumed', async () => {
+  it('can be reverted to once under consumeSnapshots', async () => {
     const chain = await testChain({ consumeSnapshots: true })
     const [first, second] = [await chain.update(takeSnapshot), await chain.update(takeSnapshot)]
     expect(await revert(chain, second)).toBe(true)
@@ -83,7 +83,7 @@ describe('a snapshot', () => {
     expect(await revert(chain, first)).toBe(true)
   })
 
-  it('goes when an older one is reverted to, and its id is not given again', async () => {
+  it('disappears when an older one is reverted to, and its id is not used again', async () => {
     const chain = await testChain()
     const ids = []
     for (let count = 0; count < 3; count += 1) ids.push(await chain.update(takeSnapshot))
@@ -94,16 +94,19 @@ describe('a snapshot', () => {
     expect(await chain.update(takeSnapshot)).toBe(4)
   })
 
-  it.each([0, -1, 2, 1.5, Number.NaN])('of id %s is unknown, and nothing changes', async (id) => {
-    const chain = await testChain()
-    await chain.update(takeSnapshot)
-    await mineBlocks(chain, 1n)
-    const before = chain.state
-    expect(await revert(chain, id)).toBe(false)
-    expect(chain.state).toBe(before)
-  })
+  it.each([0, -1, 2, 1.5, Number.NaN])(
+    'of id %s is unknown, and reverting to it changes nothing',
+    async (id) => {
+      const chain = await testChain()
+      await chain.update(takeSnapshot)
+      await mineBlocks(chain, 1n)
+      const before = chain.state
+      expect(await revert(chain, id)).toBe(false)
+      expect(chain.state).toBe(before)
+    },
+  )
 
-  it('costs nothing, however many there are', async () => {
+  it('costs nothing, however many exist', async () => {
     const chain = await testChain()
     let state = chain.state
     // copies of all would take hours
@@ -112,7 +115,7 @@ describe('a snapshot', () => {
   })
 })
 
-describe('a snapshot with a name', () => {
+describe('a named snapshot', () => {
   const take = (chain: Chain, name: string): Promise<unknown> =>
     chain.update((state) => takeNamedSnapshot(state, name))
   const drop = (chain: Chain, name: string | number): Promise<unknown> =>
@@ -120,7 +123,7 @@ describe('a snapshot with a name', () => {
   const goBack = (chain: Chain, name: string | number): Promise<unknown> =>
     chain.update((state) => returnTo(state, name))
 
-  it('is reverted to again and again, also where snapshots are consumed, and whatever else is', async () => {
+  it('can be reverted to again and again, even under consumeSnapshots and after any other', async () => {
     const chain = await testChain({ consumeSnapshots: true })
     const older = await chain.update(takeSnapshot)
     await mineBlocks(chain, 1n)
@@ -146,7 +149,7 @@ describe('a snapshot with a name', () => {
     await expect(goBack(chain, 'one')).rejects.toThrow('snapshot "one" not found: there is none')
   })
 
-  it('is dropped by name or id, and its name is free again', async () => {
+  it('can be dropped by name or id, and its name is free again', async () => {
     const chain = await testChain()
     const before = chain.state
     await take(chain, 'one')
@@ -162,7 +165,7 @@ describe('a snapshot with a name', () => {
     expect(snapshotsOf(chain.state)).toMatchObject([{ id: 3, name: 'one' }])
   })
 
-  it('does not bring back one without a name that was dropped', async () => {
+  it('does not restore an unnamed snapshot that was dropped', async () => {
     const chain = await testChain()
     for (let count = 0; count < 3; count += 1) await chain.update(takeSnapshot)
     await take(chain, 'four')
@@ -185,7 +188,7 @@ describe('a snapshot with a name', () => {
     expect(await revert(chain, 1)).toBe(true)
   })
 
-  it('taken anew leaves nothing of the old one in memory', async () => {
+  it('taken again keeps nothing of the old one in memory', async () => {
     const { state: first } = await testChain()
     let state = first
     for (let round = 0; round < 3; round += 1) {
@@ -196,7 +199,7 @@ describe('a snapshot with a name', () => {
     expect(snapshotsOf(state)).toHaveLength(4)
   })
 
-  it(`is refused when there are ${MAX_NAMED} names, but one of them can be taken anew`, async () => {
+  it(`is refused after ${MAX_NAMED} names, but one of them can be taken again`, async () => {
     let { state } = await testChain()
     for (let i = 0; i < MAX_NAMED; i += 1) state = takeNamedSnapshot(state, `name ${i}`).state
     expect(() => takeNamedSnapshot(state, 'another')).toThrow('too many named snapshots')
@@ -205,7 +208,7 @@ describe('a snapshot with a name', () => {
 })
 
 describe('a reset', () => {
-  it('goes back to the genesis and forgets snapshots, pool, clock and modes, but no id is given again', async () => {
+  it('returns to the genesis and clears snapshots, pool, clock and modes, but reuses no id', async () => {
     const chain = await testChain()
     const { state: first } = chain
     const id = await chain.update(takeSnapshot)
@@ -230,7 +233,7 @@ describe('a reset', () => {
 })
 
 describe('mining', () => {
-  it('by hand makes as many blocks as asked, with what waits in the first', async () => {
+  it('by hand makes the requested number of blocks, with the waiting transactions in the first', async () => {
     const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const mined = await chain.update((state) =>
@@ -248,13 +251,13 @@ describe('mining', () => {
     expect(chain.state).toBe(before)
   })
 
-  it('refuses too many blocks and negative numbers', async () => {
+  it('refuses too many blocks and a negative number', async () => {
     const chain = await testChain()
     await expect(mineBlocks(chain, 2n ** 53n)).rejects.toMatchObject({ word: 'LIMIT_EXCEEDED' })
     await expect(mineBlocks(chain, -1n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
   })
 
-  it('gives up with nothing changed before memory runs out', async () => {
+  it('stops before memory runs out, and changes nothing', async () => {
     const chain = await testChain()
     await mineBlocks(chain, 1n)
     const before = chain.state
@@ -269,7 +272,7 @@ describe('mining', () => {
     expect(chain.state).toBe(before)
   })
 
-  it('that is stopped says so, and still obeys', async () => {
+  it('when stopped says so, and still works by hand', async () => {
     const chain = await testChain()
     expect(isMining(chain.state.mining)).toBe(true)
     await chain.update(stopMining)
@@ -288,7 +291,7 @@ describe('mining', () => {
     expect(height(chain)).toBe(2n)
   })
 
-  it('on an interval mines what waits when it is started again, and nothing when nothing waits', async () => {
+  it('on an interval mines waiting transactions when restarted, or nothing', async () => {
     const chain = await testChain({ noMining: true })
     const mode = { kind: 'interval', intervalMs: 1e6 } as const
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))

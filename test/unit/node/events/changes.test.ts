@@ -33,10 +33,10 @@ const nothing = { pending: [], removed: [], added: [], heads: [] }
 const [first, second, third] = ['first', 'second', 'third'].map((seed) => transactionOf(seed))
 const twoLogs = { transactions: [{ logs: [logOf(1), logOf(2)] }] }
 
-describe('blocks', () => {
+describe('announcementsOf', () => {
   const base = treeOf(twoLogs, twoLogs)
 
-  test('that are new come as heads and logs, the oldest first', () => {
+  test('lists new blocks as heads and logs, oldest first', () => {
     const after = extend(base, twoLogs, twoLogs)
     expect(told(stateOf(base), stateOf(after))).toMatchObject({
       removed: [],
@@ -45,14 +45,14 @@ describe('blocks', () => {
     })
   })
 
-  test('that are gone come as removed logs, undone from the newest log on', () => {
+  test('lists logs of abandoned blocks as removed, newest first', () => {
     expect(told(stateOf(base), stateOf(truncateTo(base, 0n)))).toEqual({
       ...nothing,
       removed: ['2/1/true', '2/0/true', '1/1/true', '1/0/true'],
     })
   })
 
-  test('of another branch come as both', () => {
+  test('lists both for a reorg', () => {
     const other = extend(truncateTo(base, 1n), { ...twoLogs, salt: 1 })
     expect(told(stateOf(base), stateOf(other))).toMatchObject({
       removed: ['2/1/true', '2/0/true'],
@@ -61,15 +61,15 @@ describe('blocks', () => {
     })
   })
 
-  test('that stay are not mentioned', () => {
+  test('omits unchanged blocks', () => {
     expect(told(stateOf(base), stateOf(base, { gasPrice: 7n }))).toEqual(nothing)
   })
 })
 
-describe('transactions', () => {
+describe('announcementsOf pending transactions', () => {
   const tree = treeOf()
 
-  test('that enter the pool come in order of arrival', () => {
+  test('lists those that enter the pool in order of arrival', () => {
     const before = withTransaction(emptyPool, first!)
     const after = withTransaction(withTransaction(before, { ...second!, nonce: 9n }), {
       ...third!,
@@ -81,7 +81,7 @@ describe('transactions', () => {
     })
   })
 
-  test('that are mined at once come although they never stayed in the pool', () => {
+  test('lists those that are mined at once without entering the pool', () => {
     const after = extend(tree, {}, { transactions: [{}] })
     const mined = after.canonical.at(2)?.block.transactions[0]
     const passed = withoutTransaction(withTransaction(emptyPool, mined!), mined!)
@@ -90,7 +90,7 @@ describe('transactions', () => {
     })
   })
 
-  test('that waited before do not come again when they are mined', () => {
+  test('omits those that waited before when they are mined', () => {
     const after = extend(tree, { transactions: [{}] })
     const mined = after.canonical.at(1)?.block.transactions[0]
     const waiting = withTransaction(emptyPool, mined!)
@@ -101,13 +101,13 @@ describe('transactions', () => {
     })
   })
 
-  test('that stood in an abandoned block do not come again in a new one', () => {
+  test('omits those of an abandoned block when they are mined again', () => {
     const before = extend(tree, { transactions: [{}] })
     const again = extend(tree, { transactions: [{}], header: { extraData: Uint8Array.of(1) } })
     expect(told(stateOf(before), stateOf(again))).toMatchObject({ pending: [], heads: [1n] })
   })
 
-  test('that a revert brings back into the pool do not come again', () => {
+  test('omits those that a revert returns to the pool', () => {
     const kept = withTransaction(emptyPool, first!)
     const later = withTransaction(withoutTransaction(kept, first!), second!)
     expect(told(stateOf(tree, { pool: later }), stateOf(tree, { pool: kept }))).toEqual(nothing)

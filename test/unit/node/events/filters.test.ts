@@ -51,7 +51,7 @@ function refusal(word: string, message: RegExp): unknown {
 }
 
 describe('a log filter', () => {
-  test('tells what happened since the last poll, once', async () => {
+  test('returns what happened since the last poll, once', async () => {
     const { chain, filters } = started()
     const id = filters.addLogFilter(anything)
     expect(await polled(filters, id)).toEqual([])
@@ -60,7 +60,7 @@ describe('a log filter', () => {
     expect(await polled(filters, id)).toEqual([])
   })
 
-  test('tells of removed logs before new ones', async () => {
+  test('returns removed logs before new ones', async () => {
     const { chain, filters } = started()
     const id = filters.addLogFilter(anything)
     const grown = extend(base, oneLog)
@@ -70,7 +70,7 @@ describe('a log filter', () => {
     expect(await polled(filters, id)).toEqual(['-2', '2', '3'])
   })
 
-  test('hears a revert of blocks that were there before it', async () => {
+  test('returns removed logs of blocks older than itself after a revert', async () => {
     const { chain, filters } = started()
     const id = filters.addLogFilter(anything)
     await setTree(chain, truncateTo(base, 0n))
@@ -90,14 +90,14 @@ describe('a log filter', () => {
       heard: ['2', '3', '4'],
     },
     { query: { from: { kind: 'tag', tag: 'earliest' } }, heard: ['2', '3', '4'] },
-  ])('hears of blocks 2 to 4 with $query: $heard', async ({ query, heard }) => {
+  ])('returns of blocks 2 to 4 with $query: $heard', async ({ query, heard }) => {
     const { chain, filters } = started()
     const id = filters.addLogFilter({ ...anything, ...query })
     await setTree(chain, extend(base, oneLog, oneLog, oneLog))
     expect(await polled(filters, id)).toEqual(heard)
   })
 
-  test('keeps hearing after a revert below the block where it was made', async () => {
+  test('goes on after a revert below the block where it was made', async () => {
     const { chain, filters } = started()
     const id = filters.addLogFilter(anything)
     await setTree(chain, extend(truncateTo(base, 0n), { ...oneLog, salt: 1 }))
@@ -105,7 +105,7 @@ describe('a log filter', () => {
     expect(await stored(filters, id)).toEqual([1n])
   })
 
-  test('gives all stored logs from its first block on, as often as asked', async () => {
+  test('returns all stored logs from its first block on, as often as requested', async () => {
     const { chain, filters } = started()
     const fromHere = filters.addLogFilter(anything)
     const fromGenesis = filters.addLogFilter({ ...anything, from: number(0), to: number(2) })
@@ -136,8 +136,8 @@ describe('a log filter', () => {
   })
 })
 
-describe('the other filters', () => {
-  test('tell hashes of new blocks, and nothing of a revert', async () => {
+describe('a block or transaction filter', () => {
+  test('returns hashes of new blocks, and nothing of a revert', async () => {
     const { chain, filters } = started()
     const id = filters.addBlockFilter()
     const grown = extend(base, {}, {})
@@ -148,7 +148,7 @@ describe('the other filters', () => {
     expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
   })
 
-  test('tell hashes of transactions that enter the pool', async () => {
+  test('returns hashes of transactions that enter the pool', async () => {
     const { chain, filters } = started()
     const id = filters.addPendingFilter()
     const waiting = transactionOf('waiting')
@@ -156,7 +156,7 @@ describe('the other filters', () => {
     expect(filters.changes(id)).toEqual({ kind: 'transactions', hashes: [waiting.hash] })
   })
 
-  test('have no stored logs', async () => {
+  test('has no stored logs', async () => {
     const { filters } = started()
     const id = filters.addBlockFilter()
     await expect(filters.logs(id)).rejects.toThrow(
@@ -165,15 +165,15 @@ describe('the other filters', () => {
   })
 })
 
-describe('the filters of a chain', () => {
-  test('have ids from 1 on that are never used again', () => {
+describe('a filter', () => {
+  test('has an id from 1 on that is never used again', () => {
     const { filters } = started()
     const ids = [filters.addBlockFilter(), filters.addPendingFilter()]
     filters.remove(2n)
     expect([...ids, filters.addLogFilter(anything)]).toEqual([1n, 2n, 3n])
   })
 
-  test('are gone once removed', () => {
+  test('is gone once removed', () => {
     const { filters } = started()
     const id = filters.addBlockFilter()
     expect([filters.remove(id), filters.remove(id), filters.remove(77n)]).toEqual([
@@ -186,7 +186,7 @@ describe('the filters of a chain', () => {
     )
   })
 
-  test('time out without a poll, and live on with one', () => {
+  test('times out without a poll, and lives on with one', () => {
     const { clock, filters } = started({ timeoutMs: 1000 })
     const [polledOne, forgotten] = [filters.addBlockFilter(), filters.addBlockFilter()]
     clock.nowMs += 900
@@ -200,7 +200,7 @@ describe('the filters of a chain', () => {
     expect(filters.size).toBe(1)
   })
 
-  test('are bounded in number, and an expired one makes room', () => {
+  test('is refused beyond the limit, unless an expired one makes room', () => {
     const { clock, filters } = started({ filters: 2, timeoutMs: 1000 })
     filters.addBlockFilter()
     filters.addBlockFilter()
@@ -210,7 +210,7 @@ describe('the filters of a chain', () => {
     expect(add()).toBe(3n)
   })
 
-  test('drop what is more than they may keep, say so once, and go on', async () => {
+  test('drops what exceeds its limit, reports that once, and goes on', async () => {
     const { chain, filters } = started({ backlog: 3 })
     const id = filters.addBlockFilter()
     const grown = extend(base, {}, {})
@@ -226,7 +226,7 @@ describe('the filters of a chain', () => {
     expect(filters.changes(id)).toMatchObject({ hashes: [next.canonical.at(6)?.block.hash] })
   })
 
-  test('hear nothing after the chain is closed', async () => {
+  test('gets nothing after the chain is closed', async () => {
     const { bugs, chain, filters } = started()
     const id = filters.addBlockFilter()
     chain.close()
@@ -236,13 +236,13 @@ describe('the filters of a chain', () => {
   })
 })
 
-describe('many filters', () => {
+describe('one of many filters', () => {
   const used = (): number => {
     const { heapUsed, arrayBuffers } = process.memoryUsage()
     return heapUsed + arrayBuffers
   }
 
-  test('share what they filter: 1,000 of them keep 20,000 blocks once', async () => {
+  test('shares what it filters: 1,000 of them keep 20,000 blocks once', async () => {
     const chain = await testChain({})
     const filters = new Filters(chain)
     const ids = Array.from({ length: 1_000 }, () => filters.addBlockFilter())
@@ -265,7 +265,7 @@ describe('many filters', () => {
     ])
   })
 
-  test('keep nothing of a run that is more than they may keep', async () => {
+  test('keeps nothing of a run beyond its limit', async () => {
     const chain = await testChain({})
     const filters = new Filters(chain)
     const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
@@ -280,7 +280,7 @@ describe('many filters', () => {
     }
   })
 
-  test('let others have their turn while one of them looks through much', async () => {
+  test('lets others have their turn while it searches much', async () => {
     const { chain, filters } = started()
     const wanted = Array.from({ length: 1_000 }, (_, at) => word(0x1000 + at))
     const id = filters.addLogFilter({ ...anything, topics: [[...wanted, word(0xb)]] })
@@ -291,7 +291,7 @@ describe('many filters', () => {
     expect(others.count()).toBeGreaterThan(0)
   })
 
-  test('tell how many logs of abandoned blocks they keep, and go on', async () => {
+  test('reports the number of logs of abandoned blocks that it keeps, and goes on', async () => {
     const { chain, filters } = started({ backlog: 3 })
     const id = filters.addLogFilter({ ...anything, topics: [[word(0xb)]] })
     for (let salt = 0; salt < 4; salt++) {

@@ -47,8 +47,8 @@ const step = fc.oneof(
   fc.record({ remove: fc.integer({ min: 0, max: 4 }) }),
 )
 
-describe('entries that are kept once', () => {
-  test('are told to each reader as if each had a list of its own', () => {
+describe('Journal', () => {
+  test('gives each reader all entries, as if it had its own list', () => {
     const bounds = fc.constantFrom(3, 50, 2_500)
     fc.assert(
       fc.property(bounds, fc.array(step, { maxLength: 40 }), (bound, steps) => {
@@ -78,8 +78,8 @@ describe('entries that are kept once', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('goes when all have read it', () => {
+describe('an entry of the journal', () => {
+  test('is deleted when all readers have read it', () => {
     const journal = new Journal<number>({ entries: 100_000 })
     journal.add(1n)
     journal.add(2n)
@@ -95,7 +95,7 @@ describe('what is kept', () => {
     expect(journal.length).toBe(0)
   })
 
-  test('is read as it was, whatever comes while it is read', () => {
+  test('is read as it was, whatever comes during the read', () => {
     const journal = new Journal<number>({ entries: 3 })
     journal.add(1n)
     for (const value of [1, 2, 3]) journal.push(value)
@@ -104,7 +104,7 @@ describe('what is kept', () => {
     expect(read).toEqual([1, 2, 3])
   })
 
-  test('is nothing of more entries at once than are kept, and what follows is whole', () => {
+  test('is dropped if too many come at once, and later ones are complete', () => {
     const journal = new Journal<number>({ entries: 2 })
     journal.add(1n)
     journal.pushAll(3, () => expect.unreachable())
@@ -114,7 +114,7 @@ describe('what is kept', () => {
     expect(journal.read(1n)).toEqual([0, 1])
   })
 
-  test('of abandoned blocks is so many logs', () => {
+  test('of abandoned blocks counts by its logs', () => {
     const journal = new Journal<BlockLogs>({
       entries: 1_000,
       weight: 5,

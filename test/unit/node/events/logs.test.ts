@@ -51,7 +51,7 @@ function places(query: Partial<LogQuery>): string[] {
   )
 }
 
-describe('topics', () => {
+describe('matches', () => {
   test.each<{ topics: LogQuery['topics']; log: Log; found: boolean; because: string }>([
     { topics: [], log: logOf(1), found: true, because: 'an empty list matches anything' },
     { topics: [[A]], log: logOf(1, 0xa, 0xb), found: true, because: 'anything may follow' },
@@ -81,11 +81,11 @@ describe('topics', () => {
     { topics: [[], [B]], log: logOf(1, 0xc, 0xb), found: true, because: 'no alternatives: any' },
     { topics: [null], log: logOf(1), found: true, because: 'nulls at the end change nothing' },
     { topics: [null, null, null, null, null], log: logOf(1), found: true, because: 'nor five' },
-  ])('$topics on $log.topics: $found, because $because', ({ topics, log, found }) => {
+  ])('$topics against $log.topics: $found, because $because', ({ topics, log, found }) => {
     expect(matches({ addresses: [], topics }, log)).toBe(found)
   })
 
-  test('match as a matcher that tries every combination says', () => {
+  test('topics as a matcher that tries every combination', () => {
     const topic = fc.constantFrom(A, B, C)
     const log = fc.array(topic, { maxLength: 4 })
     const wanted = fc.array(fc.option(fc.array(topic, { maxLength: 2 })), { maxLength: 5 })
@@ -113,7 +113,7 @@ function isCovered(wanted: readonly (Hash | null)[], topics: readonly Hash[]): b
   return wanted.every((topic, i) => topic === null || topic === topics[i])
 }
 
-describe('addresses', () => {
+describe('matches addresses', () => {
   test.each([
     { addresses: [], found: true },
     { addresses: [addressOf(1)], found: true },
@@ -124,7 +124,7 @@ describe('addresses', () => {
   })
 })
 
-describe('the bloom test', () => {
+describe('bloomTest', () => {
   const small = fc.integer({ min: 0, max: 40 })
   const log = fc.tuple(small, fc.array(small, { maxLength: 4 })).map(([a, t]) => logOf(a, ...t))
   const query = fc.record({
@@ -142,7 +142,7 @@ describe('the bloom test', () => {
     )
   })
 
-  test('rules out a block without logs whenever something certain is asked for', () => {
+  test('rules out a block without logs for any specific address or topic', () => {
     const empty = bloomOf([])
     expect(bloomTest({ addresses: [addressOf(1)], topics: [] })(empty)).toBe(false)
     expect(bloomTest({ addresses: [], topics: [null, [A, B]] })(empty)).toBe(false)
@@ -150,7 +150,7 @@ describe('the bloom test', () => {
   })
 })
 
-describe('a range', () => {
+describe('queryLogs over a range', () => {
   test.each<{ name: string; query: Partial<LogQuery>; found: string[] }>([
     { name: 'left out is the newest block', query: {}, found: ['3/0/0'] },
     {
@@ -178,7 +178,7 @@ describe('a range', () => {
       query: { blockHash: blockHash(1), topics: [[A]] },
       found: ['1/0/0', '1/2/1'],
     },
-  ])('$name', ({ query, found }) => {
+  ])('is right: $name', ({ query, found }) => {
     expect(places(query)).toEqual(found)
   })
 
@@ -213,13 +213,13 @@ describe('a range', () => {
       word: 'NOT_FOUND',
       message: /block 0x0+7 not found: the newest block is 3/,
     },
-  ])('is refused when it $name', ({ query, word: expected, message }) => {
+  ])('is refused when the range $name', ({ query, word: expected, message }) => {
     expect(() => places(query)).toThrow(
       expect.objectContaining({ word: expected, message: expect.stringMatching(message) }),
     )
   })
 
-  test('reaches the pending block only where it is asked for, and marks its logs', () => {
+  test('includes the pending block only on request, and marks its logs', () => {
     const pending = recordOf(4n, blockHash(3), { transactions: [{ logs: [logOf(9)] }] })
     const find = (query: Partial<LogQuery>): (number | bigint | boolean)[] =>
       queryLogs(state, { ...anything, ...query }, 100, pending).map(
@@ -231,12 +231,12 @@ describe('a range', () => {
   })
 })
 
-describe('the limit', () => {
-  test('lets through as many logs as it says', () => {
+describe('queryLogs with a limit', () => {
+  test('returns up to that many logs', () => {
     expect(queryLogs(state, { ...anything, from: number(1) }, 4)).toHaveLength(4)
   })
 
-  test('is named when more match', () => {
+  test('names the limit when more match', () => {
     expect(() => queryLogs(state, { ...anything, from: number(1) }, 3)).toThrow(
       expect.objectContaining({
         word: 'LIMIT_EXCEEDED',
@@ -246,7 +246,7 @@ describe('the limit', () => {
   })
 })
 
-test('the logs of a block carry their places and are not removed', () => {
+test('logsOf gives each log of a block its indexes, and none is removed', () => {
   const record = recordOf(5n, word(4), {
     transactions: [{ logs: [logOf(1)] }, { logs: [logOf(2)] }],
   })
@@ -260,7 +260,7 @@ function blockHash(at: number): Hash {
   return tree.canonical.at(at)?.block.hash ?? word(0)
 }
 
-test('logs of transactions that wait are found where the range reaches pending, and only there', async () => {
+test('queryLogs finds logs of waiting transactions only in a range that includes pending', async () => {
   const emitter = addressOf(0x300)
   // PUSH1 0 PUSH1 0 LOG0 STOP
   const world = withCode(emptyWorld, emitter, bytesFromHex('0x60006000a000'))

@@ -68,7 +68,7 @@ function searched(tree: BlockTree, query: LogQuery, from: number, to: number): s
     .map(({ record, logIndex }) => `${record.block.hash}/${logIndex}`)
 }
 
-test('A search finds what a look at every log finds, in whatever chain', () => {
+test('queryLogs finds the same logs as a scan of any chain', () => {
   const wanted = fc.record({
     address: fc.option(fc.nat(60), { nil: undefined }),
     topic: fc.option(fc.nat(60), { nil: undefined }),

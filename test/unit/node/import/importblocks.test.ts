@@ -80,8 +80,8 @@ function headHash(chain: Chain): Hash {
   return headOf(chain.state.tree).block.hash
 }
 
-describe('a chain that was made here', () => {
-  test('comes back with the same head, from the first fork to the newest', async () => {
+describe('import of a chain of devchain', () => {
+  test('restores the same head, from the first fork to the newest', async () => {
     const chain = await grown()
     const forks = [...chain.state.tree.canonical.values()].map(({ block: { header } }) =>
       chain.state.config.hardforkAt(header.number, header.timestamp),
@@ -94,7 +94,7 @@ describe('a chain that was made here', () => {
   })
 })
 
-describe('a chain whose blocks were set by hand', () => {
+describe('import of a chain with edited blocks', () => {
   const fixed: ChainOptions = { clock: { kind: 'frozen' }, scryptCost: 2 }
   const cases: [what: string, changes: Partial<Settings>, options: ChainOptions][] = [
     ['gas limit', { blockGasLimit: 100_000_000n }, {}],
@@ -109,7 +109,7 @@ describe('a chain whose blocks were set by hand', () => {
     ],
     ['PREVRANDAO', { nextPrevRandao: `0x${'77'.repeat(32)}` as Hash }, {}],
   ]
-  test.each(cases)('comes back: %s', async (_what, changes, more) => {
+  test.each(cases)('keeps a changed %s', async (_what, changes, more) => {
     const given: ChainOptions = { ...fixed, ...more }
     const chain = await createChain({ ...given, environment: testEnvironment() })
     await chain.update((state) => changeSettings(state, changes))
@@ -122,8 +122,8 @@ describe('a chain whose blocks were set by hand', () => {
   })
 })
 
-describe('a chain without difficulty that was made here', () => {
-  test('comes back though its first blocks might be a network’s', async () => {
+describe('import of a chain without difficulty that devchain made', () => {
+  test('works though its first blocks could be a network’s', async () => {
     const given: ChainOptions = { clock: { kind: 'frozen' }, difficulty: 0n, baseFee: 10n ** 9n }
     const chain = await createChain({ ...given, environment: testEnvironment() })
     const now = chain.environment.now()
@@ -136,7 +136,7 @@ describe('a chain without difficulty that was made here', () => {
     expect(again.state.config.ruleset).toBe('own')
   })
 
-  test('comes back when its first block has the base fee of the genesis', async () => {
+  test('works when its first block has the base fee of the genesis', async () => {
     const given: ChainOptions = {
       clock: { kind: 'frozen' },
       unsaid: { difficulty: 0n, baseFee: 10n ** 9n },
@@ -155,8 +155,8 @@ describe('a chain without difficulty that was made here', () => {
   })
 })
 
-describe('a chain with the general defaults', () => {
-  test('comes back where others stand for what nobody says', async () => {
+describe('import of a chain with the general defaults', () => {
+  test('works where other values are set than the defaults', async () => {
     const given: ChainOptions = { clock: { kind: 'frozen' } }
     const chain = await createChain({ ...given, environment: testEnvironment() })
     await sendTransaction(chain, { from: account(chain, 0), to: account(chain, 1), value: 5n })
@@ -171,7 +171,7 @@ describe('a chain with the general defaults', () => {
   })
 })
 
-describe('a chain of a network', () => {
+describe('import of a network’s chain', () => {
   const asGiven: ChainOptions = { genesis: parseGenesis(networkGenesis), accounts: 0 }
   let parts: readonly Uint8Array[]
   let blocks: Uint8Array
@@ -181,13 +181,13 @@ describe('a chain of a network', () => {
     blocks = concatBytes(...parts)
   })
 
-  test('is validated from the first fork to the newest', async () => {
+  test('validates it from the first fork to the newest', async () => {
     const chain = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     expect(exported(chain).slice(1)).toEqual(parts)
     expect(chain.state.config.ruleset).toBe('network')
   })
 
-  test('merges after the block with which its difficulty is reached, when no number is given', async () => {
+  test('merges after the block that reaches the total difficulty, if no number is given', async () => {
     const whole = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     const difficulties = [...whole.state.tree.canonical.values()].map(
       ({ block }) => block.header.difficulty,
@@ -210,7 +210,7 @@ describe('a chain of a network', () => {
     await expect(imported(reached + 1n)).rejects.toThrow(/^block 30: difficulty: expected \d{6},/)
   })
 
-  test('is refused by a rule, or taken, whatever bytes of it are others', async () => {
+  test('refuses or accepts it by a rule, whatever bytes are changed', async () => {
     const { executor, state } = await createChain({
       ...asGiven,
       blocks,

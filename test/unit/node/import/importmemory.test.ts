@@ -23,7 +23,7 @@ function priceOf(words: readonly number[]): bigint {
   return words.reduce((sum, each) => sum + BigInt(3 * each + Math.floor((each * each) / 512)), 0n)
 }
 
-test('what gas buys is at least what any frames of that gas have, up to three gigabytes', () => {
+test('the memory limit for imports covers what any gas can buy, up to three gigabytes', () => {
   const frames = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 1_025 })
   const law = fc.property(frames, (words) => {
     const bytes = 32 * words.reduce((sum, each) => sum + each, 0)
@@ -36,38 +36,47 @@ test('what gas buys is at least what any frames of that gas have, up to three gi
   expect(memoryForGas(2n ** 63n - 1n)).toBe(3 * 2 ** 30)
 })
 
-describe.each(['reference', 'interpreter', 'auto'] as const)('a hungry block on %s', (evm) => {
-  const options: ChainOptions = { ...optionsWith(CODES), evm }
-  let block: Uint8Array
-  let chain: Chain
-  beforeAll(async () => {
-    block = await blockOf(options, { to: HUNGRY, gasLimit: GAS })
-    chain = await madeOf({ ...options, ...LITTLE, blocks: block })
-  })
+describe.each(['reference', 'interpreter', 'auto'] as const)(
+  'a block that needs much memory on %s',
+  (evm) => {
+    const options: ChainOptions = { ...optionsWith(CODES), evm }
+    let block: Uint8Array
+    let chain: Chain
+    beforeAll(async () => {
+      block = await blockOf(options, { to: HUNGRY, gasLimit: GAS })
+      chain = await madeOf({ ...options, ...LITTLE, blocks: block })
+    })
 
-  test('is taken', async () => {
-    expect(await imported({ ...options, ...LITTLE }, block)).toBe('taken by the rules of: network')
-    expect(headOf(chain.state.tree).executed[0]?.failure).toBeUndefined()
-  })
+    test('is imported', async () => {
+      expect(await imported({ ...options, ...LITTLE }, block)).toBe(
+        'taken by the rules of: network',
+      )
+      expect(headOf(chain.state.tree).executed[0]?.failure).toBeUndefined()
+    })
 
-  test('is run again as it was', async () => {
-    const runs: unknown[] = []
-    for await (const { outcome } of replay(chain, headOf(chain.state.tree), () => undefined)) {
-      runs.push(outcome.failure)
-    }
-    expect(runs).toEqual([undefined])
-  })
+    test('is replayed as it was', async () => {
+      const runs: unknown[] = []
+      for await (const { outcome } of replay(chain, headOf(chain.state.tree), () => undefined)) {
+        runs.push(outcome.failure)
+      }
+      expect(runs).toEqual([undefined])
+    })
 
-  test('is more than a call may have', async () => {
-    const { failure } = await call(chain, { to: HUNGRY, gas: GAS }, { kind: 'tag', tag: 'latest' })
-    expect(failure?.reason).toBe('memory limit exceeded')
-  })
+    test('exceeds the limit of a call', async () => {
+      const { failure } = await call(
+        chain,
+        { to: HUNGRY, gas: GAS },
+        { kind: 'tag', tag: 'latest' },
+      )
+      expect(failure?.reason).toBe('memory limit exceeded')
+    })
 
-  test('is more than a transaction of a chain of its own may have, there and after import', async () => {
-    const own: ChainOptions = { ...optionsWith(CODES, { difficulty: 1n }), evm, ...LITTLE }
-    const made = await blockOf(own, { to: HUNGRY, gasLimit: GAS })
-    const again = await madeOf({ ...own, blocks: made })
-    expect(headOf(again.state.tree).executed[0]?.failure?.reason).toBe('memory limit exceeded')
-    expect(again.state.config.ruleset).toBe('own')
-  })
-})
+    test('exceeds the limit of a transaction on a local chain, before and after import', async () => {
+      const own: ChainOptions = { ...optionsWith(CODES, { difficulty: 1n }), evm, ...LITTLE }
+      const made = await blockOf(own, { to: HUNGRY, gasLimit: GAS })
+      const again = await madeOf({ ...own, blocks: made })
+      expect(headOf(again.state.tree).executed[0]?.failure?.reason).toBe('memory limit exceeded')
+      expect(again.state.config.ruleset).toBe('own')
+    })
+  },
+)

@@ -380,7 +380,7 @@ const TRANSACTION_CASES: readonly (readonly [number, string, Spoiling, string])[
   ],
 ]
 
-describe('a block is refused', () => {
+describe('import refuses a block', () => {
   test.each([...HEADER_CASES, ...BODY_CASES, ...UNCLE_CASES, ...RESULT_CASES])(
     'number %i for its %s: %s',
     async (number, rule, _problem, spoil, words) => {
@@ -402,7 +402,7 @@ describe('a block is refused', () => {
   )
 })
 
-describe('a file is refused', () => {
+describe('import refuses a file', () => {
   async function imported(...file: Uint8Array[]): Promise<DevchainError> {
     const options = { ...asGiven, blocks: concatBytes(...file), environment: testEnvironment() }
     return createChain(options).then(
@@ -411,20 +411,20 @@ describe('a file is refused', () => {
     )
   }
 
-  test('at a block that has no parent in it', async () => {
+  test('whose block has no parent in it', async () => {
     const error = await imported(blocks[0]!, blocks[2]!)
     expect(error.message).toMatch(
       /^block 3: parent hash: 0x[0-9a-f]{64} is not known: the newest known block is 1 /,
     )
   })
 
-  test('at the first block that is invalid, the blocks before it being valid', async () => {
+  test('at its first invalid block, after valid ones', async () => {
     const file = [...blocks.slice(0, 7), spoiled(8, set('stateRoot', WRONG_HASH)), blocks[8]!]
     const error = await imported(...file)
     expect(error.message).toMatch(/^block 8: state root: expected 0x/)
   })
 
-  test('at a first block that is neither a network’s nor of a chain of one’s own, with both reasons', async () => {
+  test('at a first block that fits neither a network nor a local chain, with both reasons', async () => {
     const error = await imported(
       spoiled(
         1,
@@ -437,7 +437,7 @@ describe('a file is refused', () => {
     expect(error.data).toEqual({ number: 1, rule: 'difficulty' })
   })
 
-  test('at a first block with the one reason that it has by all rules', async () => {
+  test('at a first block with the single reason that all rules give', async () => {
     const error = await imported(spoiled(1, set('extraData', new Uint8Array(40))))
     expect(error.message).toBe('block 1: extra data: it has 40 bytes, at most 32 are allowed')
   })
@@ -447,7 +447,7 @@ describe('a file is refused', () => {
     expect(error.message).toMatch(`block 2: encoding: at byte ${blocks[0]!.length} of the file: `)
   })
 
-  test('that is of something else', async () => {
+  test('of another format', async () => {
     const error = await imported(new TextEncoder().encode('{"blocks":[]}'))
     expect(error.message).toMatch('block 0: encoding: at byte 0 of the file: ')
   })
@@ -460,7 +460,7 @@ describe('a file is refused', () => {
   })
 })
 
-describe('logs of the deposit contract that are no deposits', () => {
+describe('a log of the deposit contract that is no deposit', () => {
   const contract = `0x${'de'.repeat(20)}` as Address
   const topic = keccakHash(Buffer.from('DepositEvent(bytes,bytes,bytes,bytes,bytes)'))
   const genesis = parseGenesis({
@@ -480,7 +480,7 @@ describe('logs of the deposit contract that are no deposits', () => {
 
   const options: ChainOptions = { genesis, hardfork: 'prague', clock: { kind: 'frozen' } }
 
-  test('break a rule of networks', async () => {
+  test('breaks a rule of networks', async () => {
     // difficulty 0 as after the merge: nothing else tells whose chain it is
     const asNetwork = { ...options, difficulty: 0n }
     const file = await blocksOf(asNetwork)
@@ -488,7 +488,7 @@ describe('logs of the deposit contract that are no deposits', () => {
     await expect(again).rejects.toThrow('block 2: requests: a log of the deposit contract is no')
   })
 
-  test('are nothing to the chain that mined them, or one that takes its blocks', async () => {
+  test('is ignored by the chain that mined it, and by one that imports its blocks', async () => {
     const file = await blocksOf(options)
     const again = await createChain({ ...options, blocks: file, environment: testEnvironment() })
     expect(headOf(again.state.tree).block.header.number).toBe(2n)

@@ -37,7 +37,7 @@ describe('the pool', () => {
   test.each([
     [true, { atOnce: 2n, after: 3n, left: 0 }],
     [false, { atOnce: 0n, after: 3n, left: 2 }],
-  ])('is mined when automining begins, or with the next transaction: %j', async (now, expected) => {
+  ])('is mined when automining starts, or with the next transaction: %j', async (now, expected) => {
     const chain = await manualChain({ automineMinesPool: now })
     await send(chain, { nonce: 0n })
     await send(chain, { nonce: 1n })
@@ -50,19 +50,22 @@ describe('the pool', () => {
   test.each([
     [true, 3n, 1],
     [false, 1n, 3],
-  ])('goes into a block each, or into as few as hold it: %j', async (single, blocks, inNewest) => {
-    const chain = await manualChain({ automineMinesPool: false, oneTransactionABlock: single })
-    await send(chain, { nonce: 0n })
-    await send(chain, { nonce: 1n })
-    await automine(chain)
-    await send(chain, { nonce: 2n })
-    expect([height(chain), newest(chain)]).toEqual([blocks, inNewest])
-  })
+  ])(
+    'is mined into one block per transaction, or as few as possible: %j',
+    async (single, blocks, inNewest) => {
+      const chain = await manualChain({ automineMinesPool: false, oneTransactionABlock: single })
+      await send(chain, { nonce: 0n })
+      await send(chain, { nonce: 1n })
+      await automine(chain)
+      await send(chain, { nonce: 2n })
+      expect([height(chain), newest(chain)]).toEqual([blocks, inNewest])
+    },
+  )
 
   test.each([
     [true, 1],
     [false, 2],
-  ])('loses what no block could hold when blocks get smaller: %j', async (empties, left) => {
+  ])('drops transactions too large for smaller blocks: %j', async (empties, left) => {
     const chain = await manualChain({ limitEmptiesPool: empties })
     await send(chain, { nonce: 0n, gasLimit: 21_000n })
     await send(chain, { index: 1, nonce: 0n, gasLimit: 100_000n })
@@ -70,7 +73,7 @@ describe('the pool', () => {
     expect(chain.state.pool.size).toBe(left)
   })
 
-  test('keeps what offers less than the least price, and its sender’s later ones, until the price falls', async () => {
+  test('keeps what offers less than the least price, with later ones of its sender, until the price falls', async () => {
     const chain = await testChain({
       hardfork: 'berlin',
       noMining: true,
@@ -94,11 +97,11 @@ describe('the pool', () => {
   })
 })
 
-describe('blocks', () => {
+describe('a block', () => {
   test.each([
     [true, 0n],
     [false, 1n],
-  ])('that come within one second share its time, or go ahead of it: %j', async (share, step) => {
+  ])('within the same second shares the time, or gets a later one: %j', async (share, step) => {
     const chain = await testChain({ noMining: true, sameTimestamp: share })
     await chain.update((state) => increaseTime(state, 10n, NOON))
     await mineOne(chain)
@@ -115,7 +118,7 @@ describe('blocks', () => {
   test.each([
     [true, -1n, /is before .* block timestamps do not go back$/],
     [false, 0n, /is not after .* block timestamps increase$/],
-  ])('that are told too early a time say what is asked of it: %j', async (share, step, words) => {
+  ])('with too early a time is refused with what was expected: %j', async (share, step, words) => {
     const chain = await testChain({ noMining: true, sameTimestamp: share })
     await mineOne(chain)
     const asked = headTime(chain) + step
@@ -139,11 +142,11 @@ describe('the safe and the final block', () => {
   })
 })
 
-describe('an estimate', () => {
+describe('estimateGas', () => {
   const poor = '0x00000000000000000000000000000000000a11ce' as Address
   const to = '0x00000000000000000000000000000000000b0b00' as Address
 
-  test('of a transfer is not run where the chain behaves so', async () => {
+  test('of a transfer runs no code if the chain behaves so', async () => {
     const chain = await manualChain({ estimatesRunTransfers: false })
     expect(await estimateGas(chain, { from: poor, to, value: 1n, gas: 100n }, latest)).toBe(21_000n)
   })
@@ -153,7 +156,7 @@ describe('an estimate', () => {
     ['with an access list', false, { to, accessList: [] }],
     ['of a creation', false, {}],
     ['of a transfer on a chain that runs them', true, { to }],
-  ] as const)('%s asks for the value', async (_, estimatesRunTransfers, members) => {
+  ] as const)('for %s requires the value', async (_, estimatesRunTransfers, members) => {
     const chain = await manualChain({ estimatesRunTransfers })
     const estimate = async () => estimateGas(chain, { from: poor, value: 1n, ...members }, latest)
     await expect(estimate()).rejects.toThrow(/^insufficient funds/)

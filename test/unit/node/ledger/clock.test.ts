@@ -27,7 +27,7 @@ function increase(chain: Chain, seconds: bigint): Promise<bigint> {
 }
 
 describe('the clock', () => {
-  it('follows the wall, and never stands still from block to block', async () => {
+  it('follows the wall clock, and never stands still from block to block', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment })
     expect(headTime(chain)).toBe(NOON_S)
@@ -38,7 +38,7 @@ describe('the clock', () => {
     expect(headTime(chain)).toBe(NOON_S + 60n)
   })
 
-  it('stays ahead for good when time is increased, and sums the increases up', async () => {
+  it('stays ahead when time is increased, and sums up the increases', async () => {
     const chain = await testChain()
     expect(await increase(chain, 100n)).toBe(100n)
     expect(await increase(chain, 20n)).toBe(120n)
@@ -48,7 +48,7 @@ describe('the clock', () => {
     expect(headTime(chain)).toBe(NOON_S + 121n)
   })
 
-  it('is increased from the newest block where blocks ran ahead of the wall', async () => {
+  it('is increased from the newest block if blocks ran ahead of the wall clock', async () => {
     const chain = await testChain()
     for (let count = 0; count < 50; count += 1) await mineOne(chain)
     const before = headTime(chain)
@@ -57,7 +57,7 @@ describe('the clock', () => {
     expect(headTime(chain) - before).toBe(10n)
   })
 
-  it('shows what it is set to, and goes on from there', async () => {
+  it('shows the time that it is set to, and goes on from there', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment })
     const set = (time: bigint): Promise<bigint> =>
@@ -90,7 +90,7 @@ describe('the clock', () => {
     expect(headTime(chain)).toBe(NOON_S + 9_005n)
   })
 
-  it('goes on from an exact timestamp in the past of the wall, and still counts increases from zero', async () => {
+  it('goes on from an exact timestamp before the wall clock, and still counts increases from zero', async () => {
     const chain = await testChain({ timestamp: 1_000n })
     expect(headTime(chain)).toBe(1_000n)
     await mineOne(chain, 1_500n)
@@ -110,12 +110,12 @@ describe('the clock', () => {
     },
   )
 
-  it('refuses to go back', async () => {
+  it('refuses to go backwards', async () => {
     const chain = await testChain()
     await expect(increase(chain, -1n)).rejects.toThrow('got -1: time never goes back')
   })
 
-  it('refuses a time that no header can hold', async () => {
+  it('refuses a time that does not fit a header', async () => {
     const chain = await testChain()
     await expect(increase(chain, 2n ** 64n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
     await expect(mineOne(chain, 2n ** 64n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
@@ -147,7 +147,7 @@ describe('the clock', () => {
           mine(chain.executor, state, { now: NOON, blocks, interval: MAX_TIMESTAMP - NOON_S }),
         ),
     ]),
-  ])('refuses %s that comes to more than 64 bits', async (_, command) => {
+  ])('refuses %s that adds up to more than 64 bits', async (_, command) => {
     const chain = await testChain()
     await expect(command(chain)).rejects.toMatchObject({
       word: 'INVALID_PARAMS',
@@ -158,7 +158,7 @@ describe('the clock', () => {
   })
 
   it.each([{ kind: 'wall' }, { kind: 'frozen' }, { kind: 'step', seconds: 7n }] as const)(
-    'of the kind $kind ends where headers end, and reads go on',
+    'of the kind $kind stops where headers end, and reads go on',
     async (clock) => {
       const chain = await testChain({ clock, timestamp: MAX_TIMESTAMP - 1n })
       const first = clock.kind === 'step' ? mineOne(chain, MAX_TIMESTAMP) : mineOne(chain)
@@ -173,7 +173,7 @@ describe('the clock', () => {
     },
   )
 
-  it('tells exact times also where numbers are no longer exact', async () => {
+  it('is exact even where numbers are not', async () => {
     const chain = await testChain()
     const start = 2n ** 60n + 1n
     await mineOne(chain, start)
@@ -188,7 +188,7 @@ describe('the clock', () => {
     expect(headTime(chain)).toBe(start + 101n + 3n * (blocks - 1n))
   })
 
-  it('comes back to what it was at a snapshot, with an exact timestamp that waited', async () => {
+  it('returns to its state at a snapshot, with an exact timestamp that waited', async () => {
     const chain = await testChain()
     await chain.update((state) => setNextTimestamp(state, NOON_S + 77n))
     const id = await chain.update(takeSnapshot)
@@ -202,8 +202,8 @@ describe('the clock', () => {
   })
 })
 
-describe('other sources', () => {
-  it('frozen: time passes only where blocks and callers make it', async () => {
+describe('the clock source', () => {
+  it('frozen advances only by blocks and callers', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment, clock: { kind: 'frozen' } })
     environment.ms += 3_600_000
@@ -214,7 +214,7 @@ describe('other sources', () => {
     expect(headTime(chain)).toBe(FIXED_GENESIS_TIMESTAMP + 101n)
   })
 
-  it('step: each block comes the same number of seconds later, also after a jump', async () => {
+  it('step advances by the same number of seconds per block, also after a jump', async () => {
     const chain = await testChain({ clock: { kind: 'step', seconds: 12n }, timestamp: 1_000n })
     await mineOne(chain)
     await mineOne(chain)
@@ -224,7 +224,7 @@ describe('other sources', () => {
     expect(headTime(chain)).toBe(2_012n)
   })
 
-  it('spaces the blocks of one command as asked', async () => {
+  it('wall spaces the blocks of one command as requested', async () => {
     const chain = await testChain()
     await chain.update((state) =>
       mine(chain.executor, state, {

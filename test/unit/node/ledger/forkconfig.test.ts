@@ -23,7 +23,7 @@ const BLOCKS = Object.fromEntries(
 )
 
 describe('the rules of a chain', () => {
-  test('without a schedule are one set, now and for good', async () => {
+  test('without a schedule are one set for all blocks', async () => {
     const { current, next, last } = forkConfigsOf((await testChain()).state)
     expect([next, last]).toEqual([undefined, undefined])
     expect(current).toMatchObject({
@@ -36,14 +36,14 @@ describe('the rules of a chain', () => {
     expect([...current.systemContracts.keys()]).toHaveLength(5)
   })
 
-  test('say nothing of blobs and system contracts before cancun', async () => {
+  test('omit blobs and system contracts before cancun', async () => {
     const { current } = forkConfigsOf((await testChain({ hardfork: 'london' })).state)
     expect(current.blobRules).toBeUndefined()
     expect(current.systemContracts.size).toBe(0)
     expect(current.precompiles.size).toBe(9)
   })
 
-  test('change with time: what is next becomes current, and the last one ends it', async () => {
+  test('change with time: next becomes current, and last is the end of the schedule', async () => {
     const genesis = parseGenesis({
       config: {
         chainId: 7,

@@ -72,8 +72,8 @@ function unclesAt(chain: Chain, number: bigint): Hash[] {
   return blockByNumber(chain.state.tree, number)!.block.uncles.map(hashHeader)
 }
 
-describe('uncles', () => {
-  test('are included by the next block, weigh what they weigh, and are used once', async () => {
+describe('an uncle', () => {
+  test('is included by the next block, counts its weight, and is used once', async () => {
     const chain = await testChain({ difficulty: 5n })
     const before = chain.state
     await mineBlocks(chain, 2)
@@ -89,7 +89,7 @@ describe('uncles', () => {
     expect(totalDifficulty).toBe(5n * 5n)
   })
 
-  test('are at most two a block; the others come with the next', async () => {
+  test('is one of at most two per block; others come with the next', async () => {
     const chain = await testChain()
     const before = chain.state
     await mineBlocks(chain)
@@ -104,7 +104,7 @@ describe('uncles', () => {
     { maxUncles: 0, included: 0 },
     { maxUncles: 1, included: 1 },
     { maxUncles: 10, included: 3 },
-  ])('are as many as the option allows: $maxUncles', async ({ maxUncles, included }) => {
+  ])('is one of as many as maxUncles allows: $maxUncles', async ({ maxUncles, included }) => {
     const chain = await testChain({ maxUncles })
     const before = chain.state
     await mineBlocks(chain)
@@ -120,7 +120,7 @@ describe('uncles', () => {
     { blocks: 6, included: 1 },
     { blocks: 7, included: 0 },
   ])(
-    'have a parent within seven generations: $blocks blocks later',
+    'has a parent within seven generations: $blocks blocks later',
     async ({ blocks, included }) => {
       const chain = await testChain()
       const before = chain.state
@@ -132,7 +132,7 @@ describe('uncles', () => {
     },
   )
 
-  test('are no children of side blocks', async () => {
+  test('is no child of a side block', async () => {
     const chain = await testChain()
     const before = chain.state
     await mineBlocks(chain, 3)
@@ -145,7 +145,7 @@ describe('uncles', () => {
     expect(unclesAt(chain, 5n)).toEqual([])
   })
 
-  test('show in the block that would be mined', async () => {
+  test('is shown in the block that would be mined', async () => {
     const chain = await testChain()
     const before = chain.state
     await mineBlocks(chain)
@@ -157,7 +157,7 @@ describe('uncles', () => {
 })
 
 describe('a block on another branch', () => {
-  test('that weighs the same leaves the first seen where it is', async () => {
+  test('of the same weight does not replace the first seen', async () => {
     const chain = await testChain()
     const before = chain.state
     await mineBlocks(chain)
@@ -167,7 +167,7 @@ describe('a block on another branch', () => {
     expect(head(chain)).toBe(first)
   })
 
-  test('that is heavier becomes the head; what was mined waits again', async () => {
+  test('that is heavier becomes the head, and transactions of the old head wait again', async () => {
     const chain = await testChain()
     const before = chain.state
     await sendRawTransaction(chain, signed(chain).raw)
@@ -202,8 +202,8 @@ describe('a block on another branch', () => {
   })
 })
 
-describe('a reorganization', () => {
-  test('replaces the newest blocks and is heavier, with the same times', async () => {
+describe('a reorg', () => {
+  test('replaces the newest blocks with heavier ones of the same times', async () => {
     const chain = await testChain()
     await mineBlocks(chain, 5)
     const before = [...chain.state.tree.canonical.values()]
@@ -219,7 +219,7 @@ describe('a reorganization', () => {
     expect(after.at(-1)!.totalDifficulty).toBeGreaterThan(before.at(-1)!.totalDifficulty)
   })
 
-  test('by fewer blocks is heavier all the same', async () => {
+  test('by fewer blocks still makes a heavier branch', async () => {
     const chain = await testChain({ maxUncles: 0 })
     await mineBlocks(chain, 5)
     const { totalDifficulty } = head(chain)
@@ -228,14 +228,14 @@ describe('a reorganization', () => {
     expect(head(chain).totalDifficulty).toBe(totalDifficulty + 1n)
   })
 
-  test('by more blocks that are heavier anyway leaves their difficulty alone', async () => {
+  test('by more blocks that are heavier anyway does not change their difficulty', async () => {
     const chain = await testChain({ difficulty: 4n })
     await mineBlocks(chain, 2)
     await reorg(chain, 1, [[], []])
     expect(head(chain).block.header.difficulty).toBe(4n)
   })
 
-  test('without blocks shortens the chain; the next blocks are new ones, with the old as uncle', async () => {
+  test('without blocks shortens the chain; the next blocks are new, with the old as uncle', async () => {
     const chain = await testChain()
     await mineBlocks(chain, 3)
     const old = blockByNumber(chain.state.tree, 2n)!
@@ -246,7 +246,7 @@ describe('a reorganization', () => {
     expect(unclesAt(chain, 3n)).toEqual([old.block.hash])
   })
 
-  test('gives the same blocks in each run', async () => {
+  test('creates the same blocks in each run', async () => {
     const run = async (): Promise<Hash> => {
       const chain = await testChain({ clock: { kind: 'frozen' } })
       await mineBlocks(chain, 4)
@@ -257,7 +257,7 @@ describe('a reorganization', () => {
     expect(await run()).toBe(await run())
   })
 
-  test('is what BLOCKHASH knows: contracts see the new branch, and those on it only', async () => {
+  test('changes what BLOCKHASH returns to the new branch only', async () => {
     const chain = await testChain()
     await mineBlocks(chain, 4)
     const old = hashesOf([2n, 3n].map((number) => blockByNumber(chain.state.tree, number)!))
@@ -272,7 +272,7 @@ describe('a reorganization', () => {
     expect(hashes).not.toEqual(old)
   })
 
-  test('lets what was mined wait again, before what waits, until the next block', async () => {
+  test('returns mined transactions to the pool, before waiting ones, until the next block', async () => {
     const chain = await testChain()
     const mined = [signed(chain), signed(chain, { nonce: 1n })]
     for (const { raw } of mined) await sendRawTransaction(chain, raw)
@@ -285,7 +285,7 @@ describe('a reorganization', () => {
     expect(head(chain).block.transactions).toEqual([...mined, waiting])
   })
 
-  test('forgets what was mined when told so; later nonces wait for the gap', async () => {
+  test('drops mined transactions on request; later nonces wait for the gap', async () => {
     const chain = await testChain()
     await sendRawTransaction(chain, signed(chain).raw)
     await chain.update(stopMining)
@@ -296,7 +296,7 @@ describe('a reorganization', () => {
     expect(chain.state.pool.size).toBe(1)
   })
 
-  test('mines given transactions in their order; one with a used nonce does not wait', async () => {
+  test('mines the given transactions in order; one with a used nonce does not wait', async () => {
     const chain = await testChain()
     await sendRawTransaction(chain, signed(chain).raw)
     const rival = signed(chain, { value: 2n })
@@ -307,7 +307,7 @@ describe('a reorganization', () => {
     expect(chain.state.pool.size).toBe(0)
   })
 
-  test('takes what waits out of the pool when it is given, and what it makes impossible', async () => {
+  test('removes given and impossible transactions from the pool', async () => {
     const chain = await testChain({ noMining: true })
     await mineBlocks(chain)
     await sendRawTransaction(chain, signed(chain).raw)
@@ -316,7 +316,7 @@ describe('a reorganization', () => {
     expect(chain.state.pool.size).toBe(0)
   })
 
-  test('does not use up what the next block alone was to have', async () => {
+  test('does not use up settings for the next block alone', async () => {
     const chain = await testChain()
     await mineBlocks(chain, 2)
     const { clock, settings } = chain.state
@@ -582,7 +582,7 @@ async function checkImport(chain: Chain, options: ChainOptions): Promise<void> {
   again.close()
 }
 
-it('a chain keeps its invariants whatever branches come and go', async () => {
+it('a chain keeps its invariants through any reorgs', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(command, { minLength: 5, maxLength: 40, size: 'max' }),

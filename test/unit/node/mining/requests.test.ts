@@ -34,7 +34,7 @@ const FAILING: readonly (readonly [string, Uint8Array])[] = [
 ]
 
 describe.each(CONTRACTS)('a block whose contract of %s', (_name, address) => {
-  test('is as everywhere is taken', async () => {
+  test('is the official one is accepted', async () => {
     const options = optionsWith({})
     expect(await imported(options, await blockOf(options))).toBe('taken by the rules of: network')
   })
@@ -56,7 +56,7 @@ describe.each(CONTRACTS)('a block whose contract of %s', (_name, address) => {
     )
   })
 
-  test('has no code is taken where the chain is one of its own', async () => {
+  test('has no code is accepted on a local chain', async () => {
     const ways: ChainOptions[] = [{ difficulty: 1n }, { accounts: 2 }]
     for (const way of ways) {
       const options = optionsWith({ [address]: EMPTY_BYTES }, way)
@@ -101,7 +101,7 @@ function depositOf(data: Uint8Array): Partial<UnsignedTransaction> {
 }
 
 describe('a block with a deposit', () => {
-  test('as the contract writes it is taken, and counts in the hash of the requests', async () => {
+  test('from the official contract is accepted, and counts in the hash of the requests', async () => {
     const options = optionsWith(DEPOSITS)
     const empty = await blockOf(options)
     const block = await blockOf(options, depositOf(deposit()))
@@ -116,7 +116,7 @@ describe('a block with a deposit', () => {
     )
   })
 
-  test('of another layout is taken where the chain is one of its own', async () => {
+  test('of another layout is accepted on a local chain', async () => {
     const options = optionsWith(DEPOSITS, { difficulty: 1n })
     const block = await blockOf(options, depositOf(bytesFromHex('0x01')))
     expect(await imported(options, block)).toBe('taken by the rules of: own')

@@ -161,7 +161,7 @@ function taken(
 const anew = ({ pool, world, block }: AuctionBlock): Source => new Candidates(pool, world, block)
 
 describe('an auction', () => {
-  it('gives each block what looking at the whole pool anew gives it', () => {
+  it('fills each block as a new look at the whole pool would', () => {
     fc.assert(
       fc.property(
         fc.array(offer, { maxLength: 24 }),
@@ -175,7 +175,7 @@ describe('an auction', () => {
     )
   })
 
-  it('looks few of those who wait up for each block', () => {
+  it('looks at few waiting transactions for each block', () => {
     const senders = 1_000
     let lookups = 0
     const counted = (pool: Pool): Pool => {
@@ -213,8 +213,8 @@ describe('an auction', () => {
   })
 })
 
-describe('mining all that waits', () => {
-  it('takes what tips most at the base fee of each block, and what came first where tips are equal', async () => {
+describe('mining the whole pool', () => {
+  it('takes the highest tip at the base fee of each block, then the oldest', async () => {
     const chain = await testChain({ noMining: true, baseFee: 1_000n, accounts: 6 })
     const tips = [3n, 9n, 3n, 5n, 9n, 1n]
     for (const [index, maxPriorityFeePerGas] of tips.entries()) {
@@ -249,7 +249,7 @@ describe('mining all that waits', () => {
     ])
   })
 
-  it('leaves in the pool what waits for a nonce, and nothing of what was mined', async () => {
+  it('leaves transactions with a nonce gap in the pool, and none that was mined', async () => {
     const chain = await testChain({ noMining: true, accounts: 6 })
     const senders = [0, 1, 2, 3, 4, 5].map((index) => account(chain, index))
     for (const from of senders) await sendTransaction(chain, { from, to: from })

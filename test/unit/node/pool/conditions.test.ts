@@ -33,8 +33,8 @@ const mineOne = (chain: Chain): Promise<unknown> =>
 const isWaiting = (chain: Chain, hash: Hash): boolean =>
   pooledByHash(chain.state.pool, hash) !== undefined
 
-describe('a transaction with conditions', () => {
-  test('is mined in a block that keeps them', async () => {
+describe('a conditional transaction', () => {
+  test('is mined in a block that meets its conditions', async () => {
     const chain = await waiting()
     const hash = await send(chain, { blockNumberMin: 1n, blockNumberMax: 1n })
     await mineOne(chain)
@@ -42,7 +42,7 @@ describe('a transaction with conditions', () => {
     expect(block.transactions.map((each) => each.hash)).toEqual([hash])
   })
 
-  test('leaves the pool when the only block it was for is full', async () => {
+  test('leaves the pool when the only allowed block is full', async () => {
     const chain = await waiting()
     await chain.update((state) => changeSettings(state, { blockGasLimit: 30_000n }))
     await sendRawTransaction(chain, signed(chain, { index: 1 }).raw)
@@ -55,7 +55,7 @@ describe('a transaction with conditions', () => {
     expect([isWaiting(chain, hash), dropped]).toEqual([false, ['CONDITIONS_NOT_MET']])
   })
 
-  test('leaves the pool when storage is no longer as expected, and is not in the pending block', async () => {
+  test('leaves the pool when storage differs, and is not in the pending block', async () => {
     const chain = await waiting()
     const holder = account(chain, 3)
     const accounts = new Map([[holder, new Map([[7n, 0n]])]])
@@ -73,7 +73,7 @@ describe('a transaction with conditions', () => {
     expect(isWaiting(chain, hash)).toBe(false)
   })
 
-  test('has none any more when a reorganization brings it back', async () => {
+  test('has no conditions any more when a reorg returns it to the pool', async () => {
     const chain = await waiting()
     const hash = await send(chain, { blockNumberMax: 1n })
     await mineOne(chain)
@@ -85,7 +85,7 @@ describe('a transaction with conditions', () => {
     expect(pooledByHash(chain.state.pool, hash)?.conditions).toBeUndefined()
   })
 
-  test('names at most 1,000 roots and slots', async () => {
+  test('may name at most 1,000 roots and slots', async () => {
     const chain = await waiting()
     const slots = (count: number): ReadonlyMap<bigint, bigint> =>
       new Map(Array.from({ length: count }, (_, i) => [BigInt(i), 0n]))

@@ -69,7 +69,7 @@ function inOrder(pool: Pool, world: World, baseFee: bigint): string[] {
 }
 
 describe('the pool', () => {
-  it('tells what can be mined from what waits behind a gap', () => {
+  it('separates transactions that can be mined from those with a nonce gap', () => {
     const pool = poolOf(...[0n, 1n, 3n, 4n].map((nonce) => transaction(ALICE, nonce)))
     expect(noncesOf(pendingOf(pool, emptyWorld))).toEqual([0n, 1n])
     expect(noncesOf(queuedOf(pool, emptyWorld))).toEqual([3n, 4n])
@@ -85,26 +85,26 @@ describe('the pool', () => {
     expect(pooledByNonce(pool, ALICE, 0n)?.transaction).toBe(replacement)
   })
 
-  it('is left as it was by taking out what is not in it', () => {
+  it('is unchanged when an absent transaction is removed', () => {
     const pool = poolOf(transaction(ALICE, 0n))
     expect(withoutTransaction(pool, transaction(BOB, 0n))).toBe(pool)
     expect(withoutTransaction(pool, transaction(ALICE, 0n, 5n))).toBe(pool)
   })
 
-  it('knows what is stale once a nonce is used up', () => {
+  it('lists stale transactions once a nonce is used', () => {
     const world = withNonce(emptyWorld, ALICE, 2n)
     const pool = poolOf(...[0n, 1n, 2n].map((nonce) => transaction(ALICE, nonce)))
     expect(noncesOf(pooledInOrder(withoutStale(pool, world, [ALICE])))).toEqual([2n])
     expect(noncesOf(pendingOf(pool, world))).toEqual([2n])
   })
 
-  it('tells what came since an arrival', () => {
+  it('lists transactions since an arrival', () => {
     const before = poolOf(transaction(ALICE, 5n), transaction(BOB, 0n))
     const after = [transaction(ALICE, 0n), transaction(BOB, 1n)].reduce(withTransaction, before)
     expect(noncesOf(arrivedAfter(after, before.lastArrival))).toEqual([0n, 1n])
   })
 
-  it('finds the next nonce as a naive search does, after any puts and takes', () => {
+  it('finds the next nonce as a naive search does, after any changes', () => {
     const step = fc.record({ nonce: fc.bigInt(0n, 12n), isPut: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.bigInt(0n, 12n), (steps, start) => {
@@ -127,8 +127,8 @@ describe('the pool', () => {
   })
 })
 
-describe('candidates', () => {
-  it('come by tip, at equal tips by arrival, and never before their sender’s earlier ones', () => {
+describe('candidates of the pool', () => {
+  it('come by tip, then by arrival, and never before earlier ones of their sender', () => {
     const cheap = transaction(ALICE, 0n, 1n)
     const dear = transaction(ALICE, 1n, 9n)
     const [bob, bobNext] = [transaction(BOB, 0n, 5n), transaction(BOB, 1n, 1n)]
@@ -138,7 +138,7 @@ describe('candidates', () => {
     )
   })
 
-  it('count the tip after the base fee, and leave out those who do not pay it', () => {
+  it('count the tip after the base fee, and omit those who do not pay it', () => {
     const capped = transaction(ALICE, 0n, 12n, 10n)
     const open = transaction(BOB, 0n, 100n, 5n)
     const pool = poolOf(capped, open)
@@ -147,7 +147,7 @@ describe('candidates', () => {
     expect(inOrder(pool, emptyWorld, 13n)).toEqual([open.hash])
   })
 
-  it('come in the order that sorting anew each time gives', () => {
+  it('come in the order of a full sort', () => {
     const senders = Array.from({ length: 6 }, (_, index) =>
       parseAddress(`0x${`0${index}`.repeat(20)}`),
     )
@@ -183,13 +183,13 @@ describe('candidates', () => {
   })
 })
 
-describe('taking many transactions out of a pool', () => {
+describe('removing many transactions from a pool', () => {
   const places = fc.uniqueArray(fc.tuple(fc.boolean(), fc.nat(20)), {
     selector: ([isAlice, nonce]) => `${isAlice} ${nonce}`,
     maxLength: 24,
   })
 
-  it('leaves what taking them one by one leaves, be they some or all', async () => {
+  it('leaves the same pool as removing them one by one, whether some or all', async () => {
     await fc.assert(
       fc.asyncProperty(places, fc.nat(24), async (waiting, kept) => {
         const all = waiting.map(([isAlice, nonce]) =>
@@ -204,7 +204,7 @@ describe('taking many transactions out of a pool', () => {
     )
   })
 
-  it('gives others their turn after each that goes where some stay', async () => {
+  it('gives others their turn after each removal if some remain', async () => {
     const all = Array.from({ length: 40 }, (_, nonce) => transaction(ALICE, BigInt(nonce)))
     const pool = poolOf(...all)
     for (const [count, turns] of [

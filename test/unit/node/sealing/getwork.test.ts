@@ -27,7 +27,7 @@ async function mineMerged(work: GetWork): Promise<Imported> {
   return work.submitMerged(proofFor(sealHash, target))
 }
 
-test('rates count for a minute', async () => {
+test('hash rates expire after a minute', async () => {
   const environment = testEnvironment()
   const chain = await testChain({ environment })
   const work = new GetWork(chain)
@@ -41,7 +41,7 @@ test('rates count for a minute', async () => {
   expect(work.hashrate()).toBe(0n)
 })
 
-test('rates are kept of a thousand miners, those that reported last', async () => {
+test('hash rates are kept for the last thousand miners to report', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   for (let i = 0; i < 1000; i += 1) work.reportRate(`${i}`, 1n)
@@ -50,7 +50,7 @@ test('rates are kept of a thousand miners, those that reported last', async () =
   expect(work.hashrate()).toBe(998n + 10n + 100n)
 })
 
-test('work on a block that empty ones followed, kept as one with it, is a block beside the chain', async () => {
+test('eth_getWork for a block followed by a run of empty blocks makes a side block', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   const mineOne = (): Promise<unknown> =>
@@ -62,7 +62,7 @@ test('work on a block that empty ones followed, kept as one with it, is a block 
   expect((await work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
 })
 
-test('work is kept for the last 64 blocks that were handed out', async () => {
+test('eth_getWork keeps the last 64 blocks that it gave out', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   const first = await work.mergedWork()
@@ -80,7 +80,7 @@ test('work is kept for the last 64 blocks that were handed out', async () => {
   await expect(work.submitMerged(proof)).rejects.toThrow('could not find hash')
 })
 
-test('there is no Ethash where its cache would be larger than any chain ever had; merged mining goes on', async () => {
+test('Ethash is off where its cache would exceed any real chain’s, and merged mining goes on', async () => {
   const chain = await testChain({ timestamp: 0n })
   const work = new GetWork(chain)
   const now = chain.environment.now()
@@ -95,7 +95,7 @@ test('there is no Ethash where its cache would be larger than any chain ever had
   expect((await mineMerged(work)).result).toBe('IMPORTED_BEST')
 })
 
-test('a proved block is the next one in every way: clock, one-off settings, waiting transactions', async () => {
+test('a submitted block is like any other: clock, one-off settings, waiting transactions', async () => {
   const chain = await testChain({ noMining: true })
   const work = new GetWork(chain)
   const timestamp = headTime(chain) + 5000n
@@ -114,7 +114,7 @@ test('a proved block is the next one in every way: clock, one-off settings, wait
   expect((await chain.pending()).block.header.timestamp).toBe(timestamp + 1n)
 })
 
-test('what PREVRANDAO gave while a proved block ran is kept beside its proof', async () => {
+test('a submitted block keeps what PREVRANDAO returned while it ran, beside its proof', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   const { mixHash } = (await chain.pending()).block.header
@@ -124,7 +124,7 @@ test('what PREVRANDAO gave while a proved block ran is kept beside its proof', a
   expect(blockEnvironment(chain.state, record).prevRandao).toBe(mixHash)
 })
 
-test('work on accounts that were changed by hand since has no parent', async () => {
+test('work on accounts that were edited since has no parent', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   const { sealHash, target } = await work.mergedWork()
@@ -133,7 +133,7 @@ test('work on accounts that were changed by hand since has no parent', async () 
   expect((await work.submitMerged(proofFor(sealHash, target))).result).toBe('NO_PARENT')
 })
 
-test('a closed chain refuses proofs that wait to be checked', async () => {
+test('a closed chain refuses proofs that wait for verification', async () => {
   const chain = await testChain()
   const work = new GetWork(chain)
   const { sealHash } = await work.ethashWork()

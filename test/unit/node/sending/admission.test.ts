@@ -124,14 +124,14 @@ describe('the pool refuses a transaction', () => {
     expect(chain.state).toBe(before)
   })
 
-  it('that waits already', async () => {
+  it('that already waits', async () => {
     const chain = await testChain({ noMining: true })
     const { raw, hash } = signed(chain)
     await sendRawTransaction(chain, raw)
     await expect(sendRawTransaction(chain, raw)).rejects.toThrow(`already known: ${hash} waits`)
   })
 
-  it('that was mined already, before it says that the nonce is used', async () => {
+  it('that was already mined, before it reports a used nonce', async () => {
     const chain = await testChain()
     const { raw, hash } = signed(chain)
     await sendRawTransaction(chain, raw)
@@ -185,7 +185,7 @@ describe('the pool refuses a transaction', () => {
     expect(chain.state.pool.size).toBe(1)
   })
 
-  it('that replaces a free one for nothing, where any price would do', async () => {
+  it('that replaces a free one for free, where any price is enough', async () => {
     const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain, { value: 1n }).raw)
     const free = signed(chain, { value: 2n })
@@ -207,14 +207,14 @@ describe('the pool refuses a transaction', () => {
   })
 })
 
-describe('the pool takes a transaction', () => {
+describe('the pool accepts a transaction', () => {
   it('without a chain id', async () => {
     const chain = await testChain()
     await sendRawTransaction(chain, signed(chain, { chainId: undefined }).raw)
     expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
   })
 
-  it('below the base fee where blocks come later', async () => {
+  it('below the base fee with mining on an interval', async () => {
     const chain = await testChain({ baseFee: 100n, noMining: true })
     await sendRawTransaction(chain, signed(chain, fees(1n)).raw)
     expect(chain.state.pool.size).toBe(1)

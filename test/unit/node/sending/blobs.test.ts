@@ -65,7 +65,7 @@ const headerOf = ({ state }: Chain) => headOf(state.tree).block.header
 
 const manual: ChainOptions = { noMining: true }
 
-describe('a raw transaction with blobs', () => {
+describe('a raw blob transaction', () => {
   it.each<[0 | 1, Hardfork]>([
     [0, 'cancun'],
     [1, 'cancun'],
@@ -143,7 +143,7 @@ describe('a raw transaction with blobs', () => {
       'INSUFFICIENT_FUNDS',
       /^insufficient funds/,
     ],
-  ])('%s is refused and leaves nothing', async (_, options, make, word, message) => {
+  ])('%s is refused and changes nothing', async (_, options, make, word, message) => {
     const chain = await testChain(options)
     await expect(sendRawTransaction(chain, make(chain))).rejects.toMatchObject({
       word,
@@ -154,8 +154,8 @@ describe('a raw transaction with blobs', () => {
   })
 })
 
-describe('a request with blobs', () => {
-  it('is signed by the node, and offers twice what blobs cost where it says nothing', async () => {
+describe('a blob transaction request', () => {
+  it('is signed by the node, and offers twice the blob fee by default', async () => {
     const chain = await testChain()
     const [from, to] = [account(chain, 1), account(chain, 2)]
     const hash = await sendTransaction(chain, {
@@ -181,7 +181,7 @@ describe('a request with blobs', () => {
     })
   })
 
-  it('is signed with its blobs, so that it can be sent as it is', async () => {
+  it('is signed with its blobs, ready to be sent', async () => {
     const chain = await testChain()
     const to = account(chain, 1)
     const blobs = { versionedHashes: HASHES, sidecar: SIDECAR }
@@ -191,8 +191,8 @@ describe('a request with blobs', () => {
   })
 })
 
-describe('in the pool', () => {
-  it('what offers too little for blobs waits, and its sender’s later ones, until they are cheaper', async () => {
+describe('a pooled blob transaction', () => {
+  it('with too low a blob fee waits, with later ones of its sender, until blobs are cheaper', async () => {
     const chain = await testChain({ ...manual, hardfork: 'cancun' })
     // six blobs a block where three are aimed at: blobs cost 2 wei after seven such blocks
     for (let nonce = 0n; nonce < 20n; nonce += 1n) {
@@ -210,7 +210,7 @@ describe('in the pool', () => {
     expect(transactionPlace(chain.state.tree, poor.hash)).toBeDefined()
   })
 
-  it('those of one sender are spread over blocks by their blobs', async () => {
+  it('shares a block with others of its sender as far as their blobs fit', async () => {
     const chain = await testChain({ ...manual, hardfork: 'cancun' })
     for (const [nonce, count] of [2, 3, 2, 4, 6].entries()) {
       const hashes = Array(count).fill(hashOf(nonce))
@@ -232,7 +232,7 @@ describe('in the pool', () => {
     [11n, 11n, 10n, /waits with 10 wei per blob gas, its replacement needs at least 11, got 10/],
     [11n, 11n, 11n, undefined],
   ])(
-    'a replacement of fees %i, %i and %i for thrice 10 is judged by all of them',
+    'is replaced by fees %i, %i and %i for thrice 10 if each of them is high enough',
     async (maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas, message) => {
       const chain = await testChain(manual)
       const ten = { maxFeePerGas: 10n, maxPriorityFeePerGas: 10n, maxFeePerBlobGas: 10n }
@@ -245,7 +245,7 @@ describe('in the pool', () => {
   )
 })
 
-describe('a block that is told what to hold', () => {
+describe('a block with given transactions', () => {
   it('has room for as many blobs as any', async () => {
     const chain = await testChain({ hardfork: 'cancun' })
     await mined(chain)
@@ -267,7 +267,7 @@ describe('a block that is told what to hold', () => {
   })
 })
 
-describe('the blobs that are kept', () => {
+describe('the stored blobs', () => {
   /** A chain on which the transaction with both blobs waits. */
   async function waiting(): Promise<{ chain: Chain; hash: Hash; known: () => boolean[] }> {
     const chain = await testChain(manual)
@@ -282,14 +282,14 @@ describe('the blobs that are kept', () => {
     return { chain, hash, known }
   }
 
-  it('are known while the transaction waits, and no longer when it is dropped', async () => {
+  it('are known while the transaction waits, and not after it is dropped', async () => {
     const { chain, hash, known } = await waiting()
     expect(known()).toEqual([true, true])
     await chain.update((state) => dropTransaction(state, hash))
     expect(known()).toEqual([false, false])
   })
 
-  it('come and go with reverts and resets', async () => {
+  it('appear and disappear with reverts and resets', async () => {
     const chain = await testChain()
     const id = await chain.update(takeSnapshot)
     const raw = encodeSent(blobTransaction(chain, HASHES), SIDECAR)
@@ -304,7 +304,7 @@ describe('the blobs that are kept', () => {
     expect(blobByHash(chain.state, HASHES[0]!)).toBe(undefined)
   })
 
-  it('stay with a transaction that a reorganization puts back into the pool', async () => {
+  it('stay with a transaction that a reorg returns to the pool', async () => {
     const { chain, hash, known } = await waiting()
     await mined(chain)
     const order = { depth: 1n, blocks: [[]], now: NOON }
@@ -317,7 +317,7 @@ describe('the blobs that are kept', () => {
     expect(known()).toEqual([false, false])
   })
 
-  it('are the newest; one transaction’s count once', async () => {
+  it('are the newest; those of one transaction count once', async () => {
     const chain = await testChain()
     const sidecar = { ...SIDECAR, blobs: Array.from({ length: 6 }, () => new Uint8Array()) }
     const transactions = Array.from({ length: 100 }, (_, nonce) =>
@@ -341,7 +341,7 @@ describe('a call with blobs', () => {
   }
   const blobs = { versionedHashes: HASHES }
 
-  it('tells contracts their hashes, for free', async () => {
+  it('gives contracts their hashes, for free', async () => {
     const chain = await testChain()
     const to = account(chain, 6)
     const stateOverrides = new Map([[to, { code: READER.data }]])
@@ -355,7 +355,7 @@ describe('a call with blobs', () => {
     [{ versionedHashes: [] }, 'INVALID_BLOBS'],
     [{ versionedHashes: [`0x02${'00'.repeat(31)}` as Hash] }, 'INVALID_BLOBS'],
   ])(
-    'is refused, as is an estimate, where no transaction could have them: %o',
+    'is refused, like an estimate, where no transaction could have them: %o',
     async (given, word) => {
       const chain = await testChain()
       const request = { from: account(chain, 0), to: account(chain, 1), gasPrice: 1n, blobs: given }

@@ -24,7 +24,7 @@ function chainWith(settings: Partial<Settings>, ...blocks: readonly BlockSketch[
 
 const market = { pinnedBaseFee: false }
 
-describe('the gas price', () => {
+describe('eth_gasPrice', () => {
   test.each<{ name: string; state: ChainState; price: bigint; tip: bigint }>([
     { name: 'is 0 by default', state: chainWith({}), price: 0n, tip: 0n },
     {
@@ -111,7 +111,7 @@ describe('the gas price', () => {
   })
 })
 
-describe('the fee history', () => {
+describe('eth_feeHistory', () => {
   const state = chainWith(
     market,
     halfFull(1000n),
@@ -120,7 +120,7 @@ describe('the fee history', () => {
   )
   const newest = headOf(state.tree)
 
-  test('has one entry a block, and one more for the fees to come', () => {
+  test('has one entry per block, and one more for the next fees', () => {
     expect(feeHistory(state, 3n, newest)).toEqual<FeeHistory>({
       oldestBlock: 1n,
       baseFeePerGas: [1000n, 1000n, 1125n, 985n],
@@ -131,17 +131,17 @@ describe('the fee history', () => {
     })
   })
 
-  test('begins at genesis when more is asked', () => {
+  test('begins at genesis if more is requested', () => {
     const { oldestBlock, gasUsedRatio } = feeHistory(state, 1024n, newest)
     expect([oldestBlock, gasUsedRatio]).toEqual([0n, [0, 0.5, 1, 0]])
   })
 
-  test('ends with the next block as it was mined when it ends in the past', () => {
+  test('that ends in the past has the actual fees of the next block', () => {
     const past = state.tree.canonical.at(1)!
     expect(feeHistory(state, 1n, past).baseFeePerGas).toEqual([1000n, 1000n])
   })
 
-  test('may end with the pending block, which takes the fee that was set', () => {
+  test('may end with the pending block, which has the fee that was set', () => {
     const set = chainWith({ ...market, nextBaseFee: 4000n }, halfFull(1000n))
     const head = headOf(set.tree).block
     const pending = recordOf(2n, head.hash, halfFull(4000n))
@@ -149,7 +149,7 @@ describe('the fee history', () => {
     expect(feeHistory(set, 2n, pending).baseFeePerGas).toEqual([1000n, 4000n, 4000n])
   })
 
-  test('weighs tips by gas, the cheapest first', () => {
+  test('weights tips by gas, the cheapest first', () => {
     const block = {
       transactions: [
         { price: 1050n, gasUsed: 10_000n },
@@ -166,11 +166,11 @@ describe('the fee history', () => {
     ])
   })
 
-  test('has empty rewards for no percentiles', () => {
+  test('has empty rewards without percentiles', () => {
     expect(feeHistory(state, 2n, newest, []).reward).toEqual([[], []])
   })
 
-  test('tells what blobs cost and how full they were', () => {
+  test('has blob fees and the ratio of blob gas used', () => {
     const blobs = { blobGasUsed: 3n * GAS_PER_BLOB, excessBlobGas: 20_000_000n }
     const { baseFeePerBlobGas, blobGasUsedRatio } = ((): FeeHistory => {
       const full = chainWith({}, { header: blobs })
@@ -180,7 +180,7 @@ describe('the fee history', () => {
     expect(baseFeePerBlobGas).toEqual([54n, 50n])
   })
 
-  test('has zeros for blobs before there were any', () => {
+  test('has zeros for blobs before cancun', () => {
     const none = { header: { blobGasUsed: undefined, excessBlobGas: undefined } }
     const before = chainWith({}, none)
     const old: ChainState = { ...before, config: { ...before.config, hardforkAt: () => 'london' } }

@@ -20,14 +20,14 @@ const mineOne = (chain: Chain): Promise<unknown> =>
   chain.update((state) => mine(chain.executor, state, { now: chain.environment.now() }))
 
 describe('waiting for a transaction', () => {
-  test('is over at once when it is in a block', async () => {
+  test('ends at once if it is in a block', async () => {
     const chain = await testChain()
     const hash = await sendRawTransaction(chain, signed(chain).raw)
     const place = await inclusionOf(chain, hash, 1)
     expect(place.record.block.transactions[place.index]?.hash).toBe(hash)
   })
 
-  test('ends with the block that holds it, and not before', async () => {
+  test('ends with the block that includes it, and not before', async () => {
     const chain = await patientChain()
     const hash = await sendRawTransaction(chain, signed(chain).raw)
     let place: Awaited<ReturnType<typeof inclusionOf>> | undefined
@@ -41,7 +41,7 @@ describe('waiting for a transaction', () => {
     expect(place?.record.block.header.number).toBe(1n)
   })
 
-  test('ends in an error with the hash when time is up', async () => {
+  test('ends in an error with the hash after the timeout', async () => {
     const chain = await patientChain()
     const hash = await sendRawTransaction(chain, signed(chain).raw)
     const error = {
@@ -68,7 +68,7 @@ describe('waiting for a transaction', () => {
     await waiting
   })
 
-  test('leaves no listener behind, however it ends', async () => {
+  test('removes its listener, however it ends', async () => {
     const chain = await patientChain()
     const onChange = chain.onChange.bind(chain)
     let open = 0
@@ -92,7 +92,7 @@ describe('waiting for a transaction', () => {
 })
 
 describe('a transaction by sender and nonce', () => {
-  test('is found in the block or the pool where a search of all finds it, also after a revert', async () => {
+  test('is found in block or pool like by a full search, also after a revert', async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('send' as const), index: fc.nat(2) }) },
       { weight: 2, arbitrary: fc.constant({ kind: 'mine' as const }) },

@@ -53,7 +53,7 @@ describe('sending under instant mining', () => {
     expect(executedOf(chain, hash)?.receipt).toMatchObject({ status: true, gasUsed: 21_000n })
   })
 
-  it('gives parallel sends of one account consecutive nonces and a block each', async () => {
+  it('gives parallel sends of one account consecutive nonces, each in its own block', async () => {
     const chain = await testChain()
     const from = account(chain, 0)
     const hashes = await Promise.all(
@@ -64,7 +64,7 @@ describe('sending under instant mining', () => {
     expect(nonceAt(headOf(chain.state.tree).world, from)).toBe(100n)
   })
 
-  it('lets parallel sends that name their nonce stand among others, and ahead of them', async () => {
+  it('allows parallel sends with given nonces among others and ahead of them', async () => {
     const chain = await testChain()
     const from = account(chain, 0)
     const hashes = await Promise.all(
@@ -80,7 +80,7 @@ describe('sending under instant mining', () => {
     expect(nonceAt(headOf(chain.state.tree).world, from)).toBe(60n)
   })
 
-  it('keeps a transaction with a nonce gap and mines all that fit once the gap is filled', async () => {
+  it('keeps a transaction with a nonce gap, and mines all that fit once it is filled', async () => {
     const chain = await testChain()
     const ahead = await Promise.all(
       [1n, 2n].map((nonce) => sendRawTransaction(chain, signed(chain, { nonce }).raw)),
@@ -109,7 +109,7 @@ describe('sending under instant mining', () => {
     expect(executed?.output).toEqual(Uint8Array.of(1, 2, 3, 4))
   })
 
-  it('throws the revert with hash and data where that is asked for, and the block stays', async () => {
+  it('throws the revert with hash and data under onRevert: throw, and the block stays', async () => {
     const chain = await testChain({ onRevert: 'throw' })
     const to = await deployReverter(chain)
     const sending = sendTransaction(chain, {
@@ -129,7 +129,7 @@ describe('sending under instant mining', () => {
     expect(height(chain)).toBe(2n)
   })
 
-  it('waits while mining is stopped, and mines what waits when it starts again', async () => {
+  it('waits while mining is stopped, and mines waiting transactions when it restarts', async () => {
     const chain = await testChain()
     await chain.update(stopMining)
     const from = account(chain, 0)
@@ -141,8 +141,8 @@ describe('sending under instant mining', () => {
   })
 })
 
-describe('filling in', () => {
-  it('takes the defaults of the settings: a legacy transaction, 90,000 gas, free', async () => {
+describe('filling in a transaction', () => {
+  it('uses the defaults: a legacy transaction, 90,000 gas, free', async () => {
     const chain = await testChain()
     const from = account(chain, 0)
     expect(await fillTransaction(chain, { from, to: from })).toMatchObject({
@@ -154,7 +154,7 @@ describe('filling in', () => {
     })
   })
 
-  it('counts the nonce after what waits', async () => {
+  it('counts the nonce after waiting transactions', async () => {
     const chain = await testChain({ noMining: true })
     const from = account(chain, 0)
     await sendTransaction(chain, { from, to: from })
@@ -169,13 +169,13 @@ describe('filling in', () => {
     { request: { maxPriorityFeePerGas: 0n }, type: 2 },
     { request: { type: 2 }, type: 2 },
     { request: { authorizationList: [] }, type: 4 },
-  ])('makes of $request a transaction of type $type', async ({ request, type }) => {
+  ])('turns $request into a transaction of type $type', async ({ request, type }) => {
     const chain = await testChain()
     const from = account(chain, 0)
     expect((await fillTransaction(chain, { from, to: from, ...request })).type).toBe(type)
   })
 
-  it('offers enough to be mined where the base fee is above the default price', async () => {
+  it('offers enough to be mined if the base fee is above the default price', async () => {
     const chain = await testChain({ baseFee: 1_000_000_000n })
     const from = account(chain, 0)
     const hash = await sendTransaction(chain, { from, to: from })
@@ -183,7 +183,7 @@ describe('filling in', () => {
     expect(executedOf(chain, hash)?.receipt.effectiveGasPrice).toBeLessThan(1_000_000_000n)
   })
 
-  it('estimates gas where that is the default', async () => {
+  it('estimates gas if that is the default', async () => {
     const chain = await testChain({ defaultGas: 'estimate' })
     const from = account(chain, 0)
     const hash = await sendTransaction(chain, { from, to: account(chain, 1) })
@@ -221,7 +221,7 @@ describe('filling in', () => {
   })
 })
 
-describe('signing', () => {
+describe('signing a transaction', () => {
   it('is refused for locked and unknown accounts', async () => {
     const chain = await testChain()
     const from = account(chain, 0)
