@@ -115,7 +115,7 @@ function openLinks(
     chain,
     settings,
     client: programVersion(PROGRAM),
-    tell: (event) => observer.onPeer?.(event),
+    log: (event) => observer.onPeer?.(event),
     onSyncing: (status) => subscriptions.tellSyncing(chain, status),
     onBug,
   })

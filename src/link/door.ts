@@ -3,28 +3,28 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError } from '../core/errors.ts'
 import { LINK_PATH, type PeersDoor } from '../node/peers.ts'
-import type { Network, NetworkOptions } from './network.ts'
+import type { PeerNetwork, PeerNetworkOptions } from './network.ts'
 
 const FORK = 'a fork of another network is linked to no other chain'
 
 export class LinkEntrance implements PeersDoor {
   readonly path: string = LINK_PATH
   readonly takesLinks: boolean
-  readonly #options: NetworkOptions
-  #now: Network | undefined
-  #loading: Promise<Network> | undefined
+  readonly #options: PeerNetworkOptions
+  #now: PeerNetwork | undefined
+  #loading: Promise<PeerNetwork> | undefined
 
-  constructor(options: NetworkOptions) {
+  constructor(options: PeerNetworkOptions) {
     this.#options = options
     this.takesLinks = !options.settings.noLink
     options.chain.onClose(() => this.#now?.close())
   }
 
-  get now(): Network | undefined {
+  get now(): PeerNetwork | undefined {
     return this.#now
   }
 
-  readonly load = (): Promise<Network> => {
+  readonly load = (): Promise<PeerNetwork> => {
     this.#loading ??= this.#open()
     return this.#loading
   }
@@ -45,7 +45,7 @@ export class LinkEntrance implements PeersDoor {
       ? network.refusalOf(request)
       : 'this node takes no links (--no-link)'
     if (refusal === undefined) network.accept(request, socket, head)
-    else network.tellRefused(request, refusal)
+    else network.logRefused(request, refusal)
     return refusal
   }
 
@@ -54,10 +54,10 @@ export class LinkEntrance implements PeersDoor {
     return this.#options.chain.state.tree.network !== undefined
   }
 
-  async #open(): Promise<Network> {
+  async #open(): Promise<PeerNetwork> {
     if (this.#isFork) throw new DevchainError('METHOD_NOT_SUPPORTED', FORK)
-    const { Network } = await import('./network.ts')
-    const network = new Network(this.#options)
+    const { PeerNetwork } = await import('./network.ts')
+    const network = new PeerNetwork(this.#options)
     this.#now = network
     return network
   }

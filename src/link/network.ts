@@ -15,14 +15,14 @@ import { Reputations } from './peers/reputation.ts'
 import { accept, dial, remoteOf } from './peers/sockets.ts'
 import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
 import { LIMITS, type Limits } from './protocol/limits.ts'
-import type { Told } from './protocol/link.ts'
+import type { PeerMessage } from './protocol/link.ts'
 import type { Pipe } from './protocol/pipe.ts'
 import { systemTiming, type Timing } from './protocol/timing.ts'
 import { Gossip } from './sync/gossip.ts'
 import { blocksFor, headersFor, transactionsFor } from './sync/serving.ts'
 import { Synchronizer } from './sync/synchronizer.ts'
 
-export interface NetworkOptions {
+export interface PeerNetworkOptions {
   readonly chain: Chain
   readonly settings: Pick<
     DevchainSettings,
@@ -30,7 +30,7 @@ export interface NetworkOptions {
   >
   /** Program and version. */
   readonly client: string
-  readonly tell: (event: PeerEvent) => void
+  readonly log: (event: PeerEvent) => void
   /** Undefined when an import ends. */
   readonly onSyncing: (status: SyncStatus | undefined) => void
   readonly onBug: (error: unknown) => void
@@ -46,9 +46,9 @@ const TURN_MS = 5
 /** Milliseconds to wait at the start for the first link. */
 const FIRST_LINK_MS = 1_000
 
-export class Network implements Peers {
+export class PeerNetwork implements Peers {
   readonly self: OwnNode
-  readonly #options: NetworkOptions
+  readonly #options: PeerNetworkOptions
   readonly #table: PeerTable
   readonly #reputations: Reputations
   readonly #bans = new AddressList()
@@ -57,8 +57,8 @@ export class Network implements Peers {
   readonly #gossip: Gossip
   readonly #stopListening: () => void
 
-  constructor(options: NetworkOptions) {
-    const { chain, settings, client, timing = systemTiming, tell, onBug } = options
+  constructor(options: PeerNetworkOptions) {
+    const { chain, settings, client, timing = systemTiming, log, onBug } = options
     const { nodeName: name = '', maxPeers } = settings
     this.#options = options
     const hosts = settings.linkHost.filter((host) => host !== '*')
@@ -80,7 +80,7 @@ export class Network implements Peers {
       present: (peer) => this.#greet(peer),
       gone: (peer) => this.#gossip.forget(peer),
       message: (peer, message) => this.#handle(peer, message),
-      tell,
+      log,
       yieldIfDue,
       onBug,
     })
@@ -89,7 +89,7 @@ export class Network implements Peers {
       timing,
       peers: () => this.#table.present(),
       note: this.#table.note.bind(this.#table),
-      tell,
+      log,
       yieldIfDue,
       onBug,
     }
@@ -124,8 +124,8 @@ export class Network implements Peers {
     return `links are not taken from ${address}: start with --link-host ${address} to allow it`
   }
 
-  tellRefused({ socket }: IncomingMessage, reason: string): void {
-    this.#table.tellRefused(remoteOf(socket), reason)
+  logRefused({ socket }: IncomingMessage, reason: string): void {
+    this.#table.logRefused(remoteOf(socket), reason)
   }
 
   list(): readonly PeerInfo[] {
@@ -214,7 +214,7 @@ export class Network implements Peers {
     const all = this.#table.all()
     const meant = all.filter((peer) => isMeant(peer, wanted))
     if (meant.length > 0) return meant
-    const known = all.map(({ id, name, place }) => name || (place.url ?? id.slice(0, 8)))
+    const known = all.map(({ id, name, endpoint }) => name || (endpoint.url ?? id.slice(0, 8)))
     const expected = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`
     throw new DevchainError('NOT_FOUND', `peer ${printValue(wanted)} not found: ${expected}`)
   }
@@ -225,20 +225,20 @@ export class Network implements Peers {
     if (this.isFollowing()) this.#sync.rejoined(peer)
   }
 
-  #handle(peer: Peer, message: Told): void {
+  #handle(peer: Peer, message: PeerMessage): void {
     const { state } = this.#options.chain
     const { link } = peer
     if (message.kind === 'announce') this.#heardOfBlocks(peer, message)
     else if (message.kind === 'pooled') this.#gossip.heard(peer, message)
     else if (message.kind === 'getHeaders') {
       // a peer that asks for an abandoned branch must see the reorg first
-      this.#gossip.tellNow()
+      this.#gossip.announceNow()
       link.send(headersFor(state, message))
     } else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
     else if (message.kind === 'getTransactions') link.send(transactionsFor(state, message))
   }
 
-  #heardOfBlocks(peer: Peer, message: Extract<Told, { readonly kind: 'announce' }>): void {
+  #heardOfBlocks(peer: Peer, message: Extract<PeerMessage, { readonly kind: 'announce' }>): void {
     const { head: hash, number, totalDifficulty, blocks } = message
     peer.head = { hash, number, totalDifficulty }
     peer.note(hash)

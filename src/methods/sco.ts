@@ -1,6 +1,6 @@
 // sco: scores of peers, and banned addresses.
 
-import { DEEDS, type Deed, type Reputation } from '../node/peers.ts'
+import { REPUTATION_EVENTS, type Reputation, type ReputationEvent } from '../node/peers.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
@@ -14,7 +14,7 @@ function integer<T>(get: (value: T) => number): Field<T> {
 
 const reputationShape: Encoder<Reputation> = shape<Reputation>('reputation', {
   ...Object.fromEntries(
-    DEEDS.map((deed) => [deed, integer<Reputation>((one) => one.counts[deed])]),
+    REPUTATION_EVENTS.map((event) => [event, integer<Reputation>((one) => one.counts[event])]),
   ),
   score: integer(({ score }) => score),
   punishments: integer(({ punishments }) => punishments),
@@ -30,7 +30,7 @@ function sum(get: (one: Reputation) => number): Field<All> {
   return integer((all) => all.reduce((total, one) => total + get(one), 0))
 }
 
-const total = (deed: Deed): Field<All> => sum(({ counts }) => counts[deed])
+const total = (event: ReputationEvent): Field<All> => sum(({ counts }) => counts[event])
 
 const summaryShape: Encoder<All> = shape<All>('reputation summary', {
   count: integer(({ length }) => length),

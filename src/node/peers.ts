@@ -28,7 +28,7 @@ export interface PeerInfo {
 }
 
 /** Counters of a peer, in the order of sco_peerList. */
-export const DEEDS = [
+export const REPUTATION_EVENTS = [
   'successfulHandshakes',
   'failedHandshakes',
   'invalidNetworks',
@@ -43,13 +43,13 @@ export const DEEDS = [
   'invalidHeader',
 ] as const
 
-export type Deed = (typeof DEEDS)[number]
+export type ReputationEvent = (typeof REPUTATION_EVENTS)[number]
 
 export interface Reputation {
   /** The first 8 digits of a node id, or an IP address. */
   readonly id: string
   readonly type: 'node' | 'address'
-  readonly counts: Readonly<Record<Deed, number>>
+  readonly counts: Readonly<Record<ReputationEvent, number>>
   readonly score: number
   readonly punishments: number
   readonly isGood: boolean

@@ -15,7 +15,7 @@ export interface PeerHead {
 /** Hashes of blocks and transactions that the peer has, so they are not announced to it. */
 const KNOWN = 4_096
 
-export interface Place {
+export interface PeerEndpoint {
   /** Undefined: it connected to this node. */
   readonly url: string | undefined
   readonly host: string
@@ -27,18 +27,18 @@ export class Peer {
   readonly id: string
   readonly name: string
   readonly client: string
-  readonly place: Place
+  readonly endpoint: PeerEndpoint
   readonly link: Link
   head: PeerHead
   /** The newest local block announced to it. */
-  toldHead: Hash | undefined
+  announcedHead: Hash | undefined
   readonly #known = new LruCache<number, true>(KNOWN)
 
-  constructor(hello: Hello, place: Place, link: Link) {
+  constructor(hello: Hello, endpoint: PeerEndpoint, link: Link) {
     this.id = idOf(hello)
     this.name = hello.name
     this.client = hello.client
-    this.place = place
+    this.endpoint = endpoint
     this.link = link
     this.head = { hash: hello.head, number: hello.number, totalDifficulty: hello.totalDifficulty }
     this.note(hello.head)
@@ -58,7 +58,7 @@ export class Peer {
 
   get info(): PeerInfo {
     const { id, name, client, link } = this
-    const { url, host, remote } = this.place
+    const { url, host, remote } = this.endpoint
     const { hash: head, number, totalDifficulty } = this.head
     const { isHeld, latencyMs } = link
     const { address, port } = remote
@@ -77,8 +77,8 @@ export function idOf({ nodeId }: Hello): string {
 }
 
 /** True if `wanted` is the peer's URL, name, address, or id or the start of one. */
-export function isMeant({ id, name, place }: Peer, wanted: string): boolean {
-  const { url, remote } = place
+export function isMeant({ id, name, endpoint }: Peer, wanted: string): boolean {
+  const { url, remote } = endpoint
   const isStart = /^[0-9a-f]{4,64}$/i.test(wanted) && id.startsWith(wanted.toLowerCase())
   const endpoints = [url, url?.replace(/^wss?:\/\//, ''), printEndpoint(remote)]
   return isStart || wanted === name || endpoints.includes(wanted.replace(/\/$/, ''))

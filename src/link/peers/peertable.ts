@@ -1,14 +1,14 @@
 // The peer table: accepts and refuses nodes, and redials lost ones.
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import { type Deed, nameOf, type PeerEvent, printEndpoint } from '../../node/peers.ts'
+import { nameOf, type PeerEvent, printEndpoint, type ReputationEvent } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
 import { Intake } from '../protocol/intake.ts'
 import { Throttle } from '../protocol/limits.ts'
-import { Link, type NodeOptions, type Told } from '../protocol/link.ts'
+import { Link, type NodeOptions, type PeerMessage } from '../protocol/link.ts'
+import { LinkError } from '../protocol/linkerror.ts'
 import { encodeMessage } from '../protocol/messages.ts'
 import type { Pipe, RemoteEnd } from '../protocol/pipe.ts'
-import { Refusal } from '../protocol/refusal.ts'
 import { pause } from '../protocol/timing.ts'
 import type { AddressList } from './addresses.ts'
 import { Dialer } from './dialer.ts'
@@ -26,8 +26,8 @@ export interface TableOptions extends NodeOptions {
   /** A peer joined, or was cut off or rejoined. */
   readonly present: (peer: Peer) => void
   readonly gone: (peer: Peer) => void
-  readonly message: (peer: Peer, message: Told) => Promise<void> | void
-  readonly tell: (event: PeerEvent) => void
+  readonly message: (peer: Peer, message: PeerMessage) => Promise<void> | void
+  readonly log: (event: PeerEvent) => void
 }
 
 /** Incoming connections per second, and in a burst. */
@@ -36,7 +36,7 @@ const CONNECTIONS = [20, 50] as const
 const MAX_DIALERS = 100
 
 /** Milliseconds before the same refusal is logged again. */
-const TOLD_AGAIN_MS = 60_000
+const LOG_AGAIN_MS = 60_000
 
 interface Way {
   readonly url: string | undefined
@@ -55,7 +55,7 @@ export class PeerTable {
   readonly #links = new Set<Link>()
   readonly #intake = new Intake()
   readonly #connections: Throttle
-  readonly #told = new Set<string>()
+  readonly #loggedPeers = new Set<string>()
   readonly #refusals = new LruCache<string, number>(100)
   readonly #cut = new Set<string>()
   /** True while new peers are cut off too. */
@@ -85,7 +85,7 @@ export class PeerTable {
   /** @returns false if this URL is dialed already */
   add(url: string): boolean {
     if (this.#dialers.has(url) || this.#dialers.size >= MAX_DIALERS) return false
-    const { timing, dial, tell } = this.#options
+    const { timing, dial, log } = this.#options
     const host = new URL(url).hostname
     const dialer = new Dialer({
       timing,
@@ -93,7 +93,7 @@ export class PeerTable {
       isLinked: () =>
         this.#isUnlinked || this.#isLinkedAt(url) || this.#peers.size >= this.#options.maxPeers,
       connected: (pipe) => this.#connect(pipe, { url, host }),
-      failed: (reason) => tell({ kind: 'unreachable', where: url, reason }),
+      failed: (reason) => log({ kind: 'unreachable', where: url, reason }),
     })
     this.#dialers.set(url, dialer)
     dialer.start()
@@ -140,7 +140,7 @@ export class PeerTable {
 
   dropBanned(): void {
     for (const peer of this.all()) {
-      if (this.#options.bans.has(peer.place.remote.address)) peer.link.close('banned')
+      if (this.#options.bans.has(peer.endpoint.remote.address)) peer.link.close('banned')
     }
   }
 
@@ -155,7 +155,7 @@ export class PeerTable {
       else this.#cut.delete(peer.id)
       if (peer.link.isHeldHere === isOn) continue
       peer.link.hold(isOn)
-      this.#options.tell({ kind: 'partition', peer: nameOf(peer), isOn })
+      this.#options.log({ kind: 'partition', peer: nameOf(peer), isOn })
     }
   }
 
@@ -178,22 +178,22 @@ export class PeerTable {
   }
 
   /** Counts an event, and disconnects a peer that it bans. */
-  note(peer: Peer, deed: Deed, times = 1): void {
+  note(peer: Peer, event: ReputationEvent, times = 1): void {
     const { reputations } = this.#options
-    const { id, place } = peer
-    const ms = reputations.note({ id, address: place.remote.address }, deed, times)
+    const { id, endpoint } = peer
+    const ms = reputations.note({ id, address: endpoint.remote.address }, event, times)
     if (ms === undefined) return
-    this.#tellBanned(nameOf(peer), ms)
+    this.#logBanned(nameOf(peer), ms)
     peer.link.close(`banned for ${ms / 1000} s: it did too much that is wrong`)
   }
 
-  #tellBanned(peer: string, ms: number): void {
-    this.#options.tell({ kind: 'banned', peer, ms })
+  #logBanned(peer: string, ms: number): void {
+    this.#options.log({ kind: 'banned', peer, ms })
   }
 
   /** @returns resolves at the end of the connection: true if its peer was taken */
   #connect(pipe: Pipe, way: Way): Promise<boolean> {
-    const place = { ...way, remote: pipe.remote }
+    const endpoint = { ...way, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
       return Promise.resolve(false)
@@ -201,9 +201,9 @@ export class PeerTable {
     return new Promise((resolve) => {
       let known: Hello | undefined
       let peer: Peer | undefined
-      const note = (deed: Deed): number | undefined => {
+      const note = (event: ReputationEvent): number | undefined => {
         const who = { id: known && idOf(known), address: pipe.remote.address }
-        return this.#options.reputations.note(who, deed)
+        return this.#options.reputations.note(who, event)
       }
       const link: Link = new Link({
         ...this.#options,
@@ -219,23 +219,23 @@ export class PeerTable {
           linked: () => {
             if (known === undefined) return
             // other peers may have joined since
-            const refusal = this.#placeRefusal(idOf(known), way)
+            const refusal = this.#roomRefusal(idOf(known), way)
             if (refusal !== undefined) return link.close(refusal)
             this.#peers.get(idOf(known))?.link.close(DUPLICATE)
-            peer = new Peer(known, place, link)
+            peer = new Peer(known, endpoint, link)
             this.#enter(peer)
           },
           message: (message) => peer && this.#options.message(peer, message),
-          deed: (deed) => void (peer === undefined ? note(deed) : this.note(peer, deed)),
+          event: (event) => void (peer === undefined ? note(event) : this.note(peer, event)),
           held: () => peer && this.#options.present(peer),
-          end: (reason, deed) => {
+          end: (reason, event) => {
             this.#links.delete(link)
-            const ms = deed && note(deed)
+            const ms = event && note(event)
             if (peer !== undefined) this.#leave(peer, reason)
             else if (!this.#isClosed && reason !== DUPLICATE) {
-              this.tellRefused(place.remote, reason, place.url)
+              this.logRefused(endpoint.remote, reason, endpoint.url)
             }
-            if (ms !== undefined) this.#tellBanned(peer ? nameOf(peer) : whereOf(place), ms)
+            if (ms !== undefined) this.#logBanned(peer ? nameOf(peer) : whereOf(endpoint), ms)
             resolve(peer !== undefined)
           },
         },
@@ -244,26 +244,26 @@ export class PeerTable {
     })
   }
 
-  /** @throws {Refusal} why a node is refused */
+  /** @throws {LinkError} why a node is refused */
   async #judge(given: Hello, way: Way, link: Link): Promise<boolean> {
     const { hello, forkIds, adopt, reputations } = this.#options
     const own = hello()
     const verdict = judge(own, given, forkIds())
     const id = idOf(given)
     const bannedMs = reputations.bannedMs({ id, address: '' })
-    if (bannedMs > 0) throw new Refusal(`banned for another ${Math.ceil(bannedMs / 1000)} s`)
+    if (bannedMs > 0) throw new LinkError(`banned for another ${Math.ceil(bannedMs / 1000)} s`)
     if (verdict === 'wait') return false
     if (verdict === 'adopt') {
       if (!(await adopt(given.genesis, given.genesisTime, nameOf({ id, name: given.name }))))
         throw otherGenesis(own, given)
       link.greetAgain()
     }
-    const refusal = this.#placeRefusal(id, way)
-    if (refusal !== undefined) throw new Refusal(refusal)
+    const refusal = this.#roomRefusal(id, way)
+    if (refusal !== undefined) throw new LinkError(refusal)
     return true
   }
 
-  #placeRefusal(id: string, way: Way): string | undefined {
+  #roomRefusal(id: string, way: Way): string | undefined {
     const { maxPeers } = this.#options
     const other = this.#peers.get(id)
     if (other !== undefined) return this.#isPreferred(other, id, way) ? undefined : DUPLICATE
@@ -275,18 +275,18 @@ export class PeerTable {
   #isPreferred(other: Peer, id: string, { url }: Way): boolean {
     const isMadeHere = url !== undefined
     // same direction twice: the old connection is broken
-    if ((other.place.url !== undefined) === isMadeHere) return true
+    if ((other.endpoint.url !== undefined) === isMadeHere) return true
     return idOf(this.#options.hello()) < id === isMadeHere
   }
 
   #enter(peer: Peer): void {
-    const { tell, present } = this.#options
+    const { log, present } = this.#options
     this.#peers.set(peer.id, peer)
     this.note(peer, 'successfulHandshakes')
-    if (!this.#told.has(peer.id)) {
-      tell({ kind: 'linked', peer: nameOf(peer), where: whereOf(peer.place) })
+    if (!this.#loggedPeers.has(peer.id)) {
+      log({ kind: 'linked', peer: nameOf(peer), where: whereOf(peer.endpoint) })
     }
-    this.#told.add(peer.id)
+    this.#loggedPeers.add(peer.id)
     if (this.isAllCut || this.#cut.has(peer.id)) peer.link.hold(true)
     present(peer)
   }
@@ -294,26 +294,26 @@ export class PeerTable {
   #leave(peer: Peer, reason: string): void {
     if (this.#peers.get(peer.id) !== peer) return
     this.#peers.delete(peer.id)
-    const { tell, gone } = this.#options
+    const { log, gone } = this.#options
     gone(peer)
     // another link replaces it
     if (reason === DUPLICATE) return
-    this.#told.delete(peer.id)
+    this.#loggedPeers.delete(peer.id)
     if (this.#isClosed) return
-    tell({ kind: 'unlinked', peer: nameOf(peer), reason })
+    log({ kind: 'unlinked', peer: nameOf(peer), reason })
     for (const [url, dialer] of this.#dialers) {
       if (this.#nodeAt.get(url) === peer.id) dialer.start()
     }
   }
 
   /** Logs the same refusal of an address only now and then, as nodes redial. */
-  tellRefused(remote: RemoteEnd, reason: string, url?: string): void {
-    const { timing, tell } = this.#options
+  logRefused(remote: RemoteEnd, reason: string, url?: string): void {
+    const { timing, log } = this.#options
     const refusal = `${url ?? remote.address} ${reason}`
     const now = timing.now()
-    if (now - (this.#refusals.get(refusal) ?? Number.NEGATIVE_INFINITY) < TOLD_AGAIN_MS) return
+    if (now - (this.#refusals.get(refusal) ?? Number.NEGATIVE_INFINITY) < LOG_AGAIN_MS) return
     this.#refusals.set(refusal, now)
-    tell({ kind: 'refused', where: whereOf({ url, remote }), reason })
+    log({ kind: 'refused', where: whereOf({ url, remote }), reason })
   }
 
   #isLinkedAt(url: string): boolean {
@@ -321,6 +321,6 @@ export class PeerTable {
   }
 }
 
-function whereOf({ url, remote }: Pick<Peer['place'], 'url' | 'remote'>): string {
+function whereOf({ url, remote }: Pick<Peer['endpoint'], 'url' | 'remote'>): string {
   return url ?? printEndpoint(remote)
 }

@@ -1,10 +1,10 @@
 // Scores peers; a node or address that misbehaves too often is banned, each time for longer.
-import { DEEDS, type Deed, type Reputation } from '../../node/peers.ts'
+import { REPUTATION_EVENTS, type Reputation, type ReputationEvent } from '../../node/peers.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { AddressList } from './addresses.ts'
 
 /** Points for each event. Likely misconfiguration, such as another network, costs none. */
-const POINTS: Readonly<Record<Deed, number>> = {
+const POINTS: Readonly<Record<ReputationEvent, number>> = {
   successfulHandshakes: 1,
   failedHandshakes: -5,
   invalidNetworks: 0,
@@ -34,13 +34,13 @@ const THIS_MACHINE = AddressList.of('127.0.0.0/8', '::1')
 
 interface Entry {
   readonly type: Reputation['type']
-  readonly counts: Record<Deed, number>
+  readonly counts: Record<ReputationEvent, number>
   score: number
   punishments: number
   bannedUntil: number
 }
 
-export interface Doer {
+export interface PeerKeys {
   /** 64 hex digits; undefined before the handshake. */
   readonly id: string | undefined
   readonly address: string
@@ -55,10 +55,10 @@ export class Reputations {
   }
 
   /** @returns milliseconds of a new ban; undefined: none */
-  note({ id, address }: Doer, deed: Deed, times = 1): number | undefined {
+  note({ id, address }: PeerKeys, event: ReputationEvent, times = 1): number | undefined {
     if (times === 0) return undefined
-    const own = id === undefined ? undefined : this.#count(id, 'node', deed, times)
-    const shared = this.#count(address, 'address', deed, times)
+    const own = id === undefined ? undefined : this.#count(id, 'node', event, times)
+    const shared = this.#count(address, 'address', event, times)
     // all local nodes share one address
     const isShared = THIS_MACHINE.has(address)
     const punished = [own, isShared ? undefined : shared].filter((each) => each !== undefined)
@@ -67,7 +67,7 @@ export class Reputations {
   }
 
   /** 0: not banned. */
-  bannedMs({ id, address }: Doer): number {
+  bannedMs({ id, address }: PeerKeys): number {
     const now = this.#timing.now()
     const entries = [id, address].map((key) => this.#entries.get(key ?? ''))
     return Math.max(0, ...entries.map((entry) => (entry?.bannedUntil ?? 0) - now))
@@ -97,10 +97,10 @@ export class Reputations {
     return keys.length > 0
   }
 
-  #count(key: string, type: Entry['type'], deed: Deed, times: number): Entry {
+  #count(key: string, type: Entry['type'], event: ReputationEvent, times: number): Entry {
     const entry = this.#entries.get(key) ?? newEntry(type)
-    entry.counts[deed] += times
-    entry.score = Math.min(HIGHEST_SCORE, entry.score + times * POINTS[deed])
+    entry.counts[event] += times
+    entry.score = Math.min(HIGHEST_SCORE, entry.score + times * POINTS[event])
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     this.#forgetOldest()
@@ -127,6 +127,9 @@ export class Reputations {
 }
 
 function newEntry(type: Entry['type']): Entry {
-  const counts = Object.fromEntries(DEEDS.map((deed) => [deed, 0])) as Record<Deed, number>
+  const counts = Object.fromEntries(REPUTATION_EVENTS.map((event) => [event, 0])) as Record<
+    ReputationEvent,
+    number
+  >
   return { type, counts, score: 0, punishments: 0, bannedUntil: 0 }
 }

@@ -4,33 +4,33 @@ import type { Hash } from '../../core/hex.ts'
 import type { RlpItem, RlpValue } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
 
-export interface Field<T> {
+export interface FieldCodec<T> {
   readonly encode: (value: T) => RlpValue
   /** @throws {DevchainError} `INVALID_PARAMS` for an invalid or too large value */
   readonly read: (fields: ListFields, name: string) => T
 }
 
-export function integer(most: number): Field<bigint> {
+export function integer(most: number): FieldCodec<bigint> {
   return { encode: (value) => value, read: (fields, name) => fields.integer(name, most) }
 }
 
 /** A safe integer. */
-export const count: Field<number> = {
+export const count: FieldCodec<number> = {
   encode: (value) => BigInt(value),
   read: (fields, name) => Number(fields.integer(name, 6)),
 }
 
-export const hash: Field<Hash> = {
+export const hash: FieldCodec<Hash> = {
   encode: (value) => value,
   read: (fields, name) => fields.hash(name),
 }
 
-export const flag: Field<boolean> = {
+export const flag: FieldCodec<boolean> = {
   encode: (value) => (value ? 1n : 0n),
   read: (fields, name) => fields.integer(name, 1) !== 0n,
 }
 
-export function bytes(most: number, least = 0): Field<Uint8Array> {
+export function bytes(most: number, least = 0): FieldCodec<Uint8Array> {
   return {
     encode: (value) => value,
     read: (fields, name) => {
@@ -43,7 +43,7 @@ export function bytes(most: number, least = 0): Field<Uint8Array> {
 }
 
 /** One line of UTF-8, at most `most` bytes; control characters are replaced. */
-export function text(most: number): Field<string> {
+export function text(most: number): FieldCodec<string> {
   const raw = bytes(most)
   return {
     encode: (value) => new TextEncoder().encode(value).subarray(0, most),
@@ -52,7 +52,7 @@ export function text(most: number): Field<string> {
   }
 }
 
-export function list<T>(item: Field<T>, most: number): Field<readonly T[]> {
+export function list<T>(item: FieldCodec<T>, most: number): FieldCodec<readonly T[]> {
   return {
     encode: (values) => values.map(item.encode),
     read: (fields, name) => {
@@ -65,7 +65,7 @@ export function list<T>(item: Field<T>, most: number): Field<readonly T[]> {
   }
 }
 
-function readAll<T>(items: readonly RlpItem[], name: string, item: Field<T>): readonly T[] {
+function readAll<T>(items: readonly RlpItem[], name: string, item: FieldCodec<T>): readonly T[] {
   const fields = new ListFields(items, name, items.length, items.length)
   return items.map((_, i) => item.read(fields, `${i}`))
 }

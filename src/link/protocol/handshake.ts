@@ -3,10 +3,10 @@ import { equalBytes, hexFromBytes } from '../../core/hex.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { forkIdAt } from '../../protocol/forkid.ts'
-import { LINK_VERSION, type Messages } from './messages.ts'
-import { Refusal } from './refusal.ts'
+import { LinkError } from './linkerror.ts'
+import { LINK_VERSION, type LinkMessages } from './messages.ts'
 
-export type Hello = Messages['hello']
+export type Hello = LinkMessages['hello']
 
 export interface NodeIdentity {
   readonly nodeId: Uint8Array
@@ -67,13 +67,13 @@ export type Verdict =
 
 /**
  * @param forkIds all past and future ones of this chain
- * @throws {Refusal} naming the difference
+ * @throws {LinkError} naming the difference
  */
 export function judge(own: Hello, other: Hello, forkIds: readonly Uint8Array[]): Verdict {
   if (other.version !== LINK_VERSION) {
     throw differs('version of the protocol', own.version, other.version, 'failedHandshakes')
   }
-  if (equalBytes(own.nodeId, other.nodeId)) throw new Refusal('that is this node itself')
+  if (equalBytes(own.nodeId, other.nodeId)) throw new LinkError('that is this node itself')
   if (other.networkId !== own.networkId) throw differs('network id', own.networkId, other.networkId)
   if (other.chainId !== own.chainId) throw differs('chain id', own.chainId, other.chainId)
   if (other.hardfork !== own.hardfork) throw differs('hardfork', own.hardfork, other.hardfork)
@@ -93,7 +93,7 @@ function judgeGenesis(own: Hello, other: Hello): Verdict {
   throw otherGenesis(own, other)
 }
 
-export function otherGenesis(own: Hello, other: Hello): Refusal {
+export function otherGenesis(own: Hello, other: Hello): LinkError {
   if (own.genesisTime === other.genesisTime) return differs('genesis', own.genesis, other.genesis)
   const print = ({ genesis, genesisTime }: Hello): string => `${genesis} at ${genesisTime}`
   return differs('genesis and its time', print(own), print(other))
@@ -103,8 +103,8 @@ function differs(
   what: string,
   own: string | bigint | number,
   other: string | bigint | number,
-  deed: 'invalidNetworks' | 'failedHandshakes' = 'invalidNetworks',
-): Refusal {
+  event: 'invalidNetworks' | 'failedHandshakes' = 'invalidNetworks',
+): LinkError {
   // the peer gets this text too
-  return new Refusal(`${what}: ${own} and ${other} differ`, deed)
+  return new LinkError(`${what}: ${own} and ${other} differ`, event)
 }

@@ -2,52 +2,55 @@
 import { DevchainError } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
-import type { Deed } from '../../node/peers.ts'
+import type { ReputationEvent } from '../../node/peers.ts'
 import type { Intake, IntakeHolder } from './intake.ts'
 import { type Limits, Throttle } from './limits.ts'
+import { LinkError } from './linkerror.ts'
 import {
   decodeMessage,
   encodeMessage,
+  type LinkMessage,
+  type LinkMessages,
   MAX_ANNOUNCE,
-  type Message,
-  type Messages,
 } from './messages.ts'
 import type { Pipe } from './pipe.ts'
-import { Refusal } from './refusal.ts'
 import { pause, type Timing } from './timing.ts'
 
-const ANSWERS = {
+const REPLIES = {
   getHeaders: 'headers',
   getBlocks: 'blocks',
   getTransactions: 'transactions',
 } as const
 
-type Question = keyof typeof ANSWERS
-type Answer<Q extends Question = Question> = Message<(typeof ANSWERS)[Q]>
+type RequestKind = keyof typeof REPLIES
+type ReplyMessage<Q extends RequestKind = RequestKind> = LinkMessage<(typeof REPLIES)[Q]>
 
 /** Messages that the link passes to its owner. */
-export type Told = Exclude<Message, Message<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>>
+export type PeerMessage = Exclude<
+  LinkMessage,
+  LinkMessage<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>
+>
 
 interface LinkListener {
   /**
    * @returns true: the peer is taken; false: it adopts this chain's genesis and sends another hello
-   * @throws {Refusal} why it is refused
+   * @throws {LinkError} why it is refused
    */
-  readonly greet: (hello: Messages['hello']) => MaybePromise<boolean>
+  readonly greet: (hello: LinkMessages['hello']) => MaybePromise<boolean>
   /** Both sides have accepted each other. */
   readonly linked: () => void
-  readonly message: (message: Told) => MaybePromise<void>
-  readonly deed: (deed: Deed) => void
+  readonly message: (message: PeerMessage) => MaybePromise<void>
+  readonly event: (event: ReputationEvent) => void
   readonly held: (isHeld: boolean) => void
   /** Called once. */
-  readonly end: (reason: string, deed: Deed | undefined) => void
+  readonly end: (reason: string, event: ReputationEvent | undefined) => void
 }
 
 export interface NodeOptions {
   readonly timing: Timing
   readonly limits: Limits
   readonly yieldIfDue: YieldIfDue
-  readonly hello: () => Messages['hello']
+  readonly hello: () => LinkMessages['hello']
   readonly onBug: (error: unknown) => void
 }
 
@@ -58,7 +61,7 @@ interface LinkOptions extends NodeOptions {
   readonly listener: LinkListener
 }
 
-const MAX_OPEN = 64
+const MAX_REQUESTS = 64
 
 /** Milliseconds for the goodbye to leave. */
 const GOODBYE_MS = 500
@@ -66,10 +69,10 @@ const GOODBYE_MS = 500
 /** Milliseconds between checks if a full pipe has room. */
 const ROOM_MS = 20
 
-interface OpenQuestion {
-  readonly answer: string
-  readonly resolve: (answer: Message) => void
-  readonly reject: (error: Refusal) => void
+interface OpenRequest {
+  readonly reply: string
+  readonly resolve: (reply: LinkMessage) => void
+  readonly reject: (error: LinkError) => void
   readonly stopTimer: () => void
 }
 
@@ -77,7 +80,7 @@ export class Link implements IntakeHolder {
   readonly #options: LinkOptions
   readonly #throttle: Throttle
   readonly #waiting: Uint8Array[] = []
-  readonly #open = new Map<number, OpenQuestion>()
+  readonly #open = new Map<number, OpenRequest>()
   #waitingBytes = 0
   #partBytes = 0
   #isReading = true
@@ -102,7 +105,7 @@ export class Link implements IntakeHolder {
     this.#heardAt = timing.now()
     this.#throttle = new Throttle(limits.messagesPerSecond, limits.messagesAtOnce, timing.now())
     this.#stopTimer = timing.after(limits.helloMs, () =>
-      this.refuse(new Refusal(`it said nothing for ${limits.helloMs} ms`, 'timeoutMessages')),
+      this.refuse(new LinkError(`it said nothing for ${limits.helloMs} ms`, 'timeoutMessages')),
     )
     pipe.listen({
       message: (message) => this.#take(message),
@@ -124,7 +127,7 @@ export class Link implements IntakeHolder {
     return this.#waiting.length + this.#options.pipe.unsent
   }
 
-  send(message: Told): void {
+  send(message: PeerMessage): void {
     if (this.#state === 'linked' && !this.isHeld) this.#write(message)
   }
 
@@ -132,24 +135,27 @@ export class Link implements IntakeHolder {
     this.#write({ kind: 'hello', ...this.#options.hello() })
   }
 
-  /** @throws {Refusal} after the timeout or the end of the link */
-  ask<Q extends Question>(kind: Q, asked: Omit<Messages[Q], 'id'>): Promise<Answer<Q>> {
+  /** @throws {LinkError} after the timeout or the end of the link */
+  request<Q extends RequestKind>(
+    kind: Q,
+    asked: Omit<LinkMessages[Q], 'id'>,
+  ): Promise<ReplyMessage<Q>> {
     return new Promise((resolve, reject) => {
-      if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_OPEN) {
-        return reject(new Refusal('it cannot be asked now'))
+      if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_REQUESTS) {
+        return reject(new LinkError('it cannot be asked now'))
       }
       const id = this.#nextId++
       const { timing, limits } = this.#options
       const { answerMs } = limits
       const stopTimer = timing.after(answerMs, () => {
         this.#open.delete(id)
-        this.#options.listener.deed('timeoutMessages')
-        reject(new Refusal(`no answer to ${kind} in ${answerMs} ms`, 'timeoutMessages'))
+        this.#options.listener.event('timeoutMessages')
+        reject(new LinkError(`no answer to ${kind} in ${answerMs} ms`, 'timeoutMessages'))
       })
-      const settle = resolve as unknown as (answer: Message) => void
+      const settle = resolve as unknown as (reply: LinkMessage) => void
       this.#askedAt = timing.now()
-      this.#open.set(id, { answer: ANSWERS[kind], resolve: settle, reject, stopTimer })
-      this.#write({ kind, id, ...asked } as unknown as Message)
+      this.#open.set(id, { reply: REPLIES[kind], resolve: settle, reject, stopTimer })
+      this.#write({ kind, id, ...asked } as unknown as LinkMessage)
     })
   }
 
@@ -161,27 +167,27 @@ export class Link implements IntakeHolder {
   }
 
   close(reason: string): void {
-    this.refuse(new Refusal(reason))
+    this.refuse(new LinkError(reason))
   }
 
   /** Frees the link's memory at once. */
   letGo(
     problem = 'messages of all peers that are unfinished or wait are too many bytes, and its is the oldest',
   ): void {
-    this.refuse(new Refusal(problem, 'timeoutMessages'))
+    this.refuse(new LinkError(problem, 'timeoutMessages'))
     this.#options.pipe.destroy()
   }
 
   /** Sends the reason to the other side. */
-  refuse({ message, deed }: Refusal): void {
+  refuse({ message, event }: LinkError): void {
     if (this.#state === 'ended') return
     const { pipe, timing } = this.#options
     this.#write({ kind: 'goodbye', reason: message })
     // read nothing more from a peer that broke the rules, not even its goodbye
-    if (deed !== undefined) pipe.read(false)
+    if (event !== undefined) pipe.read(false)
     else pipe.close()
     timing.after(GOODBYE_MS, () => pipe.destroy())
-    this.#end(message, deed)
+    this.#end(message, event)
   }
 
   #takePart(bytes: number): void {
@@ -200,7 +206,7 @@ export class Link implements IntakeHolder {
     this.#heardAt = timing.now()
     if (!this.#throttle.take(this.#heardAt)) {
       const problem = `it sends more than ${limits.messagesPerSecond} messages a second`
-      this.refuse(new Refusal(problem, 'invalidMessages'))
+      this.refuse(new LinkError(problem, 'invalidMessages'))
       return
     }
     this.#waiting.push(message)
@@ -251,11 +257,11 @@ export class Link implements IntakeHolder {
     }
   }
 
-  #refusalOf(error: unknown): Refusal {
-    if (error instanceof Refusal) return error
-    if (error instanceof DevchainError) return new Refusal(error.message, 'invalidMessages')
+  #refusalOf(error: unknown): LinkError {
+    if (error instanceof LinkError) return error
+    if (error instanceof DevchainError) return new LinkError(error.message, 'invalidMessages')
     this.#options.onBug(error)
-    return new Refusal('something is broken here')
+    return new LinkError('something is broken here')
   }
 
   /** Waits while the other side does not read its replies. */
@@ -264,13 +270,13 @@ export class Link implements IntakeHolder {
     const since = timing.now()
     while (this.#state === 'linked' && pipe.unsentBytes > limits.unsentBytes / links()) {
       if (timing.now() - since > limits.silenceMs) {
-        throw new Refusal(`it reads nothing for ${limits.silenceMs} ms`, 'timeoutMessages')
+        throw new LinkError(`it reads nothing for ${limits.silenceMs} ms`, 'timeoutMessages')
       }
       await pause(timing, ROOM_MS)
     }
   }
 
-  #handle(message: Message): MaybePromise<void> {
+  #handle(message: LinkMessage): MaybePromise<void> {
     switch (message.kind) {
       case 'hello':
         return this.#greet(message)
@@ -285,7 +291,7 @@ export class Link implements IntakeHolder {
     }
     if (this.#isTakenHere) this.#noteTakenThere()
     if ((this.#state as string) !== 'linked') {
-      throw new Refusal(`it said ${message.kind} before hello`, 'unexpectedMessages')
+      throw new LinkError(`it said ${message.kind} before hello`, 'unexpectedMessages')
     }
     if (message.kind === 'hold') {
       this.#noteHeld(message.isOn)
@@ -293,12 +299,12 @@ export class Link implements IntakeHolder {
     }
     // sent before both sides knew of the cut
     if (this.isHeld) return undefined
-    if (isAnswer(message)) return this.#answer(message)
+    if (isReply(message)) return this.#settle(message)
     return this.#options.listener.message(message)
   }
 
-  async #greet(hello: Messages['hello']): Promise<void> {
-    if (this.#state === 'linked') throw new Refusal('it said hello twice', 'unexpectedMessages')
+  async #greet(hello: LinkMessages['hello']): Promise<void> {
+    if (this.#state === 'linked') throw new LinkError('it said hello twice', 'unexpectedMessages')
     const isTaken = await this.#options.listener.greet(hello)
     if (!isTaken || this.#state !== 'greeting') return
     this.#isTakenHere = true
@@ -320,19 +326,19 @@ export class Link implements IntakeHolder {
     this.#options.listener.linked()
   }
 
-  #answer(message: Answer): void {
-    const question = this.#open.get(message.id)
-    if (question === undefined) {
+  #settle(message: ReplyMessage): void {
+    const request = this.#open.get(message.id)
+    if (request === undefined) {
       // a late reply was counted at its timeout
       if (message.id < this.#nextId) return
-      throw new Refusal(`it answered question ${message.id}, never asked`, 'unexpectedMessages')
+      throw new LinkError(`it answered request ${message.id}, never asked`, 'unexpectedMessages')
     }
-    if (question.answer !== message.kind) {
-      throw new Refusal(`it answered with ${message.kind}`, 'unexpectedMessages')
+    if (request.reply !== message.kind) {
+      throw new LinkError(`it answered with ${message.kind}`, 'unexpectedMessages')
     }
     this.#open.delete(message.id)
-    question.stopTimer()
-    question.resolve(message)
+    request.stopTimer()
+    request.resolve(message)
   }
 
   #notePong(): void {
@@ -353,7 +359,7 @@ export class Link implements IntakeHolder {
     this.#stopTimer = timing.after(limits.pingMs, () => {
       const silentMs = timing.now() - this.#heardAt
       if (silentMs >= limits.silenceMs) {
-        return this.refuse(new Refusal(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
+        return this.refuse(new LinkError(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
       }
       this.#ping()
       this.#watch()
@@ -365,7 +371,7 @@ export class Link implements IntakeHolder {
     this.#write({ kind: 'ping', id: this.#nextId })
   }
 
-  #write(message: Message): void {
+  #write(message: LinkMessage): void {
     if (this.#state === 'ended') return
     const { pipe, intake, links } = this.#options
     const encoded = encodeMessage(message)
@@ -373,25 +379,25 @@ export class Link implements IntakeHolder {
     pipe.send(encoded)
   }
 
-  #end(reason: string, deed?: Deed): void {
+  #end(reason: string, event?: ReputationEvent): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
     this.#stopTimer()
     this.#waiting.splice(0)
     this.#options.intake.release(this)
     this.#rejectAll(reason)
-    this.#options.listener.end(reason, deed)
+    this.#options.listener.end(reason, event)
   }
 
   #rejectAll(reason: string): void {
     for (const { reject, stopTimer } of this.#open.values()) {
       stopTimer()
-      reject(new Refusal(reason))
+      reject(new LinkError(reason))
     }
     this.#open.clear()
   }
 }
 
-function isAnswer(message: Message): message is Answer {
-  return (Object.values(ANSWERS) as string[]).includes(message.kind)
+function isReply(message: LinkMessage): message is ReplyMessage {
+  return (Object.values(REPLIES) as string[]).includes(message.kind)
 }

@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp, encodedItems, encodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
-import { bytes, count, type Field, flag, hash, integer, list, text } from './fields.ts'
+import { bytes, count, type FieldCodec, flag, hash, integer, list, text } from './fields.ts'
 
 /** Peers with another version are refused. */
 export const LINK_VERSION = 1
@@ -33,7 +33,7 @@ const MAX_SHORT: number = 2 ** 20 + 2 ** 16
 export const MAX_ANNOUNCE: number = 2 ** 19
 
 /** Bytes, where not `MAX_SHORT`. */
-const LONGEST: Partial<Record<Kind, number>> = {
+const LONGEST: Partial<Record<MessageKind, number>> = {
   announce: MAX_ANNOUNCE,
   blocks: MAX_MESSAGE,
   transactions: MAX_MESSAGE,
@@ -49,7 +49,7 @@ interface Head {
 }
 
 /** Kinds with `id` are a request, or the reply with the same id. */
-export interface Messages {
+export interface LinkMessages {
   /** The first message of both sides; sent again by a side that adopts the other's genesis time. */
   readonly hello: Head & {
     readonly version: number
@@ -92,18 +92,20 @@ export interface Messages {
   readonly hold: { readonly isOn: boolean }
 }
 
-export type Kind = keyof Messages
+export type MessageKind = keyof LinkMessages
 
-export type Message<K extends Kind = Kind> = {
-  [Each in K]: { readonly kind: Each } & Messages[Each]
+export type LinkMessage<K extends MessageKind = MessageKind> = {
+  [Each in K]: { readonly kind: Each } & LinkMessages[Each]
 }[K]
 
-type Shape<M> = { readonly [Name in keyof M]: Field<M[Name]> }
+type Shape<M> = { readonly [Name in keyof M]: FieldCodec<M[Name]> }
 
 const HEAD: Shape<Head> = { head: hash, number: integer(8), totalDifficulty: integer(64) }
 
 /** Number and field types, in wire order. */
-const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Messages[K]>] } = {
+const SHAPES: {
+  readonly [K in MessageKind]: readonly [code: number, fields: Shape<LinkMessages[K]>]
+} = {
   hello: [
     0,
     {
@@ -135,13 +137,13 @@ const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Mess
   hold: [12, { isOn: flag }],
 }
 
-type AnyFields = Readonly<Record<string, Field<unknown>>>
+type AnyFields = Readonly<Record<string, FieldCodec<unknown>>>
 
-const KINDS = new Map<number, Kind>(
-  Object.entries(SHAPES).map(([kind, [code]]) => [code, kind as Kind]),
+const KINDS = new Map<number, MessageKind>(
+  Object.entries(SHAPES).map(([kind, [code]]) => [code, kind as MessageKind]),
 )
 
-export function encodeMessage(message: Message): Uint8Array {
+export function encodeMessage(message: LinkMessage): Uint8Array {
   const [code, fields] = SHAPES[message.kind] as readonly [number, AnyFields]
   const values = message as unknown as Readonly<Record<string, unknown>>
   return encodeRlp([
@@ -151,7 +153,7 @@ export function encodeMessage(message: Message): Uint8Array {
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` naming what is wrong */
-export function decodeMessage(encoded: Uint8Array): Message {
+export function decodeMessage(encoded: Uint8Array): LinkMessage {
   checkSize(encoded, 'message', MAX_MESSAGE)
   const [head] = encodedItems(encoded, MOST_ITEMS)
   const code = head && new ListFields([decodeRlp(head, 1)], 'message', 1, 1).integer('kind', 1)
@@ -163,7 +165,7 @@ export function decodeMessage(encoded: Uint8Array): Message {
   const names = Object.keys(fields)
   const body = new ListFields(items, kind, names.length, names.length)
   const values = names.map((name) => [name, fields[name]?.read(body, name)])
-  return { kind, ...Object.fromEntries(values) } as Message
+  return { kind, ...Object.fromEntries(values) } as LinkMessage
 }
 
 function checkSize({ length }: Uint8Array, name: string, most: number): void {

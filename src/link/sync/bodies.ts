@@ -1,10 +1,10 @@
 // Fetches the blocks of known headers from several peers at once, and yields them in order.
 import { DevchainError } from '../../core/errors.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
-import type { Deed } from '../../node/peers.ts'
+import type { ReputationEvent } from '../../node/peers.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer } from '../peers/peer.ts'
-import { Refusal } from '../protocol/refusal.ts'
+import { LinkError } from '../protocol/linkerror.ts'
 import type { HashedHeader, HeaderSource } from './headers.ts'
 
 export interface FetchedBlock {
@@ -20,7 +20,7 @@ const AHEAD = 6
 export interface BodyOptions {
   readonly source: Peer
   readonly peers: () => readonly Peer[]
-  readonly note: (peer: Peer, deed: Deed) => void
+  readonly note: (peer: Peer, event: ReputationEvent) => void
   readonly yieldIfDue: YieldIfDue
 }
 
@@ -33,7 +33,7 @@ export class BodyFetcher {
     this.#options = options
   }
 
-  /** @throws {Refusal} if no peer sends one of the blocks */
+  /** @throws {LinkError} if no peer sends one of the blocks */
   async *blocksOf(headers: HeaderSource): AsyncGenerator<FetchedBlock> {
     const coming: Promise<readonly FetchedBlock[]>[] = []
     for (;;) {
@@ -53,7 +53,7 @@ export class BodyFetcher {
 
   /**
    * @param without peers that are not asked
-   * @throws {Refusal} if no peer sends one of the blocks
+   * @throws {LinkError} if no peer sends one of the blocks
    */
   async fetch(
     headers: readonly HashedHeader[],
@@ -77,17 +77,17 @@ export class BodyFetcher {
     this.#open.set(peer, this.#openAt(peer) + 1)
     try {
       const hashes = headers.map(({ hash }) => hash)
-      const { blocks } = await peer.link.ask('getBlocks', { hashes })
+      const { blocks } = await peer.link.request('getBlocks', { hashes })
       if (blocks.length === 0) this.#lacking.add(peer)
       return await this.#read(blocks, headers)
     } catch (error) {
       // ignore the rest of its reply
       if (error instanceof DevchainError) {
-        peer.link.refuse(new Refusal(error.message, 'invalidMessages'))
-      } else if (!(error instanceof Refusal)) throw error
+        peer.link.refuse(new LinkError(error.message, 'invalidMessages'))
+      } else if (!(error instanceof LinkError)) throw error
       // a timeout was counted already
-      else if (error.deed !== undefined && error.deed !== 'timeoutMessages') {
-        this.#options.note(peer, error.deed)
+      else if (error.event !== undefined && error.event !== 'timeoutMessages') {
+        this.#options.note(peer, error.event)
       }
       return []
     } finally {
@@ -104,7 +104,7 @@ export class BodyFetcher {
       const block = decodeBlock(each)
       const { hash } = wanted[i] ?? {}
       if (block.hash !== hash) {
-        throw new Refusal(`it sent block ${block.hash}, asked for ${hash}`, 'unexpectedMessages')
+        throw new LinkError(`it sent block ${block.hash}, asked for ${hash}`, 'unexpectedMessages')
       }
       blocks.push(block)
       await this.#options.yieldIfDue()
@@ -127,10 +127,10 @@ export class BodyFetcher {
     return this.#open.get(peer) ?? 0
   }
 
-  #nobody(headers: readonly HashedHeader[], failed: ReadonlySet<Peer>): Refusal {
+  #nobody(headers: readonly HashedHeader[], failed: ReadonlySet<Peer>): LinkError {
     const { source } = this.#options
     const isToBlame = failed.has(source) && source.isPresent
     const message = `nobody sends block ${headers[0]?.header.number} of its branch`
-    return new Refusal(message, isToBlame ? 'invalidHeader' : undefined)
+    return new LinkError(message, isToBlame ? 'invalidHeader' : undefined)
   }
 }

@@ -18,8 +18,8 @@ import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
 import type { SentTransaction } from '../../protocol/transactions/sidecar.ts'
 import { isImpersonated } from '../../protocol/transactions/transaction.ts'
 import type { Peer } from '../peers/peer.ts'
-import { MAX_MESSAGE, type Message, MOST } from '../protocol/messages.ts'
-import { Refusal } from '../protocol/refusal.ts'
+import { LinkError } from '../protocol/linkerror.ts'
+import { type LinkMessage, MAX_MESSAGE, MOST } from '../protocol/messages.ts'
 import { pause } from '../protocol/timing.ts'
 import type { SyncOptions } from './synchronizer.ts'
 import { isHere, travels, waitingBytes } from './travel.ts'
@@ -82,10 +82,10 @@ export class Gossip {
   /** Announced again, though peers may know them. */
   readonly #returned = new Set<Hash>()
   readonly #passedOver = new WeakSet<Peer>()
-  #openQuestions = 0
-  #told: ChainState
-  #toldArrival: number
-  #toldAt = Number.NEGATIVE_INFINITY
+  #openRequests = 0
+  #announced: ChainState
+  #announcedArrival: number
+  #announcedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<unknown> = Promise.resolve()
   #isClosed = false
   #stopBlocks: (() => void) | undefined
@@ -94,17 +94,17 @@ export class Gossip {
 
   constructor(options: GossipOptions) {
     this.#options = options
-    this.#told = options.chain.state
-    this.#toldArrival = options.chain.state.pool.lastArrival
+    this.#announced = options.chain.state
+    this.#announcedArrival = options.chain.state.pool.lastArrival
   }
 
   note({ before, after, head }: StateChange): void {
     if (this.#options.peers().length === 0) {
-      this.#told = after
-      this.#toldArrival = after.pool.lastArrival
+      this.#announced = after
+      this.#announcedArrival = after.pool.lastArrival
       return
     }
-    if (before.tree !== after.tree) this.#tellBlocksSoon()
+    if (before.tree !== after.tree) this.#announceBlocksSoon()
     // added blocks alone change nothing here
     if (head.removed.length === 0 && after.pool.size === 0) return
     for (const { block } of head.removed.filled()) {
@@ -113,14 +113,14 @@ export class Gossip {
       }
     }
     const hasNew = before.pool.lastArrival !== after.pool.lastArrival || this.#returned.size > 0
-    if (hasNew && after.pool.size > 0) this.#tellTransactionsSoon()
+    if (hasNew && after.pool.size > 0) this.#announceTransactionsSoon()
   }
 
   /** A peer joined or rejoined: announces everything. */
   greet(peer: Peer): void {
     const { state } = this.#options.chain
     announce(peer, state, [])
-    this.#tellHashes(peer, pooledInOrder(state.pool))
+    this.#announceHashes(peer, pooledInOrder(state.pool))
   }
 
   get isBusy(): boolean {
@@ -128,13 +128,13 @@ export class Gossip {
   }
 
   /** Announces gathered blocks now, so that later messages refer to the newest one. */
-  tellNow(): void {
+  announceNow(): void {
     if (this.#stopBlocks !== undefined) {
       this.#stopBlocks()
-      this.#tellBlocks()
+      this.#announceBlocks()
     }
     this.#stopHead?.()
-    this.#tellHead()
+    this.#announceHead()
   }
 
   forget(peer: Peer): void {
@@ -148,7 +148,7 @@ export class Gossip {
     this.#stopTransactions?.()
   }
 
-  heard(peer: Peer, { hashes }: Message<'pooled'>): void {
+  heard(peer: Peer, { hashes }: LinkMessage<'pooled'>): void {
     const { state } = this.#options.chain
     const wanted = this.#wanted.get(peer) ?? new Set<Hash>()
     for (const hash of hashes) {
@@ -184,8 +184,8 @@ export class Gossip {
   }
 
   #failed(peer: Peer, error: unknown): void {
-    if (error instanceof Refusal) {
-      if (error.deed !== undefined && error.deed !== 'timeoutMessages') peer.link.refuse(error)
+    if (error instanceof LinkError) {
+      if (error.event !== undefined && error.event !== 'timeoutMessages') peer.link.refuse(error)
     } else if (!(error instanceof DevchainError)) this.#options.onBug(error)
   }
 
@@ -196,22 +196,22 @@ export class Gossip {
     if (room <= 0) return 0
     const roomBytes = ROOM_BYTES - waitingBytes(state)
     if (roomBytes <= 0) return 0
-    const isOnItsWay = this.#openQuestions * MAX_MESSAGE >= roomBytes || this.#asked.size >= room
-    return isOnItsWay && this.#openQuestions > 0 ? -1 : room - this.#asked.size
+    const isOnItsWay = this.#openRequests * MAX_MESSAGE >= roomBytes || this.#asked.size >= room
+    return isOnItsWay && this.#openRequests > 0 ? -1 : room - this.#asked.size
   }
 
   /** @returns those that the reply had no room for */
   async #fetch(peer: Peer, hashes: readonly Hash[]): Promise<readonly Hash[]> {
     for (const hash of hashes) this.#asked.add(hash)
-    this.#openQuestions += 1
+    this.#openRequests += 1
     try {
-      const { transactions } = await peer.link.ask('getTransactions', { hashes })
+      const { transactions } = await peer.link.request('getTransactions', { hashes })
       const read = await this.#inOrder(() => this.#read(peer, transactions, new Set(hashes)))
       await this.#receive(peer, read)
       const answered = new Set(read.map(({ transaction }) => transaction.hash))
       return answered.size === 0 ? [] : hashes.filter((hash) => !answered.has(hash))
     } finally {
-      this.#openQuestions -= 1
+      this.#openRequests -= 1
       for (const hash of hashes) this.#asked.delete(hash)
     }
   }
@@ -236,7 +236,7 @@ export class Gossip {
       note(peer, 'invalidTransactions', wrong.length)
       note(peer, 'validTransactions', some.length - refused.length)
       for (const hash of completed) this.#returned.add(hash)
-      if (completed.length > 0) this.#tellTransactionsSoon()
+      if (completed.length > 0) this.#announceTransactionsSoon()
       await yieldIfDue()
     }
   }
@@ -245,7 +245,7 @@ export class Gossip {
     if (this.#passedOver.has(peer)) return
     this.#passedOver.add(peer)
     const reason = 'their senders are impersonated: with --follow off those are not taken'
-    this.#options.tell({ kind: 'passedOver', peer: nameOf(peer), reason })
+    this.#options.log({ kind: 'passedOver', peer: nameOf(peer), reason })
   }
 
   /** Drops malformed ones. Slow: recovers senders and verifies blobs. */
@@ -261,7 +261,7 @@ export class Gossip {
         // copy, so that the pool does not keep the whole message alive
         const sent = await readReceived(chain, bytes.slice())
         if (!hashes.has(sent.transaction.hash)) {
-          throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
+          throw new LinkError('it sent a transaction that was not asked for', 'unexpectedMessages')
         }
         read.push(sent)
       } catch (error) {
@@ -273,28 +273,28 @@ export class Gossip {
     return read
   }
 
-  #tellBlocksSoon(): void {
+  #announceBlocksSoon(): void {
     if (this.#stopBlocks !== undefined) return
     const { chain, timing, peers } = this.#options
     const { hash } = headOf(chain.state.tree).block
     if (!peers().every((peer) => peer.knows(hash))) {
-      const waitMs = Math.max(GATHER_FIRST_MS, this.#toldAt + GATHER_MANY_MS - timing.now())
-      this.#stopBlocks = timing.after(waitMs, () => this.#tellBlocks())
+      const waitMs = Math.max(GATHER_FIRST_MS, this.#announcedAt + GATHER_MANY_MS - timing.now())
+      this.#stopBlocks = timing.after(waitMs, () => this.#announceBlocks())
       return
     }
-    this.#told = chain.state
-    if (peers().every(({ toldHead }) => toldHead === hash)) return
-    this.#stopHead ??= timing.after(GATHER_KNOWN_MS, () => this.#tellHead())
+    this.#announced = chain.state
+    if (peers().every(({ announcedHead }) => announcedHead === hash)) return
+    this.#stopHead ??= timing.after(GATHER_KNOWN_MS, () => this.#announceHead())
   }
 
   /** Announces blocks to peers that lack the newest one. */
-  #tellBlocks(): void {
+  #announceBlocks(): void {
     this.#stopBlocks = undefined
     const { chain, peers, timing } = this.#options
     const { state } = chain
-    this.#toldAt = timing.now()
-    const pushed = pushable(headChange(this.#told.tree, state.tree).added)
-    this.#told = state
+    this.#announcedAt = timing.now()
+    const pushed = pushable(headChange(this.#announced.tree, state.tree).added)
+    this.#announced = state
     const { block } = headOf(state.tree)
     const encode = memoize(PUSHED_BLOCKS, encodeBlock)
     for (const peer of peers()) {
@@ -305,26 +305,26 @@ export class Gossip {
       announce(peer, state, blocks.map(encode))
       for (const { hash } of blocks) peer.note(hash)
     }
-    this.#tellBlocksSoon()
+    this.#announceBlocksSoon()
   }
 
   /** Announces the head to peers that have the block: they need to know that it is the head here. */
-  #tellHead(): void {
+  #announceHead(): void {
     this.#stopHead = undefined
     const { chain, peers } = this.#options
     const { hash } = headOf(chain.state.tree).block
     for (const peer of peers()) {
-      if (peer.knows(hash) && peer.toldHead !== hash) announce(peer, chain.state, [])
+      if (peer.knows(hash) && peer.announcedHead !== hash) announce(peer, chain.state, [])
     }
   }
 
-  #tellTransactionsSoon(): void {
+  #announceTransactionsSoon(): void {
     const { timing } = this.#options
-    const tell = (): void => this.#tellTransactions()
-    this.#stopTransactions ??= timing.after(GATHER_TRANSACTIONS_MS, tell)
+    const announce = (): void => this.#announceTransactions()
+    this.#stopTransactions ??= timing.after(GATHER_TRANSACTIONS_MS, announce)
   }
 
-  #tellTransactions(): void {
+  #announceTransactions(): void {
     this.#stopTransactions = undefined
     const { chain, peers, timing } = this.#options
     const { pool } = chain.state
@@ -333,23 +333,23 @@ export class Gossip {
       .map((hash) => pooledByHash(pool, hash))
       .filter((entry) => entry !== undefined)
     this.#returned.clear()
-    const arrived = arrivedAfter(pool, this.#toldArrival)
-    this.#toldArrival = pool.lastArrival
+    const arrived = arrivedAfter(pool, this.#announcedArrival)
+    this.#announcedArrival = pool.lastArrival
     for (const peer of peers()) {
       // the peer may have asked for it while it was in a block
       this.#sendHashes(peer, returned)
-      this.#tellHashes(peer, arrived)
+      this.#announceHashes(peer, arrived)
     }
     const tookMs = timing.now() - begin
     if (tookMs < 1) return
     // the next scan waits, so that a large pool keeps to its share
     this.#stopTransactions = timing.after(LOOKING_SHARE * tookMs, () => {
       this.#stopTransactions = undefined
-      if (chain.state.pool.lastArrival !== this.#toldArrival) this.#tellTransactions()
+      if (chain.state.pool.lastArrival !== this.#announcedArrival) this.#announceTransactions()
     })
   }
 
-  #tellHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
+  #announceHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
     this.#sendHashes(
       peer,
       entries.filter(({ transaction }) => !peer.knows(transaction.hash)),
@@ -373,7 +373,7 @@ function announce(peer: Peer, { tree }: ChainState, blocks: readonly Uint8Array[
   const { block, totalDifficulty } = headOf(tree)
   const { hash, header } = block
   peer.link.send({ kind: 'announce', head: hash, number: header.number, totalDifficulty, blocks })
-  peer.toldHead = hash
+  peer.announcedHead = hash
   peer.note(hash)
 }
 

@@ -10,8 +10,8 @@ import type { Header } from '../../protocol/blocks/header.ts'
 import { decodeHeader } from '../../protocol/blocks/header.ts'
 import { checkHeader } from '../../protocol/blocks/headerrules.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
+import { LinkError } from '../protocol/linkerror.ts'
 import { MOST } from '../protocol/messages.ts'
-import { Refusal } from '../protocol/refusal.ts'
 
 export interface HashedHeader {
   readonly header: Header
@@ -61,7 +61,7 @@ export class HeaderSource {
     this.#yieldIfDue = yieldIfDue
   }
 
-  /** @throws {Refusal} for headers that form no branch */
+  /** @throws {LinkError} for headers that form no branch */
   async begin(): Promise<void> {
     while (this.#buffer.length === 0 && !this.#isAtEnd) {
       if (this.#problem !== undefined) throw this.#problem
@@ -80,7 +80,7 @@ export class HeaderSource {
 
   async #ask(): Promise<void> {
     const locator = this.#last === undefined ? locatorOf(this.#state) : [this.#last.hash]
-    const { headers } = await this.#peer.link.ask('getHeaders', { locator, most: MOST.headers })
+    const { headers } = await this.#peer.link.request('getHeaders', { locator, most: MOST.headers })
     for (const encoded of headers) {
       this.#add(encoded)
       await this.#yieldIfDue()
@@ -94,13 +94,16 @@ export class HeaderSource {
     // the peer may have moved on; the request shows how far
     const highest = this.#peer.head.number > this.#target.number ? this.#peer.head : this.#target
     if (read.header.number > highest.number) {
-      throw new Refusal(
+      throw new LinkError(
         `it sends header ${read.header.number} though its newest block is ${highest.number}`,
         'invalidHeader',
       )
     }
     if (this.#isInvalid(read.hash)) {
-      throw new Refusal(`block ${read.header.number} of its branch is invalid`, 'repeatedMessages')
+      throw new LinkError(
+        `block ${read.header.number} of its branch is invalid`,
+        'repeatedMessages',
+      )
     }
     this.#check(read.header, parent)
     this.#last = read
@@ -113,7 +116,7 @@ export class HeaderSource {
     if (last !== undefined && last.hash === parentHash) return last
     const record = last === undefined ? blockByHash(this.#state.tree, parentHash) : undefined
     if (record === undefined || !isCanonical(this.#state.tree, record)) {
-      throw new Refusal(`its header ${number} does not follow the one before`, 'invalidHeader')
+      throw new LinkError(`its header ${number} does not follow the one before`, 'invalidHeader')
     }
     this.fork = parentHash
     return record.block
@@ -130,7 +133,7 @@ export class HeaderSource {
       }
     } catch (error) {
       if (!(error instanceof DevchainError)) throw error
-      throw new Refusal(`header ${header.number}: ${error.message}`, 'invalidHeader')
+      throw new LinkError(`header ${header.number}: ${error.message}`, 'invalidHeader')
     }
   }
 }

@@ -6,8 +6,8 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader, rememberEncoding } from '../../protocol/blocks/header.ts'
-import { MAX_MESSAGE, type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
-import { Refusal } from '../protocol/refusal.ts'
+import { LinkError } from '../protocol/linkerror.ts'
+import { type LinkMessage, MAX_MESSAGE, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { encodeTravelling, travels } from './travel.ts'
 
 /** Bytes of a block that fits in a message with its framing. */
@@ -16,8 +16,8 @@ const MAX_BLOCK: number = MAX_MESSAGE - 64
 /** Empty if none of the hashes is on this chain. */
 export function headersFor(
   { tree }: ChainState,
-  { id, locator, most }: Message<'getHeaders'>,
-): Message<'headers'> {
+  { id, locator, most }: LinkMessage<'getHeaders'>,
+): LinkMessage<'headers'> {
   const known = locator.map((hash) => blockByHash(tree, hash))
   const fork = known.find((record) => record !== undefined && isCanonical(tree, record))
   const headers: Uint8Array[] = []
@@ -37,14 +37,14 @@ function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
   rememberEncoding(header, encoded)
   if (transactions.length > 0 || keccakHash(encoded) === hash) return encoded
   const message = `block ${header.number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no other chain takes them`
-  throw new Refusal(message)
+  throw new LinkError(message)
 }
 
 /** Stops at the first block that is unknown or does not fit. */
 export function blocksFor(
   { tree }: ChainState,
-  { id, hashes }: Message<'getBlocks'>,
-): Message<'blocks'> {
+  { id, hashes }: LinkMessage<'getBlocks'>,
+): LinkMessage<'blocks'> {
   return { kind: 'blocks', id, blocks: asManyAsFit(hashes, (hash) => encoded(tree, hash)) }
 }
 
@@ -54,13 +54,13 @@ function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
   const { header, size } = block
   if (size <= MAX_BLOCK) return encodeBlock(block)
   const message = `block ${header.number} of this chain has ${size} bytes: of more than ${MAX_BLOCK} none travels`
-  throw new Refusal(message)
+  throw new LinkError(message)
 }
 
 export function transactionsFor(
   state: ChainState,
-  { id, hashes }: Message<'getTransactions'>,
-): Message<'transactions'> {
+  { id, hashes }: LinkMessage<'getTransactions'>,
+): LinkMessage<'transactions'> {
   const waiting = hashes
     .map((hash) => pooledByHash(state.pool, hash))
     .filter((entry) => entry !== undefined && travels(state, entry))

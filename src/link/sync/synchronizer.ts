@@ -7,10 +7,10 @@ import { AwaitedExecutor } from '../../node/chain/awaited.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { Branch } from '../../node/import/branch.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
-import { type Deed, nameOf, type PeerEvent, type SyncStatus } from '../../node/peers.ts'
+import { nameOf, type PeerEvent, type ReputationEvent, type SyncStatus } from '../../node/peers.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
-import { Refusal } from '../protocol/refusal.ts'
+import { LinkError } from '../protocol/linkerror.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { BodyFetcher, type FetchedBlock } from './bodies.ts'
 import { FreshBlocks } from './freshblocks.ts'
@@ -20,8 +20,8 @@ export interface SyncOptions {
   readonly chain: Chain
   readonly timing: Timing
   readonly peers: () => readonly Peer[]
-  readonly note: (peer: Peer, deed: Deed, times?: number) => void
-  readonly tell: (event: PeerEvent) => void
+  readonly note: (peer: Peer, event: ReputationEvent, times?: number) => void
+  readonly log: (event: PeerEvent) => void
   readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
@@ -49,7 +49,7 @@ const BODY_RULES: readonly unknown[] = [
 ]
 
 /** Ends a branch with an invalid block that was counted already. */
-class RejectedBlock extends Refusal {}
+class RejectedBlock extends LinkError {}
 
 export class Synchronizer {
   readonly #options: SyncOptions
@@ -244,7 +244,7 @@ export class Synchronizer {
       const { rule } = error.data as { readonly rule?: unknown }
       this.#options.note(from, 'invalidBlocks')
       if (!BODY_RULES.includes(rule)) return this.#reject(block.hash, peer, from, error)
-      this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
+      this.#options.log({ kind: 'rejected', peer: nameOf(from), reason: error.message })
       // the header may be right: another peer may have the right body
       if (fetcher === undefined) throw new RejectedBlock(error.message)
       const [again] = await fetcher.fetch([block], new Set([from]))
@@ -255,7 +255,7 @@ export class Synchronizer {
   /** Remembers the block, so that its descendants are skipped. */
   #reject(hash: Hash, peer: Peer, from: Peer, error: DevchainError): never {
     this.#invalid.set(hash, error.message)
-    this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
+    this.#options.log({ kind: 'rejected', peer: nameOf(from), reason: error.message })
     // count it against the announcing peer too, if another sent the block
     if (peer !== from) this.#options.note(peer, 'invalidBlocks')
     throw new RejectedBlock(error.message)
@@ -270,13 +270,13 @@ export class Synchronizer {
     branch.adopted(chain.state)
   }
 
-  /** @throws {Refusal} for a long branch that stays lighter */
+  /** @throws {LinkError} for a long branch that stays lighter */
   #checkWeight(branch: Branch, start: bigint): void {
     const own = headOf(this.#options.chain.state.tree).block.header.number
     const replaced = own > start ? own - start : 0n
     if (BigInt(branch.waiting) <= replaced + MAX_LIGHT) return
     const message = `${branch.waiting} blocks of its branch are no heavier than the ${replaced} here`
-    throw new Refusal(message, 'invalidHeader')
+    throw new LinkError(message, 'invalidHeader')
   }
 
   #checkClaim(peer: Peer, target: PeerHead, branch: Branch): void {
@@ -284,7 +284,7 @@ export class Synchronizer {
     if (block.hash !== target.hash) this.#checkEnd(peer, target)
     if (block.hash !== target.hash || totalDifficulty === target.totalDifficulty) return
     peer.head = { hash: block.hash, number: block.header.number, totalDifficulty }
-    throw new Refusal(
+    throw new LinkError(
       `its total difficulty is ${totalDifficulty}, it claimed ${target.totalDifficulty}`,
       'invalidHeader',
     )
@@ -294,7 +294,7 @@ export class Synchronizer {
   #checkEnd(peer: Peer, target: PeerHead): void {
     if (peer.head.hash !== target.hash || !peer.isPresent) return
     const { number, totalDifficulty } = target
-    throw new Refusal(
+    throw new LinkError(
       `it claimed block ${number} with a total difficulty of ${totalDifficulty}, and does not send it`,
       'invalidHeader',
     )
@@ -304,12 +304,12 @@ export class Synchronizer {
   #blame(peer: Peer, error: unknown): boolean {
     if (error instanceof DevchainError && error.word === 'ABANDONED') return true
     const isMalformed = error instanceof DevchainError && error.word === 'INVALID_PARAMS'
-    if (!(error instanceof Refusal || isMalformed)) throw error
-    const deed = error instanceof Refusal ? error.deed : 'invalidMessages'
+    if (!(error instanceof LinkError || isMalformed)) throw error
+    const event = error instanceof LinkError ? error.event : 'invalidMessages'
     // counted already, or nobody's fault
-    if (deed === undefined || deed === 'timeoutMessages') return error instanceof RejectedBlock
-    this.#options.tell({ kind: 'rejected', peer: nameOf(peer), reason: error.message })
-    this.#options.note(peer, deed)
+    if (event === undefined || event === 'timeoutMessages') return error instanceof RejectedBlock
+    this.#options.log({ kind: 'rejected', peer: nameOf(peer), reason: error.message })
+    this.#options.note(peer, event)
     return true
   }
 

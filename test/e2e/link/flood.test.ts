@@ -11,8 +11,8 @@ import { joinRlp } from '../../../src/core/rlp.ts'
 import {
   decodeMessage,
   encodeMessage,
+  type LinkMessage,
   MAX_MESSAGE,
-  type Message,
   MOST,
 } from '../../../src/link/protocol/messages.ts'
 import { type Block, encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
@@ -86,12 +86,12 @@ async function startWatched(): Promise<Watched> {
   return { url, ask, lines, goesOn }
 }
 
-type Answer = (message: Message) => Message | undefined
+type Answer = (message: LinkMessage) => LinkMessage | undefined
 
 /** A peer of a new id, linked. Resolves with undefined where it is not taken: too many came at once. */
 async function intruder(url: string, answer: Answer = () => undefined) {
   const socket = new WebSocket(url.replace('http', 'ws').replace(/\/?$/, '/.link'))
-  const say = (message: Message): void => socket.send(encodeMessage(message))
+  const say = (message: LinkMessage): void => socket.send(encodeMessage(message))
   const isLinked = new Promise<boolean>((resolve) => {
     socket.on('error', () => resolve(false))
     socket.on('close', () => resolve(false))
@@ -190,7 +190,10 @@ async function headersAfter({ ask }: Watched, count: number): Promise<readonly B
   })
 }
 
-function announcementOf({ hash, header }: Block, blocks: readonly Block[]): Message<'announce'> {
+function announcementOf(
+  { hash, header }: Block,
+  blocks: readonly Block[],
+): LinkMessage<'announce'> {
   const head = { head: hash, number: header.number, totalDifficulty: 10n ** 9n }
   return { kind: 'announce', ...head, blocks: blocks.map((block) => encodeBlock(block)) }
 }

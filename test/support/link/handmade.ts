@@ -3,40 +3,40 @@ import { helloOf } from '../../../src/link/protocol/handshake.ts'
 import {
   decodeMessage,
   encodeMessage,
-  type Kind,
-  type Message,
-  type Messages,
+  type LinkMessage,
+  type LinkMessages,
+  type MessageKind,
 } from '../../../src/link/protocol/messages.ts'
 import type { LinkWorld, MemoryPipe, TestNode } from './linkworld.ts'
 
 export interface HandmadePeer {
   readonly pipe: MemoryPipe
-  readonly say: (message: Message) => void
+  readonly say: (message: LinkMessage) => void
   /** Bytes as they are. */
   readonly throwIn: (bytes: Uint8Array) => void
   /** What came, of a kind. */
-  readonly heard: <K extends Kind>(kind: K) => readonly Message<K>[]
+  readonly heard: <K extends MessageKind>(kind: K) => readonly LinkMessage<K>[]
   /** Why the node said goodbye; undefined while it has not. */
   readonly farewell: () => string | undefined
 }
 
 /** Answers to questions, by their kind; what is left out is not answered. */
 export interface Answers {
-  readonly getHeaders?: (question: Message<'getHeaders'>) => readonly Uint8Array[]
-  readonly getBlocks?: (question: Message<'getBlocks'>) => readonly Uint8Array[]
-  readonly getTransactions?: (question: Message<'getTransactions'>) => readonly Uint8Array[]
+  readonly getHeaders?: (question: LinkMessage<'getHeaders'>) => readonly Uint8Array[]
+  readonly getBlocks?: (question: LinkMessage<'getBlocks'>) => readonly Uint8Array[]
+  readonly getTransactions?: (question: LinkMessage<'getTransactions'>) => readonly Uint8Array[]
 }
 
 /** Introduces itself as a node of the same chain, but for these changes, and answers as it is told. */
 export async function handmadePeer(
   world: LinkWorld,
   node: TestNode,
-  changes: Partial<Messages['hello']> | 'silent' = {},
+  changes: Partial<LinkMessages['hello']> | 'silent' = {},
   answers: Answers = {},
 ): Promise<HandmadePeer> {
   const pipe = world.connect(node)
-  const heard: Message[] = []
-  const say = (message: Message): void => pipe.send(encodeMessage(message))
+  const heard: LinkMessage[] = []
+  const say = (message: LinkMessage): void => pipe.send(encodeMessage(message))
   pipe.listen({
     message: (bytes) => {
       const message = decodeMessage(bytes)
@@ -66,8 +66,8 @@ export async function handmadePeer(
     pipe,
     say,
     throwIn: (bytes) => pipe.send(bytes),
-    heard: <K extends Kind>(kind: K) =>
-      heard.filter((message) => message.kind === kind) as unknown as readonly Message<K>[],
+    heard: <K extends MessageKind>(kind: K) =>
+      heard.filter((message) => message.kind === kind) as unknown as readonly LinkMessage<K>[],
     farewell: () => heard.find((message) => message.kind === 'goodbye')?.reason,
   }
 }

@@ -1,5 +1,5 @@
 // Chains in one process, linked over queues in memory, with a clock that stands still until a test moves it.
-import { Network, type NetworkOptions } from '../../../src/link/network.ts'
+import { PeerNetwork, type PeerNetworkOptions } from '../../../src/link/network.ts'
 import type { Limits } from '../../../src/link/protocol/limits.ts'
 import type { Pipe, PipeListener } from '../../../src/link/protocol/pipe.ts'
 import type { Timing } from '../../../src/link/protocol/timing.ts'
@@ -136,13 +136,13 @@ export function memoryPipes(): readonly [MemoryPipe, MemoryPipe] {
 
 export interface TestNode {
   readonly chain: Chain
-  readonly network: Network
+  readonly network: PeerNetwork
   readonly url: string
   readonly events: PeerEvent[]
 }
 
 export type NodeOptions = ChainOptions &
-  Partial<Pick<NetworkOptions, 'onSyncing'>> & {
+  Partial<Pick<PeerNetworkOptions, 'onSyncing'>> & {
     /** Names of nodes that links are kept to. */
     readonly peers?: readonly string[]
     readonly name?: string
@@ -176,7 +176,7 @@ export class LinkWorld implements AsyncDisposable {
       environment: { ...environment, now: () => options.now ?? NOON, random },
     })
     const events: PeerEvent[] = []
-    const network = new Network({
+    const network = new PeerNetwork({
       chain,
       settings: {
         peer: peers.map((each) => `ws://${each}`),
@@ -188,7 +188,7 @@ export class LinkWorld implements AsyncDisposable {
         linkHost: [],
       },
       client: 'test',
-      tell: (event) => events.push(event),
+      log: (event) => events.push(event),
       onSyncing: options.onSyncing ?? (() => undefined),
       onBug: (bug) => this.bugs.push(bug),
       timing: this.timing,

@@ -57,9 +57,9 @@ function changed(block: Block, changes: Partial<Header>): Block {
   return sealBlock({ ...block.header, ...changes }, block.transactions, block.uncles)
 }
 
-function countOf({ network }: TestNode, deed: string): number {
+function countOf({ network }: TestNode, event: string): number {
   const entry = network.reputations().find(({ type }) => type === 'node')
-  return (entry?.counts as Record<string, number> | undefined)?.[deed] ?? 0
+  return (entry?.counts as Record<string, number> | undefined)?.[event] ?? 0
 }
 
 /** The node still answers and mines. */
@@ -139,7 +139,7 @@ describe('a peer is disconnected that', () => {
     const peer = await handmadePeer(world, node)
     peer.say({ kind: 'headers', id: 77, headers: [] })
     await world.settle()
-    expect(peer.farewell()).toMatch(/answered question 77, never asked/)
+    expect(peer.farewell()).toMatch(/answered request 77, never asked/)
     expect(countOf(node, 'unexpectedMessages')).toBe(1)
   })
 

@@ -6,7 +6,11 @@ import { AddressList } from '../../../src/link/peers/addresses.ts'
 import { Dialer } from '../../../src/link/peers/dialer.ts'
 import { Reputations } from '../../../src/link/peers/reputation.ts'
 import { Throttle } from '../../../src/link/protocol/limits.ts'
-import { decodeMessage, encodeMessage, type Message } from '../../../src/link/protocol/messages.ts'
+import {
+  decodeMessage,
+  encodeMessage,
+  type LinkMessage,
+} from '../../../src/link/protocol/messages.ts'
 import { readPeerUrl } from '../../../src/options/values.ts'
 import { memoryPipes, TestTiming } from '../../support/link/linkworld.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
@@ -56,7 +60,7 @@ const message = fc.oneof(
   fc.record({ kind: fc.constant('pooled'), hashes: fc.array(hash, { maxLength: 5 }) }),
   fc.record({ kind: fc.constant('hold'), isOn: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('ping', 'pong'), id }),
-) as unknown as fc.Arbitrary<Message>
+) as unknown as fc.Arbitrary<LinkMessage>
 
 describe('a link message', () => {
   test('decodes to what was encoded', () => {

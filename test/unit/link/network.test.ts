@@ -1,6 +1,6 @@
 // Chains that talk: links, synchronization, competing blocks, transactions that travel.
 import { describe, expect, test } from 'vitest'
-import { decodeMessage, type Message } from '../../../src/link/protocol/messages.ts'
+import { decodeMessage, type LinkMessage } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
@@ -319,7 +319,7 @@ describe('a linked node', () => {
 
 describe('a linked node announces', () => {
   /** What left one end of the first link between two nodes, of a kind. */
-  function announced(world: LinkWorld, end: number): readonly Message<'announce'>[] {
+  function announced(world: LinkWorld, end: number): readonly LinkMessage<'announce'>[] {
     const messages = world.pipes[end]!.log.map(decodeMessage)
     return messages.filter((message) => message.kind === 'announce')
   }

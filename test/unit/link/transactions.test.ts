@@ -54,9 +54,9 @@ function areEqual(a: readonly Uint8Array[] = [], b: readonly Uint8Array[] = []):
   return a.length === b.length && a.every((each, i) => equalBytes(each, b[i]!))
 }
 
-function countOf({ network }: TestNode, deed: string): number {
+function countOf({ network }: TestNode, event: string): number {
   const entry = network.reputations().find(({ type }) => type === 'node')
-  return (entry?.counts as Record<string, number> | undefined)?.[deed] ?? 0
+  return (entry?.counts as Record<string, number> | undefined)?.[event] ?? 0
 }
 
 describe('a transaction of an impersonated sender', () => {
