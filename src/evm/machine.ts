@@ -82,7 +82,7 @@ export class Unrepeatable extends Error {
   override readonly name = 'Unrepeatable'
 
   constructor(cause: unknown) {
-    super('the run has been told of', { cause })
+    super('a tracer has already seen this run', { cause })
   }
 }
 

@@ -53,19 +53,19 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
   let { world } = job
   if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
-    world = await tell(context, world, block, BEACON_ROOTS, beaconRoot)
+    world = await callWith(context, world, block, BEACON_ROOTS, beaconRoot)
     beaconRoot = undefined
   }
-  const isOther = previous !== undefined && !isAsDeployed(world, HISTORY_STORAGE)
-  const told = isOther ? previous : undefined
-  if (isOther) previous = undefined
+  const replaced = isAsDeployed(world, HISTORY_STORAGE) ? undefined : previous
+  if (replaced !== undefined) previous = undefined
   const { timestamp, number } = block
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, { timestamp, beaconRoot, number, parentHash: previous })
-  return told === undefined ? world : tell(context, world, block, HISTORY_STORAGE, told)
+  return replaced === undefined ? world : callWith(context, world, block, HISTORY_STORAGE, replaced)
 }
 
-async function tell(
+/** Runs the code of a contract that is not the usual one. */
+async function callWith(
   context: RunContext,
   world: World,
   block: BlockEnvironment,

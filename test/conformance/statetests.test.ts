@@ -118,7 +118,7 @@ function chosen<T>(file: string, tests: readonly T[]): readonly T[] {
 /** Steps of a test that are compared. */
 const MOST_STEPS = 3_000
 
-/** Where the engines tell a tracer different things of a run; undefined when they tell the same. */
+/** The first difference between the engines' traces; undefined if they are equal. */
 async function differenceOf(
   [right, found]: readonly [Jobs, Jobs],
   test: StateTest,
@@ -126,7 +126,7 @@ async function differenceOf(
   expectation: Expectation,
 ): Promise<string | undefined> {
   const job = jobOf(test, fork, expectation)
-  const told: (readonly string[])[] = []
+  const traces: (readonly string[])[] = []
   for (const jobs of [right, found]) {
     const { tracer, steps = [] } = hearSteps(MOST_STEPS)
     try {
@@ -134,12 +134,12 @@ async function differenceOf(
     } catch (error) {
       if (!(error instanceof DevchainError)) throw error
     }
-    told.push(steps)
+    traces.push(steps)
   }
-  const [expected = [], lines = []] = told
+  const [expected = [], lines = []] = traces
   const at = expected.findIndex((line, index) => line !== lines[index])
-  if (at !== -1) return `expected ${expected[at]}, was told ${lines[at]}`
-  return expected.length === lines.length ? undefined : `told also ${lines[expected.length]}`
+  if (at !== -1) return `expected ${expected[at]}, traced ${lines[at]}`
+  return expected.length === lines.length ? undefined : `traced also ${lines[expected.length]}`
 }
 
 /** What is wrong with an engine's answer; undefined when nothing is. */

@@ -37,7 +37,7 @@ export interface CaseAccount {
 }
 
 export interface CaseMessage {
-  /** A transaction in a block, or a call as `eth_call` makes it, which tells what it accessed. */
+  /** A transaction in a block, or a call as in `eth_call`, which reports its accesses. */
   readonly kind: 'transaction' | 'call'
   /** Null: a creation, of which `code` is the init code. */
   readonly to: Address | null

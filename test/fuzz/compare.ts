@@ -1,4 +1,4 @@
-// Runs a case on several engines and tells where they differ.
+// Runs a case on several engines and describes where they differ.
 import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash, hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
 import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/executor.ts'
@@ -33,7 +33,7 @@ export async function difference(
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
-      // no code is compiled where steps or what is reached are told
+      // code is not compiled while steps or reached code are traced
       const traced = other.name === 'compiler' ? hearFrames() : hearSteps()
       for (const heard of [undefined, traced, hearReached()]) {
         const found = await run(other.jobsWithin(limit), subject, message, world, heard)
@@ -48,7 +48,7 @@ export async function difference(
   return undefined
 }
 
-/** A run of the engine that others are held against: whether its frame is the only one, which it does not tell, is seen. */
+/** Runs the engine that others are compared with. It does not report `isAlone`, so that is derived from its frames. */
 async function runHeard(
   jobs: Jobs,
   subject: Case,
@@ -76,8 +76,8 @@ async function run(
     const outcome = await (message.kind === 'call'
       ? jobs.call({ ...callOf(subject, message, world), tracer })
       : jobs.transact({ ...transactionOf(subject, message, world), tracer }))
-    const told = heard === undefined ? {} : heardOf(heard)
-    return { traces: { ...tracesOf(outcome, message), ...told }, world: outcome.world }
+    const traced = heard === undefined ? {} : heardOf(heard)
+    return { traces: { ...tracesOf(outcome, message), ...traced }, world: outcome.world }
   } catch (error) {
     if (error instanceof DevchainError) return { traces: { refused: error.word }, world }
     return { traces: { bug: String((error as Error).stack) }, world }
@@ -87,7 +87,7 @@ async function run(
 function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
   const { failure, gasUsed, gasRefund, output, logs, created, consoleLines, accessed } = outcome
   return {
-    // an engine need not tell
+    // engines may report false when they do not know
     ...(outcome.isAlone ? { isAlone: true } : {}),
     // whether a precompile looks at its input or at the gas first is nobody's business
     failure: failure && (isPrecompile(to) ? 'halt' : `${failure.kind}: ${failure.reason}`),

@@ -16,7 +16,7 @@ const LOOP_EVERY = 3
 export async function fuzzFrom(first: number): Promise<void> {
   const engines = allEngines()
   console.log(`engines: ${engines.map(({ name }) => name).join(', ')}; first seed ${first}`)
-  let told = performance.now()
+  let printed = performance.now()
   let found = 0
   for (let seed = first; ; seed += 1) {
     const finding = await trySeed(seed, engines, seed % LOOP_EVERY === 0 ? loopCaseOf : undefined)
@@ -25,8 +25,8 @@ export async function fuzzFrom(first: number): Promise<void> {
       console.log(`seed ${seed}: ${finding.problem}\n  kept as ${keep(finding)}`)
       if (found === MOST_FINDINGS) return
     }
-    if (performance.now() - told < LINE_EVERY_MS) continue
-    told = performance.now()
+    if (performance.now() - printed < LINE_EVERY_MS) continue
+    printed = performance.now()
     console.log(`${seed - first + 1} cases, ${found} failed`)
   }
 }

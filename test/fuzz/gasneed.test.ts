@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { CallJob, Jobs, Outcome } from '../../src/evm/executor.ts'
 import { OPTIONS } from '../../src/options/table.ts'
 import { floorDataGas, intrinsicGas } from '../../src/protocol/fees.ts'
-import { type Engine, tellingEngines } from '../support/evm/engines.ts'
+import { type Engine, measuringEngines } from '../support/evm/engines.ts'
 import { caseOf, worldOf } from './cases.ts'
 import { callOf } from './compare.ts'
 import { loopCaseOf } from './loops.ts'
@@ -25,8 +25,8 @@ function callsOf(seed: number): readonly CallJob[] {
   return subject.messages.map((message) => callOf(subject, message, worldOf(subject)))
 }
 
-test.each(tellingEngines())(
-  'the engine $name tells the least gas, where it is certain',
+test.each(measuringEngines())(
+  'the engine $name reports the least gas, if it is certain',
   async ({ jobsWithin }: Engine) => {
     const jobs = jobsWithin(OPTIONS.memoryLimit.default)
     let found = 0

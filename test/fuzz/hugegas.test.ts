@@ -1,5 +1,5 @@
 // The engines against each other with gas near the most that 64 bits with a sign hold: what is passed on, what memory
-// costs and what GAS tells are as exact there as with little. Only programs that end by themselves are run so.
+// costs and the result of GAS are as exact there as with little. Only programs that end by themselves are run so.
 // HUGE_CASES=6000 runs more of them than a suite has time for.
 import { describe, expect, test } from 'vitest'
 import { OPTIONS } from '../../src/options/table.ts'

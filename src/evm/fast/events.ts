@@ -7,7 +7,7 @@ import type { Interpreter } from './interpreter.ts'
 import * as layout from './layout.ts'
 import { failureOf, logAt } from './results.ts'
 
-export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
+export function reportEvents(interpreter: Interpreter, tracer: Tracer): void {
   const { instance } = interpreter
   instance.refresh()
   const end = instance.number(layout.EVENTS_TOP)
@@ -19,11 +19,11 @@ export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
     tracer.onTick?.(steps)
   }
   for (let at: number = layout.EVENTS; at < end; at += instance.number(at + layout.EVENT_SIZE)) {
-    tellEvent(interpreter, tracer, at)
+    reportEvent(interpreter, tracer, at)
   }
 }
 
-function tellEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
+function reportEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
   switch (interpreter.instance.number(at + layout.EVENT_KIND)) {
     case layout.EVENT_STEP:
       tracer.onStep?.(
@@ -38,7 +38,7 @@ function tellEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
       tracer.onEnter?.(enterAt(interpreter, at))
       break
     case layout.EVENT_EXIT:
-      if (tracer.onExit !== undefined) tellExit(interpreter, tracer.onExit, at)
+      if (tracer.onExit !== undefined) reportExit(interpreter, tracer.onExit, at)
       break
     case layout.EVENT_LOG:
       tracer.onLog?.(
@@ -72,7 +72,7 @@ function enterAt(interpreter: Interpreter, at: number): FrameStart {
   }
 }
 
-function tellExit(
+function reportExit(
   interpreter: Interpreter,
   onExit: NonNullable<Tracer['onExit']>,
   at: number,

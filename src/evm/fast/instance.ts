@@ -12,9 +12,9 @@ interface InstanceHost {
   readonly loadCodeHash: (account: number) => void
   readonly loadSlot: (account: number, key: number, value: number) => void
   readonly loadBlockHash: (number: bigint, target: number) => void
-  readonly tellConsole: (caller: number, input: number, length: number) => void
-  readonly tellEvents: () => void
-  readonly tellReached: (record: number) => void
+  readonly reportConsole: (caller: number, input: number, length: number) => void
+  readonly flushEvents: () => void
+  readonly reportReached: (record: number) => void
 }
 
 /** Limits a job's lookups, changes and logs: millions of slots, far more than a block needs. */

@@ -60,7 +60,7 @@ export class Interpreter {
   readonly reached: ReachedCode[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
-  hasTold = false
+  hasReported = false
   readonly #precompiles: PrecompileTables
   readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
   #table: ReadonlyMap<Address, PrecompileCode> = new Map()
@@ -87,9 +87,9 @@ export class Interpreter {
         loadCodeHash: (account) => this.#loadCodeHash(account),
         loadSlot: (account, key, value) => this.#loadSlot(account, key, value),
         loadBlockHash: (number, target) => this.#loadBlockHash(number, target),
-        tellConsole: (caller, input, length) => this.#tellConsole(caller, input, length),
-        tellEvents: () => this.tellEvents(),
-        tellReached: (record) => {
+        reportConsole: (caller, input, length) => this.#reportConsole(caller, input, length),
+        flushEvents: () => this.flushEvents(),
+        reportReached: (record) => {
           this.instance.refresh()
           this.reached.push(reachedIn(this, record, true))
         },
@@ -109,7 +109,7 @@ export class Interpreter {
     const { instance } = this
     this.#job = job
     this.gasUsed = 0n
-    this.hasTold = false
+    this.hasReported = false
     this.accounts.length = 0
     this.reached.length = 0
     this.codes.makeRoom()
@@ -130,10 +130,10 @@ export class Interpreter {
    * Reports new events.
    * @throws {Unrepeatable} with the tracer's exception
    */
-  tellEvents(): void {
+  flushEvents(): void {
     const { tracer } = this.#running
     if (tracer === undefined) return
-    this.hasTold = true
+    this.hasReported = true
     try {
       this.#onEvents(this, tracer)
     } catch (error) {
@@ -355,7 +355,7 @@ export class Interpreter {
     this.instance.setWord(target, BigInt(hash))
   }
 
-  #tellConsole(caller: number, input: number, length: number): void {
+  #reportConsole(caller: number, input: number, length: number): void {
     this.instance.refresh()
     const digits = this.instance.word(caller).toString(16).padStart(40, '0')
     this.#running.onConsole(`0x${digits}` as Address, this.instance.slice(input, length))

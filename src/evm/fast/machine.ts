@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
-import { tellEvents } from './events.ts'
+import { reportEvents } from './events.ts'
 import { Interpreter } from './interpreter.ts'
 import {
   END_OUT_OF_GAS,
@@ -38,8 +38,8 @@ export interface HotCode {
 const QUANTUM = 300_000n
 
 /** The same if operations are traced, and if memory is, too. */
-const TOLD_QUANTUM = 15_000n
-const TOLD_MEMORY_QUANTUM = 5_000n
+const STEP_QUANTUM = 15_000n
+const STEP_MEMORY_QUANTUM = 5_000n
 
 const ENDLESS = 2n ** 61n
 
@@ -97,13 +97,13 @@ class FastMachine {
         // a precompile may use more than the budget
         interpreter.gasUsed += quantumOf(job) - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
         instance.setLong(GAS_UNTIL_YIELD, quantumOf(job))
-        interpreter.tellEvents()
+        interpreter.flushEvents()
         if (performance.now() - began > TURN_MS) return { next: EXIT_FRAME }
         exit = instance.exports.run()
       } else throw new Error(`the instance left with ${exit}`)
       instance.refresh()
     }
-    interpreter.tellEvents()
+    interpreter.flushEvents()
     job.tracer?.onTouched?.(touchedBy(interpreter))
     job.tracer?.onReached?.([...interpreter.reached, ...reachedBy(interpreter)])
     return resultOf(interpreter, job)
@@ -138,7 +138,7 @@ class FastMachine {
       memoryLimit,
       this.#precompiles,
       ({ code }) => onClear(code),
-      tellEvents,
+      reportEvents,
     )
     return made
   }
@@ -158,13 +158,13 @@ class FastMachine {
   #giveUp(interpreter: Interpreter, job: MachineJob, error: unknown): unknown {
     const isOwn = !OUTER.some((kind) => error instanceof kind)
     if (!isOwn) this.#giveBack(interpreter, job)
-    return isOwn && interpreter.hasTold ? new Unrepeatable(error) : error
+    return isOwn && interpreter.hasReported ? new Unrepeatable(error) : error
   }
 }
 
 function quantumOf({ tracer }: MachineJob): bigint {
   if (tracer?.onStep === undefined) return QUANTUM
-  return tracer.stepParts?.memory === true ? TOLD_MEMORY_QUANTUM : TOLD_QUANTUM
+  return tracer.stepParts?.memory === true ? STEP_MEMORY_QUANTUM : STEP_QUANTUM
 }
 
 const OUTER = [DevchainError, Unready, Unrepeatable]

@@ -18,7 +18,7 @@ interface OpenFrame {
   last: number
   /** The written part of memory; zeros follow. */
   memory: Uint8Array
-  told: Uint8Array | undefined
+  copy: Uint8Array | undefined
 }
 
 export class Steps {
@@ -50,7 +50,7 @@ export class Steps {
 
   enter(at: number): void {
     const depth = this.#instance.number(at + layout.EVENT_DEPTH)
-    this.#frames[depth] = { stack: [], last: -1, memory: EMPTY_BYTES, told: undefined }
+    this.#frames[depth] = { stack: [], last: -1, memory: EMPTY_BYTES, copy: undefined }
   }
 
   stepAt(at: number, address: Address): Step {
@@ -59,7 +59,7 @@ export class Steps {
     const opcode = instance.number(at + layout.EVENT_OPCODE)
     const frame = this.#frames[depth]
     if (frame === undefined)
-      throw new Error(`the instance tells of a step in no frame, at ${depth}`)
+      throw new Error(`the instance reports a step without a frame at depth ${depth}`)
     const unchanged = this.#watchesStack ? this.#follow(frame, at) : 0
     frame.last = opcode
     return {
@@ -89,7 +89,7 @@ export class Steps {
     const offset = this.#instance.number(at + layout.EVENT_TARGET)
     frame.memory = reaching(frame.memory, offset + bytes.length)
     frame.memory.set(bytes, offset)
-    frame.told = undefined
+    frame.copy = undefined
   }
 
   /** @returns unchanged words at the bottom */
@@ -120,11 +120,11 @@ export class Steps {
 
   #memoryAt(frame: OpenFrame, at: number): Uint8Array {
     const size = this.#instance.number(at + layout.STEP_MEMORY_SIZE)
-    if (frame.told?.length !== size) {
+    if (frame.copy?.length !== size) {
       frame.memory = reaching(frame.memory, size)
-      frame.told = frame.memory.slice(0, size)
+      frame.copy = frame.memory.slice(0, size)
     }
-    return frame.told
+    return frame.copy
   }
 }
 

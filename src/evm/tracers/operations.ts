@@ -55,8 +55,8 @@ type Begun = Pick<Step, 'opcode' | 'gas' | 'gasCost' | 'stack'>
 const MOST_WORDS = 7
 
 function begun({ opcode, gas, gasCost, stack }: Step): Begun {
-  const isTelling = opcode === OP.SSTORE || WINDOWS.has(opcode)
-  return { opcode, gas, gasCost, stack: isTelling ? stack.slice(-MOST_WORDS) : [] }
+  const hasEffect = opcode === OP.SSTORE || WINDOWS.has(opcode)
+  return { opcode, gas, gasCost, stack: hasEffect ? stack.slice(-MOST_WORDS) : [] }
 }
 
 function effectOf(step: Begun, next: Step): Effect {

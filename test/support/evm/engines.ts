@@ -45,7 +45,7 @@ function fail(error: unknown): never {
   throw error
 }
 
-/** Those that tell how much gas a run would have needed. */
-export function tellingEngines(): readonly Engine[] {
+/** Engines that measure the least gas a run needs. */
+export function measuringEngines(): readonly Engine[] {
   return allEngines().filter(({ name }) => name !== 'reference')
 }

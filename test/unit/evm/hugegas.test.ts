@@ -1,4 +1,4 @@
-// Gas up to 2^63 - 1 counts to the last one, on every engine: in the operation that tells it, in what calls pass on, in
+// Gas up to 2^63 - 1 counts to the last one, on every engine: in GAS, in what calls pass on, in
 // what memory costs, and in the official test whose transaction has nearly so much.
 import { describe, expect, test } from 'vitest'
 import {
@@ -44,9 +44,9 @@ const FIRST_OPERATION = 2n
 
 const MODEXP = '0x0000000000000000000000000000000000000005' as Address
 
-/** What GAS tells in the frame that a message opens, and in the one that it calls with all it has. */
-const TELLS_GAS = 'GAS 0 MSTORE 32 0 RETURN'
-const TELLS_INNER = `0 0 0 0 0 ${OTHER} GAS CALL POP 32 0 0 RETURNDATACOPY 32 0 RETURN`
+/** Return GAS of the outermost frame, and of a frame called with all gas. */
+const RETURN_GAS = 'GAS 0 MSTORE 32 0 RETURN'
+const RETURN_INNER_GAS = `0 0 0 0 0 ${OTHER} GAS CALL POP 32 0 0 RETURNDATACOPY 32 0 RETURN`
 
 async function wordOf(
   jobs: Jobs,
@@ -66,18 +66,18 @@ async function wordOf(
 
 describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => {
   const jobs = jobsWithin(OPTIONS.memoryLimit.default)
-  const telling = withProgram(funded, CONTRACT, TELLS_GAS)
+  const reading = withProgram(funded, CONTRACT, RETURN_GAS)
 
   test.each(LIMITS)('is counted to the last unit: %d', async (gasLimit) => {
     for (const hardfork of HARDFORKS) {
-      const { word } = await wordOf(jobs, hardfork, gasLimit, telling)
+      const { word } = await wordOf(jobs, hardfork, gasLimit, reading)
       const begun = gasLimit - intrinsicGas(messageWith({ gasLimit }), hardfork)
       expect(word, hardfork).toBe(begun - FIRST_OPERATION)
     }
   })
 
   test.each(LIMITS)('is passed to a call except for a 64th: %d', async (gasLimit) => {
-    const world = withProgram(withProgram(funded, CONTRACT, TELLS_INNER), OTHER, TELLS_GAS)
+    const world = withProgram(withProgram(funded, CONTRACT, RETURN_INNER_GAS), OTHER, RETURN_GAS)
     for (const hardfork of HARDFORKS.filter((fork) => isAtLeast(fork, 'byzantium'))) {
       const { word } = await wordOf(jobs, hardfork, gasLimit, world)
       const access = isAtLeast(hardfork, 'berlin') ? 2_600n : 700n
@@ -95,7 +95,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
       const halting = withProgram(funded, CONTRACT, 'INVALID')
       const outcome = await jobs.call({ world: halting, block, message })
       expect(outcome.gasUsed, hardfork).toBe(gasLimit)
-      const { gasUsed } = await wordOf(jobs, hardfork, gasLimit, telling)
+      const { gasUsed } = await wordOf(jobs, hardfork, gasLimit, reading)
       expect(gasUsed, hardfork).toBe(intrinsicGas(message, hardfork) + 2n + 3n + 6n + 3n + 3n)
     }
   })

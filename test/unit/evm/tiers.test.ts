@@ -39,7 +39,7 @@ function stage(...names: string[]): Stage {
   return { tiers: new Tiers(names.map(tier), (error) => bugs.push(error as Error)), bugs }
 }
 
-/** Work that fails on some tiers, and else tells where it was done. */
+/** Work that fails on some tiers, and otherwise returns the tier that ran it. */
 function failingOn(...names: string[]): (machine: Machine) => string {
   return (machine) => {
     if (names.includes(nameOf(machine))) throw new TypeError('a bug')

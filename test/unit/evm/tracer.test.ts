@@ -35,25 +35,25 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
   })
 
   test('sees the operations that it subscribes to, and those that cannot run, even if others are left out', async () => {
-    const told: [name: string, pc: number, top: bigint | undefined][] = []
+    const seen: [name: string, pc: number, top: bigint | undefined][] = []
     const only = new Set([0x55])
     const tracer: Tracer = {
       onStep: ({ pc, opcode, opName, stack }) => {
-        if (only.has(opcode) || opName === 'ADD') told.push([opName, pc, stack.at(-1)])
+        if (only.has(opcode) || opName === 'ADD') seen.push([opName, pc, stack.at(-1)])
       },
       stepParts: { stack: true, memory: false, only },
     }
     await executor.call({ ...callOf('7 9 SSTORE 1 2 POP POP 5 ADD'), tracer })
-    expect(told).toEqual([
+    expect(seen).toEqual([
       ['SSTORE', 4, 9n],
       ['ADD', 13, 5n],
     ])
   })
 
   test('sees the stack of the operations whose stack it subscribes to', async () => {
-    const told: (bigint | undefined)[] = []
+    const seen: (bigint | undefined)[] = []
     const tracer: Tracer = {
-      onStep: ({ opcode, stack }) => opcode === 0x55 && told.push(stack.at(-1)),
+      onStep: ({ opcode, stack }) => opcode === 0x55 && seen.push(stack.at(-1)),
       stepParts: {
         stack: true,
         memory: false,
@@ -63,7 +63,7 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
       },
     }
     await executor.call({ ...callOf('1 POP 7 9 SSTORE 2 POP 7 8 SSTORE'), tracer })
-    expect(told).toEqual([9n, 8n])
+    expect(seen).toEqual([9n, 8n])
   })
 
   test('sees all operations again after a run with few', async () => {
@@ -198,14 +198,14 @@ describe.each(allEngines())('a tracer on the engine $name', ({ jobsWithin }) => 
   })
 
   test('sees at the end everything that the run touched, in failed frames too', async () => {
-    const told: Touched[] = []
-    const tracer = { onTouched: (touched: Touched) => told.push(touched) }
+    const seen: Touched[] = []
+    const tracer = { onTouched: (touched: Touched) => seen.push(touched) }
     const job = callOf(`7 SLOAD ${BOB} BALANCE ${calling(OTHER)}`)
     const accessList = [{ address: CONTRACT, storageKeys: [word(7), word(8)] }]
     const message = { ...job.message, accessList: accessList as never }
     const world = withProgram(job.world, OTHER, '1 3 SSTORE 0 0 REVERT')
     await executor.call({ ...job, message, world, tracer })
-    expect(told).toEqual([
+    expect(seen).toEqual([
       new Map([
         [CONTRACT, new Set([7n])],
         [BOB, new Set()],

@@ -6,11 +6,11 @@ import {
   zeroBalance,
 } from './state/accounts'
 import { analyze } from './state/code'
-import { depthOf, isTold, tellDestroy, tellEnter, tellUnrun } from './events'
+import { depthOf, isTraced, reportDestroy, reportEnter, reportUnrun } from './events'
 import { begin, STIPEND } from './frames'
 import { isReachWatched, reachCode, reachCreation } from './reached'
 import { closeStep } from './steps'
-import { tellConsole } from './state/host'
+import { reportConsole } from './state/host'
 import { raiseNeed } from './state/gasneed'
 import { raise } from './state/journal'
 import { endOf, endWanting, expandFor, isStatic, isWithin, payWords } from './memory'
@@ -69,32 +69,32 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   gas -= granted
   if (hasValue) granted += STIPEND
   store<u32>(layout.HAS_MORE_FRAMES, 1)
-  if (isTold()) closeStep(gas, top)
+  if (isTraced()) closeStep(gas, top)
   meet(target)
   if (has(target, layout.ACCOUNT_DELEGATED)) meet(delegateOf(target))
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   if (isDeepest(frame) || (hasValue && isBelow(self + layout.ACCOUNT_BALANCE, value))) {
-    if (isTold()) {
-      tellCallOpened(frame, kind, place, target, takesValue ? value : 0, granted)
-      tellUnrun(isDeepest(frame) ? layout.END_DEPTH : layout.END_BALANCE, depthOf(frame) + 1, 0, 0)
+    if (isTraced()) {
+      reportCallOpened(frame, kind, place, target, takesValue ? value : 0, granted)
+      reportUnrun(isDeepest(frame) ? layout.END_DEPTH : layout.END_BALANCE, depthOf(frame) + 1, 0, 0)
     }
     return answer(frame, place, 0, gas + granted)
   }
-  if (isTold()) {
-    const told = takesValue ? value : kind == DELEGATECALL ? frame + layout.FRAME_VALUE : 0
-    tellCallOpened(frame, kind, place, target, told, granted)
+  if (isTraced()) {
+    const shown = takesValue ? value : kind == DELEGATECALL ? frame + layout.FRAME_VALUE : 0
+    reportCallOpened(frame, kind, place, target, shown, granted)
   }
   const receiver = kind == CALL || kind == STATICCALL ? target : self
   if (hasValue && receiver != self && wouldOverflow(receiver, value)) {
-    if (isTold()) tellUnrun(layout.END_VALUE_OVERFLOW, depthOf(frame) + 1, 0, 0)
+    if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depthOf(frame) + 1, 0, 0)
     return answer(frame, place, 0, gas + granted)
   }
   const codeAccount = has(target, layout.ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
   const isPrecompile = codeAccount == target && has(target, layout.ACCOUNT_PRECOMPILE)
-  if (has(target, layout.ACCOUNT_CONSOLE)) tellCall(frame, kind, place)
+  if (has(target, layout.ACCOUNT_CONSOLE)) reportConsoleCall(frame, kind, place)
   if (!isPrecompile && load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) {
     if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
-    if (isTold()) tellUnrun(layout.END_STOP, depthOf(frame) + 1, 0, 0)
+    if (isTraced()) reportUnrun(layout.END_STOP, depthOf(frame) + 1, 0, 0)
     return answer(frame, place, 1, gas + granted)
   }
   openCall(frame, kind, place, receiver, codeAccount, gas, granted)
@@ -105,10 +105,10 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   return leaveToPrecompile(child, target)
 }
 
-function tellCallOpened(frame: usize, kind: u32, place: usize, target: usize, value: usize, gas: i64): void {
+function reportCallOpened(frame: usize, kind: u32, place: usize, target: usize, value: usize, gas: i64): void {
   const length = load<u32>(place, 64)
   const input = (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize
-  tellEnter(kind, depthOf(frame) + 1, load<u32>(frame, layout.FRAME_ACCOUNT), target, value, gas, input, length)
+  reportEnter(kind, depthOf(frame) + 1, load<u32>(frame, layout.FRAME_ACCOUNT), target, value, gas, input, length)
 }
 
 export function leaveToPrecompile(frame: usize, account: usize): i32 {
@@ -138,10 +138,10 @@ function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
   return gas
 }
 
-function tellCall(frame: usize, kind: u32, place: usize): void {
+function reportConsoleCall(frame: usize, kind: u32, place: usize): void {
   const caller = frame + (kind == DELEGATECALL ? layout.FRAME_CALLER : layout.FRAME_ADDRESS)
   const length = load<u32>(place, 64)
-  tellConsole(caller, (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize, length)
+  reportConsole(caller, (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize, length)
 }
 
 export function transfer(sender: usize, receiver: usize, value: usize, hasValue: bool): void {
@@ -229,7 +229,7 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const size = load<u32>(length)
   const limit = load<u32>(layout.INIT_CODE_LIMIT)
   if (limit && size > limit) {
-    if (isTold()) closeStep(gas, top)
+    if (isTraced()) closeStep(gas, top)
     return layout.END_INIT_CODE_SIZE
   }
   const granted = largestGrant(gas)
@@ -238,12 +238,12 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   const depth = depthOf(frame) + 1
   store<u32>(layout.HAS_MORE_FRAMES, 1)
-  if (isTold()) {
+  if (isTraced()) {
     closeStep(gas, top)
-    tellEnter(kind, depth, self, 0, value, granted, code, size)
+    reportEnter(kind, depth, self, 0, value, granted, code, size)
   }
   if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
-    if (isTold()) tellUnrun(whyUncreated(frame, self, value), depth, 0, 0)
+    if (isTraced()) reportUnrun(whyUncreated(frame, self, value), depth, 0, 0)
     return answer(frame, place, 0, gas)
   }
   setNonce(self, nonce + 1)
@@ -254,16 +254,16 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   if (isTaken(created)) {
-    if (isTold()) tellUnrun(layout.END_COLLISION, depth, created, granted)
+    if (isTraced()) reportUnrun(layout.END_COLLISION, depth, created, granted)
     return answer(frame, place, 0, gas - granted)
   }
   if (created != self && wouldOverflow(created, value)) {
-    if (isTold()) tellUnrun(layout.END_VALUE_OVERFLOW, depth, created, 0)
+    if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depth, created, 0)
     return answer(frame, place, 0, gas)
   }
   if (size == 0) {
     beginContract(self, created, value)
-    if (isTold()) tellUnrun(layout.END_STOP, depth, created, 0)
+    if (isTraced()) reportUnrun(layout.END_STOP, depth, created, 0)
     answer(frame, place, 0, gas)
     copyWord(place, created + layout.ACCOUNT_ADDRESS)
     return layout.EXIT_NEXT
@@ -375,9 +375,9 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   }
   raise(self, layout.ACCOUNT_DESTROYED)
   store<u32>(layout.HAS_MORE_FRAMES, 1)
-  if (isTold()) {
+  if (isTraced()) {
     closeStep(gas, word + 32)
-    tellDestroy(self, heir)
+    reportDestroy(self, heir)
   }
   if (heir != self) {
     if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)

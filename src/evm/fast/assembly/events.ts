@@ -1,10 +1,10 @@
 // Writes trace events of frames to a buffer that the host reads in pieces.
 import * as layout from '../layout'
-import { tellEvents } from './state/host'
+import { flushEvents } from './state/host'
 import { copyWord, setShort } from './arithmetic/words'
 
 @inline
-export function isTold(): bool {
+export function isTraced(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_FRAMES) != 0
 }
 
@@ -14,7 +14,7 @@ export function depthOf(frame: usize): u32 {
 }
 
 @inline
-export function areStepsTold(): bool {
+export function areStepsTraced(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_STEPS) != 0
 }
 
@@ -24,11 +24,11 @@ export function isEachWatched(): bool {
   return (load<u32>(layout.WATCHED) & (layout.WATCH_STEPS | layout.WATCH_REACHED)) != 0
 }
 
-/** Copies the event's bytes. Those too long for the buffer are referenced: `tell` must follow at once. */
+/** Copies the event's bytes. Those too long for the buffer are referenced: `flushIfLong` must follow at once. */
 function event(kind: u32, account: usize, target: usize, data: usize, length: u32): usize {
   const copied = length > layout.EVENT_BYTES ? 0 : (length + 7) & ~7
   const size = layout.EVENT + copied
-  if (load<u32>(layout.EVENTS_TOP) + size > layout.EVENTS_END) tellEvents()
+  if (load<u32>(layout.EVENTS_TOP) + size > layout.EVENTS_END) flushEvents()
   const place = load<u32>(layout.EVENTS_TOP) as usize
   store<u32>(layout.EVENTS_TOP, (place as u32) + size)
   store<u32>(place, kind, layout.EVENT_KIND)
@@ -42,11 +42,11 @@ function event(kind: u32, account: usize, target: usize, data: usize, length: u3
 }
 
 @inline
-function tell(length: u32): void {
-  if (length > layout.EVENT_BYTES) tellEvents()
+function flushIfLong(length: u32): void {
+  if (length > layout.EVENT_BYTES) flushEvents()
 }
 
-export function tellEnter(
+export function reportEnter(
   kind: u32, depth: u32, from: usize, to: usize, value: usize, gas: i64, input: usize, length: u32,
 ): void {
   const place = event(layout.EVENT_ENTER, from, to, input, length)
@@ -56,11 +56,11 @@ export function tellEnter(
   if (value) copyWord(place + layout.EVENT_VALUE, value)
   else setShort(place + layout.EVENT_VALUE, 0)
   // with steps, the host also reads the frame's code as it is now
-  if (areStepsTold()) tellEvents()
-  else tell(length)
+  if (areStepsTraced()) flushEvents()
+  else flushIfLong(length)
 }
 
-export function tellExit(
+export function reportExit(
   end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, output: usize, length: u32,
 ): void {
   const place = event(layout.EVENT_EXIT, created, 0, output, length)
@@ -68,26 +68,26 @@ export function tellExit(
   store<u32>(place, opcode, layout.EVENT_OPCODE)
   store<i64>(place, gasUsed, layout.EVENT_GAS)
   store<u32>(place, end as u32, layout.EVENT_END)
-  tell(length)
+  flushIfLong(length)
 }
 
-export function tellUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
-  tellExit(end, depth, created, 0, gasUsed, 0, 0)
+export function reportUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
+  reportExit(end, depth, created, 0, gasUsed, 0, 0)
 }
 
-export function tellLog(log: usize): void {
+export function reportLog(log: usize): void {
   const length = load<u32>(log, layout.LOG_SIZE)
   event(layout.EVENT_LOG, 0, 0, log, length)
-  tell(length)
+  flushIfLong(length)
 }
 
-export function tellDestroy(account: usize, heir: usize): void {
+export function reportDestroy(account: usize, heir: usize): void {
   const place = event(layout.EVENT_DESTROY, account, heir, 0, 0)
   copyWord(place + layout.EVENT_VALUE, account + layout.ACCOUNT_BALANCE)
 }
 
-export function tellMemory(depth: u32, offset: u32, data: usize, length: u32): void {
+export function reportMemory(depth: u32, offset: u32, data: usize, length: u32): void {
   const place = event(layout.EVENT_MEMORY, 0, offset, data, length)
   store<u32>(place, depth, layout.EVENT_DEPTH)
-  tell(length)
+  flushIfLong(length)
 }

@@ -1,6 +1,6 @@
 // Opens and closes frames: journal checkpoints, return data, deployment of code.
 import * as layout from '../layout'
-import { depthOf, isTold, tellExit } from './events'
+import { depthOf, isTraced, reportExit } from './events'
 import { take } from './state/heap'
 import { isReachWatched, leaveReached } from './reached'
 import { raiseNeed } from './state/gasneed'
@@ -64,7 +64,7 @@ export function close(frame: usize, end: i32): usize {
   raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS))
   if (load<u32>(layout.WATCHED)) {
     if (isReachWatched()) leaveReached(frame, end, isCreation(kind))
-    if (isTold()) tellEnd(frame, end, kind)
+    if (isTraced()) reportEnd(frame, end, kind)
   }
   store<u32>(layout.MEMORY_END, load<u32>(layout.MEMORY_END) - load<u32>(frame, layout.FRAME_ROOM))
   if (frame == layout.FRAMES) return finish(frame, end)
@@ -73,11 +73,11 @@ export function close(frame: usize, end: i32): usize {
   return opener
 }
 
-function tellEnd(frame: usize, end: i32, kind: u32): void {
+function reportEnd(frame: usize, end: i32, kind: u32): void {
   const last = load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)
   const created = isCreation(kind) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0
   const gasUsed = load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS)
-  tellExit(
+  reportExit(
     end, depthOf(frame), created, load<u8>(last as usize), gasUsed,
     load<u32>(frame, layout.FRAME_OUTPUT), load<u32>(frame, layout.FRAME_OUTPUT_LENGTH),
   )

@@ -2,7 +2,7 @@
 // 0 if gas or memory is exceeded.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
-import { isTold, tellLog } from './events'
+import { isTraced, reportLog } from './events'
 import { closeStep } from './steps'
 import { reserve } from './state/heap'
 import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './arithmetic/words'
@@ -171,9 +171,9 @@ export function log(frame: usize, count: u32, offset: usize, length: usize, topi
   store<u32>(place, whole as u32, layout.LOG_SIZE)
   for (let i: usize = 0; i < (count as usize); i++) turnWord(place + layout.LOG_BODY + (i << 5), topics - (i << 5))
   if (size) memory.copy(place + layout.LOG_BODY + data, (load<u32>(frame, layout.FRAME_MEMORY) + load<u32>(offset)) as usize, size)
-  if (isTold()) {
+  if (isTraced()) {
     closeStep(gas, 0)
-    tellLog(place)
+    reportLog(place)
   }
   return gas
 }

@@ -4,11 +4,11 @@ import * as layout from '../layout'
 import { accountAt, delegateOf, has, meet, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './state/code'
-import { isTold, tellEnter } from './events'
+import { isTraced, reportEnter } from './events'
 import { begin, close } from './frames'
 import { isReachWatched, reachCreation } from './reached'
 import { take } from './state/heap'
-import { tellConsole } from './state/host'
+import { reportConsole } from './state/host'
 import { CALL, CREATE } from '../opcodes.generated'
 import { copyWord, isBelow, isZero } from './arithmetic/words'
 
@@ -30,9 +30,9 @@ function open(kind: u32, account: usize): void {
   begin(frame)
 }
 
-function tellOpened(kind: u32, sender: usize, target: usize, input: usize, length: u32): void {
+function reportOpened(kind: u32, sender: usize, target: usize, input: usize, length: u32): void {
   const frame: usize = layout.FRAMES
-  tellEnter(kind, 0, sender, target, frame + layout.FRAME_VALUE, load<i64>(frame, layout.FRAME_GAS), input, length)
+  reportEnter(kind, 0, sender, target, frame + layout.FRAME_VALUE, load<i64>(frame, layout.FRAME_GAS), input, length)
 }
 
 @inline
@@ -49,13 +49,13 @@ export function openMessage(sender: usize, target: usize): i32 {
   open(CALL, target)
   store<u32>(frame, 0, layout.FRAME_CODE)
   store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
-  if (isTold()) {
+  if (isTraced()) {
     // tracers also see the delegate's code
     delegateOf(target)
-    tellOpened(CALL, sender, target, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
+    reportOpened(CALL, sender, target, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
   if (has(target, layout.ACCOUNT_CONSOLE)) {
-    tellConsole(frame + layout.FRAME_CALLER, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
+    reportConsole(frame + layout.FRAME_CALLER, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
   if (sender != target && wouldOverflow(target, value)) return endWith(layout.END_VALUE_OVERFLOW)
@@ -86,8 +86,8 @@ export function openCreation(sender: usize, nonce: u64): i32 {
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   meet(created)
   open(CREATE, created)
-  if (isTold()) {
-    tellOpened(CREATE, sender, 0, load<u32>(frame, layout.FRAME_CODE), load<u32>(frame, layout.FRAME_CODE_LENGTH))
+  if (isTraced()) {
+    reportOpened(CREATE, sender, 0, load<u32>(frame, layout.FRAME_CODE), load<u32>(frame, layout.FRAME_CODE_LENGTH))
   }
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
   if (isTaken(created)) return endWith(layout.END_COLLISION)

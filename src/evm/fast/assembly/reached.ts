@@ -4,7 +4,7 @@ import * as layout from '../layout'
 import { JUMPDEST, JUMPI } from '../opcodes.generated'
 import { isZero } from './arithmetic/words'
 import { take } from './state/heap'
-import { tellReached } from './state/host'
+import { reportReached } from './state/host'
 
 @inline
 export function isReachWatched(): bool {
@@ -56,7 +56,7 @@ export function leaveReached(frame: usize, end: i32, isCreation: bool): void {
   if (!isCounted && pc < (load<u32>(record, layout.REACHED_LENGTH) as usize)) raise(record, pc, layout.MARK_ENDS)
   store<u32>(frame, 0, layout.FRAME_REACHED)
   if (!isCreation) return
-  tellReached(record)
+  reportReached(record)
   clear(record)
   store<u32>(record, load<u32>(layout.REACHED_FREE), layout.REACHED_BEFORE)
   store<u32>(layout.REACHED_FREE, record as u32)

@@ -6,9 +6,9 @@ import {
   RETURNDATACOPY, SELFDESTRUCT, SLOAD, SSTORE, STATICCALL,
 } from '../opcodes.generated'
 import { copyWord, isIndex, setShort } from './arithmetic/words'
-import { areStepsTold, depthOf, tellMemory } from './events'
+import { areStepsTraced, depthOf, reportMemory } from './events'
 import { isReachWatched, reach } from './reached'
-import { tellEvents } from './state/host'
+import { flushEvents } from './state/host'
 
 @inline
 export function count(steps: i64): void {
@@ -20,7 +20,7 @@ export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64,
   if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
   count(1)
   if (isReachWatched()) reach(frame, pc, opcode, sp, canRun)
-  if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
+  if (areStepsTraced()) openStep(frame, pc, opcode, sp, gas)
 }
 
 /** The minimum cost of SELFDESTRUCT, which its table row lacks. */
@@ -29,8 +29,8 @@ const DESTRUCTION_GAS: i64 = 5000
 function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
   closeStep(gas, sp)
   const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
-  if (watchesMemory) tellWritten(frame)
-  if (load<u32>(layout.EVENTS_TOP) + layout.STEP > layout.EVENTS_END) tellEvents()
+  if (watchesMemory) reportWritten(frame)
+  if (load<u32>(layout.EVENTS_TOP) + layout.STEP > layout.EVENTS_END) flushEvents()
   const place = load<u32>(layout.EVENTS_TOP) as usize
   const stack = load<u32>(frame, layout.FRAME_STACK) as usize
   store<u32>(place, layout.EVENT_STEP, layout.EVENT_KIND)
@@ -57,7 +57,7 @@ export function closeStep(gas: i64, sp: usize): void {
   if (opcode == SLOAD) copyWord(place + layout.STEP_LOADED, sp - 32)
   // its refund counts from the operation itself on
   else if (opcode == SSTORE) store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
-  tellStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
+  reportStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
 }
 
 export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
@@ -72,7 +72,7 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const base: i64 = isDestruction ? DESTRUCTION_GAS : (load<u16>(layout.RULES + (opcode << 3)) as i64)
   setShort(place + layout.STEP_LOADED, 0)
   const isCall = opcode == CALL || opcode == CALLCODE || opcode == DELEGATECALL || opcode == STATICCALL
-  tellStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
+  reportStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
 }
 
 /** Gas that a failed call would have passed on. */
@@ -85,20 +85,20 @@ function passedOn(asked: usize, left: i64): i64 {
 }
 
 @inline
-function tellStep(place: usize, cost: i64): void {
+function reportStep(place: usize, cost: i64): void {
   store<i64>(place, cost, layout.STEP_COST)
   store<u32>(layout.EVENTS_TOP, (place as u32) + layout.STEP)
   store<u32>(layout.OPEN_STEP, 0)
 }
 
-function tellWritten(frame: usize): void {
+function reportWritten(frame: usize): void {
   const length = load<u32>(frame, layout.FRAME_WRITTEN_LENGTH)
   if (length == 0) return
   store<u32>(frame, 0, layout.FRAME_WRITTEN_LENGTH)
   const offset = load<u32>(frame, layout.FRAME_WRITTEN)
   const size = load<u32>(frame, layout.FRAME_MEMORY_SIZE)
   if (offset + length > size) return
-  tellMemory(depthOf(frame), offset, load<u32>(frame, layout.FRAME_MEMORY) + offset, length)
+  reportMemory(depthOf(frame), offset, load<u32>(frame, layout.FRAME_MEMORY) + offset, length)
 }
 
 /** Notes where the operation will write. Missing stack words are harmless, as it fails. */

@@ -7,8 +7,8 @@ import { MEMORY_OPERATIONS } from './operations/memory.ts'
 import type { Compile } from './operations/operation.ts'
 import { WORD_OPERATIONS } from './operations/words.ts'
 import { assemble, closeLoop, type Links, openTrace } from './trace/assemble.ts'
-import { type Plan, planTrace, type Recording } from './trace/plan.ts'
-import { Trace, type TraceCode } from './trace/trace.ts'
+import { type Plan, planTrace, type RecordedPath } from './trace/plan.ts'
+import { TraceBuilder, type TraceCode } from './trace/trace.ts'
 import { Emitter } from './wasm/emitter.ts'
 
 const COMPILERS: ReadonlyMap<number, Compile> = new Map([
@@ -45,14 +45,14 @@ export class Compiler {
   compile(
     code: TraceCode,
     operations: ReadonlyMap<number, Operation>,
-    recording: Recording,
+    recording: RecordedPath,
     links: Links,
   ): CompiledTrace | undefined {
     const plan = planTrace(code.bytes, operations, recording)
     if (plan.steps.length === 0) return undefined
     this.#body.clear()
     const total = plan.steps.reduce((sum, { gas }) => sum + gas, 0)
-    const trace = new Trace(code, total, this.#body)
+    const trace = new TraceBuilder(code, total, this.#body)
     openTrace(trace, recording.start)
     compileSteps(trace, plan)
     const isLoop = plan.isLoop && !trace.hasEnded && trace.stack.height === 0
@@ -66,7 +66,7 @@ export class Compiler {
   }
 }
 
-function compileSteps(trace: Trace, { steps }: Plan): void {
+function compileSteps(trace: TraceBuilder, { steps }: Plan): void {
   for (const step of steps) {
     const compile = COMPILERS.get(step.opcode)
     if (compile === undefined) throw new Error(`no compiler for opcode ${step.opcode}`)

@@ -8,7 +8,7 @@ import type { Interpreter } from '../interpreter.ts'
 import * as layout from '../layout.ts'
 import type { HotCode } from '../machine.ts'
 import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
-import type { Recording } from './trace/plan.ts'
+import type { RecordedPath } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
 
 const USUAL_THRESHOLD = 300
@@ -111,7 +111,7 @@ class TraceCompiler {
     interpreter: Interpreter,
     store: TraceStore,
     place: CodePlace,
-    recording: Recording,
+    recording: RecordedPath,
     cell: number,
     isRoot: boolean,
   ): void {
@@ -158,7 +158,7 @@ function record(
   interpreter: Interpreter,
   place: CodePlace,
   frame: number,
-): { readonly recording: Recording; readonly exit: number } {
+): { readonly recording: RecordedPath; readonly exit: number } {
   const { instance } = interpreter
   const start = instance.number(frame + layout.FRAME_PC)
   const top = instance.number(frame + layout.FRAME_STACK_TOP)

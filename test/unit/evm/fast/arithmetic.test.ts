@@ -14,9 +14,9 @@ const instance = new Instance(
     loadCodeHash: ask,
     loadSlot: ask,
     loadBlockHash: ask,
-    tellConsole: ask,
-    tellEvents: ask,
-    tellReached: ask,
+    reportConsole: ask,
+    flushEvents: ask,
+    reportReached: ask,
   },
   65_536,
 )

@@ -13,9 +13,9 @@ const instance = new Instance(
     loadCodeHash: nothing,
     loadSlot: nothing,
     loadBlockHash: nothing,
-    tellConsole: nothing,
-    tellEvents: nothing,
-    tellReached: nothing,
+    reportConsole: nothing,
+    flushEvents: nothing,
+    reportReached: nothing,
   },
   1_000_000,
 )

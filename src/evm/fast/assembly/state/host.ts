@@ -17,15 +17,15 @@ export declare function loadSlot(account: usize, key: usize, value: usize): void
 @external('host', 'loadBlockHash')
 export declare function loadBlockHash(number: u64, target: usize): void
 
-@external('host', 'tellConsole')
-export declare function tellConsole(caller: usize, input: usize, length: usize): void
+@external('host', 'reportConsole')
+export declare function reportConsole(caller: usize, input: usize, length: usize): void
 
-@external('host', 'tellEvents')
-export declare function tellEvents(): void
+@external('host', 'flushEvents')
+export declare function flushEvents(): void
 
 /** Reports the record of init code, whose frame ends. */
-@external('host', 'tellReached')
-export declare function tellReached(record: usize): void
+@external('host', 'reportReached')
+export declare function reportReached(record: usize): void
 
 @external('host', 'refuseRoom')
 export declare function refuseRoom(): void

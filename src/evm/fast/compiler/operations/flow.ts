@@ -1,7 +1,7 @@
 // Compiles PUSH, POP, DUP, SWAP and jumps. A trace follows its recording: known jumps need no code, others compare the target.
 import { OP } from '../../../opcodes.ts'
 import type { Word } from '../trace/stack.ts'
-import type { Step, Trace } from '../trace/trace.ts'
+import type { TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Limb } from '../wasm/emitter.ts'
 import { isKnown, knownWord, orAll, xor } from '../wasm/limbs.ts'
 import type { Compile, Row } from './operation.ts'
@@ -37,7 +37,7 @@ function known(word: Word): bigint | undefined {
 }
 
 /** 0 if the word equals `pc`. */
-function differenceTo(trace: Trace, word: Word, pc: number): Limb {
+function differenceTo(trace: TraceBuilder, word: Word, pc: number): Limb {
   trace.hasUnknownJump = true
   const [low, ...upper] = trace.stack.limbs(word)
   return orAll(trace.emitter, [xor(trace.emitter, low, BigInt(pc)), ...upper])
@@ -62,7 +62,7 @@ const compileBranch: Compile = (trace, step) => {
   else compileTaken(trace, step, target)
 }
 
-function compileTaken(trace: Trace, step: Step, target: bigint | undefined): void {
+function compileTaken(trace: TraceBuilder, step: TraceStep, target: bigint | undefined): void {
   const { stack } = trace
   if (target !== undefined && target !== BigInt(step.next)) {
     trace.end(trace.exit(step.pc))
@@ -80,7 +80,7 @@ function compileTaken(trace: Trace, step: Step, target: bigint | undefined): voi
   if (before !== undefined) trace.needZero(differenceTo(trace, place, step.next), before)
 }
 
-function compileStay(trace: Trace, step: Step, target: bigint | undefined): void {
+function compileStay(trace: TraceBuilder, step: TraceStep, target: bigint | undefined): void {
   const { stack, code } = trace
   const before = trace.exit(step.pc)
   stack.drop()

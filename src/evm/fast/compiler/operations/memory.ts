@@ -2,7 +2,7 @@
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
-import type { Exit, Step, Trace } from '../trace/trace.ts'
+import type { Exit, TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Emitter, Limb } from '../wasm/emitter.ts'
 import * as wasm from '../wasm/instructions.ts'
 import { isKnown, or, orAll } from '../wasm/limbs.ts'
@@ -23,7 +23,10 @@ const FAR = 0x4000_0000n
 /** Reverses a vector: memory is big-endian, limbs are little-endian. */
 const BACKWARDS = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
-function access(length: number, use: (trace: Trace, offset: Word, at: number) => void): Compile {
+function access(
+  length: number,
+  use: (trace: TraceBuilder, offset: Word, at: number) => void,
+): Compile {
   return (trace, step) => {
     const exit = trace.exit(step.pc)
     const offset = trace.stack.popWord()
@@ -40,7 +43,7 @@ function isFar({ limbs }: Word): boolean {
   return limbs.slice(1).some((limb) => typeof limb === 'bigint' && limb !== 0n)
 }
 
-function reach(trace: Trace, word: Word, length: number, exit: Exit): void {
+function reach(trace: TraceBuilder, word: Word, length: number, exit: Exit): void {
   const { emitter } = trace
   const offset = trace.stack.limb(word, 0)
   if (isKnown(offset)) {
@@ -70,7 +73,7 @@ function ifBeyond(emitter: Emitter, offset: Limb, then: () => void): void {
   emitter.end()
 }
 
-function expand(trace: Trace, offset: Limb, length: number, exit: Exit): void {
+function expand(trace: TraceBuilder, offset: Limb, length: number, exit: Exit): void {
   const { emitter } = trace
   const numbers = [() => emitter.limb(offset), () => emitter.i64(BigInt(length))]
   callHelper(trace, 'expandMemory', { exit, numbers })
@@ -78,7 +81,7 @@ function expand(trace: Trace, offset: Limb, length: number, exit: Exit): void {
 }
 
 /** Sets locals.ADDRESS; returns the constant to add. */
-function place(trace: Trace, word: Word): number {
+function place(trace: TraceBuilder, word: Word): number {
   const { emitter } = trace
   const offset = trace.stack.limb(word, 0)
   emitter.get(locals.MEMORY)
@@ -166,7 +169,7 @@ function copyFrom(place: PushNumber, length: PushNumber): Compile {
   return called('copyIn', { isLong: true, numbers: [place, length] })
 }
 
-type PushNumber = (trace: Trace) => void
+type PushNumber = (trace: TraceBuilder) => void
 
 function frameNumber(offset: number): PushNumber {
   return ({ emitter }) => emitter.frame32(offset)
@@ -207,7 +210,7 @@ const compileReturnCopy: Compile = (trace, step) => {
 
 /** Topics are below each other. */
 function compileLog(count: number): Compile {
-  return (trace: Trace, step: Step) => {
+  return (trace: TraceBuilder, step: TraceStep) => {
     const exit = trace.exit(step.pc)
     const { emitter, stack } = trace
     needChangeable(trace, exit)

@@ -1,12 +1,12 @@
 // The type of an operation's compiler, and calls of the instance.
 import { FLAG_STATIC, FRAME_FLAGS, OPERANDS } from '../../layout.ts'
-import type { Exit, Step, Trace } from '../trace/trace.ts'
+import type { Exit, TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Limbs } from '../wasm/emitter.ts'
 import { type Helper, SIGNATURES } from '../wasm/helpers.ts'
 import { I32_AND, I64_LT_S } from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 
-export type Compile = (trace: Trace, step: Step) => void
+export type Compile = (trace: TraceBuilder, step: TraceStep) => void
 
 export type Row = readonly [opcode: number, compile: Compile]
 
@@ -18,10 +18,10 @@ interface Call {
   /** Taken if gas runs short. */
   readonly exit?: Exit | undefined
   readonly words?: readonly Limbs[]
-  readonly numbers?: readonly ((trace: Trace) => void)[]
+  readonly numbers?: readonly ((trace: TraceBuilder) => void)[]
 }
 
-export function callHelper(trace: Trace, helper: Helper, call: Call = {}): void {
+export function callHelper(trace: TraceBuilder, helper: Helper, call: Call = {}): void {
   const { emitter, stack } = trace
   const signature = SIGNATURES[helper]
   const count = signature.match(/w/gi)?.length ?? 0
@@ -42,13 +42,13 @@ export function callHelper(trace: Trace, helper: Helper, call: Call = {}): void 
 }
 
 /** The word that the helper wrote; undefined if it has no result. */
-function resultOf({ emitter }: Trace, helper: Helper): Limbs | undefined {
+function resultOf({ emitter }: TraceBuilder, helper: Helper): Limbs | undefined {
   const place = SIGNATURES[helper].replace(/[^wWr]/g, '').search(/[Wr]/)
   return place === -1 ? undefined : emitter.takeWord(operand(place))
 }
 
 /** For helpers that cost no further gas. */
-export function callOnWords(trace: Trace, helper: Helper, words: readonly Limbs[]): Limbs {
+export function callOnWords(trace: TraceBuilder, helper: Helper, words: readonly Limbs[]): Limbs {
   callHelper(trace, helper, { words })
   const result = resultOf(trace, helper)
   if (result === undefined) throw new Error(`${helper} gives nothing back`)
@@ -75,14 +75,14 @@ export function called(helper: Helper, { changes, isLong, ...call }: CalledTrait
 }
 
 /** Exits if prepaid gas exceeds the gas until the yield: long operations in a row would block other work. */
-export function needGasUntilYield(trace: Trace, exit: Exit): void {
+export function needGasUntilYield(trace: TraceBuilder, exit: Exit): void {
   trace.emitter.get(locals.GAS)
   trace.emitter.get(locals.YIELD)
   trace.emitter.op(I64_LT_S)
   trace.leaveIf(exit)
 }
 
-export function needChangeable(trace: Trace, exit: Exit): void {
+export function needChangeable(trace: TraceBuilder, exit: Exit): void {
   trace.emitter.frame32(FRAME_FLAGS)
   trace.emitter.i32(FLAG_STATIC)
   trace.emitter.op(I32_AND)

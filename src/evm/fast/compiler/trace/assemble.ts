@@ -7,7 +7,7 @@ import { moduleOf } from '../wasm/helpers.ts'
 import * as wasm from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 import { Writer } from '../wasm/writer.ts'
-import { type Exit, readLimit, type Trace } from './trace.ts'
+import { type Exit, readLimit, type TraceBuilder } from './trace.ts'
 
 export interface Links {
   readonly newCell: (pc: number) => number
@@ -15,7 +15,7 @@ export interface Links {
 }
 
 /** The head charges the gas of the whole trace, or exits. */
-export function openTrace(trace: Trace, start: number): void {
+export function openTrace(trace: TraceBuilder, start: number): void {
   const { emitter } = trace
   const exit = trace.exitAtHead(start, trace.total)
   emitter.get(locals.GAS)
@@ -33,7 +33,7 @@ export function openTrace(trace: Trace, start: number): void {
  * Closes a loop: moves slots to the locals of the next round, or to memory if no operation reads them.
  * @returns the slots that differ between rounds
  */
-export function closeLoop(trace: Trace): ReadonlySet<number> {
+export function closeLoop(trace: TraceBuilder): ReadonlySet<number> {
   const { emitter, stack } = trace
   const { slots, words } = stack.snapshot()
   const targets: number[] = []
@@ -71,7 +71,7 @@ function countSteps(emitter: Emitter, steps: number): void {
   emitter.store64(layout.STEPS)
 }
 
-function placeOf({ stack }: Trace, slot: number): number {
+function placeOf({ stack }: TraceBuilder, slot: number): number {
   return 32 * (slot - stack.lowest)
 }
 
@@ -81,7 +81,7 @@ function placeOf({ stack }: Trace, slot: number): number {
  * @param outer an emitter for the code around the operations
  */
 export function assemble(
-  trace: Trace,
+  trace: TraceBuilder,
   changing: ReadonlySet<number>,
   outer: Emitter,
   links: Links,
@@ -124,7 +124,7 @@ function declareLocals(count: number): Uint8Array {
   return out.written.slice()
 }
 
-function writePrologue(emitter: Emitter, trace: Trace): void {
+function writePrologue(emitter: Emitter, trace: TraceBuilder): void {
   const { lowest, highest, entries } = trace.stack
   emitter.frame32(layout.FRAME_STACK_TOP)
   emitter.set(locals.ADDRESS)
@@ -176,7 +176,7 @@ function leaveWith(emitter: Emitter, exit: number): void {
 
 function writeExit(
   emitter: Emitter,
-  trace: Trace,
+  trace: TraceBuilder,
   { pc, snapshot, used, passed }: Exit,
   changing: ReadonlySet<number>,
 ): void {
@@ -208,7 +208,7 @@ function writeExit(
 /** Limbs that no operation read are in memory already. */
 function writeSlot(
   emitter: Emitter,
-  trace: Trace,
+  trace: TraceBuilder,
   slot: number,
   limbs: Exit['snapshot']['words'][number]['limbs'],
 ): void {

@@ -1,12 +1,12 @@
 // Turns a recording into the operations that a trace compiles.
 import { nextOperation, OP, type Operation } from '../../../opcodes.ts'
-import type { Step } from './trace.ts'
+import type { TraceStep } from './trace.ts'
 
 /** Limits modules to about 60 KB. */
 const MOST_STEPS = 600
 
 /** The target of each jump, or the place behind a JUMPI not taken. */
-export interface Recording {
+export interface RecordedPath {
   readonly start: number
   readonly path: readonly number[]
   /** The last jump led to the start with the same stack height. */
@@ -16,7 +16,7 @@ export interface Recording {
 }
 
 export interface Plan {
-  readonly steps: readonly Step[]
+  readonly steps: readonly TraceStep[]
   readonly end: number
   readonly isLoop: boolean
 }
@@ -29,9 +29,9 @@ export interface Plan {
 export function planTrace(
   code: Uint8Array,
   operations: ReadonlyMap<number, Operation>,
-  { start, path, isLoop, isMet }: Recording,
+  { start, path, isLoop, isMet }: RecordedPath,
 ): Plan {
-  const steps: Step[] = []
+  const steps: TraceStep[] = []
   let pc = start
   let jumps = 0
   while (steps.length < MOST_STEPS) {

@@ -10,7 +10,7 @@ export interface Word {
 }
 
 /** What an exit writes back: slots that differ from entry, and the stack height. */
-export interface Snapshot {
+export interface StackSnapshot {
   readonly slots: readonly number[]
   readonly words: readonly Word[]
   readonly height: number
@@ -109,7 +109,7 @@ export class SymbolicStack {
     return local
   }
 
-  snapshot(): Snapshot {
+  snapshot(): StackSnapshot {
     const slots: number[] = []
     const words: Word[] = []
     for (let slot = this.lowest; slot < this.height; slot++) {

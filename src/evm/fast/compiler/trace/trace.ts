@@ -7,9 +7,9 @@ import { type Helper, indexOf } from '../wasm/helpers.ts'
 import * as wasm from '../wasm/instructions.ts'
 import { isKnown } from '../wasm/limbs.ts'
 import * as locals from '../wasm/locals.ts'
-import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
+import { type StackSnapshot, SymbolicStack, type Word } from './stack.ts'
 
-export interface Step {
+export interface TraceStep {
   readonly pc: number
   readonly opcode: number
   readonly gas: number
@@ -18,7 +18,7 @@ export interface Step {
 
 export interface Exit {
   readonly pc: number
-  readonly snapshot: Snapshot
+  readonly snapshot: StackSnapshot
   readonly used: number
   readonly passed: number
   /** The code behind it may be compiled too. */
@@ -27,14 +27,14 @@ export interface Exit {
   label: number | undefined
 }
 
-const UNCHANGED: Snapshot = { slots: [], words: [], height: 0 }
+const UNCHANGED: StackSnapshot = { slots: [], words: [], height: 0 }
 
 export interface TraceCode {
   readonly bytes: Uint8Array
   readonly isDestination: (pc: number) => boolean
 }
 
-export class Trace {
+export class TraceBuilder {
   readonly code: TraceCode
   readonly emitter: Emitter
   readonly stack: SymbolicStack
@@ -115,7 +115,7 @@ export class Trace {
   }
 
   /** Prepaid gas of the operations behind this one. */
-  ahead(step: Step): bigint {
+  ahead(step: TraceStep): bigint {
     return BigInt(this.total - this.used - step.gas)
   }
 
