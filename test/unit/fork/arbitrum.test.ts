@@ -33,7 +33,7 @@ const IN_WORDS = `
   fine: 0 RETURN
 `
 
-test('the code of a stand-in is what its words say', () => {
+test('the code of a stand-in contract assembles from its source', () => {
   expect(hexFromBytes(STAND_IN.code)).toBe(hexFromBytes(assemble(IN_WORDS)))
 })
 
@@ -51,7 +51,7 @@ const ARB_INFO_IN_WORDS = `
   31 ADD 5 SHR 5 SHL 64 ADD 0 RETURN
 `
 
-test('the code of ArbInfo is what its words say', () => {
+test('the code of ArbInfo assembles from its source', () => {
   expect(hexFromBytes(ARB_INFO.code)).toBe(hexFromBytes(assemble(ARB_INFO_IN_WORDS)))
 })
 
@@ -65,7 +65,7 @@ test.each([
   expect(selectorOf(signature)).toBe(selector)
 })
 
-test('each function is read by a slot: it has no parameter, or one that 20 bytes hold', () => {
+test('every ArbGasInfo function is a slot: it has no parameter, or one that fits 20 bytes', () => {
   for (const { functions } of CONTRACTS.values()) {
     for (const signature of functions.values()) {
       expect(signature).toMatch(/^\w+\((address|uint256)?\)$/)
@@ -140,7 +140,7 @@ function callsOf({ requests }: Upstream, to: string): number {
     ).length
 }
 
-test('what ArbGasInfo tells is asked of the network once, at the block that is read', async () => {
+test('ArbGasInfo is requested from the network once per block', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const { ask, notices } = fork
@@ -158,7 +158,7 @@ test('what ArbGasInfo tells is asked of the network once, at the block that is r
   ])
 })
 
-test('a transaction learns of it what a call does, and a trace of it shows the same', async () => {
+test('ArbGasInfo returns the same to a transaction, a call and a trace', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const { ask } = fork
@@ -175,7 +175,7 @@ test('a transaction learns of it what a call does, and a trace of it shows the s
   expect(trace).toMatchObject({ calls: [{ to: TABLE, input: lookup, output: echoed(lookup, 9) }] })
 })
 
-test('what reverts on the network reverts here, with its data', async () => {
+test('a call to the network’s own contracts reverts as on the network, with its data', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const bad = calling('lookup(address)', 57_005)
@@ -183,7 +183,7 @@ test('what reverts on the network reverts here, with its data', async () => {
   await expect(asked).rejects.toMatchObject({ data: echoed(bad, 9).slice(0, 130) })
 })
 
-test('nothing is paid to the network below, and ArbGasInfo says so without asking', async () => {
+test('ArbGasInfo reports no L1 fees, without a request', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const data = calling('getCurrentTxL1GasFees()')
@@ -196,7 +196,7 @@ test.each([
   ['value', ARBSYS, calling('arbBlockNumber()'), '0x1'],
   ['a parameter that a slot cannot say', TABLE, calling('lookupIndex(uint256)', 1n << 200n), '0x0'],
   ['no selector', ARBSYS, '0x64', '0x0'],
-])('%s fails, and is told once', async (_, to, data, value) => {
+])('%s fails, with one warning', async (_, to, data, value) => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const [from] = (await fork.ask('eth_accounts')) as readonly string[]
@@ -210,7 +210,7 @@ test.each([
   expect(callsOf(upstream, to)).toBe(0)
 })
 
-test('ArbSys tells the hashes of its own blocks, and refuses others as there', async () => {
+test('ArbSys returns the hashes of its own blocks, and refuses others like Arbitrum', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const { ask } = fork
@@ -229,7 +229,7 @@ test('ArbSys tells the hashes of its own blocks, and refuses others as there', a
   expect(fork.notices).toEqual([])
 })
 
-test('BLOCKHASH gives the hashes of the network below that its blocks saw, and none after the fork', async () => {
+test('BLOCKHASH returns the L1 hashes that Arbitrum’s blocks saw, and none after the fork', async () => {
   await using upstream = await startArbitrum()
   const asking = hexFromBytes(deploying(assemble(`0 CALLDATALOAD BLOCKHASH ${RETURN_WORD}`)))
   const { contractAddress: to } = await sendOn(upstream.ask, { data: asking })
@@ -253,7 +253,7 @@ test('BLOCKHASH gives the hashes of the network below that its blocks saw, and n
   expect(fork.notices).toEqual([expect.stringMatching(/^BLOCKHASH gives 0: .* after the fork/)])
 })
 
-test('ArbInfo tells balances and code as they are here', async () => {
+test('ArbInfo returns balances and code of the fork', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const { ask } = fork
@@ -271,7 +271,7 @@ test('ArbInfo tells balances and code as they are here', async () => {
   await expect(ask('eth_call', { to, data: '0x12345678' })).rejects.toThrow(/revert/)
 })
 
-test('NodeInterface is answered by the network, at the block that is named or forked', async () => {
+test('NodeInterface is called on the network, at the named or forked block', async () => {
   await using upstream = await startArbitrum()
   const to = NODE_INTERFACE
   await using fork = await forkOf(upstream)
@@ -282,14 +282,14 @@ test('NodeInterface is answered by the network, at the block that is named or fo
   expect(await fork.ask('eth_call', { to, data }, '0x4')).toBe(echoed(data, 4))
 })
 
-test('PREVRANDAO is 1, as there', async () => {
+test('PREVRANDAO is 1, as on Arbitrum', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   const data = hexFromBytes(assemble(`PREVRANDAO ${RETURN_WORD}`))
   expect(await fork.ask('eth_call', { data })).toBe(`0x${word(1)}`)
 })
 
-test('code that somebody puts in the place of ArbSys stays', async () => {
+test('code that replaces ArbSys stays', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream)
   await fork.ask('anvil_setCode', ARBSYS, hexFromBytes(assemble(`77 ${RETURN_WORD}`)))
@@ -299,7 +299,7 @@ test('code that somebody puts in the place of ArbSys stays', async () => {
   expect(await fork.ask('eth_call', call)).toBe(`0x${word(77)}`)
 })
 
-test('what cannot be proven fails, and the block’s own number is told all the same', async () => {
+test('ArbGasInfo fails with --fork-proofs, while ArbSys still returns the block number', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream, { forkProofs: true })
   const { ask, notices } = fork
@@ -309,7 +309,7 @@ test('what cannot be proven fails, and the block’s own number is told all the 
   expect(notices).toEqual(['ArbGasInfo getPricesInWei() fails: what it answers cannot be proven'])
 })
 
-test('a network that does not answer is an error', async () => {
+test('ArbGasInfo fails if the network does not respond', async () => {
   await using upstream = await startArbitrum()
   await using fork = await forkOf(upstream, { forkRetries: 0 })
   upstream.faults.refuse = ({ method }) =>
@@ -319,7 +319,7 @@ test('a network that does not answer is an error', async () => {
   )
 })
 
-test('a cassette has what the contracts answered', async () => {
+test('a recording has the results of Arbitrum’s contracts', async () => {
   const forkRecord = path.join(mkdtempSync(path.join(tmpdir(), 'arbitrum-')), 'fork.jsonl')
   await using upstream = await startArbitrum()
   {
@@ -334,7 +334,7 @@ test('a cassette has what the contracts answered', async () => {
   expect(await replayed.ask('eth_call', { to: GAS_INFO, data: PRICES })).toBe(echoed(PRICES, 9))
 })
 
-test('transactions before a forked one run as on the network', async () => {
+test('transactions before a forked one run as on Arbitrum', async () => {
   await using upstream = await startArbitrum()
   const keeping = hexFromBytes(deploying(assemble('NUMBER 0 SSTORE')))
   const { contractAddress: to } = await sendOn(upstream.ask, { data: keeping })

@@ -139,7 +139,7 @@ describe.each([
 
   const cases = refuse === undefined ? [...EVERYWHERE, ...THERE] : EVERYWHERE
 
-  test.each(cases)('answers %s of its old blocks as the network does', async (method, params) => {
+  test.each(cases)('returns %s of its old blocks as the network does', async (method, params) => {
     for (const place of places.slice(0, 3)) {
       const asked = params(place)
       const told = await fork.ask(method, ...asked)
@@ -149,7 +149,7 @@ describe.each([
   })
 
   if (refuse !== undefined) {
-    test.each(THERE)('says who refuses %s', async (method, params) => {
+    test.each(THERE)('says that the network refuses %s', async (method, params) => {
       await expect(fork.ask(method, ...params(places[1]!))).rejects.toMatchObject({
         code: -32601,
         message: expect.stringContaining(`refuses ${method}`),
@@ -158,7 +158,7 @@ describe.each([
   }
 })
 
-describe('a block that came after the fork', () => {
+describe('a block mined after the fork', () => {
   const byHash: readonly (readonly [string, Params])[] = [
     ['debug_getRawBlock', ({ hash }) => [hash]],
     ['debug_getRawHeader', ({ hash }) => [hash]],
@@ -177,7 +177,7 @@ describe('a block that came after the fork', () => {
     ['trace_transaction', ({ transaction }) => [transaction]],
   ]
 
-  test('is known by none of its names', async () => {
+  test('cannot be found by any of its names on the network', async () => {
     const { upstream, places } = await network()
     await using _ = upstream
     const fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
@@ -193,7 +193,7 @@ describe('a block that came after the fork', () => {
   })
 })
 
-describe('over the block of the fork', () => {
+describe('a request across the fork block', () => {
   async function grown(): Promise<{ upstream: Upstream; fork: Fork; keeper: string }> {
     const { upstream, keeper } = await network()
     const fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
@@ -202,7 +202,7 @@ describe('over the block of the fork', () => {
     return { upstream, fork, keeper }
   }
 
-  test('frames are filtered, skipped and counted as though it was one chain', async () => {
+  test('filters, skips and counts frames as on one chain', async () => {
     const { upstream, fork, keeper } = await grown()
     await using _ = upstream
     await using __ = fork
@@ -230,7 +230,7 @@ describe('over the block of the fork', () => {
     ])
   })
 
-  test('transactions of an account are paged, the newest first', async () => {
+  test('pages the transactions of an account, newest first', async () => {
     const { upstream, fork, keeper } = await grown()
     await using _ = upstream
     await using __ = fork
@@ -261,7 +261,7 @@ describe('over the block of the fork', () => {
     expect(await page(after, 0, 500)).toEqual([[4, 3, 2, 1], true, true])
   })
 
-  test('accounts that changed are those of both sides', async () => {
+  test('lists the changed accounts of both sides', async () => {
     const { upstream, fork, keeper } = await grown()
     await using _ = upstream
     await using __ = fork
@@ -286,7 +286,7 @@ describe('over the block of the fork', () => {
     expect(own).toEqual(expect.arrayContaining([keeper, sender]))
   })
 
-  test('a contract and a transaction that were made here are found without the network', async () => {
+  test('finds a contract and a transaction of the fork without the network', async () => {
     const { upstream, fork } = await grown()
     await using _ = upstream
     await using __ = fork
@@ -305,7 +305,7 @@ describe('over the block of the fork', () => {
   })
 })
 
-test('slots of accounts without code and nonce, which test nodes write, are read of the network', async () => {
+test('a fork reads slots of accounts without code and nonce, which test nodes write', async () => {
   await using upstream = await startUpstream()
   const bare = `0x${'b1'.repeat(20)}`
   const funded = `0x${'b2'.repeat(20)}`
@@ -327,7 +327,7 @@ test('slots of accounts without code and nonce, which test nodes write, are read
   }
 })
 
-describe('what is asked in a form of our own', () => {
+describe('a request in a form of devchain alone', () => {
   /** Nodes that take numbers in hex alone, all parameters, and whole words. */
   function strictly({ method, params }: Asked): { code: number; message: string } | undefined {
     const isWrong =
@@ -367,7 +367,7 @@ describe('what is asked in a form of our own', () => {
     ['ots_getBlockTransactions', ({ number }) => [Number(number), 0, 5]],
   ]
 
-  test('reaches the network in the one that every node takes', async () => {
+  test('reaches the network in the standard form', async () => {
     const { upstream, places } = await network()
     await using _ = upstream
     upstream.faults.refuse = strictly
@@ -393,7 +393,7 @@ describe('what is asked in a form of our own', () => {
     ['ots_searchTransactionsBefore', ['0x12', 0, 5], /^address: expected/],
   ]
 
-  test.each(wrong)('%s %j is refused here, as without a network', async (method, params, words) => {
+  test.each(wrong)('is refused without the network: %s %j', async (method, params, words) => {
     await using upstream = await startUpstream()
     await sendOn(upstream.ask, { data: KEEPER_CODE })
     await using fork = await forkOf(upstream)
@@ -410,7 +410,7 @@ test.each([
   ['hardhat', {}, ['0x4', '0x5']],
   ['geth', { fromBlock: '0x0' }, ['0x5']],
 ] as const)(
-  'as %s, the first poll of a log filter %j begins with the logs of both sides that it should',
+  'as %s, the first poll of a log filter %j has the logs of both sides',
   async (compat, query, blocks) => {
     const { upstream, keeper } = await network()
     await using _ = upstream
@@ -429,7 +429,7 @@ test.each([
   },
 )
 
-test('a first poll that the network fails begins with its logs again', async () => {
+test('a first poll that fails on the network returns its logs when retried', async () => {
   const { upstream, keeper } = await network()
   await using _ = upstream
   const own = { compat: 'anvil', forkRetries: 0 } as const
@@ -442,7 +442,7 @@ test('a first poll that the network fails begins with its logs again', async () 
   expect(await fork.ask('eth_getFilterChanges', id)).toEqual([])
 })
 
-test('what takes something away waits for what was asked before it in a batch', async () => {
+test('a deletion waits for the requests before it in a batch', async () => {
   const { upstream, keeper } = await network()
   await using _ = upstream
   const settings = { fork: { url: upstream.url, block: 3 }, compat: 'anvil' } as const

@@ -59,7 +59,7 @@ const ZEROS = (count: number): string[] => Array.from({ length: count }, () => '
 const sizesOf = ({ requests }: Upstream): number[] => requests.map(({ length }) => length)
 
 describe('requests of one turn', () => {
-  test('go out together', async () => {
+  test('are sent as one batch', async () => {
     await using upstream = await startUpstream()
     const watched = clientOf([upstream.url])
     expect(await askMany(watched, 90)).toEqual(ZEROS(90))
@@ -67,7 +67,7 @@ describe('requests of one turn', () => {
     expect(watched.client.traffic).toEqual({ requests: 1, asked: 90, batch: 100 })
   })
 
-  test('come in the batches that the network takes, once it has refused larger ones', async () => {
+  test('are sent in smaller batches after the network refuses a large one', async () => {
     await using upstream = await startUpstream()
     upstream.faults.mostTogether = 20
     const watched = clientOf([upstream.url])
@@ -79,7 +79,7 @@ describe('requests of one turn', () => {
     expect(Math.max(...sizesOf(upstream).slice(before))).toBe(learned)
   })
 
-  test('come one by one where no batch is taken', async () => {
+  test('are sent one by one if the network takes no batches', async () => {
     await using upstream = await startUpstream()
     upstream.faults.mostTogether = 1
     const watched = clientOf([upstream.url])
@@ -87,7 +87,7 @@ describe('requests of one turn', () => {
     expect(watched.client.traffic.batch).toBe(1)
   })
 
-  test('are answered each: an error of one is not that of the others', async () => {
+  test('have separate results: an error of one does not affect the others', async () => {
     await using upstream = await startUpstream()
     const { client } = clientOf([upstream.url])
     const [good, bad] = await Promise.allSettled([
@@ -104,7 +104,7 @@ describe('requests of one turn', () => {
 const methodsOf = ({ requests }: Upstream): string[][] =>
   requests.map((all) => all.map(({ method }) => method))
 
-test('a trace goes out alone, but for that of a call, which goes with what is asked beside it', async () => {
+test('a trace is sent alone, but the trace of a call is batched', async () => {
   await using upstream = await startUpstream()
   const { client } = clientOf([upstream.url])
   const call = { to: `0x${'12'.repeat(20)}` }
@@ -122,7 +122,7 @@ test('a trace goes out alone, but for that of a call, which goes with what is as
   ])
 })
 
-describe('the trace of a call, where a service', () => {
+describe('the trace of a call', () => {
   const call = { to: `0x${'12'.repeat(20)}` }
 
   async function twice({ client }: Watched): Promise<unknown> {
@@ -136,7 +136,7 @@ describe('the trace of a call, where a service', () => {
     return [await both(), await both()]
   }
 
-  test('refuses it in batches, is asked for alone from then on', async () => {
+  test('is sent alone after a service refuses it in a batch', async () => {
     await using upstream = await startUpstream()
     upstream.faults.replies = (replies) =>
       replies.map((reply, id) =>
@@ -153,7 +153,7 @@ describe('the trace of a call, where a service', () => {
     expect(others.toSorted()).toEqual([['debug_traceCall'], ['debug_traceCall'], ['eth_chainId']])
   })
 
-  test('refuses batches with it as a whole, is asked for alone, and batches stay as large as they were', async () => {
+  test('is sent alone after a service refuses the whole batch, and batches keep their size', async () => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status: 400, body: 'no traces in a batch' })
     const watched = clientOf([upstream.url])
@@ -165,7 +165,7 @@ describe('the trace of a call, where a service', () => {
     expect(watched.waits).toEqual([])
   })
 
-  test('is slow with it, holds nothing else up for longer than three seconds', async () => {
+  test('delays other requests for at most three seconds', async () => {
     const asked: [string[], number][] = []
     const provider: Provider = {
       name: 'a service',
@@ -186,7 +186,7 @@ describe('the trace of a call, where a service', () => {
     expect(asked.slice(1).map(([methods]) => methods)).toContainEqual(['eth_chainId'])
   })
 
-  test('does not know it, says so at once', async () => {
+  test('fails at once if the service does not support it', async () => {
     await using upstream = await startUpstream()
     upstream.faults.unknown.add('debug_traceCall')
     const words = expect.stringContaining('does not exist')
@@ -198,8 +198,8 @@ describe('the trace of a call, where a service', () => {
   })
 })
 
-describe('another node in place of one', () => {
-  test('is asked by all that the first does not answer, and nobody comes back to that', async () => {
+describe('failover to another URL', () => {
+  test('moves all requests that the first does not answer, and does not switch back', async () => {
     await using upstream = await startUpstream()
     const watched = clientOf(['http://127.0.0.1:1', upstream.url], { retries: 1 })
     const { client } = watched
@@ -214,7 +214,7 @@ describe('another node in place of one', () => {
     expect(watched.notices).toEqual([expect.stringContaining(`asking ${upstream.url} now: `)])
   })
 
-  test('is asked even where nothing is to be repeated, and each of them once', async () => {
+  test('moves each request once, even if it must not be repeated', async () => {
     await using upstream = await startUpstream()
     const dead = ['http://127.0.0.1:1', 'http://127.0.0.1:2']
     const { client } = clientOf([...dead, upstream.url], { retries: 0 })
@@ -225,8 +225,8 @@ describe('another node in place of one', () => {
   })
 })
 
-describe('a limit', () => {
-  test('has fewer requests on their way, until some are answered', async () => {
+describe('a rate limit', () => {
+  test('reduces the number of parallel requests until some are answered', async () => {
     const waiting: ((replies: readonly { result: string }[]) => void)[] = []
     let limits = 8
     const provider: Provider = {
@@ -266,7 +266,7 @@ describe('a limit', () => {
       {},
       250,
     ],
-  ])('%s is waited for, and told', async (_, status, body, headers, waited) => {
+  ])('%s is waited for, with a warning', async (_, status, body, headers, waited) => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status, body, headers: headers as Record<string, string> })
     const watched = clientOf([upstream.url])
@@ -278,7 +278,7 @@ describe('a limit', () => {
     )
   })
 
-  test('on single items of a batch has those alone asked again', async () => {
+  test('on single items of a batch retries only those', async () => {
     await using upstream = await startUpstream()
     let refusals = 4
     upstream.faults.refuse = () =>
@@ -288,7 +288,7 @@ describe('a limit', () => {
     expect(sizesOf(upstream)).toEqual([10, 4])
   })
 
-  test('has the next URL asked at once, and is waited for where all limit', async () => {
+  test('switches to the next URL at once, and waits if all are limited', async () => {
     await using busy = await startUpstream()
     await using idle = await startUpstream()
     const slowDown = { status: 429, body: 'slow down', headers: { 'retry-after': '6' } }
@@ -307,7 +307,7 @@ describe('a limit', () => {
     expect(watched.waits).toEqual([6_000])
   })
 
-  test('of several batches at once has one URL after another asked, and leaves none out', async () => {
+  test('of several batches at once tries each URL in turn', async () => {
     await using busy = await startUpstream()
     await using idle = await startUpstream()
     const slowDown = { status: 429, body: 'slow down' }
@@ -318,7 +318,7 @@ describe('a limit', () => {
     expect(sizesOf(idle)).toEqual([100, 100])
   })
 
-  test('that does not end is an error with the network’s words, within --fork-max-wait', async () => {
+  test('that does not end is an error with the network’s words within --fork-max-wait', async () => {
     await using upstream = await startUpstream()
     upstream.faults.refuse = () => ({ code: 429, message: 'monthly quota used up' })
     const watched = clientOf([upstream.url])
@@ -331,7 +331,7 @@ describe('a limit', () => {
   test.each([
     ['3600', '3600 s'],
     ['Fri, 01 Jan 2100 00:00:00 GMT', '\\d{9,10}(\\.\\d+)? s'],
-  ])('that asks for a longer wait than that (%s) is an error at once', async (after, shown) => {
+  ])('with a longer wait than --fork-max-wait (%s) is an error at once', async (after, shown) => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status: 429, body: 'quota', headers: { 'retry-after': after } })
     const watched = clientOf([upstream.url])
@@ -343,7 +343,7 @@ describe('a limit', () => {
   })
 })
 
-describe('what one piece of work waits', () => {
+describe('the patience for one piece of work', () => {
   const SILENT = (sent: number[]): Provider => ({
     name: 'a silent service',
     mostAtOnce: 100,
@@ -353,7 +353,7 @@ describe('what one piece of work waits', () => {
     },
   })
 
-  test('is bounded for all that it asks for, one after another', async () => {
+  test('bounds all its requests in a row', async () => {
     await using upstream = await startUpstream()
     const { client, waits } = clientOf([upstream.url])
     const limit = { status: 429, body: 'slow down', headers: { 'retry-after': '3' } }
@@ -373,7 +373,7 @@ describe('what one piece of work waits', () => {
     expect(await ask()).toBe('0x21')
   })
 
-  test('counts once what several of its requests wait at the same time', async () => {
+  test('counts a wait of several parallel requests once', async () => {
     const patience = new Patience(0)
     patience.spend(1_000, 3_000)
     patience.spend(2_000, 4_000)
@@ -381,7 +381,7 @@ describe('what one piece of work waits', () => {
     expect(patience.spent).toBe(3_000)
   })
 
-  test('is over once it is done, for what goes on behind it', async () => {
+  test('ends with the work, not with what runs after it', async () => {
     let later: (() => Patience | undefined) | undefined
     const during = await patiently(async () => {
       later = AsyncResource.bind(currentPatience)
@@ -391,7 +391,7 @@ describe('what one piece of work waits', () => {
     expect(later?.()).toBeUndefined()
   })
 
-  test('leaves time for each of several URLs, also where the first is silent', async () => {
+  test('leaves time for each of several URLs, even if the first is silent', async () => {
     await using upstream = await startUpstream()
     const sent: number[] = []
     const providers = [SILENT(sent), httpProvider(upstream.url)]
@@ -400,7 +400,7 @@ describe('what one piece of work waits', () => {
     expect([sent, waits]).toEqual([[4_000], []])
   })
 
-  test('is bounded for what waited for its turn meanwhile', async () => {
+  test('includes the wait for its turn', async () => {
     const time = fakeTime()
     const sent: number[] = []
     const provider: Provider = {
@@ -422,8 +422,8 @@ describe('what one piece of work waits', () => {
   })
 })
 
-describe('a failure', () => {
-  test('is tried again, and in the end told with its cause', async () => {
+describe('a failed request', () => {
+  test('is retried, then reported with its cause', async () => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status: 502, body: '<html>bad gateway</html>' })
     const watched = clientOf([upstream.url])
@@ -433,7 +433,7 @@ describe('a failure', () => {
     expect(watched.waits).toEqual([250, 250, 500, 1000])
   })
 
-  test('has another node asked where there is one', async () => {
+  test('is retried on another URL if there is one', async () => {
     await using broken = await startUpstream()
     await using good = await startUpstream()
     broken.faults.isCut = true
@@ -447,7 +447,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('by what is no answer is tried again, and where nothing better comes told as it is', async () => {
+  test('with an invalid response is retried, then reported as it is', async () => {
     await using upstream = await startUpstream()
     let nothing = 2
     upstream.faults.lie = (_, result) => (nothing-- > 0 ? null : result)
@@ -467,7 +467,7 @@ describe('a failure', () => {
       '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no backend"}}',
     ],
     ['of another request', 200, '{"jsonrpc":"2.0","id":7,"result":"0x1"}'],
-  ])('that is told as JSON-RPC (%s) is tried again', async (_, status, body) => {
+  ])('with an internal error of JSON-RPC (%s) is retried', async (_, status, body) => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status, body })
     const watched = clientOf([upstream.url])
@@ -475,7 +475,7 @@ describe('a failure', () => {
     expect(watched.waits).toEqual([250])
   })
 
-  test('that lasts is told as the network tells it', async () => {
+  test('that stays is reported in the network’s words', async () => {
     await using upstream = await startUpstream()
     const body = '{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"busy"}}'
     for (let times = 0; times < 4; times++) upstream.faults.next.push({ status: 500, body })
@@ -504,7 +504,7 @@ describe('a failure', () => {
         body: '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"execution reverted"}}',
       },
     ],
-  ])('that stays the same however often it is tried (%s) is told at once', async (_, answer) => {
+  ])('with a permanent error (%s) is not retried', async (_, answer) => {
     await using upstream = await startUpstream()
     upstream.faults.next.push(answer)
     const watched = clientOf([upstream.url])
@@ -513,7 +513,7 @@ describe('a failure', () => {
     expect([watched.waits, upstream.requests.length]).toEqual([[], 1])
   })
 
-  test('by a certificate of an unknown issuer is told at once, with what helps', async () => {
+  test('by a certificate of an unknown issuer fails at once, with advice', async () => {
     const server = https.createServer({ key: OWN_KEY, cert: OWN_CERTIFICATE })
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
     onTestFinished(() => void server.close())
@@ -525,7 +525,7 @@ describe('a failure', () => {
     expect(watched.waits).toEqual([])
   })
 
-  test('by encryption where there is none is told at once', async () => {
+  test('by TLS on a plain port fails at once', async () => {
     await using upstream = await startUpstream()
     const watched = clientOf([upstream.url.replace('http:', 'https:')])
     await expect(watched.client.request('eth_chainId', [])).rejects.toThrow(/https:.*: .*SSL/i)
@@ -537,7 +537,7 @@ describe('a failure', () => {
     ['one reply more', (replies) => [...replies, { ...replies[0], id: 99 }]],
     ['one reply twice', (replies) => [...replies, replies[0]!]],
     ['a reply to nothing', ([first, ...others]) => [{ ...first, id: null }, ...others]],
-  ])('by %s in a batch has them asked for in smaller ones', async (_, replies) => {
+  ])('by %s in a batch is retried in smaller ones', async (_, replies) => {
     await using upstream = await startUpstream()
     upstream.faults.replies = replies
     const address = (index: number): string => `0x${String(index).padStart(40, '0')}`
@@ -552,13 +552,13 @@ describe('a failure', () => {
     expect(client.traffic.batch).toBe(1)
   })
 
-  test('by silence ends with the time that was given', async () => {
+  test('by silence ends at the timeout', async () => {
     const silent = eip1193Provider({ request: () => new Promise(() => undefined) })
     const { client } = clientOf([], { providers: [silent], timeoutMs: 20, retries: 0 })
     await expect(client.request('eth_chainId', [])).rejects.toThrow(/no answer within 0.02 s/)
   })
 
-  test('is not tried again once the fork is closed', async () => {
+  test('is not retried once the fork is closed', async () => {
     await using upstream = await startUpstream()
     upstream.faults.isCut = true
     const time = { now: () => 0, wait: async () => watched.client.close() }
@@ -567,7 +567,7 @@ describe('a failure', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('of a closed fork comes at once', async () => {
+  test('on a closed fork fails at once', async () => {
     await using upstream = await startUpstream()
     const { client } = clientOf([upstream.url])
     const asked = client.request('eth_chainId', [])
@@ -576,7 +576,7 @@ describe('a failure', () => {
   })
 })
 
-describe('keys of a URL', () => {
+describe('a secret in a URL', () => {
   const KEY = 'abcdef0123456789abcdef0123456789'
 
   test.each([
@@ -584,7 +584,7 @@ describe('keys of a URL', () => {
     [`https://rpc.example.io/?apikey=${KEY}`, 'https://rpc.example.io/…'],
     [`https://user:${KEY}@rpc.example.io:8443`, 'https://rpc.example.io:8443/…'],
     ['http://127.0.0.1:8545', 'http://127.0.0.1:8545'],
-  ])('are not shown: %s', (url, shown) => {
+  ])('is hidden: %s', (url, shown) => {
     expect(shownUrl(url)).toBe(shown)
     expect(cleanerOf(url)(`cannot reach ${url}, with ${url}`)).not.toContain(KEY)
   })
@@ -605,7 +605,7 @@ describe('keys of a URL', () => {
     ],
     [{ forkHeader: [`Bearer ${KEY}`] }, /got a line without a name and :$/],
     [{ forkHeader: [`x-key: ${KEY}\nx`, 'x'] }, /got x-key, a line without a name and :$/],
-  ])('are not in errors about options: %j', async (options, message) => {
+  ])('is hidden in errors about options: %j', async (options, message) => {
     const failed: unknown = await createDevchain(options).catch((error: unknown) => error)
     expect(String(failed)).toMatch(message)
     expect(String(failed)).not.toContain(KEY)
@@ -617,12 +617,12 @@ describe('keys of a URL', () => {
     ['https://rpc.example.io/?apikey=s3cret&chain=mainnet', 's3cret'],
     ['https://rpc.example.io/a%2Fb%zz/abc123', 'abc123'],
     ['https://me:pa55@rpc.example.io', 'pa55'],
-  ])('are hidden where they are short, and words about them are not: %s', (url, key) => {
+  ])('is hidden if short, while similar words are shown: %s', (url, key) => {
     const said = cleanerOf(url)(`the key "${key}" may not use mainnet, says rpc of v3 (${key})`)
     expect(said).toBe('the key "…" may not use mainnet, says rpc of v3 (…)')
   })
 
-  test('are not in errors and notices either', async () => {
+  test('is hidden in errors and warnings', async () => {
     await using upstream = await startUpstream()
     const url = `${upstream.url}/v3/${KEY}`
     const watched = clientOf([url], { retries: 0 })
@@ -634,7 +634,7 @@ describe('keys of a URL', () => {
   })
 })
 
-describe('keys of headers, and those in the data of an error', () => {
+describe('a secret in a header or in the data of an error', () => {
   const KEY = 'fedcba9876543210fedcba9876543210'
 
   test.each([
@@ -642,7 +642,7 @@ describe('keys of headers, and those in the data of an error', () => {
     ['a key', `x-api-key: ${KEY}`, ''],
     ['one of several', `cookie: theme=dark; session=${KEY}`, ''],
     ['a password', 'x-team: ours', `user:${KEY}@`],
-  ])('are not shown where the network quotes them: %s', async (_, header, user) => {
+  ])('is hidden where the network quotes it: %s', async (_, header, user) => {
     await using upstream = await startUpstream()
     const value = header.slice(header.indexOf(':') + 2)
     const pair = Buffer.from(`user:${KEY}`).toString('base64')
@@ -666,7 +666,7 @@ describe('keys of headers, and those in the data of an error', () => {
   })
 })
 
-test('headers are sent to the hosts that --fork names, and to no other that a request names', async () => {
+test('headers are sent to the hosts of --fork, and not to another that a request names', async () => {
   await using upstream = await startUpstream()
   await using other = await startUpstream()
   const sent = ({ headers }: typeof upstream): unknown => headers()['x-key']
@@ -693,6 +693,6 @@ test.each([
   ['https://mainnet.infura.io/v3/x', false],
   ['https://8.8.8.8', false],
   ['http://172.32.0.1', false],
-])('%s is an address of one’s own: %s', (url, isOwn) => {
+])('isPrivateUrl of %s is %s', (url, isOwn) => {
   expect(isPrivateUrl(url)).toBe(isOwn)
 })

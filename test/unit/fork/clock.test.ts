@@ -42,8 +42,8 @@ async function mined(fork: Fork, count: number, since: number): Promise<number[]
 describe.each([
   ['a network that is slower than the clock', BEGINNING + 1_000_000],
   ['a network that is faster than the clock', BEGINNING + HEIGHT],
-])('%s', (_, head) => {
-  test('steps go on from the fork block', async () => {
+])('the clock of a fork of %s', (_, head) => {
+  test('with --clock step continues from the fork block', async () => {
     const fork = await forkAt(await networkAt(head), { clock: 'step:12' })
     expect((await timeOf(fork, 'pending')) - head).toBe(12)
     expect(await mined(fork, 3, head)).toEqual([12, 24, 36])
@@ -53,14 +53,14 @@ describe.each([
     expect(await mined(fork, 2, head)).toEqual([208, 220])
   })
 
-  test('a frozen clock stands at the time of the fork block', async () => {
+  test('with --clock frozen has the time of the fork block', async () => {
     const fork = await forkAt(await networkAt(head), { clock: 'frozen' })
     expect(await mined(fork, 3, head)).toEqual([1, 2, 3])
     await fork.ask('evm_increaseTime', 100)
     expect(await mined(fork, 1, head)).toEqual([103])
   })
 
-  test('--timestamp moves the start of each source', async () => {
+  test('starts at --timestamp with any source', async () => {
     const upstream = await networkAt(head)
     const timestamp = head + 5_000
     const stepping = await forkAt(upstream, { clock: 'step:12', timestamp })
@@ -74,7 +74,7 @@ describe.each([
   })
 })
 
-test('a reset of a fork has its clock begin at the block that it goes back to', async () => {
+test('evm_reset of a fork starts the clock at the new fork block', async () => {
   const head = BEGINNING + 1_000_000
   const upstream = await networkAt(head)
   const fork = await forkAt(upstream, { clock: 'step:12' })
@@ -86,7 +86,7 @@ test('a reset of a fork has its clock begin at the block that it goes back to', 
   expect(await mined(fork, 2, await timeOf(upstream, '0x2c'))).toEqual([12, 24])
 })
 
-test('a reset to a block after --timestamp has time go on from that block', async () => {
+test('evm_reset to a block after --timestamp continues from that block', async () => {
   const upstream = await networkAt(BEGINNING + 1_000)
   const [older, newer] = [BEGINNING + 2_000, BEGINNING + 4_000]
   const fork = await forkAt(upstream, { clock: 'step:12', timestamp: older })
@@ -96,7 +96,7 @@ test('a reset to a block after --timestamp has time go on from that block', asyn
 })
 
 test.each(['step:12', 'frozen'] as const)(
-  'clock %s needs no block 0 of the network',
+  '--clock %s does not read block 0 of the network',
   async (clock) => {
     const upstream = await networkAt(BEGINNING + 1_000)
     upstream.faults.lie = ({ method, params }, result) =>

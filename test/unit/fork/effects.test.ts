@@ -30,10 +30,10 @@ test.each([
   'evm_snapshot',
   'mnr_getWork',
   'devchain_label',
-])('%s is done once, when all that it needs is known', async (name) => {
+])('%s runs once, after all its state is fetched', async (name) => {
   expect(await timesDone(name)).toBe(1)
 })
 
-test('what changes nothing goes on with guesses, to find out what else it needs', async () => {
+test('a method without effects continues with guesses, to find what else it needs', async () => {
   expect(await timesDone('eth_call')).toBe(2)
 })

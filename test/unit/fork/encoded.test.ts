@@ -49,7 +49,7 @@ test.each([
   ['debug_getRawBlock', { transactions: [] }, 'the transactions'],
   ['debug_getRawTransactions', { transactions: [] }, 'the transactions'],
   ['debug_getRawReceipts', { transactions: [] }, 'the receipts'],
-] as const)('%s of a block with %j is no encoding of the block', async (method, change, what) => {
+] as const)('%s of a block with a wrong %j is refused', async (method, change, what) => {
   const { upstream, fork } = await forked()
   lieOfBlock({ upstream, fork }, (block) => ({ ...block, ...change }))
   await expect(fork.ask(method, '0x2')).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test.each([
   })
 })
 
-test('a block with uncles and withdrawals is encoded with them', async () => {
+test('debug_getRawBlock encodes a block with its uncles and withdrawals', async () => {
   const { upstream, fork } = await forked()
   const told = (await upstream.ask('eth_getBlockByNumber', '0x2', true)) as Members
   const raw = bytesFromHex(String(await upstream.ask('debug_getRawBlock', '0x2')))

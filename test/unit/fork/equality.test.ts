@@ -111,57 +111,54 @@ async function contentsOf(ask: Ask, number: number): Promise<readonly unknown[]>
   return [receipts.map(outcomeOf), traces, diffs]
 }
 
-describe.each<Hardfork>(['bpo2', 'shanghai'])(
-  'a fork of a network of 200 random blocks of %s',
-  (hardfork) => {
-    let network: Devchain
-    let ask: Ask
-    beforeAll(async () => {
-      network = await randomNetwork(BLOCKS, hardfork)
-      ask = remembering(askOf(network))
-      return () => network.close()
-    })
+describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 200 random blocks of %s', (hardfork) => {
+  let network: Devchain
+  let ask: Ask
+  beforeAll(async () => {
+    network = await randomNetwork(BLOCKS, hardfork)
+    ask = remembering(askOf(network))
+    return () => network.close()
+  })
 
-    test.each([false, true])(
-      'has all of it at each tenth block, and comes to the same by the same transactions; proven: %s',
-      async (forkProofs) => {
-        for (let number = STEP; number < BLOCKS; number += STEP) {
-          await using fork = await createDevchain({
-            fork: { provider: network, block: number },
-            chainId: 'remote',
-            forkProofs,
-            accounts: 0,
-            noMining: true,
-          })
-          const here = askOf(fork)
-          const at = numberOf(number)
-          const accounts = await accountsOf(ask, at)
-          expect(await told(here, accounts, 'latest')).toEqual(await told(ask, accounts, at))
-          const range = { fromBlock: numberOf(number - STEP + 1), toBlock: at }
-          expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
-          expect(await contentsOf(here, number)).toEqual(await contentsOf(ask, number))
-          for (let next = number + 1; next <= number + STEP; next++) {
-            const [theirs, ours] = await repeat(ask, here, next)
-            expect([next, ...(await contentsOf(here, next))]).toEqual([
-              next,
-              ...(await contentsOf(ask, next)),
-            ])
-            // with the state root the whole header is the network's
-            if (forkProofs) expect([next, ours]).toEqual([next, theirs])
-          }
-          const after = numberOf(number + STEP)
-          // where roots are not the network's, hashes of blocks are not either
-          const known = (await accountsOf(ask, after)).filter(
-            ({ address }) => forkProofs || address !== HISTORY_STORAGE.address,
-          )
-          expect(await told(here, known, 'latest')).toEqual(await told(ask, known, after))
+  test.each([false, true])(
+    'equals the network at each tenth block, and mines the same blocks; proofs: %s',
+    async (forkProofs) => {
+      for (let number = STEP; number < BLOCKS; number += STEP) {
+        await using fork = await createDevchain({
+          fork: { provider: network, block: number },
+          chainId: 'remote',
+          forkProofs,
+          accounts: 0,
+          noMining: true,
+        })
+        const here = askOf(fork)
+        const at = numberOf(number)
+        const accounts = await accountsOf(ask, at)
+        expect(await told(here, accounts, 'latest')).toEqual(await told(ask, accounts, at))
+        const range = { fromBlock: numberOf(number - STEP + 1), toBlock: at }
+        expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
+        expect(await contentsOf(here, number)).toEqual(await contentsOf(ask, number))
+        for (let next = number + 1; next <= number + STEP; next++) {
+          const [theirs, ours] = await repeat(ask, here, next)
+          expect([next, ...(await contentsOf(here, next))]).toEqual([
+            next,
+            ...(await contentsOf(ask, next)),
+          ])
+          // with the state root the whole header is the network's
+          if (forkProofs) expect([next, ours]).toEqual([next, theirs])
         }
-      },
-    )
-  },
-)
+        const after = numberOf(number + STEP)
+        // where roots are not the network's, hashes of blocks are not either
+        const known = (await accountsOf(ask, after)).filter(
+          ({ address }) => forkProofs || address !== HISTORY_STORAGE.address,
+        )
+        expect(await told(here, known, 'latest')).toEqual(await told(ask, known, after))
+      }
+    },
+  )
+})
 
-describe('a network that lies', () => {
+describe('--fork-proofs', () => {
   const LIES: readonly (readonly [string, (asked: Asked, result: never) => unknown, RegExp])[] = [
     [
       'a balance',
@@ -192,26 +189,23 @@ describe('a network that lies', () => {
     ],
   ]
 
-  test.each(LIES)(
-    'about %s is found out, and named, where proofs are asked for',
-    async (_, lie, message) => {
-      await using upstream = await startUpstream()
-      const keeper = await deployKeeper(upstream)
-      upstream.faults.lie = lie as (asked: Asked, result: unknown) => unknown
-      await using fork = await createDevchain({
-        fork: { url: upstream.url },
-        noForkCache: true,
-        forkProofs: true,
-      })
-      await expect(askOf(fork)('eth_call', { to: keeper })).rejects.toThrow(message)
-      // nothing of it stays
-      upstream.faults.lie = undefined
-      expect(await askOf(fork)('eth_call', { to: keeper })).toBe(
-        await upstream.ask('eth_call', { to: keeper }),
-      )
-      expect(await askOf(fork)('devchain_forkInfo')).toMatchObject({ proven: true })
-    },
-  )
+  test.each(LIES)('detects and names a lie about %s', async (_, lie, message) => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    upstream.faults.lie = lie as (asked: Asked, result: unknown) => unknown
+    await using fork = await createDevchain({
+      fork: { url: upstream.url },
+      noForkCache: true,
+      forkProofs: true,
+    })
+    await expect(askOf(fork)('eth_call', { to: keeper })).rejects.toThrow(message)
+    // nothing of it stays
+    upstream.faults.lie = undefined
+    expect(await askOf(fork)('eth_call', { to: keeper })).toBe(
+      await upstream.ask('eth_call', { to: keeper }),
+    )
+    expect(await askOf(fork)('devchain_forkInfo')).toMatchObject({ proven: true })
+  })
 })
 
 /** A node with another last byte. */
@@ -219,9 +213,9 @@ function withOtherEnd(node: string): string {
   return `${node.slice(0, -2)}${node.endsWith('00') ? '01' : '00'}`
 }
 
-describe('a network that goes wrong', () => {
+describe('a faulty network', () => {
   test.each(['eth_getBalance', 'eth_getCode', 'eth_getStorageAt', 'eth_getTransactionCount'])(
-    'that has no %s of the block any more is told in its own words, and nothing is made of it',
+    'without %s of the block is an error in its own words, and leaves nothing behind',
     async (method) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
@@ -241,7 +235,7 @@ describe('a network that goes wrong', () => {
   )
 
   test.each([null, '', '0x', 'nonsense', 5, {}])(
-    'that answers %j for a balance is told so',
+    'with %j for a balance is an error',
     async (answer) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)

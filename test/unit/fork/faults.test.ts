@@ -97,7 +97,7 @@ const LASTING: readonly (readonly [string, Partial<Faults>])[] = [
 ]
 
 describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => {
-  test.each(LASTING)('%s is forked all the same', async (_, faults) => {
+  test.each(LASTING)('%s can be forked', async (_, faults) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     Object.assign(upstream.faults, faults)
@@ -108,7 +108,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(9)}`)
   })
 
-  test.each(PASSING)('answers %s once is asked again', async (_, answer) => {
+  test.each(PASSING)('responds with %s once gets a retry', async (_, answer) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkProofs, accounts: 0 })
@@ -116,7 +116,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
   })
 
-  test('cuts connections is told, and forked on once it is back', async () => {
+  test('cuts connections is an error, and the fork continues when it is back', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0 })
@@ -138,7 +138,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     )
   })
 
-  test('is silent for longer than it may is told', async () => {
+  test('is silent past the timeout is an error', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0, forkTimeout: '900ms' })
@@ -148,7 +148,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
   })
 
-  test('has fallen behind and does not know an old block yet is asked for it again', async () => {
+  test('lags and does not know an old block yet gets a retry', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkRetries: 0 })
@@ -165,7 +165,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     expect(await fork.ask('eth_getBalance', `0x${'51'.repeat(20)}`, '0x1')).toBe('0x0')
   })
 
-  test('has pruned the state is told in its own words, and blocks go on without it', async () => {
+  test('has pruned the state is an error in its own words, while blocks work', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkProofs, hardfork: 'london' })
@@ -212,7 +212,7 @@ describe('an exhausted quota', () => {
     ['anvil_setRpcUrl', 'URL'],
   ]
 
-  test('is told at once in the words of the network, of whatever is asked', async () => {
+  test('fails any request at once, in the words of the network', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
     const url = `${upstream.url}/v3/${KEY}`
@@ -230,7 +230,7 @@ describe('an exhausted quota', () => {
     expect(await fork.ask('eth_getBalance', OTHER, 'latest')).toBe('0x0')
   })
 
-  test('is told at once at a start, also of several URLs', async () => {
+  test('fails a start at once, also with several URLs', async () => {
     await using upstream = await startUpstream()
     await using other = await startUpstream()
     for (const { faults } of [upstream, other]) faults.always = quota
@@ -242,9 +242,9 @@ describe('an exhausted quota', () => {
   })
 })
 
-describe('a reorganization of the network', () => {
+describe('a reorg of the network', () => {
   test.each([false, true])(
-    'below the fork is told, and nothing of the other branch is taken; proven: %s',
+    'below the fork block is an error, and nothing of the other branch is used; proofs: %s',
     async (forkProofs) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
@@ -263,7 +263,7 @@ describe('a reorganization of the network', () => {
   )
 })
 
-describe('a node that has fallen behind', () => {
+describe('a lagging node', () => {
   /** A network with two nodes, of which the first is behind, and what it does not know. */
   async function twoNodes(): Promise<{
     readonly behind: Upstream
@@ -290,7 +290,7 @@ describe('a node that has fallen behind', () => {
     ['eth_getLogs', () => ['eth_getLogs', { fromBlock: '0x0' }]],
     ['eth_getTransactionReceipt', (hash) => ['eth_getTransactionReceipt', hash]],
     ['debug_traceTransaction', (hash) => ['debug_traceTransaction', hash]],
-  ])('and answers nothing to %s has the next one asked', async (method, request) => {
+  ])('that does not know %s is skipped for the next URL', async (method, request) => {
     await using nodes = await twoNodes()
     const { behind, fork, hash } = nodes
     const truth = await behind.ask(...request(hash))
@@ -299,7 +299,7 @@ describe('a node that has fallen behind', () => {
     expect(fork.notices).toEqual([expect.stringMatching(/^asking .* now: .* answered null, not /)])
   })
 
-  test('and does not show the block of the fork any more is no reorganization', async () => {
+  test('that does not have the fork block is not mistaken for a reorg', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkRetries: 0 })
@@ -316,22 +316,25 @@ describe('a node that has fallen behind', () => {
     ['eth_getTransactionByHash', 'eth_getTransactionReceipt'],
     ['eth_getTransactionReceipt', 'eth_getTransactionReceipt'],
     ['eth_getBlockByHash', 'eth_getBlockByHash'],
-  ])('and knows nothing by %s is asked again by the next %s', async (method, asked) => {
-    await using upstream = await startUpstream()
-    await deployKeeper(upstream)
-    const block = (await upstream.ask('eth_getBlockByNumber', '0x1', false)) as never
-    const { hash, transactions } = block as { hash: string; transactions: string[] }
-    const params = asked === 'eth_getBlockByHash' ? [hash, false] : [transactions[0]]
-    await using fork = await forkOf(upstream, { forkRetries: 0 })
-    upstream.faults.lie = ofMethod(method, null)
-    expect(await fork.ask(asked, ...params)).toBeNull()
-    upstream.faults.lie = undefined
-    expect(await fork.ask(asked, ...params)).toEqual(await upstream.ask(asked, ...params))
-  })
+  ])(
+    'that does not know a transaction by %s is asked again by the next %s',
+    async (method, asked) => {
+      await using upstream = await startUpstream()
+      await deployKeeper(upstream)
+      const block = (await upstream.ask('eth_getBlockByNumber', '0x1', false)) as never
+      const { hash, transactions } = block as { hash: string; transactions: string[] }
+      const params = asked === 'eth_getBlockByHash' ? [hash, false] : [transactions[0]]
+      await using fork = await forkOf(upstream, { forkRetries: 0 })
+      upstream.faults.lie = ofMethod(method, null)
+      expect(await fork.ask(asked, ...params)).toBeNull()
+      upstream.faults.lie = undefined
+      expect(await fork.ask(asked, ...params)).toEqual(await upstream.ask(asked, ...params))
+    },
+  )
 })
 
 describe('another network', () => {
-  test('that refuses what it is asked about blocks that it does not have is told as another one', async () => {
+  test('that refuses blocks that it does not have is detected', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x100')
     await using stranger = await createDevchain({ chainId: 5 })
@@ -344,7 +347,7 @@ describe('another network', () => {
     await expect(fork.ask('eth_getBalance', OTHER)).rejects.toThrow(/is another network now/)
   })
 
-  test('in the place of one of several is refused at the start, with both hashes', async () => {
+  test('behind one of several URLs is refused at the start, with both hashes', async () => {
     await using one = await startUpstream()
     await using other = await startUpstream({ balance: '5' })
     const fork = createDevchain({
@@ -357,7 +360,7 @@ describe('another network', () => {
   })
 
   test.each([false, true])(
-    'in its place is told, and nothing of it stays; proven: %s',
+    'behind the URL is an error, and nothing of it stays; proofs: %s',
     async (forkProofs) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)

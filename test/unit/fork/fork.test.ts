@@ -15,7 +15,7 @@ import {
 const SUM = BigInt((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)
 
 describe('a fork', () => {
-  test('begins at the newest block of a node of one’s own, under its own chain id', async () => {
+  test('begins at the newest block of a local node, under its own chain id', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
     await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -28,7 +28,7 @@ describe('a fork', () => {
     expect(await same.ask('eth_chainId')).toBe('0x5')
   })
 
-  test('asks nothing about its users’ accounts at the start, and their nonces when they send', async () => {
+  test('requests nothing about dev accounts at the start, and their nonces when they send', async () => {
     await using upstream = await startUpstream()
     const [first] = (await upstream.ask('eth_accounts')) as string[]
     await sendOn(upstream.ask, { to: first, value: '0x1' })
@@ -42,7 +42,7 @@ describe('a fork', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('goes on from the nonces of its users, where they are proven too', async () => {
+  test('continues the nonces of its dev accounts, with proofs too', async () => {
     await using upstream = await startUpstream()
     const [first] = (await upstream.ask('eth_accounts')) as string[]
     await sendOn(upstream.ask, { to: first, value: '0x1' })
@@ -52,7 +52,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getTransactionCount', first)).toBe('0x2')
   })
 
-  test('gives a run up that goes on for ever with a guess', async () => {
+  test('cancels a run that loops forever on a guess', async () => {
     await using upstream = await startUpstream()
     const target = `0x${'51'.repeat(20)}`
     // leaves once the first slot is not 0, and goes round in circles until then
@@ -66,7 +66,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_call', call)).toBe('0x')
   })
 
-  test('runs a call of forty slots in few requests, and a second one in none', async () => {
+  test('runs a call of forty slots with few requests, and a second one with none', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -82,7 +82,7 @@ describe('a fork', () => {
     ['a trace', [], 'debug_traceCall', 'eth_createAccessList'],
     ['an access list', ['debug_traceCall'], 'eth_createAccessList', 'debug_traceCall'],
   ] as const)(
-    'asks for %s once, which tells all slots that depend on others',
+    'requests %s once, which has all slots that depend on others',
     async (_, unknown, asked, other) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
@@ -103,7 +103,7 @@ describe('a fork', () => {
     },
   )
 
-  test('does not take a trace for the sender’s, and what reverts there for a refusal', async () => {
+  test('ignores the sender in a trace, and does not take a revert there for a refusal', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -131,7 +131,7 @@ describe('a fork', () => {
     expect(methods).toContain('debug_traceCall')
   })
 
-  test('follows addresses that depend on slots, however deep', async () => {
+  test('fetches addresses that depend on slots, at any depth', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     for (const method of ['eth_createAccessList', 'debug_traceCall'])
@@ -140,7 +140,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_call', { to: keeper, data: `0x${word(5)}` })).toBe(`0x${word(6000)}`)
   })
 
-  test('goes on alone: neither side sees what the other mines', async () => {
+  test('is separate: neither side sees what the other mines', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -155,7 +155,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
   })
 
-  test('comes back by snapshot and reset, and takes edits of its state', async () => {
+  test('can be restored by snapshot and reset, and its state can be edited', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -174,7 +174,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_blockNumber')).toBe(start)
   })
 
-  test('tells of old blocks, transactions, receipts and traces in the network’s own words', async () => {
+  test('returns old blocks, transactions, receipts and traces in the network’s own words', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const old = await sendOn(upstream.ask, { to: keeper, data: setting(3, 4) })
@@ -210,7 +210,7 @@ describe('a fork', () => {
     }
   })
 
-  test('knows nothing of what the network mines later', async () => {
+  test('ignores what the network mines later', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -221,7 +221,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getBlockByNumber', late.blockNumber, false)).toBeNull()
   })
 
-  test('has no state of a block beside its chain, nor of one that was mined there later', async () => {
+  test('has no state of a block beside its chain, nor of a later block at that height', async () => {
     await using upstream = await startUpstream()
     const target = `0x${'51'.repeat(20)}`
     await sendOn(upstream.ask, { to: target, value: '0x5' })
@@ -253,7 +253,7 @@ describe('a fork', () => {
     expect(Math.max(...numbers)).toBeLessThanOrEqual(Number(await fork.ask('eth_blockNumber')))
   })
 
-  test('has the slots of an account that has lost its code', async () => {
+  test('has the slots of an account that lost its code', async () => {
     await using upstream = await startUpstream()
     const target = `0x${'51'.repeat(20)}`
     await upstream.ask('anvil_setNonce', target, '0x1')
@@ -263,7 +263,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getStorageAt', target, '0x3')).toBe(`0x${word(7)}`)
   })
 
-  test('puts logs and fees of both sides together', async () => {
+  test('joins logs and fees of both sides', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -282,7 +282,7 @@ describe('a fork', () => {
     expect(fees.reward).toHaveLength(4)
   })
 
-  test('halves a range of logs until the network takes it', async () => {
+  test('halves a range of logs until the network accepts it', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     for (let i = 0; i < 10; i++) await sendOn(upstream.ask, { to: keeper, data: setting(i, i) })
@@ -297,7 +297,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getLogs', { fromBlock: '0x0' })).toEqual(expected)
   })
 
-  test('tells BLOCKHASH of blocks on both sides', async () => {
+  test('returns BLOCKHASH for blocks on both sides', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x20')
     await using fork = await forkOf(upstream)
@@ -326,7 +326,7 @@ describe('a fork', () => {
     expect(Number(await fork.ask('eth_blockNumber'))).toBe(expected)
   })
 
-  test('goes back no further than it began', async () => {
+  test('cannot go back behind its fork block', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x5')
     await using fork = await forkOf(upstream)
@@ -349,7 +349,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_blockNumber')).toBe('0x7')
   })
 
-  test('is dumped with the accounts that are known of it', async () => {
+  test('is dumped with the accounts that it has fetched', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -361,7 +361,7 @@ describe('a fork', () => {
     expect(await on('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
   })
 
-  test('is forked itself, in one process and without a socket', async () => {
+  test('can itself be forked, in one process and without a socket', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using first = await forkOf(upstream)
@@ -374,8 +374,8 @@ describe('a fork', () => {
   })
 })
 
-describe('a filter of logs', () => {
-  test('gives those of both sides of the fork', async () => {
+describe('a log filter on a fork', () => {
+  test('returns logs of both sides', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const old = await sendOn(upstream.ask, { to: keeper, data: setting(3, 4) })
@@ -397,8 +397,8 @@ describe('a filter of logs', () => {
   })
 })
 
-describe('a reset', () => {
-  test('begins as the fork that is named, or without one, and listeners hear of no block of the network', async () => {
+describe('evm_reset of a fork', () => {
+  test('starts the named fork or none, and listeners see no block of the network', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const height = await upstream.ask('eth_blockNumber')
@@ -424,7 +424,7 @@ describe('a reset', () => {
     expect(await ask('devchain_forkInfo')).toBeNull()
   })
 
-  test('beside others leaves the fork that the chain is at work', async () => {
+  test('continues during other requests with the current fork', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await upstream.ask('hardhat_mine', '0x5')
@@ -442,7 +442,7 @@ describe('a reset', () => {
     expect(await fork.ask('eth_getStorageAt', keeper, '0x3e8')).toBe(`0x${word(2000)}`)
   })
 
-  test('names the block as the option does', async () => {
+  test('names the block like --fork-block-number', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x5')
     const { hash } = (await upstream.ask('eth_getBlockByNumber', '0x2', false)) as { hash: string }
@@ -479,7 +479,7 @@ describe('a reset', () => {
     [{ blockNumber: 'soon' }, /blockNumber: expected a block: a number, a hash, .* got "soon"/],
     [{ blockNumber: 1.5 }, /blockNumber: expected a block: .* got 1.5/],
     [{ url: 'http://127.0.0.1:1' }, /options.forking: expected .* got the members url/],
-  ])('that cannot be done leaves the chain as it was: %j', async (forking, words) => {
+  ])('that fails leaves the chain as it was: %j', async (forking, words) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkRetries: 0 })
@@ -491,7 +491,7 @@ describe('a reset', () => {
   })
 })
 
-test('the chain cannot begin before the block that is forked', async () => {
+test('the chain cannot begin before the fork block', async () => {
   await using upstream = await startUpstream()
   const { timestamp } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as never
   const seconds = Number(timestamp)
@@ -506,8 +506,8 @@ test('the chain cannot begin before the block that is forked', async () => {
   expect(Number((mined as { timestamp: string }).timestamp)).toBeGreaterThanOrEqual(seconds + 600)
 })
 
-describe('another URL', () => {
-  test('is asked from then on, where it has the same block', async () => {
+describe('anvil_setRpcUrl', () => {
+  test('sends later requests to the new URL if it has the same block', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using other = await startUpstream()
@@ -535,7 +535,7 @@ describe('another URL', () => {
   })
 })
 
-test('a fork may be named by its URLs alone', async () => {
+test('--fork alone may name the URLs', async () => {
   await using upstream = await startUpstream()
   await upstream.ask('hardhat_mine', '0x5')
   const options: DevchainOptions = { fork: [`${upstream.url}@3`, upstream.url], noForkCache: true }
@@ -543,7 +543,7 @@ test('a fork may be named by its URLs alone', async () => {
   expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x3')
 })
 
-describe('what is no fork', () => {
+describe('a fork is refused', () => {
   test.each([
     [{ fork: 'ftp://example.com' }, /fork: expected the URL of a node/],
     // a block that is none would be asked as a host, or as a part of a key
@@ -559,18 +559,18 @@ describe('what is no fork', () => {
     [{ forkLater: true }, /what comes after a transaction of a fork needs a network to fork/],
     [{ forkChainId: 1 }, /the chain id of a forked network needs a network to fork/],
     [{ fork: 'http://127.0.0.1:8545@-1.5' }, /fork: expected the URL of a node/],
-  ] as const)('%j is refused', async (options, message) => {
+  ] as const)('for the option %j', async (options, message) => {
     await expect(createDevchain(options as DevchainOptions)).rejects.toThrow(message)
   })
 
-  test('a block that the network does not have is named', async () => {
+  test('at a block that the network does not have', async () => {
     await using upstream = await startUpstream()
     await expect(forkOf(upstream, { fork: `${upstream.url}@99` })).rejects.toThrow(
       /has no block 99; its newest is 0/,
     )
   })
 
-  test('a network that runs other code than that of the EVM is refused with the reason', async () => {
+  test('of a network with another virtual machine, with the reason', async () => {
     await using upstream = await startUpstream({ chainId: 324 })
     await expect(forkOf(upstream)).rejects.toThrow(/ZKsync Era .* virtual machine/)
   })

@@ -126,21 +126,24 @@ afterEach(() => {
 
 afterAll(() => upstream.close())
 
-describe.each(GARBLED)('in place of an answer %j', (value) => {
-  test.each(NEEDED)('to %s is the network’s error, and does not stay', async (method, request) => {
-    await using fork = await forkOf(upstream, { forkRetries: 0 })
-    const truth = await upstream.ask(...request(place))
-    upstream.faults.lie = garbling(method, value)
-    const outcome = await outcomeOf(fork.ask(...request(place)))
-    upstream.faults.lie = undefined
-    expect(await fork.ask(...request(place))).toEqual(truth)
-    // what is passed on as it is may be nothing, where that may be the answer
-    const given = (outcome as { result?: unknown }).result
-    if (given !== undefined && given !== null && given !== value) expect(given).toEqual(truth)
-  })
+describe.each(GARBLED)('the garbled response %j', (value) => {
+  test.each(NEEDED)(
+    'to %s is an error of the network, and is not kept',
+    async (method, request) => {
+      await using fork = await forkOf(upstream, { forkRetries: 0 })
+      const truth = await upstream.ask(...request(place))
+      upstream.faults.lie = garbling(method, value)
+      const outcome = await outcomeOf(fork.ask(...request(place)))
+      upstream.faults.lie = undefined
+      expect(await fork.ask(...request(place))).toEqual(truth)
+      // what is passed on as it is may be nothing, where that may be the answer
+      const given = (outcome as { result?: unknown }).result
+      if (given !== undefined && given !== null && given !== value) expect(given).toEqual(truth)
+    },
+  )
 
   test.each(MADE_HERE)(
-    'while %s is made here, to %s is the network’s error, and does not stay',
+    'during %s on the fork, to %s is an error of the network, and is not kept',
     async (refused, method, request) => {
       await using fork = await forkOf(upstream, { forkRetries: 0 })
       const truth = await upstream.ask(...request(place))

@@ -34,7 +34,7 @@ function source(): MissSource & {
   }
 }
 
-test('all that one attempt misses is fetched in one round, each once', async () => {
+test('complete fetches all that one attempt misses in one round, each item once', async () => {
   const from = source()
   let attempts = 0
   const sum = await complete(
@@ -49,7 +49,7 @@ test('all that one attempt misses is fetched in one round, each once', async () 
   expect(from.rounds).toEqual([[slot(1n), slot(2n), slot(3n)]])
 })
 
-test('what a guess leads to is told to nobody: neither a value nor an error', async () => {
+test('complete hides values and errors that a guess leads to', async () => {
   const from = source()
   const work = (): string => {
     if (from.has(1n)) return 'known'
@@ -60,7 +60,7 @@ test('what a guess leads to is told to nobody: neither a value nor an error', as
   expect(await complete(async () => work(), { guesses: true })).toBe('known')
 })
 
-test('work that has had an effect is not done again for what it misses afterwards', async () => {
+test('complete does not repeat work that had an effect', async () => {
   const from = source()
   let mined = 0
   const work = async (): Promise<void> => {
@@ -75,7 +75,7 @@ test('work that has had an effect is not done again for what it misses afterward
   expect(from.rounds).toEqual([[slot(1n)]])
 })
 
-test('an attempt is astray a while after its first guess, and not before', () => {
+test('an attempt is astray some time after its first guess', () => {
   const now = vi.spyOn(performance, 'now')
   onTestFinished(() => now.mockRestore())
   const attempt = new Gathering(true)
@@ -87,12 +87,12 @@ test('an attempt is astray a while after its first guess, and not before', () =>
   expect(attempt.isAstray).toBe(true)
 })
 
-test('nothing is guessed where nobody gathers', () => {
+test('nothing is guessed without complete', () => {
   expect(gathering()).toBeUndefined()
   expect(() => missed(slot(1n), source())).toThrow(MissingState)
 })
 
-test('what is refused after a guess may be nothing that anybody needs, and what is needed is told', async () => {
+test('a refusal after a guess is ignored if the work does not need it, and reported if it does', async () => {
   const from = source()
   const refusing = (refused: bigint): MissSource => ({
     fetch: async (misses) => {
@@ -115,7 +115,7 @@ test('what is refused after a guess may be nothing that anybody needs, and what 
   expect(await complete(work(refusing(2n)), { guesses: true })).toBe('known')
 })
 
-test('reads that follow one another in a batch are fetched together, and answered in their order', async () => {
+test('consecutive reads of a batch are fetched together, and answered in order', async () => {
   await using upstream = await startUpstream()
   const keeper = await deployKeeper(upstream)
   await using fork = await forkOf(upstream)
@@ -142,7 +142,7 @@ test('reads that follow one another in a batch are fetched together, and answere
   expect(upstream.requests.length - begun).toBeLessThan(10)
 })
 
-test('what the system calls of the first block need is fetched in one request', async () => {
+test('the system calls of the first block are prefetched in one request', async () => {
   await using upstream = await startUpstream()
   await using fork = await forkOf(upstream)
   const begun = upstream.requests.length

@@ -112,8 +112,8 @@ const FALSE: readonly (readonly [string, Change, RegExp])[] = [
 
 const SUM = { method: 'eth_call' }
 
-describe('a lie in a proof', () => {
-  test.each(IGNORED)('about %s is not even looked at', async (_, change) => {
+describe('a false proof', () => {
+  test.each(IGNORED)('with another %s outside the trie is ignored', async (_, change) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     upstream.faults.lie = lyingBy(change)
@@ -129,7 +129,7 @@ describe('a lie in a proof', () => {
   })
 
   test.each(FALSE)(
-    'that has %s is an error that names it, and is forgotten',
+    'with %s is an error that names it, and is not kept',
     async (_, change, message) => {
       await using upstream = await startUpstream()
       const keeper = await deployKeeper(upstream)
@@ -146,7 +146,7 @@ describe('a lie in a proof', () => {
     },
   )
 
-  test('that has an account absent that is there, or there that is absent, names it', async () => {
+  test('that hides an account, or shows an absent one, is an error that names it', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const stranger = `0x${'51'.repeat(20)}`
@@ -163,7 +163,7 @@ describe('a lie in a proof', () => {
     }
   })
 
-  test('in the header of the fork is an error at the start', async () => {
+  test('with a false header of the fork block is an error at the start', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
     for (const member of ['stateRoot', 'parentHash', 'timestamp', 'hash']) {
@@ -188,7 +188,7 @@ async function firstOf(ask: (method: string) => Promise<unknown>): Promise<strin
   return ((await ask('eth_accounts')) as string[])[0]!
 }
 
-test('proofs and witnesses of blocks mined over a fork hold for a verifier that knows the header alone', async () => {
+test('proofs and witnesses of blocks on a fork convince a verifier that has only the header', async () => {
   await using upstream = await startUpstream()
   const keeper = await deployKeeper(upstream)
   await using fork = await forkOf(upstream, { forkProofs: true, accounts: 2 })

@@ -61,8 +61,8 @@ const other = (block: Record<string, unknown>): Record<string, unknown> => ({
   hash: `0x${word(7)}`,
 })
 
-describe.each([false, true])('BLOCKHASH, proven: %s', (forkProofs) => {
-  test('comes of one slot where the network keeps hashes (EIP-2935)', async () => {
+describe.each([false, true])('BLOCKHASH on a fork with proofs: %s', (forkProofs) => {
+  test('reads one slot if the network keeps hashes (EIP-2935)', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x12c')
     await using fork = await forkOf(upstream, { forkProofs })
@@ -74,7 +74,7 @@ describe.each([false, true])('BLOCKHASH, proven: %s', (forkProofs) => {
     expect(upstream.requests).toHaveLength(warm)
   })
 
-  test('comes of headers where it does not', async () => {
+  test('reads headers if it does not', async () => {
     await using upstream = await startUpstream({ hardfork: 'shanghai' })
     await upstream.ask('hardhat_mine', '0x12c')
     await using fork = await forkOf(upstream, { forkProofs })
@@ -88,7 +88,7 @@ describe.each([false, true])('BLOCKHASH, proven: %s', (forkProofs) => {
     expect(upstream.requests.length - begun).toBeLessThan(20)
   })
 
-  test('comes of headers where another contract stands where the hashes are kept', async () => {
+  test('reads headers if another contract is at that address', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x20')
     await upstream.ask('anvil_setCode', HISTORY, '0x6001')
@@ -100,11 +100,11 @@ describe.each([false, true])('BLOCKHASH, proven: %s', (forkProofs) => {
 })
 
 // the first keeps hashes, the second does not
-describe.each(['bpo2', 'shanghai'] as const)('a lie of a network of %s about', (hardfork) => {
+describe.each(['bpo2', 'shanghai'] as const)('--fork-proofs on %s', (hardfork) => {
   test.each([
-    ['a header', later, /the proof of block 5 does not hold: its header has another hash than 0x/],
-    ['a hash', other, /the proof of block 5 does not hold: its header has another hash than 0x0+7/],
-  ])('%s below the fork is found out where proofs are asked for', async (_, lie, message) => {
+    ['header', later, /the proof of block 5 does not hold: its header has another hash than 0x/],
+    ['hash', other, /the proof of block 5 does not hold: its header has another hash than 0x0+7/],
+  ])('detects a false %s below the fork block', async (_, lie, message) => {
     await using upstream = await startUpstream({ hardfork })
     await upstream.ask('hardhat_mine', '0x14')
     upstream.faults.lie = lyingAbout(5, lie)
@@ -120,7 +120,7 @@ describe.each(['bpo2', 'shanghai'] as const)('a lie of a network of %s about', (
     )
   })
 
-  test('which block has a number is found out', async () => {
+  test('detects a block with the wrong number', async () => {
     await using upstream = await startUpstream({ hardfork })
     await upstream.ask('hardhat_mine', '0x14')
     await using liar = await startUpstream({ hardfork, balance: '3' })
@@ -136,7 +136,7 @@ describe.each(['bpo2', 'shanghai'] as const)('a lie of a network of %s about', (
   })
 })
 
-test('where proofs are refused for the contract that keeps hashes, that is told', async () => {
+test('--fork-proofs reports that the network gives no proof of the contract that keeps hashes', async () => {
   await using upstream = await startUpstream()
   await upstream.ask('hardhat_mine', '0x20')
   upstream.faults.unknown.add('eth_getProof')
@@ -146,8 +146,8 @@ test('where proofs are refused for the contract that keeps hashes, that is told'
   )
 })
 
-describe('a block that is too far below to be followed', () => {
-  test('is shown as the network has it, and no state of it is believed', async () => {
+describe('a block too far below the fork block', () => {
+  test('is returned as the network has it, but none of its state is trusted', async () => {
     await using upstream = await startUpstream({ hardfork: 'shanghai' })
     await upstream.ask('hardhat_mine', '0x2080')
     await using fork = await forkOf(upstream, { forkProofs: true })
@@ -159,7 +159,7 @@ describe('a block that is too far below to be followed', () => {
     )
   })
 
-  test('is as far again below where the network keeps hashes', async () => {
+  test('is twice as far below if the network keeps hashes', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x2080')
     await using fork = await forkOf(upstream, { forkProofs: true })

@@ -82,14 +82,17 @@ const REFUSALS: Refusal[] = [
 ]
 
 describe('the words of', () => {
-  test.each<Refusal>(REFUSALS)('%s are read: %s', (_, message, width, isLasting = false) => {
-    const hint = width === undefined ? undefined : { width, isLasting }
-    expect(hintIn({ code: -32000, message }, WIDE)).toEqual(hint)
-    // asking again would not help
-    expect(isLimitError({ code: -32005, message })).toBe(false)
-  })
+  test.each<Refusal>(REFUSALS)(
+    '%s are read as a limit: %s',
+    (_, message, width, isLasting = false) => {
+      const hint = width === undefined ? undefined : { width, isLasting }
+      expect(hintIn({ code: -32000, message }, WIDE)).toEqual(hint)
+      // asking again would not help
+      expect(isLimitError({ code: -32005, message })).toBe(false)
+    },
+  )
 
-  test('a service beside its words are read: its data', () => {
+  test('a service with a limit in the error’s data are read', () => {
     const data = { from: '0x64', limit: 10_000, to: '0xC7' }
     const error = { code: -32005, message: 'query returned more than 10000 results', data }
     expect(hintIn(error, WIDE)).toEqual({ width: 100n, isLasting: false })
@@ -101,7 +104,7 @@ describe('the words of', () => {
     'query returned more than 10000 results. Try with this block range [0x64, 0xf42a3].',
     'limited to a 1000000 range',
     'limited to a 0 range',
-  ])('a service that proposes what is no part of the range are not followed: %s', (message) => {
+  ])('a service that suggests another range are ignored: %s', (message) => {
     expect(hintIn({ code: -32000, message }, WIDE)).toBeUndefined()
   })
 
@@ -110,12 +113,12 @@ describe('the words of', () => {
     'Archive requests require a paid plan',
     'archive data is not available on the free tier, upgrade for more compute units',
     'missing trie node 5a1f (path ) state 0x5a1f is not available',
-  ])('a service that does not keep a state are no limit: %s', (message) => {
+  ])('a service without the state are no limit: %s', (message) => {
     expect(isLimitError({ code: -32005, message })).toBe(false)
   })
 
   test.each(['credits limited to 6000/sec', 'rate limit: 10 requests per second'])(
-    'a service that was asked too much mean that: %s',
+    'a service with a rate limit are no range limit: %s',
     (message) => expect(isLimitError({ code: -32012, message })).toBe(true),
   )
 })
@@ -227,7 +230,7 @@ const SERVICES: readonly (readonly [string, Refuse, first: number, again: number
 ]
 
 describe('a service that', () => {
-  test.each(SERVICES)('%s is asked for as many as it takes', async (_, refuse, first, again) => {
+  test.each(SERVICES)('%s gets a range that it takes', async (_, refuse, first, again) => {
     network.faults.refuse = (asked) =>
       asked.method === 'eth_getLogs' ? refuse(boundsOf(asked)) : undefined
     onTestFinished(() => {
@@ -245,7 +248,7 @@ describe('a service that', () => {
     expect(counts).toEqual([first, again])
   })
 
-  test('takes too few blocks at a time is not asked ten thousand times', async () => {
+  test('takes too few blocks at a time does not get ten thousand requests', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', numberOf(30_000))
     upstream.faults.refuse = ({ method }) =>
@@ -258,7 +261,7 @@ describe('a service that', () => {
   })
 })
 
-test('logs that were asked for in parts are replayed as a whole', async () => {
+test('logs that were requested in parts are replayed as a whole', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'devchain-ranges-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'fork.jsonl')

@@ -43,10 +43,10 @@ function networkOf(
   }
 }
 
-describe('an answer that belongs to a block', () => {
+describe('a response about a block', () => {
   const METHOD = 'eth_getTransactionReceipt'
 
-  test('that no reorganization reaches serves a fork at another block, of the same chain alone', async () => {
+  test('that no reorg reaches serves forks at other blocks of the same chain', async () => {
     const store = memoryStore()
     const first = networkOf(store)
     await first.network.askBelow(pointOf(90n), METHOD, ['0x12'], 50n)
@@ -59,7 +59,7 @@ describe('an answer that belongs to a block', () => {
     expect(other.asked).toEqual([METHOD])
   })
 
-  test('near the head serves no other fork, and goes with a look at the block', async () => {
+  test('near the head serves no other fork, and is checked against the block', async () => {
     const store = memoryStore()
     const first = networkOf(store)
     await first.network.askBelow(pointOf(150n), METHOD, ['0x12'], 140n)
@@ -72,7 +72,7 @@ describe('an answer that belongs to a block', () => {
     expect(same.asked).toEqual([])
   })
 
-  test('is not kept where there is none yet', async () => {
+  test('is not kept while there is no block', async () => {
     const store = memoryStore()
     const none = networkOf(store, { answer: () => null })
     expect(await none.network.askBelow(pointOf(90n), METHOD, ['0x12'], 50n)).toBeNull()
@@ -81,7 +81,7 @@ describe('an answer that belongs to a block', () => {
   })
 })
 
-test('what is refused about a deep block has the network looked at, which may be another one', async () => {
+test('a refusal about a deep block triggers a check that the network is the same', async () => {
   let chainId = '0x1'
   const answer = (method: string): Json => {
     if (method === 'eth_chainId') return chainId
@@ -103,7 +103,7 @@ test('what is refused about a deep block has the network looked at, which may be
   )
 })
 
-test('nothing is kept nowhere but in a recording', async () => {
+test('nothing is kept outside a recording without a store', async () => {
   const [store, recording] = [memoryStore(), memoryStore()]
   const { network } = networkOf(store, { answer: () => null, recording })
   expect(await network.askBelow(pointOf(50n), 'eth_getTransactionByHash', ['0x12'])).toBeNull()
@@ -115,7 +115,7 @@ test('nothing is kept nowhere but in a recording', async () => {
   expect([store.get(key), recording.get(key)]).toEqual([undefined, null])
 })
 
-test('the same question is asked once at a time', async () => {
+test('parallel identical requests are sent once', async () => {
   const { network, asked } = networkOf(memoryStore())
   const ask = (): Promise<Json> =>
     network.askAt('eth_getBalance', ['0x12'], pointOf(50n), (answer) => answer)
@@ -123,7 +123,7 @@ test('the same question is asked once at a time', async () => {
   expect(asked).toEqual(['eth_getBalance'])
 })
 
-test('what a reader refuses is not kept, and is read anew each time', async () => {
+test('a response that its reader refuses is not kept, and is requested anew each time', async () => {
   const { network, asked } = networkOf(memoryStore())
   const ask = (read: (answer: Json) => unknown): Promise<unknown> =>
     network.askAt('eth_getBalance', ['0x12'], pointOf(50n), read)
@@ -137,7 +137,7 @@ test('what a reader refuses is not kept, and is read anew each time', async () =
   expect(asked).toHaveLength(2)
 })
 
-test('a network that has refused to tell of many slots at once is not asked for that again', async () => {
+test('many slots at once are not requested again after the network refuses them', async () => {
   const { network, asked } = networkOf(memoryStore(), {
     answer: (method) => {
       const error = { code: -32601, message: 'no such method' }

@@ -6,7 +6,7 @@ vi.mock('../../../src/fork/door.ts', () => {
   throw new Error('forks were loaded')
 })
 
-test('a chain without --fork runs without a line of src/fork', async () => {
+test('a chain without --fork loads no file of src/fork', async () => {
   await using devchain = await createDevchain()
   const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
     devchain.request({ method, params })

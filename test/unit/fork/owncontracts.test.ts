@@ -31,7 +31,7 @@ function l1Of(number: string): string {
 const ARBITRUMS = [42_161, 660_279]
 
 test.each(ARBITRUMS)(
-  'a fork of Arbitrum (%i) shows contracts the block of the network below, and its own through ArbSys',
+  'a fork of Arbitrum (%i) has the L1 block number in contracts, and its own in ArbSys',
   async (chainId) => {
     await using upstream = await startArbitrum(chainId)
     const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
@@ -65,7 +65,7 @@ test.each(ARBITRUMS)(
 )
 
 test.each(ARBITRUMS)(
-  'blocks and receipts of a fork of Arbitrum (%i) tell of the network below',
+  'a fork of Arbitrum (%i) shows l1BlockNumber in blocks and receipts',
   async (chainId) => {
     await using upstream = await startArbitrum(chainId)
     await upstream.ask('evm_mine')
@@ -92,7 +92,7 @@ test.each(ARBITRUMS)(
   },
 )
 
-test('whoever tells of a block or a receipt of a fork of Arbitrum tells of the network below', async () => {
+test('every method with a block or receipt of a fork of Arbitrum shows l1BlockNumber', async () => {
   await using upstream = await startArbitrum(42_161)
   await upstream.ask('evm_mine')
   await using fork = await forkOf(upstream, { clock: 'step:24', port: 0 })
@@ -142,7 +142,7 @@ function member(value: unknown, name: string | number): unknown {
   return (value as Record<string, unknown>)[name]
 }
 
-test('a fork of any other network tells of no network below', async () => {
+test('a fork of another network shows no l1BlockNumber', async () => {
   await using upstream = await startUpstream()
   await using fork = await forkOf(upstream)
   const receipt = await sendOn(fork.ask, { to: GAS_INFO })
@@ -152,7 +152,7 @@ test('a fork of any other network tells of no network below', async () => {
   )
 })
 
-test('a contract of a network’s nodes is told of once, whoever calls it: a call, a transaction, a trace, an estimate', async () => {
+test('a warning about a network’s own contract comes once, from a call, transaction, trace or estimate', async () => {
   await using upstream = await startUpstream({ chainId: 56 })
   const own = `0x${'66'.padStart(40, '0')}`
   const calling = hexFromBytes(deploying(assemble(`0 0 0 0 0 ${own} GAS CALL ${RETURN_WORD}`)))
@@ -204,7 +204,7 @@ test.each<[bigint, string, string, RegExp | undefined]>([
   [1n, '64', '0x', undefined],
   [56n, '6400', '0x', undefined],
 ])(
-  'on chain %i the account 0x%s with code %s is told of as it is',
+  'ownContractNotice on chain %i for the account 0x%s with code %s is right',
   (chainId, digits, code, notice) => {
     const address = `0x${digits.padStart(40, '0')}` as Address
     const told = ownContractNotice(

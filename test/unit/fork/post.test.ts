@@ -21,19 +21,19 @@ function post(url: URL, headers: Readonly<Record<string, string>> = {}): Promise
   return poster.post('{}', 10_000).then(({ text }) => text)
 }
 
-test('a compressed answer is read', async () => {
+test('Poster reads a compressed response', async () => {
   const url = await serve((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"result":1}'))
   })
   expect(await post(url)).toBe('{"result":1}')
 })
 
-test('a byte order mark before an answer is left out', async () => {
+test('Poster skips a byte order mark before a response', async () => {
   const url = await serve((_, response) => response.end('\uFEFF{"result":"\u00e9"}'))
   expect(await post(url)).toBe('{"result":"\u00e9"}')
 })
 
-test('an answer that sends elsewhere is followed, and headers stay with their own server', async () => {
+test('Poster follows a redirect, and sends headers to their own server only', async () => {
   const there = await serve((request, response) => {
     response.end(`${request.method} ${request.headers.authorization}`)
   })
@@ -45,14 +45,14 @@ test('an answer that sends elsewhere is followed, and headers stay with their ow
   expect(await post(new URL('/stay', here), { authorization: 'secret' })).toBe('here')
 })
 
-test('an answer that sends round in circles ends', async () => {
+test('Poster stops at a redirect loop', async () => {
   const url = await serve((_, response) => {
     response.writeHead(307, { location: '/' }).end('round')
   })
   expect(await post(url)).toBe('round')
 })
 
-test('a kept connection that the server closes as it is used again costs nothing', async () => {
+test('Poster retries when the server closes a kept connection at its next use', async () => {
   let requests = 0
   const url = await serve((request, response) => {
     requests += 1

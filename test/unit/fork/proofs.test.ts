@@ -66,8 +66,8 @@ function twins(): readonly [bigint, bigint] {
 
 const isProof = ({ method }: Asked): boolean => method === 'eth_getProof'
 
-describe('a fork with proofs', () => {
-  test('says that state roots hold, where one without says that they do not', async () => {
+describe('a fork with --fork-proofs', () => {
+  test('says that state roots are valid, and without it that they are not', async () => {
     await using upstream = await startUpstream()
     await using proven = await provenForkOf(upstream)
     await using plain = await provenForkOf(upstream, { forkProofs: false })
@@ -96,7 +96,7 @@ describe('a fork with proofs', () => {
     expect(await fork.ask('devchain_forkInfo')).toMatchObject({ stateRootsHold: true })
   })
 
-  test('asks for a name beside a slot that goes, where its branch gives way, and in few rounds', async () => {
+  test('fetches a key beside a cleared slot where its branch collapses, in few rounds', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await provenForkOf(upstream)
@@ -150,7 +150,7 @@ describe('a fork with proofs', () => {
     expect(proof.storageProof.map(({ value }) => value)).toEqual(['0x9', '0x65', '0x0'])
   })
 
-  test('has witnesses of its own blocks, as the network has of the same', async () => {
+  test('has the same witnesses for its own blocks as the network', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await provenForkOf(upstream)
@@ -164,7 +164,7 @@ describe('a fork with proofs', () => {
     }
   })
 
-  test('has roots and proofs of what it has besides the network from its first block on', async () => {
+  test('has roots and proofs of added accounts from its first block on', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await provenForkOf(upstream, { accounts: 3, balance: '7' })
@@ -182,7 +182,7 @@ describe('a fork with proofs', () => {
     expect(BigInt(hexFromBytes(balance!))).toBe(7n * 10n ** 18n)
   })
 
-  test('has the roots of state that is edited, snapshots and reverts included', async () => {
+  test('has the roots of edited state, after snapshots and reverts too', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await provenForkOf(upstream)
@@ -211,7 +211,7 @@ describe('a fork with proofs', () => {
     expect(two?.stateRoot).toBe(three?.stateRoot)
   })
 
-  test('tells of a node that no name leads to, and goes on with the roots of what is known', async () => {
+  test('warns of a node that no key leads to, and goes on with the known roots', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const [one, other] = twins()
@@ -232,7 +232,7 @@ describe('a fork with proofs', () => {
     expect((await newest(known.ask)).stateRoot).toBe(theirs.stateRoot)
   })
 
-  test('is told in the network’s words where that gives no proofs', async () => {
+  test('is refused in the network’s words if it gives no proofs', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     upstream.faults.unknown.add('eth_getProof')
@@ -243,20 +243,23 @@ describe('a fork with proofs', () => {
   })
 })
 
-describe('names whose hashes begin as wanted', () => {
-  test.each([20, 32] as const)('of %d bytes are found, the same each time', async (length) => {
-    const prefixes = ['', '0', 'f', '7a', 'abc', '0001']
-    const names = await namesWith(prefixes, length)
-    for (const prefix of prefixes) {
-      const name = names.get(prefix)
-      expect(name).toBeDefined()
-      const hash = hexFromBytes(keccak256(paddedBytes(name ?? 0n, length)))
-      expect(hash.slice(2, 2 + prefix.length)).toBe(prefix)
-    }
-    expect(await namesWith(prefixes, length)).toEqual(names)
-  })
+describe('namesWith', () => {
+  test.each([20, 32] as const)(
+    'finds keys of %d bytes by the start of their hash, the same each time',
+    async (length) => {
+      const prefixes = ['', '0', 'f', '7a', 'abc', '0001']
+      const names = await namesWith(prefixes, length)
+      for (const prefix of prefixes) {
+        const name = names.get(prefix)
+        expect(name).toBeDefined()
+        const hash = hexFromBytes(keccak256(paddedBytes(name ?? 0n, length)))
+        expect(hash.slice(2, 2 + prefix.length)).toBe(prefix)
+      }
+      expect(await namesWith(prefixes, length)).toEqual(names)
+    },
+  )
 
-  test('are told of once where the search is long, and what is still looked for', async () => {
+  test('warns once of a long search, with what it still looks for', async () => {
     const told: (readonly string[])[] = []
     const watch = { onLong: (left: readonly string[]) => told.push(left), longMs: 0 }
     await namesWith(['9', '53c1b'], 20, watch)
@@ -265,7 +268,7 @@ describe('names whose hashes begin as wanted', () => {
     expect(told).toHaveLength(1)
   })
 
-  test('are not looked for where that takes too long', async () => {
+  test('skips a search that would take too long', async () => {
     expect((await namesWith(['1234567'], 32)).size).toBe(0)
   })
 })

@@ -14,7 +14,7 @@ const ofState = ({ method }: { readonly method: string }): typeof MISSING | unde
 const ofProofs = ({ method }: { readonly method: string }): typeof MISSING | undefined =>
   method === 'eth_getProof' ? MISSING : undefined
 
-describe('an error', () => {
+describe('an error of the network', () => {
   test.each([
     'missing trie node 94d34 (path ) state 0x94d34 is not available, not found',
     'state already discarded',
@@ -31,7 +31,7 @@ describe('an error', () => {
     'project ID does not have access to archive state',
     'Archive requests require a personal token. Get one at: https://www.allnodes.com/publicnode',
     'no historical RPC is available for this historical (pre-bedrock) execution request',
-  ])('that says "%s" tells of state that is gone', (message) => {
+  ])('that says "%s" means pruned state', (message) => {
     expect(tellsOfPruning({ code: -32000, message })).toBe(true)
   })
 
@@ -42,7 +42,7 @@ describe('an error', () => {
     'query returned more than 10000 results',
     'nonce too low',
     'rate limit exceeded',
-  ])('that says "%s" does not', (message) => {
+  ])('that says "%s" does not mean pruned state', (message) => {
     expect(tellsOfPruning({ code: -32000, message })).toBe(false)
   })
 
@@ -55,51 +55,54 @@ describe('an error', () => {
       'block 5, which is 6 minutes old and lies 21,000 blocks behind its newest: name',
     ],
     [{ number: 5n, timestamp: 90_000n }, 'block 5: name'],
-  ])('of the block %o tells "%s"', (age, told) => {
+  ])('about the block %o is shortened to "%s"', (age, told) => {
     const ask = { method: 'eth_getBalance', params: [] }
     const refused = new RefusedByUpstream(MISSING, ask, 'https://rpc.example.org/…')
     expect(new PrunedState(refused, age, 87_400_000).message).toContain(told)
   })
 })
 
-describe('state that is gone', () => {
+describe('pruned state', () => {
   test.each([
     [false, ofState, /does not keep the state of block 2, .* or fork a newer block$/],
     [true, ofProofs, /gives no proofs of block 2, .* or fork a newer block, or do without proofs$/],
-  ])('is told with the first that needs it; proven: %s', async (forkProofs, refuse, advice) => {
-    await using upstream = await startUpstream()
-    const keeper = await deployKeeper(upstream)
-    await upstream.ask('evm_mine')
-    await using fork = await forkOf(upstream, { fork: `${upstream.url}@2`, forkProofs })
-    const [from] = (await fork.ask('eth_accounts')) as string[]
-    upstream.faults.refuse = refuse
-    for (const ask of [
-      () => fork.ask('eth_call', { to: keeper }),
-      () => fork.ask('eth_getBalance', keeper),
-      () => fork.ask('eth_getStorageAt', keeper, '0x0'),
-      () => fork.ask('eth_sendTransaction', { from, to: keeper, gas: '0x60000' }),
-    ]) {
-      const failed: unknown = await ask().catch((error: unknown) => error)
-      expect(String(failed)).toMatch(
-        /refuses eth_\w+: missing trie node 5a1f .*: it .* block 2, which is [\d,]+ days? old and lies 1 block behind its newest: name the URL of an archive node/,
+  ])(
+    'is reported at the first request that needs it; proofs: %s',
+    async (forkProofs, refuse, advice) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      await upstream.ask('evm_mine')
+      await using fork = await forkOf(upstream, { fork: `${upstream.url}@2`, forkProofs })
+      const [from] = (await fork.ask('eth_accounts')) as string[]
+      upstream.faults.refuse = refuse
+      for (const ask of [
+        () => fork.ask('eth_call', { to: keeper }),
+        () => fork.ask('eth_getBalance', keeper),
+        () => fork.ask('eth_getStorageAt', keeper, '0x0'),
+        () => fork.ask('eth_sendTransaction', { from, to: keeper, gas: '0x60000' }),
+      ]) {
+        const failed: unknown = await ask().catch((error: unknown) => error)
+        expect(String(failed)).toMatch(
+          /refuses eth_\w+: missing trie node 5a1f .*: it .* block 2, which is [\d,]+ days? old and lies 1 block behind its newest: name the URL of an archive node/,
+        )
+        expect(String(failed)).toMatch(advice)
+      }
+      // many slots are asked for together again, once there is somebody who has them
+      upstream.faults.refuse = undefined
+      const before = upstream.requests.length
+      expect(await fork.ask('eth_call', { to: keeper })).toBe(
+        await upstream.ask('eth_call', { to: keeper }),
       )
-      expect(String(failed)).toMatch(advice)
-    }
-    // many slots are asked for together again, once there is somebody who has them
-    upstream.faults.refuse = undefined
-    const before = upstream.requests.length
-    expect(await fork.ask('eth_call', { to: keeper })).toBe(
-      await upstream.ask('eth_call', { to: keeper }),
-    )
-    const methods = upstream.requests
-      .slice(before)
-      .flat()
-      .map(({ method }) => method)
-    expect(methods).toContain(forkProofs ? 'eth_getProof' : 'eth_getStorageValues')
-    expect(methods).not.toContain('eth_getStorageAt')
-  })
+      const methods = upstream.requests
+        .slice(before)
+        .flat()
+        .map(({ method }) => method)
+      expect(methods).toContain(forkProofs ? 'eth_getProof' : 'eth_getStorageValues')
+      expect(methods).not.toContain('eth_getStorageAt')
+    },
+  )
 
-  test('of an older block than the fork’s is told of that one', async () => {
+  test('of a block older than the fork block is reported with that block', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream)
@@ -112,7 +115,7 @@ describe('state that is gone', () => {
     )
   })
 
-  test('is asked of the next URL', async () => {
+  test('is requested from the next URL', async () => {
     await using pruned = await startUpstream()
     await using archive = await startUpstream()
     const keeper = await deployKeeper(pruned)
@@ -155,19 +158,24 @@ describe('the state of a service’s block', () => {
     ['0x1', 1],
     ['-1', 2],
     [undefined, 2],
-  ])('named %s is asked for in the requests that find it: %i', async (block, requests) => {
-    await using upstream = await startUpstream()
-    await upstream.ask('hardhat_mine', '0xff')
-    const { client, sent } = serviceOf(upstream)
-    const found = await findBlock(client, { fork: { urls, block } })
-    expect(sent).toHaveLength(requests)
-    const number = `0x${found.block.header.number.toString(16)}`
-    const asked = sent.at(-1)?.filter(({ method }) => method === 'eth_getBalance')
-    expect(asked).toEqual([{ method: 'eth_getBalance', params: [`0x${'00'.repeat(20)}`, number] }])
-    expect((await found.pruned)?.message).toMatch(/refuses eth_getBalance: missing trie node/)
-  })
+  ])(
+    'that is named %s is checked within the requests that find it: %i',
+    async (block, requests) => {
+      await using upstream = await startUpstream()
+      await upstream.ask('hardhat_mine', '0xff')
+      const { client, sent } = serviceOf(upstream)
+      const found = await findBlock(client, { fork: { urls, block } })
+      expect(sent).toHaveLength(requests)
+      const number = `0x${found.block.header.number.toString(16)}`
+      const asked = sent.at(-1)?.filter(({ method }) => method === 'eth_getBalance')
+      expect(asked).toEqual([
+        { method: 'eth_getBalance', params: [`0x${'00'.repeat(20)}`, number] },
+      ])
+      expect((await found.pruned)?.message).toMatch(/refuses eth_getBalance: missing trie node/)
+    },
+  )
 
-  test('named by a tag is not asked for, nor that of a node of one’s own', async () => {
+  test('that is named by a tag is not checked, nor that of a local node', async () => {
     await using upstream = await startUpstream()
     const { client, sent } = serviceOf(upstream)
     await findBlock(client, { fork: { urls, block: 'latest' } })

@@ -58,8 +58,8 @@ async function during<T>(options: DevchainOptions, work: (fork: Fork) => Promise
 
 const textOf = (name: string): string => readFileSync(name, 'utf8')
 
-describe('proofs', () => {
-  test('a recording with proofs is replayed with them, unasked', async () => {
+describe('--fork-record with proofs', () => {
+  test('replays with them, without the option', async () => {
     const upstream = await network()
     const keeper = await deployKeeper(upstream)
     const fork = { url: upstream.url }
@@ -74,7 +74,7 @@ describe('proofs', () => {
     }
   })
 
-  test('a recording without proofs is not replayed with --fork-proofs', async () => {
+  test('without proofs does not replay with --fork-proofs', async () => {
     const upstream = await network()
     await during({ fork: { url: upstream.url }, forkRecord: file }, async () => undefined)
     await expect(start({ forkReplay: file, forkProofs: true })).rejects.toThrow(
@@ -83,7 +83,7 @@ describe('proofs', () => {
   })
 
   test.each([true, false])(
-    'one file is not recorded both ways; first with proofs: %s',
+    'refuses a file of the other kind; first with proofs: %s',
     async (first) => {
       const upstream = await network()
       const fork = { url: upstream.url }
@@ -114,7 +114,7 @@ test.each([
   expect(await during({ forkReplay: file, ...options }, act)).toMatchObject({ number: '0x4' })
 })
 
-test('a fee market suggests tips of blocks that were mined here, and asks for none of the network', async () => {
+test('a fee market uses tips of blocks mined on the fork, and requests none', async () => {
   const upstream = await network({ baseFee: 1_000_000_000n, tip: 3_000_000_000n })
   await deployKeeper(upstream)
   const fork = await start({ fork: { url: upstream.url }, noForkCache: true, baseFee: 'remote' })
@@ -142,7 +142,7 @@ describe('the cache', () => {
     ['that foresees nothing', {}, ['debug_traceCall', 'eth_createAccessList'], {}],
     ['that is asked for proofs', {}, [], { forkProofs: true }],
   ] as const)(
-    'does not change what is recorded of a network %s',
+    'does not change a recording of a network %s',
     async (...[, options, unknown, how]) => {
       const upstream = await network(options)
       const { contractAddress: wavering } = await sendOn(upstream.ask, { data: WAVERING })
@@ -166,7 +166,7 @@ describe('the cache', () => {
   )
 })
 
-test('a replay that is recorded leaves out what it does not read', async () => {
+test('a replay that records leaves out what it does not read', async () => {
   const upstream = await network()
   const keeper = await deployKeeper(upstream)
   const fork = { url: upstream.url }
@@ -201,7 +201,7 @@ const item = (slot: number, value = '0x1'): readonly unknown[] => [
   value,
 ]
 
-describe('merges', () => {
+describe('a merge', () => {
   /** Two branches of a repository each add to a recording: git merges them. */
   function merged(base: string, ours: string, theirs: string, attributes: string): string {
     const folder = path.dirname(file)
@@ -242,12 +242,12 @@ describe('merges', () => {
   const theirs = recording(HEAD, item(10), item(20), item(40), item(50), item(70))
   const both = recording(HEAD, ...[10, 20, 30, 40, 50, 60, 70].map((slot) => item(slot)))
 
-  test('git puts two branches of a recording together with merge=union', () => {
+  test('of two branches of a recording works with git’s merge=union', () => {
     const text = merged(base, ours, theirs, 'fork.jsonl merge=union\n')
     expect(textOfCassette(cassetteIn(text, file))).toBe(both)
   })
 
-  test('conflict markers of git are named, with what to do', () => {
+  test('with conflict markers of git is refused, with advice', () => {
     const text = merged(base, ours, theirs, '')
     expect(() => cassetteIn(text, file)).toThrow(
       `${file}: line 4 is a conflict marker of git: delete the markers and keep the lines of both sides; with merge=union in .gitattributes git does so itself`,
@@ -260,7 +260,7 @@ describe('merges', () => {
   test.each([
     ['of another block', { ...HEAD, block: { hash: '0x01' } }],
     ['with proofs', { ...HEAD, proofs: true }],
-  ])('two recordings in one file are refused: %s', (_, head) => {
+  ])('of two recordings in one file is refused: %s', (_, head) => {
     const text = merged(
       base,
       recording({ ...HEAD, hardfork: 'x' }, item(10)),
@@ -272,14 +272,14 @@ describe('merges', () => {
     )
   })
 
-  test('lines that contradict each other are named', () => {
+  test('with contradicting lines is refused with the lines', () => {
     const text = recording(HEAD, item(10), item(20), item(10, '0x2'))
     expect(() => cassetteIn(text, file)).toThrow(
       `${file}: line 4 contradicts a line before: m ["0x10"] of 1/0x00 is "0x1" and "0x2"`,
     )
   })
 
-  test('a byte order mark and ends of lines of Windows change nothing', () => {
+  test('may have a byte order mark and Windows line ends', () => {
     const text = `\uFEFF${both.replaceAll('\n', '\r\n')}`
     expect(textOfCassette(cassetteIn(text, file))).toBe(both)
   })

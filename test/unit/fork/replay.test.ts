@@ -63,7 +63,7 @@ describe('a fork at a transaction', () => {
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(before)}`)
   })
 
-  test('has what came after it wait, for blocks of the same chain id', async () => {
+  test('queues the rest of the block, for blocks of the same chain id', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
     const { keeper, hashes } = await busy(upstream)
     const [, second, third, fourth] = hashes as [string, string, string, string]
@@ -86,7 +86,7 @@ describe('a fork at a transaction', () => {
   })
 
   test.each(['nothing', 'a block', 'too little', 'an account that is none'])(
-    'runs here what the network answers %s for, as a trace',
+    'runs the trace on the fork if the network returns %s',
     async (answer) => {
       await using upstream = await startUpstream()
       const { keeper, hashes } = await busy(upstream, 6)
@@ -108,7 +108,7 @@ describe('a fork at a transaction', () => {
   )
 
   test.each<Hardfork>(['bpo2', 'shanghai'])(
-    'has what the network traces as though it was run here: %s',
+    'has the same traces as the network, made by either side: %s',
     async (hardfork) => {
       await using network = await randomNetwork(40, hardfork)
       const ask = askOf(network)
@@ -159,7 +159,7 @@ describe('a fork at a transaction', () => {
     },
   )
 
-  test('has what only its network can run, as the network traces it', async () => {
+  test('has the network’s trace of transactions that only the network can run', async () => {
     await using upstream = await startUpstream()
     const { keeper, hashes } = await busy(upstream)
     upstream.faults.lie = strange
@@ -168,7 +168,7 @@ describe('a fork at a transaction', () => {
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(8)}`)
   })
 
-  test('leaves out, and says so, what only its network can run, and does not trace', async () => {
+  test('leaves out, with a warning, what only the network can run if it does not trace', async () => {
     await using upstream = await startUpstream()
     upstream.faults.unknown.add('debug_traceBlockByHash')
     const { keeper, hashes } = await busy(upstream)
@@ -201,7 +201,7 @@ describe('a fork at a transaction', () => {
       /does not show the block/,
     ],
   ])(
-    'is refused with the words of the network where it answers %s',
+    'is refused with the words of the network if it returns %s',
     async (_, method, members, message) => {
       await using upstream = await startUpstream()
       const { hashes } = await busy(upstream)
@@ -223,7 +223,7 @@ describe('a fork at a transaction', () => {
       { forkTransaction: unknown, forkLater: true },
       /needs --chain-id remote/,
     ],
-  ])('is refused at one %s', async (_, options, message) => {
+  ])('is refused at a transaction %s', async (_, options, message) => {
     await using upstream = await startUpstream()
     const fork = options.fork === 'BLOCK' ? { url: upstream.url, block: 0 } : { url: upstream.url }
     await expect(forkOf(upstream, { ...options, fork })).rejects.toThrow(message)
@@ -233,7 +233,7 @@ describe('a fork at a transaction', () => {
 const TRACERS = ['callTracer', 'prestateTracer', '4byteTracer'].map((tracer) => ({ tracer }))
 
 describe('an old trace that the network refuses', () => {
-  test('is made here, on the state of its block', async () => {
+  test('is run on the fork, on the state of its block', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
     const { hashes, number } = await busy(upstream)
     const [, hash] = hashes
@@ -257,7 +257,7 @@ describe('an old trace that the network refuses', () => {
     }
   })
 
-  test('is refused with the reason where its block cannot be run', async () => {
+  test('is an error with the reason if its block cannot be run', async () => {
     await using upstream = await startUpstream()
     const { hashes } = await busy(upstream)
     upstream.faults.unknown.add('debug_traceTransaction')
@@ -322,10 +322,10 @@ async function withDeposit(
 
 describe('a deposit of Optimism', () => {
   test.each<[string, Deposit, bigint]>([
-    ['mints', { mint: '0x64' }, 0x64n],
-    ['mints nothing', {}, 0n],
+    ['minting ether', { mint: '0x64' }, 0x64n],
+    ['minting nothing', {}, 0n],
     ['of the system', { isSystemTx: true, mint: '0x0' }, 0n],
-  ])('that %s runs for nothing before the forked transaction', async (_, deposit, mint) => {
+  ])('%s runs for free before the forked transaction', async (_, deposit, mint) => {
     await using upstream = await withDeposit(deposit)
     await using fork = await forkOf(upstream, { forkTransaction: upstream.hashes[2] as string })
     const { ask } = fork
@@ -337,7 +337,7 @@ describe('a deposit of Optimism', () => {
     expect(fork.notices).toEqual([])
   })
 
-  test('that cannot run keeps what it mints, and its nonce goes on', async () => {
+  test('that cannot run keeps what it mints, and its nonce increases', async () => {
     await using upstream = await withDeposit({ mint: '0x64', value: `0x${word(10n ** 19n)}` })
     await using fork = await forkOf(upstream, { forkTransaction: upstream.hashes[1] as string })
     const { ask } = fork
@@ -348,7 +348,7 @@ describe('a deposit of Optimism', () => {
     expect(fork.notices).toEqual([])
   })
 
-  test('does not keep others of its block from being traced here, nor itself', async () => {
+  test('can be traced on the fork, like others of its block', async () => {
     await using upstream = await withDeposit({ mint: '0x64' })
     await using fork = await forkOf(upstream)
     for (const hash of upstream.hashes) {
@@ -360,7 +360,7 @@ describe('a deposit of Optimism', () => {
     }
   })
 
-  test('is shown as its network has it, and waits in no pool', async () => {
+  test('is shown as on its network, and is not queued', async () => {
     await using upstream = await withDeposit({ mint: '0x64' })
     const later = { forkTransaction: upstream.hashes[1] as string, forkLater: true }
     await using fork = await forkOf(upstream, { ...later, chainId: 'remote', accounts: 0 })

@@ -66,7 +66,7 @@ function ownName(name: string): Hardfork {
 describe.each(NETWORKS)('the schedule of %s', (_, chain, genesis) => {
   const steps = stepsOf(chain)
 
-  test('has the fork hashes of EIP-2124 in the library that it is held against', () => {
+  test('has the fork hashes of EIP-2124 that @ethereumjs/common has', () => {
     // the merge of a network is no point of its id: that is where its peers part
     const points = steps.filter(({ name }) => name !== 'paris')
     const blocks = [...new Set(points.flatMap(({ block }) => (block ? [block] : [])))]
@@ -80,7 +80,7 @@ describe.each(NETWORKS)('the schedule of %s', (_, chain, genesis) => {
     }
   })
 
-  test('begins each fork where that library has it begin, and not before', () => {
+  test('begins each fork when @ethereumjs/common does', () => {
     const hardforkAt = rulesOf(BigInt(chain.chainId), BLOCK, undefined)
     const lastBlock = steps.flatMap(({ block }) => block ?? []).at(-1) ?? 0n
     const rules = steps.filter(({ name }) => !NO_RULES.has(name))
@@ -131,23 +131,20 @@ test.each<[Hardfork, Hardfork]>([
   ['prague', 'prague'],
   ['osaka', 'bpo2'],
   ['bpo2', 'bpo2'],
-])(
-  'a network that tells nothing of its rules, which are those of %s, is forked with those of %s',
-  async (rules, expected) => {
-    await using upstream = await startSilent(rules)
-    await using fork = await forkOf(upstream)
-    expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: expected })
-  },
-)
+])('a network with the unknown rules of %s is forked with those of %s', async (rules, expected) => {
+  await using upstream = await startSilent(rules)
+  await using fork = await forkOf(upstream)
+  expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: expected })
+})
 
-test('a network that answers no questions about its machine is forked by what its headers admit', async () => {
+test('a network whose EVM cannot be probed is forked with the rules of its headers', async () => {
   await using upstream = await startSilent('bpo2')
   upstream.faults.unknown.add('eth_call')
   await using fork = await forkOf(upstream)
   expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: 'london' })
 })
 
-test('a header tells of newer rules than a machine that has only a part of them', async () => {
+test('a header proves newer rules than an EVM that has a part of them', async () => {
   await using upstream = await startUpstream({ hardfork: 'london', chainId: 999 })
   upstream.faults.unknown.add('anvil_nodeInfo')
   upstream.faults.lie = ({ method }, result) =>
@@ -165,7 +162,7 @@ test.each<[number, Hardfork]>([
   [32, 'cancun'],
   [40, 'prague'],
   [51, 'bpo2'],
-])('blocks of Arbitrum with version %i of ArbOS have the rules of %s', (version, expected) => {
+])('blocks of Arbitrum with ArbOS version %i have the rules of %s', (version, expected) => {
   const words = [7, 23_000_000, version, 0].map((each) => each.toString(16).padStart(16, '0'))
   const mixHash = `0x${words.join('')}`
   const block = readBlock({
@@ -181,7 +178,7 @@ test.each<[number, Hardfork]>([
   expect(rulesOf(42_161n, block, undefined)(9n, 9n)).toBe(expected)
 })
 
-test('older blocks of a network without schedule have the rules of their own headers', () => {
+test('old blocks of a network without a schedule have the rules of their headers', () => {
   const block = (number: number, members: object) =>
     readBlock({
       number: `0x${number.toString(16)}`,
@@ -207,7 +204,7 @@ test('older blocks of a network without schedule have the rules of their own hea
   expect([plain(0n, 9n), plain(1n, 9n), plain(6n, 9n)]).toEqual(['berlin', 'prague', 'prague'])
 })
 
-test('older blocks of Arbitrum have the rules of the version that they tell of', () => {
+test('old blocks of Arbitrum have the rules of their ArbOS version', () => {
   const block = (number: number, version: number) =>
     readBlock({
       number: `0x${number}`,
@@ -229,7 +226,7 @@ const OF_ZKSYNC = Object.values(chains).filter(({ formatters }) => {
   return block !== undefined && 'l1BatchNumber' in block.format({ transactions: [] })
 })
 
-test('every network that viem knows as one made of ZKsync is refused by name', () => {
+test('every ZKsync network in viem is refused by name', () => {
   expect(OF_ZKSYNC.length).toBeGreaterThan(10)
   for (const { id } of OF_ZKSYNC) {
     const refused = (): void => requireEvm(BigInt(id), { isOfZksync: false })
@@ -237,7 +234,7 @@ test('every network that viem knows as one made of ZKsync is refused by name', (
   }
 })
 
-test('a network made of ZKsync that nobody knows is refused by its blocks', async () => {
+test('an unlisted ZKsync network is refused by its blocks', async () => {
   await using upstream = await startUpstream({ chainId: 123_456 })
   upstream.faults.lie = ({ method }, result) =>
     method === 'eth_getBlockByNumber' ? { ...(result as object), l1BatchNumber: null } : result
@@ -246,7 +243,7 @@ test('a network made of ZKsync that nobody knows is refused by its blocks', asyn
   )
 })
 
-test('a block of a hardfork that is not known here is told of', async () => {
+test('a block of an unknown hardfork is reported with a warning', async () => {
   await using upstream = await startUpstream()
   upstream.faults.lie = ({ method }, result) =>
     method === 'eth_getBlockByNumber'

@@ -70,8 +70,8 @@ function forkOf(options: DevchainOptions): Promise<Devchain> {
 
 const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
 
-describe('memory', () => {
-  test('keeps many small things, and of large ones as many as fit', () => {
+describe('the memory store', () => {
+  test('keeps many small items, and as many large ones as fit', () => {
     const store = memoryStore(100_000)
     const keys = Array.from({ length: 500 }, (_, each) => ({ ...ITEM, params: [`0x${each}`] }))
     const heldOf = (value: Json): number => {
@@ -102,7 +102,7 @@ describe('the cache folder', () => {
     expect(other.get({ ...ITEM, of: '1/0x00' })).toBeUndefined()
   })
 
-  test('passes over what was torn, and over what is not as it was written', async () => {
+  test('skips damaged and altered lines', async () => {
     const one = diskStore(folder)
     one.put(ITEM, '0x5')
     await one.flush()
@@ -120,7 +120,7 @@ describe('the cache folder', () => {
     expect(three.get({ ...ITEM, params: ['0x03'] })).toBe('0x7')
   })
 
-  test('begins a file anew that has grown too large, and tells so', async () => {
+  test('starts a file anew that has grown too large, with a warning', async () => {
     const told: string[] = []
     const options = { mostBytes: 200, onNotice: (text: string) => told.push(text) }
     const one = diskStore(folder, options)
@@ -136,7 +136,7 @@ describe('the cache folder', () => {
     expect(told).toHaveLength(2)
   })
 
-  test('begins a file anew that others have made too large', () => {
+  test('starts a file anew that others have made too large', () => {
     const told: string[] = []
     const one = diskStore(folder)
     for (let i = 0; i < 9; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
@@ -148,7 +148,7 @@ describe('the cache folder', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('holds no more in memory than two files may have, and writes what waits before it forgets', () => {
+  test('keeps at most two files’ worth in memory, and writes before it forgets', () => {
     const store = diskStore(folder, { mostBytes: 1_000 })
     const keys = Array.from({ length: 9 }, (_, block) => ({ ...ITEM, of: `1/0x0${block}` }))
     const wordsOf = (block: number): string => `0x${String(block).repeat(400)}`
@@ -164,7 +164,7 @@ describe('the cache folder', () => {
     expect(held.length).toBeLessThan(6)
   })
 
-  test('keeps code once by its hash, and takes no other for it', async () => {
+  test('keeps code once by its hash, and no other code for it', async () => {
     const hash = keccakHash(bytesFromHex('0x6001'))
     const key = { of: 'code', method: 'eth_getCode', params: [hash] }
     const one = diskStore(folder)
@@ -178,7 +178,7 @@ describe('the cache folder', () => {
     expect(readdirSync(folder, { recursive: true }).join()).not.toContain('.new')
   })
 
-  test('that cannot be written is told of once, and what is fetched stays in memory', async () => {
+  test('that is not writable causes one warning, and what is fetched stays in memory', async () => {
     const told: string[] = []
     const file = path.join(folder, 'a file')
     writeFileSync(file, '')
@@ -193,7 +193,7 @@ describe('the cache folder', () => {
     expect(told).toEqual([expect.stringMatching(/^what is fetched is not kept in .*a file: E/)])
   })
 
-  test('passes over what another version has written', async () => {
+  test('skips what another version has written', async () => {
     const one = diskStore(folder)
     one.put(ITEM, '0x5')
     await one.flush()
@@ -210,7 +210,7 @@ describe('the cache folder', () => {
     expect(diskStore(folder).get(ITEM)).toBe('0x5')
   })
 
-  test('holds the items of few blocks in memory', async () => {
+  test('keeps the items of few blocks in memory', async () => {
     const [one, other] = [diskStore(folder), diskStore(folder)]
     const keyOf = (index: number) => ({ ...ITEM, of: `1/0x${index}` })
     expect(other.get(keyOf(0))).toBeUndefined()
@@ -221,7 +221,7 @@ describe('the cache folder', () => {
     expect(other.get(keyOf(0))).toBe('0x5')
   })
 
-  test('serves the next fork of the same block, whatever the URL, and nothing local is in it', async () => {
+  test('serves the next fork of the same block from any URL, and has nothing local', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using first = await forkOf({ fork: { url: upstream.url } })
@@ -238,7 +238,7 @@ describe('the cache folder', () => {
     expect(filesBelow().join()).not.toContain('another')
   })
 
-  test('has nothing of a trace about who sends, who had another balance there', async () => {
+  test('has no sender of a trace, whose balance was overridden', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const from = `0x${'78'.repeat(20)}`
@@ -250,7 +250,7 @@ describe('the cache folder', () => {
     }
   })
 
-  test('has no code of a lie where it is proven, and none that was believed before is taken for proven', async () => {
+  test('has no unproven code where code is proven', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const proven = { fork: { url: upstream.url }, forkProofs: true }
@@ -267,7 +267,7 @@ describe('the cache folder', () => {
     expect(await ask(right, 'eth_call', { to: keeper })).toBe(SUM)
   })
 
-  test('does not take a network for another one of the same chain id', async () => {
+  test('does not mix up networks of one chain id', async () => {
     const hashes: unknown[] = []
     for (const balance of ['1', '2']) {
       await using upstream = await startUpstream({ balance })
@@ -299,28 +299,25 @@ describe('the cache folder', () => {
   test.each([
     ['and the chain id is', { forkChainId: 5n }],
     ['of a node of one’s own too', {}],
-  ])(
-    'has a block forked again without network, where it is named by its hash, %s',
-    async (_, chain) => {
-      const upstream = await startUpstream({ chainId: 5 })
-      const keeper = await deployKeeper(upstream)
-      const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
-        hash: string
-      }
-      const options = { fork: { url: upstream.url, block: hash }, forkRetries: 0, ...chain }
-      await using first = await forkOf(options)
-      expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
-      await first.close()
-      await upstream.close()
-      await using second = await forkOf(options)
-      expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
-      await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
-        /cannot be asked/,
-      )
-    },
-  )
+  ])('serves a block by its hash without network, %s', async (_, chain) => {
+    const upstream = await startUpstream({ chainId: 5 })
+    const keeper = await deployKeeper(upstream)
+    const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
+      hash: string
+    }
+    const options = { fork: { url: upstream.url, block: hash }, forkRetries: 0, ...chain }
+    await using first = await forkOf(options)
+    expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
+    await first.close()
+    await upstream.close()
+    await using second = await forkOf(options)
+    expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
+    await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
+      /cannot be asked/,
+    )
+  })
 
-  test('has the network shown to be the same once it is asked, where it was not at the start', async () => {
+  test('checks the network at its first request if it did not at the start', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
     const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
       hash: string
@@ -341,7 +338,7 @@ describe('the cache folder', () => {
     )
   })
 
-  test('knows the chain of a URL, and numbers that no reorganization reaches', () => {
+  test('keeps the chain of a URL, and numbers that no reorg reaches', () => {
     const store = diskStore(folder)
     const heads = new Heads(store)
     const url = 'https://rpc.example/v3/a-key-of-mine'
@@ -361,7 +358,7 @@ describe('the cache folder', () => {
     expect(heads.find(fork, 2n)).toBeUndefined()
   })
 
-  test('knows hashes of a node of one’s own, and no numbers, which another block has once it is begun anew', () => {
+  test('keeps hashes of a local node, and no numbers, as a restarted node reuses them', () => {
     const heads = new Heads(diskStore(folder))
     const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
     const head = { chainId: '1', block: null, hardfork: null }
@@ -376,7 +373,7 @@ describe('the cache folder', () => {
     expect(heads.find({ ...own, block: block.hash }, undefined)).toEqual(head)
   })
 
-  test('is left alone where it is not wanted', async () => {
+  test('is not used with --no-fork-cache', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf({ fork: { url: upstream.url }, noForkCache: true })
@@ -386,7 +383,7 @@ describe('the cache folder', () => {
   })
 })
 
-describe('a cassette', () => {
+describe('a recording', () => {
   /** Records a fork that did something, and gives its newest block. */
   async function record(file: string, url: string, keeper: string): Promise<unknown> {
     await using fork = await forkOf({ fork: { url }, noForkCache: true, forkRecord: file })
@@ -405,7 +402,7 @@ describe('a cassette', () => {
     return on('eth_getBlockByNumber', 'latest', true)
   }
 
-  test('has a chain start and run without network, and give the same blocks', async () => {
+  test('lets a chain start and run without network, and mine the same blocks', async () => {
     const file = path.join(folder, 'fork.jsonl')
     const upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
@@ -416,7 +413,7 @@ describe('a cassette', () => {
   })
 
   test.each([false, true])(
-    'is replayed in whatever rounds slots are asked for; proven: %s',
+    'replays whatever the rounds in which slots are requested; proofs: %s',
     async (forkProofs) => {
       const file = path.join(folder, 'fork.jsonl')
       const upstream = await startUpstream()
@@ -450,7 +447,7 @@ describe('a cassette', () => {
     },
   )
 
-  test('is replayed without network, were one named', async () => {
+  test('replays without network, even with a URL', async () => {
     const file = path.join(folder, 'fork.jsonl')
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
@@ -461,7 +458,7 @@ describe('a cassette', () => {
     expect(upstream.requests).toHaveLength(begun)
   })
 
-  test('is replayed as what it holds, and as nothing else', async () => {
+  test('replays as the fork that it holds, and as no other', async () => {
     const [file, later] = ['fork.jsonl', 'later.jsonl'].map((name) => path.join(folder, name)) as [
       string,
       string,
@@ -545,7 +542,7 @@ describe('a cassette', () => {
     await expect(forkOf({ forkReplay: file })).rejects.toThrow(message)
   })
 
-  test('is not recorded into what is no cassette, or cannot be written, and that is told at the start', async () => {
+  test('is refused at the start into a file of another kind, or one that is not writable', async () => {
     await using upstream = await startUpstream()
     const package_ = path.join(folder, 'package.json')
     const cut = path.join(folder, 'cut.jsonl')
@@ -570,7 +567,7 @@ describe('a cassette', () => {
     expect(readdirSync(folder).filter((name) => /\.(new|lock)$/.test(name))).toEqual([])
   })
 
-  test('that cannot be written any more is told once, and the fork goes on', async () => {
+  test('that becomes unwritable causes one warning, and the fork goes on', async () => {
     const told: string[] = []
     const file = path.join(folder, 'sub', 'fork.jsonl')
     const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
@@ -587,7 +584,7 @@ describe('a cassette', () => {
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4)
   })
 
-  test('is written a while after something was fetched, should the process be killed', () => {
+  test('is written soon after a fetch, in case the process is killed', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const file = path.join(folder, 'fork.jsonl')
@@ -600,7 +597,7 @@ describe('a cassette', () => {
     }
   })
 
-  test('of the same block has what several runs fetched, and of another begins anew, which is told', async () => {
+  test('of the same block joins what several runs fetched, and of another starts anew with a warning', async () => {
     const told: string[] = []
     const file = path.join(folder, 'fork.jsonl')
     const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
@@ -622,7 +619,7 @@ describe('a cassette', () => {
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('waits for whoever writes it, and not for one that was killed', async () => {
+  test('waits for a running writer, and not for one that was killed', async () => {
     const file = path.join(folder, 'fork.jsonl')
     const lock = `${file}.lock`
     writeFileSync(lock, '')
@@ -658,7 +655,7 @@ describe('a cache folder that has grown too large', () => {
     utimesSync(file, day * 86_400, day * 86_400)
   }
 
-  test('loses what was used least recently, until there is some room', async () => {
+  test('loses what was least recently used, down to a lower bound', async () => {
     used('1/old.items', 400, 1)
     used('code/ab/new.hex', 300, 9)
     used('1/middle.items', 400, 5)
@@ -675,7 +672,7 @@ describe('a cache folder that has grown too large', () => {
     ).toEqual(['new.hex', 'young.items'])
   })
 
-  test('is looked at a while after a fork has begun, and what goes is told', async () => {
+  test('is trimmed a while after a fork starts, with a notice', async () => {
     used('1/old.items', 4_100_000_000, 1)
     used('1/new.items', 1, 2)
     const notices: string[] = []
@@ -691,7 +688,7 @@ describe('a cache folder that has grown too large', () => {
     expect(readdirSync(path.join(folder, '1'))).toEqual(['new.items'])
   })
 
-  test('that is not there loses nothing', async () => {
+  test('that does not exist loses nothing', async () => {
     expect(await trimFolder(path.join(folder, 'none'), 0)).toBe(0)
   })
 })

@@ -36,8 +36,8 @@ async function burst({ ask }: Fork, to: string): Promise<readonly unknown[]> {
   return answers
 }
 
-describe.each([false, true])('with proofs: %s', (forkProofs) => {
-  test('a second process asks only for the newest block, and nothing for calls and estimates of each account', async () => {
+describe.each([false, true])('the fork cache with proofs: %s', (forkProofs) => {
+  test('lets a second process request only the newest block, and nothing for calls and estimates', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     const run = async (): Promise<readonly unknown[]> => {
@@ -52,7 +52,7 @@ describe.each([false, true])('with proofs: %s', (forkProofs) => {
   })
 })
 
-test('what one request asks for is asked once, though a trace tells of it meanwhile', async () => {
+test('a request fetches an item once, even if a trace returns it meanwhile', async () => {
   await using upstream = await startUpstream()
   const keeper = await deployKeeper(upstream)
   await using fork = await forkOf(upstream)

@@ -8,7 +8,7 @@ function executorTelling(events: string[]): Executor {
   return { call: () => void events.push('run') } as unknown as Executor
 }
 
-test('what is waited for is asked before anything is loaded meanwhile', async () => {
+test('warmUp sends its request before it loads anything', async () => {
   const events: string[] = []
   const done = warmUp(executorTelling(events), () => events.length < 2)
   // a client is asked a moment later, and sends what is asked for in one turn together
@@ -17,7 +17,7 @@ test('what is waited for is asked before anything is loaded meanwhile', async ()
   expect(events).toEqual(['asked', 'run'])
 })
 
-test('nothing is loaded once the answer is there', async () => {
+test('warmUp loads nothing once the response has arrived', async () => {
   const events: string[] = []
   await warmUp(executorTelling(events), () => false)
   expect(events).toEqual([])
