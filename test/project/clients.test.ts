@@ -107,7 +107,7 @@ const CALLS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   },
 }
 
-describe('an error with a stack beside it', () => {
+describe('an error with a Solidity stack', () => {
   test('has it on the wire', async () => {
     const [plain, told] = await Promise.all(
       stages.map(async ({ url, vault }) => {
@@ -125,7 +125,7 @@ describe('an error with a stack beside it', () => {
     expect(solidityStack).toContain('at Vault.withdraw (src/Vault.sol:45:9)')
   })
 
-  test.each(Object.keys(CALLS))('is to %s the error that it is without', async (library) => {
+  test.each(Object.keys(CALLS))('is the same error to %s as without it', async (library) => {
     const [plain, told] = await Promise.all(
       stages.map((stage) => thrownBy(async () => CALLS[library]!(stage), stage)),
     )

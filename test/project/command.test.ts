@@ -23,8 +23,8 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('devchain in the folder of a project', () => {
-  test('tells names, failures with their places, and at the end what functions used', async () => {
+describe('devchain in a project folder', () => {
+  test('logs names, failures with their source lines, and finally the gas report', async () => {
     const chain = await boot(['--gas-report', '--default-gas', 'estimate', '--no-hints'], {
       cwd: folder,
     })
@@ -47,7 +47,7 @@ describe('devchain in the folder of a project', () => {
     expect(said).not.toContain('devchain_gasReport')
   })
 
-  test('tells at the end what was reached of its sources, and before that whoever asks', async () => {
+  test('prints the coverage at the end, and on request before that', async () => {
     const chain = await boot(['--coverage', 'lcov.info', '--no-hints'], { cwd: folder })
     const coin = await deploy(
       (method, ...params) => request(chain.url, method, ...params),
@@ -70,7 +70,7 @@ describe('devchain in the folder of a project', () => {
     expect(last).toContain('FNDA:1,Coin.approve\n')
   })
 
-  test('tells both reports behind a command of exec, whatever becomes of its log', async () => {
+  test('prints both reports after exec, whatever its --log', async () => {
     const script = `fetch(process.env.DEVCHAIN_URL, { method: 'POST', body: '{"id":1,"method":"eth_chainId"}' })`
     const ends = async (log: string, file: string, code = 0): Promise<readonly unknown[]> => {
       const flags = ['exec', '--log', log, '--gas-report', '--coverage', file]
@@ -92,7 +92,7 @@ describe('devchain in the folder of a project', () => {
     ])
   })
 
-  test('says nothing of artifacts with --no-artifacts, and without any', async () => {
+  test('does not mention artifacts with --no-artifacts or without any', async () => {
     const empty = mkdtempSync(path.join(tmpdir(), 'devchain-empty-'))
     try {
       const chains = await Promise.all([

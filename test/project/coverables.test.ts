@@ -124,12 +124,12 @@ function shown(text: string, ranges: readonly string[]): string[] {
   })
 }
 
-describe('what can be covered', () => {
-  test('is looked for in hundreds of sources', () => {
+describe('coverablesOf', () => {
+  test('is fast for hundreds of sources', () => {
     expect(Object.keys(trees).length).toBeGreaterThan(250)
   })
 
-  test('is what the compiler’s syntax tree has, statement by statement and branch by branch', () => {
+  test('has the statements and branches of the compiler’s syntax tree', () => {
     let statements = 0
     for (const [name, tree] of Object.entries(trees)) {
       const text = Buffer.from(sources[name]!.content, 'utf8').toString('latin1')

@@ -98,8 +98,8 @@ function hitIn(counts: Iterable<number | string>): number {
   return [...counts].filter((count) => Number(count) > 0).length
 }
 
-describe.each(COMPILERS)('of %s code', (_, settings) => {
-  test('the same is told of artifacts of every tool, with files that nothing reached', async () => {
+describe.each(COMPILERS)('the coverage of %s code', (_, settings) => {
+  test('is the same from the artifacts of every tool, with files that nothing reached', async () => {
     const project = compile(projectSources(), settings)
     for (const layout of LAYOUTS) {
       const { lcov } = await beside(layout, project, async (ask, chain) => {
@@ -110,7 +110,7 @@ describe.each(COMPILERS)('of %s code', (_, settings) => {
     }
   })
 
-  test('every line, and every way of a branch, is counted as often as it ran', async () => {
+  test('counts each line and each branch as often as it ran', async () => {
     const content = readFileSync(path.join(ROOT, 'fixtures/project/Covered.sol'), 'utf8')
     const project = compile({ 'src/Covered.sol': { content } }, settings)
     const { lcov } = await beside('hardhat3', project, async (ask, chain) => {
@@ -144,7 +144,7 @@ describe.each(COMPILERS)('of %s code', (_, settings) => {
     ])
   })
 
-  test('internal functions are entered as often as constructors and functions call them, by pointers too', async () => {
+  test('counts calls of internal functions, constructors and function pointers', async () => {
     const project = compile({ 'src/Kept.sol': { content: KEPT } }, settings)
     const { lcov } = await beside('foundry', project, async (ask, chain) => {
       const to = await deploy(ask, initCode(project, 'Kept', [3n]))
@@ -212,10 +212,10 @@ async function driveCovered(ask: Ask, project: Compilation): Promise<void> {
   for (const n of [1n, 9n]) await ask('eth_call', { to, data: data('low', n) })
 }
 
-describe('the file', () => {
+describe('the lcov file', () => {
   const project = compile(projectSources())
 
-  test('is one that readers of lcov take: sums hold, branches and functions are of lines that are there', async () => {
+  test('is valid: sums match, and branches and functions are on existing lines', async () => {
     const { lcov, rows } = await beside('foundry', project, async (ask, chain) => {
       await driveVault(ask, project)
       return await chain.coverage()
@@ -238,7 +238,7 @@ describe('the file', () => {
     }
   })
 
-  test('has conditions on the lines of their words, wherever they begin', async () => {
+  test('has conditions on their own lines', async () => {
     const content = `contract Spread {
   function go(uint256 a) external {
     uint256 n;
@@ -275,7 +275,7 @@ describe('the file', () => {
     expect([...branches.keys()]).toEqual([4, 7, 16, 20])
   })
 
-  test('is written when the chain is closed, into a folder that is made, and says where it cannot be', async () => {
+  test('is written into a new folder when the chain closes, or the error names it', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-coverage-'))
     const file = path.join(folder, 'reports/lcov.info')
     const artifacts = [writeProject(folder, 'foundry', project)]
@@ -289,7 +289,7 @@ describe('the file', () => {
   })
 })
 
-describe('what is counted', () => {
+describe('coverage', () => {
   const project = compile(projectSources())
 
   /** How often the functions of Vault were entered. */
@@ -298,7 +298,7 @@ describe('what is counted', () => {
     return Object.fromEntries(sectionsIn(report.lcov).get('src/Vault.sol')!.functions)
   }
 
-  test('are calls and transactions in blocks, and neither estimates nor what is only tried', async () => {
+  test('counts calls and mined transactions, not estimates or trial runs', async () => {
     await beside('foundry', project, async (ask, chain) => {
       const rates = await deploy(ask, initCode(project, 'Rates'))
       const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
@@ -323,7 +323,7 @@ describe('what is counted', () => {
     })
   })
 
-  test('is also what ran before the artifacts were there', async () => {
+  test('includes what ran before the artifacts were there', async () => {
     const chain = await createDevchain({ coverage: path.join(import.meta.filename, 'lcov.info') })
     const ask: Ask = (method, ...params) => chain.request({ method, params })
     await driveVault(ask, project)
@@ -340,7 +340,7 @@ describe('what is counted', () => {
     await expect(chain.close()).rejects.toThrow(/ENOTDIR|EEXIST/)
   })
 
-  test('is nothing without the option, and no run is watched', async () => {
+  test('is off without --coverage, and no run is watched', async () => {
     const chain = await createDevchain()
     expect(chain.node.chain.execution.callTracer).toBeUndefined()
     await expect(chain.coverage()).rejects.toThrow('start the chain with --coverage FILE')
@@ -348,8 +348,8 @@ describe('what is counted', () => {
   })
 })
 
-describe('a transaction that comes from one block into another', () => {
-  test('is counted once; one that is sent again after a revert is counted again', async () => {
+describe('coverage of a transaction', () => {
+  test('counts once after a reorg, and again if it is sent again after a revert', async () => {
     const project = compile(projectSources())
     await beside('foundry', project, async (ask, chain) => {
       await driveVault(ask, project)
@@ -370,7 +370,7 @@ describe('a transaction that comes from one block into another', () => {
   })
 })
 
-describe('codes that no artifact is of', () => {
+describe('coverage of unknown code', () => {
   /** A run of a code of its own. */
   const ran = (number: number) => ({
     code: Uint8Array.from([0x5f, number >> 8, number & 255]),
@@ -385,7 +385,7 @@ describe('codes that no artifact is of', () => {
   test.each([
     [2_000, empty, []],
     [2_001, cut, [cut]],
-  ])('are kept, as an artifact may come: of %i is told %s', async (count, warning, logged) => {
+  ])('is kept for a later artifact: of %i codes it reports %s', async (count, warning, logged) => {
     const warnings: string[] = []
     const warn = (text: string): void => void warnings.push(text)
     const catalogue = new Catalogue()

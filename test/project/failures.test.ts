@@ -63,18 +63,18 @@ function placesIn(lines: readonly string[]): string[] {
   return lines.flatMap((line) => /\((?:about )?([^():]+:\d+)/.exec(line)?.[1] ?? [])
 }
 
-test('the same ways are told of as by Hardhat', () => {
+test('the failure cases are those of the Hardhat project', () => {
   expect(failing.map(({ name }) => name)).toEqual(Object.keys(hardhat))
   expect(failing.length).toBeGreaterThan(50)
 })
 
-test.each(Object.keys(hardhat))('%s fails at the same place', (name) => {
+test.each(Object.keys(hardhat))('%s fails at the same line as in Hardhat', (name) => {
   const [, ...stack] = told[name] ?? []
   const expected = BETTER[name]?.[0] ?? placesIn(hardhat[name]?.stack ?? [])
   expect(placesIn(stack)).toEqual(expected)
 })
 
-test('reasons and stacks read well', () => {
+test('reasons and stacks are printed as in the snapshot', () => {
   const lines = Object.entries(told).flatMap(([name, said = []]) => [
     name,
     ...said.map((each) => `  ${each}`),

@@ -38,7 +38,7 @@ async function rows(): Promise<readonly GasRow[]> {
 }
 
 describe('the gas report', () => {
-  test('has calls and deployments of a project, with those that were reverted', async () => {
+  test('has calls and deployments of a project, reverted ones included', async () => {
     const rates = await deploy(ask, initCode(project, 'Rates'))
     const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
     const deposit = {
@@ -67,15 +67,15 @@ describe('the gas report', () => {
     `)
   })
 
-  test('does not count again what a reorganization puts back', async () => {
+  test('does not count transactions twice after a reorg', async () => {
     const before = await rows()
     await ask('devchain_reorg', { depth: 1 })
     expect(await rows()).toEqual(before)
   })
 })
 
-describe('the gas report of calls within transactions', () => {
-  test('has each call by another contract, and not the one that a proxy hands on', async () => {
+describe('the gas report of internal calls', () => {
+  test('has each call by another contract, without those that a proxy delegates', async () => {
     const inner = await createDevchain({ artifacts: [path.join(folder, 'out')], gasReport: true })
     await inner.artifactsRead()
     const request: Ask = (method, ...params) => inner.request({ method, params })
@@ -114,8 +114,8 @@ const row = (name: string, average: number): GasRow => ({
   max: average,
 })
 
-describe('an earlier report', () => {
-  test('is held against, the worst first; what is in one alone is left out', () => {
+describe('gas-report --compare', () => {
+  test('lists differences, worst first, and skips rows in only one report', () => {
     const now = [row('a()', 110), row('b()', 90), row('c()', 100), row('d()', 1), row('f()', 300)]
     const earlier = [
       row('a()', 100),
@@ -143,7 +143,7 @@ describe('an earlier report', () => {
     ['{', /^x\.json is no valid JSON/],
     ['{}', /^x\.json: expected what devchain gas-report --json prints, got \{\}$/],
     ['[{"contract":"Vault"}]', /expected what devchain gas-report --json prints/],
-  ])('that is none is refused: %s', (text, message) => {
+  ])('refuses an invalid report: %s', (text, message) => {
     expect(() => parseGasReport(text, 'x.json')).toThrow(message)
   })
 
@@ -152,11 +152,11 @@ describe('an earlier report', () => {
     ['0.5', 0.5],
     ['5%', 5],
     ['5 %', 5],
-  ])('is held against with a threshold of %s', (text, percent) => {
+  ])('accepts the threshold %s', (text, percent) => {
     expect(parseThreshold(text)).toBe(percent)
   })
 
-  test.each(['', 'x', '-1', '5 %%'])('knows no threshold %j', (text) => {
+  test.each(['', 'x', '-1', '5 %%'])('refuses the threshold %j', (text) => {
     expect(() => parseThreshold(text)).toThrow('expected a percentage such as 5 or 0.5')
   })
 })

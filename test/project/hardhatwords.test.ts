@@ -35,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const INSUFFICIENT =
   "VM Exception while processing transaction: reverted with custom error 'Insufficient(0, 3000000000000000000)'"
 
-test('failures have the words that Hardhat 2.29.1 was heard to use for the same contracts', async () => {
+test('--compat hardhat has the messages of Hardhat 2.29.1 for the same contracts', async () => {
   const project = compile({ 'src/P.sol': { content } })
   const artifacts = [writeProject(folder, 'hardhat2', project)]
   await using chain = await createDevchain({ compat: 'hardhat', artifacts })

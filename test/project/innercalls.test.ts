@@ -82,8 +82,8 @@ const multicall = (...args: readonly unknown[]): Hex =>
 const aggregate = (name: string, ...args: readonly unknown[]): Hex =>
   callData(project, 'Calls', name, args)
 
-describe('calls that a contract is given to make of itself', () => {
-  test('are told by its own functions, with what each answered', async () => {
+describe('the log of a multicall to the contract itself', () => {
+  test('names the functions, with each result', async () => {
     await using chain = await lab()
     const data = multicall([set(1n), call('write', ['hello']), call('number')])
     expect(await chain.sent({ to: chain.box, data })).toMatch(
@@ -97,13 +97,13 @@ describe('calls that a contract is given to make of itself', () => {
   test.each([
     [2n ** 40n, '1,099,511,627,776'],
     [`0x${'12'.repeat(32)}`, '0x1212…1212'],
-  ])('are told with what stands before them: %s', async (first, text) => {
+  ])('names them after leading arguments: %s', async (first, text) => {
     await using chain = await lab()
     const data = multicall(first, [set(5n)])
     expect(await chain.called({ to: chain.box, data })).toContain(`multicall(${text}, [set(5)])`)
   })
 
-  test('are listed up to eight, and told within each other up to three deep', async () => {
+  test('has up to eight calls, nested up to three deep', async () => {
     await using chain = await lab()
     const many = multicall(Array.from({ length: 20 }, (_, i) => set(BigInt(i))))
     expect(await chain.called({ to: chain.box, data: many })).toContain(
@@ -116,7 +116,7 @@ describe('calls that a contract is given to make of itself', () => {
     )
   })
 
-  test('that are of no function are told as bytes', async () => {
+  test('shows unknown functions as bytes', async () => {
     await using chain = await lab()
     const data = multicall(['0x12345678', '0x'])
     expect(await chain.called({ to: chain.box, data })).toMatch(
@@ -128,8 +128,8 @@ describe('calls that a contract is given to make of itself', () => {
   })
 })
 
-describe('calls that Multicall3 is given to make of others', () => {
-  test('are told by the functions of those, with what each answered or failed with', async () => {
+describe('the log of a Multicall3 call', () => {
+  test('names the functions of the targets, with each result or failure', async () => {
     await using chain = await lab()
     const { box: target } = chain
     const number = { target, allowFailure: true, callData: call('number') }
@@ -158,7 +158,7 @@ describe('calls that Multicall3 is given to make of others', () => {
       [[{ target: OTHER, allowFailure: false, value: 10n ** 18n, callData: '0x' }]],
       'aggregate3Value([0x7099…79C8 value 1 ether]) → [0x]',
     ],
-  ])('are told of %s', async (name, args, text) => {
+  ])('has the calls of %s', async (name, args, text) => {
     await using chain = await lab()
     const placed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(placed)
@@ -171,7 +171,7 @@ describe('calls that Multicall3 is given to make of others', () => {
     expect(said.slice(0, `Multicall3.${text}`.length)).toBe(`Multicall3.${text}`)
   })
 
-  test('stand in traces, and in the log for programs with their arguments', async () => {
+  test('is part of traces and of JSON, with arguments', async () => {
     await using chain = await lab({ json: true })
     const target = chain.box
     const data = aggregate('aggregate3', [{ target, allowFailure: false, callData: set(7n) }])
@@ -193,11 +193,11 @@ describe('calls that Multicall3 is given to make of others', () => {
   })
 })
 
-describe('a contract that the factory for deterministic addresses creates', () => {
+describe('the log of a contract from the CREATE2 factory', () => {
   const salt: Hex = `0x${'1'.padStart(64, '0')}`
   const given = (code: Hex): Hex => `${salt}${code.slice(2)}`
 
-  test('is told as it is where another transaction creates one, and counted so', async () => {
+  test('names it like one created by a transaction, and counts it', async () => {
     await using chain = await lab()
     const bytecode = initCode(project, 'Box', [5n])
     const request = { from: SENDER, to: FACTORY, data: given(bytecode) }
@@ -216,7 +216,7 @@ describe('a contract that the factory for deterministic addresses creates', () =
     ).toEqual(['Box transaction 2', 'Box inner 1'])
   })
 
-  test('is told without a name where no artifact is of it', async () => {
+  test('has no name if there is no artifact', async () => {
     await using chain = await startLogged()
     const bytecode = initCode(project, 'Box', [5n])
     const made = getContractAddress({ opcode: 'CREATE2', from: FACTORY, salt, bytecode })

@@ -59,8 +59,8 @@ async function count(compilation: Compilation): Promise<void> {
 
 const linesIn = (lcov: string): readonly string[] => lcov.match(/^(?:FNDA|DA):.*$/gm) ?? []
 
-describe('reports', () => {
-  test('have what ran before the project was compiled, as soon as that is on the disk', async () => {
+describe('a report', () => {
+  test('has what ran before the project was compiled, once it is compiled', async () => {
     await start()
     const rates = await deploy(ask, initCode(project, 'Rates'))
     const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
@@ -94,7 +94,7 @@ describe('reports', () => {
     expect(lcov).toContain('FNDA:1,Vault.constructor\n')
   })
 
-  test('have what ran of a source that was edited and compiled anew', async () => {
+  test('has what ran of a source that was edited and compiled again', async () => {
     writeProject(folder, 'foundry', before)
     await start()
     await count(before)
@@ -111,14 +111,14 @@ describe('reports', () => {
     expect(linesIn((await chain.coverage()).lcov)).toEqual(first)
   })
 
-  test('have no row for transfers, also where an account has a label', async () => {
+  test('has no row for transfers, even to a labeled account', async () => {
     await start()
     await ask('devchain_label', { [SENDER]: 'alice' })
     await send(ask, { to: SENDER, value: '0x1' })
     expect(await chain.gasSummary()).toEqual({ rows: [], warning: undefined })
   })
 
-  test('say in words where artifacts have none of the code that ran', async () => {
+  test('says when artifacts have none of the code that ran', async () => {
     writeProject(folder, 'foundry', project)
     await start()
     await deploy(ask, initCode(before, 'Counter'))
@@ -127,7 +127,7 @@ describe('reports', () => {
     )
   })
 
-  test('keep so many calls of unknown code, and log that once', async () => {
+  test('keeps a limited number of calls of unknown code, and logs that once', async () => {
     await start()
     const hex = (code: Uint8Array): string => `0x${Buffer.from(code).toString('hex')}`
     const callee = await deploy(ask, hex(deploying(assemble('STOP'))) as `0x${string}`)
@@ -178,7 +178,7 @@ describe('devchain exec', () => {
     return [await ended, stderr(), readFileSync(path.join(place, 'lcov.info'), 'utf8')]
   }
 
-  test('names and counts what a command does that compiles first', async () => {
+  test('names and counts calls of a command that compiles first', async () => {
     const [code, said, lcov] = await ends(true, '--log', 'always', '--coverage-min', '40')
     expect(said).toMatch(/→ new Counter\(\)[\s\S]*→ Counter\.add\(1\)/)
     expect(said).toMatch(/\nCounter +\(deployment\) +1 [\s\S]*\n +add\(uint256\) +1 /)
@@ -192,7 +192,7 @@ describe('devchain exec', () => {
     expect(enough).toBe(0)
   })
 
-  test('warns of empty reports, and fails where coverage is asked for', async () => {
+  test('warns of empty reports, and fails with --coverage', async () => {
     const [code, said, lcov] = await ends(false)
     expect([code, lcov]).toEqual([0, ''])
     expect(said).toContain(
@@ -208,7 +208,7 @@ describe('devchain exec', () => {
     )
   })
 
-  test('fails where it compares an empty report with one that has rows', async () => {
+  test('fails when it compares an empty report with one that has rows', async () => {
     const earlier = path.join(folder, 'before.json')
     writeFileSync(earlier, JSON.stringify([{ contract: 'Counter', function: 'a()', average: 1 }]))
     const compare = [COMMAND, 'gas-report', '--compare', earlier]
@@ -216,7 +216,7 @@ describe('devchain exec', () => {
     expect([await ended, stdout()]).toEqual([1, `the report is empty, and ${earlier} is not\n`])
   })
 
-  test('takes --coverage-min with --coverage alone', async () => {
+  test('accepts --coverage-min only with --coverage', async () => {
     const { ended, stderr } = startProcess(['exec', '--coverage-min', '80', '--', 'true'])
     expect([await ended, stderr()]).toEqual([
       2,

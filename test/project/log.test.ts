@@ -53,12 +53,12 @@ function plain(lines: readonly string[]): string[] {
 }
 
 describe('the log of a project', () => {
-  test('says once how many contracts it knows, and where from', async () => {
+  test('says once how many contracts it knows, and from where', async () => {
     await using chain = await started()
     expect(chain.lines()).toEqual([`artifacts  ${deployableOf(project)} contracts of ${artifacts}`])
   })
 
-  test('tells what a transaction creates, calls and emits', async () => {
+  test('shows what a transaction creates, calls and emits', async () => {
     await using chain = await started()
     chain.lines()
     const vault = await vaultOn(chain.ask)
@@ -79,7 +79,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('tells a creation with the arguments of its constructor', async () => {
+  test('shows a creation with the arguments of its constructor', async () => {
     await using chain = await started()
     chain.lines()
     await vaultOn(chain.ask)
@@ -102,7 +102,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('tells calls with arguments and answers, and errors with what they hold', async () => {
+  test('shows calls with arguments and results, and errors with their arguments', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -127,7 +127,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('tells amounts that are compared in one unit', async () => {
+  test('shows compared amounts in one unit', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -143,7 +143,7 @@ describe('the log of a project', () => {
     )
   })
 
-  test('takes neither gas nor the hash of what waits for an answer', async () => {
+  test('shows neither gas nor the hash of a waiting transaction', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -163,7 +163,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('names whom a known function is asked of where nobody knows the contract', async () => {
+  test('names a known function on an unknown contract', async () => {
     await using chain = await started()
     chain.lines()
     const data = callData(project, 'Vault', 'balanceOf', [SENDER])
@@ -178,7 +178,7 @@ describe('the log of a project', () => {
     })
   })
 
-  test('tells amounts of tokens in their decimals', async () => {
+  test('shows token amounts with their decimals', async () => {
     await using chain = await started()
     const { ask } = chain
     const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
@@ -209,7 +209,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('takes the symbol of a token that has none before it is initialized', async () => {
+  test('shows the symbol of a token that had none before it was initialized', async () => {
     await using chain = await started()
     const { ask } = chain
     const { object } = contractNamed(project, 'Coin').evm.deployedBytecode
@@ -226,7 +226,7 @@ describe('the log of a project', () => {
     ])
   })
 
-  test('keeps the order of many calls and of what is told at once', async () => {
+  test('keeps the order of many calls, also beside immediate lines', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -243,7 +243,7 @@ describe('the log of a project', () => {
   })
 
   test.each(['Proxy', 'BeaconProxy', 'Cloner', 'delegation', ...Object.keys(CLONES)])(
-    'calls what runs behind a %s by its name',
+    'names the code behind a %s',
     async (kind) => {
       await using chain = await started()
       const { ask } = chain
@@ -257,7 +257,7 @@ describe('the log of a project', () => {
     },
   )
 
-  test('calls a created contract by what it runs, where no artifact has the code that made it', async () => {
+  test('names a created contract by its runtime code if no artifact has its init code', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -269,7 +269,7 @@ describe('the log of a project', () => {
     expect(created).toEqual(['new clone of Vault', 'new Vault'])
   })
 
-  test('tells where in Solidity a transaction failed, and in --verbose a call', async () => {
+  test('shows where in Solidity a transaction failed, and with --verbose a call', async () => {
     await using chain = await started({ verbose: true })
     const vault = await vaultOn(chain.ask)
     chain.lines()
@@ -294,7 +294,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('calls accounts by their labels', async () => {
+  test('shows the labels of accounts', async () => {
     await using chain = await started()
     const { ask } = chain
     const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
@@ -312,7 +312,7 @@ describe('the log of a project', () => {
     `)
   })
 
-  test('calls an account by its newest label', async () => {
+  test('shows the newest label of an account', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -331,7 +331,7 @@ describe('the log of a project', () => {
     ])
   })
 
-  test('calls an account by the code that it has at the time', async () => {
+  test('names an account by its code at the time', async () => {
     await using chain = await started()
     const { ask } = chain
     const vault = await vaultOn(ask)
@@ -351,7 +351,7 @@ describe('the log of a project', () => {
     expect(await told()).toBe(nobody)
   })
 
-  test('takes an account for a proxy only where its code can delegate', async () => {
+  test('names an account as a proxy only if its code can delegate', async () => {
     await using chain = await started()
     const { ask } = chain
     const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
@@ -371,7 +371,7 @@ describe('the log of a project', () => {
     ])
   })
 
-  test('tells of a call with the functions of what was handed over before it', async () => {
+  test('names a call by the artifacts that were loaded before it', async () => {
     await using chain = await startLogged({ defaultGas: 'estimate' })
     const { ask } = chain
     const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
@@ -399,7 +399,7 @@ describe('the log of a project', () => {
     ])
   })
 
-  test('has the same for programs', async () => {
+  test('has the same in JSON', async () => {
     await using chain = await started({ json: true })
     const { ask } = chain
     const vault = await vaultOn(ask)

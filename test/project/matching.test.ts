@@ -64,14 +64,14 @@ const randomBytes = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
   }
 })
 
-describe('code of the OpenZeppelin package', () => {
-  test('is that of many contracts', () => {
+describe('the bytecode of an OpenZeppelin package', () => {
+  test('belongs to many contracts', () => {
     expect(deployable.length).toBeGreaterThan(75)
     expect(artifacts.length).toBeGreaterThan(250)
   })
 
   test.each(deployable.map((each) => [each.contractName, each] as const))(
-    '%s is known by its code, with whatever immutables, links, metadata and arguments',
+    'of %s is recognized with any immutables, links, metadata and arguments',
     (name, artifact) => {
       fc.assert(
         fc.property(randomBytes, fc.uint8Array({ maxLength: 200 }), (byte, args) => {
@@ -93,7 +93,7 @@ describe('code of the OpenZeppelin package', () => {
     },
   )
 
-  test('is guessed by its functions where it was compiled otherwise, also by selectors that begin with a zero', () => {
+  test('of another compilation is guessed by its functions, even with selectors that begin with zero', () => {
     const names = ['AccessManager', 'ERC6909Metadata', 'ERC6909TokenSupply']
     const found = artifacts.flatMap(({ contractName, deployedBytecode }) => {
       if (!names.includes(contractName)) return []
@@ -103,7 +103,7 @@ describe('code of the OpenZeppelin package', () => {
     expect(found).toEqual(names.map((name) => [name, name]))
   })
 
-  test('is never taken for that of another when its own artifact is missing, but by a guess that says so', async () => {
+  test('without its artifact is only guessed as another contract’s, and marked so', async () => {
     const without = async (index: number): Promise<Catalogue> =>
       await catalogueOf(all.filter((_, i) => i % 3 !== index))
     const kept = await Promise.all([0, 1, 2].map(without))
@@ -144,8 +144,8 @@ function withFiles(names: readonly (readonly [name: string, source: string])[]):
   return known
 }
 
-describe('names', () => {
-  test('are told apart by path where contracts have the same', () => {
+describe('a contract name', () => {
+  test('has its path if several contracts share it', () => {
     const same = withFiles([
       ['Token', 'src/Token.sol'],
       ['Token', 'lib/Token.sol'],
@@ -159,7 +159,7 @@ describe('names', () => {
   })
 
   test.each([false, true])(
-    'of code that was compiled otherwise are guesses (viaIR: %s)',
+    'of code that was compiled otherwise is a guess (viaIR: %s)',
     async (viaIR) => {
       const plain = compile(projectSources(), { optimizer: { enabled: true } })
       const other = compile(projectSources(), {

@@ -78,7 +78,7 @@ async function gasRows({ ask }: Lab): Promise<readonly string[]> {
 }
 
 describe('a function that a proxy has itself', () => {
-  test('is told as the proxy’s, also where what it runs has one of the name', async () => {
+  test('is shown as the proxy’s, even if the implementation has one of that name', async () => {
     await using chain = await knowing(['Counter', 'OwnedProxy'])
     const proxy = await deploy(chain.ask, initCode(project, 'OwnedProxy', [chain.counter]))
     expect(await chain.called({ to: proxy, data: data('Counter', 'owner') })).toBe(
@@ -101,7 +101,7 @@ describe('a function that a proxy has itself', () => {
     ])
   })
 
-  test('is told without a contract where no artifact is of the proxy', async () => {
+  test('is shown without a contract if the proxy has no artifact', async () => {
     await using chain = await knowing(['Counter'])
     chain.lines()
     const proxy = await deploy(chain.ask, initCode(project, 'OwnedProxy', [chain.counter]))
@@ -119,7 +119,7 @@ describe('a function that a proxy has itself', () => {
     expect(await gasRows(chain)).toEqual([])
   })
 
-  test('is the proxy’s for its admin, and for all others that of what it runs', async () => {
+  test('is the proxy’s for its admin, and the implementation’s for others', async () => {
     await using chain = await knowing(['Counter', 'AdminProxy'])
     const proxy = await deploy(chain.ask, initCode(project, 'AdminProxy', [chain.counter]))
     const owner = { to: proxy, data: data('Counter', 'owner') }
@@ -138,7 +138,7 @@ describe('a function that a proxy has itself', () => {
 })
 
 describe('ether without data', () => {
-  test('that a proxy hands on is counted once, as received by what it runs', async () => {
+  test('that a proxy passes on is counted once, as received by the implementation', async () => {
     await using chain = await knowing(['Counter', 'OwnedProxy'])
     const proxy = await deploy(chain.ask, initCode(project, 'OwnedProxy', [chain.counter]))
     expect(await trace(chain, { to: proxy, value: '0x1' })).toEqual([
@@ -149,8 +149,8 @@ describe('ether without data', () => {
   })
 })
 
-describe('a selector that no function has', () => {
-  test('is told as it is, and is no fallback function where the contract has none', async () => {
+describe('an unknown selector', () => {
+  test('is shown as bytes, and not as a fallback function that the contract lacks', async () => {
     await using chain = await knowing(['Counter', 'Loose', 'OwnedProxy'])
     const loose = await deploy(chain.ask, initCode(project, 'Loose'))
     for (const to of [chain.counter, loose]) await send(chain.ask, { to, data: '0x12345678' })
@@ -161,7 +161,7 @@ describe('a selector that no function has', () => {
     ])
   })
 
-  test('but of another contract is not told as one of the contract that is called', async () => {
+  test('that another contract has is not shown as the called contract’s', async () => {
     await using chain = await knowing(['Counter', 'OwnedProxy'])
     const upgrade = { to: chain.counter, data: data('OwnedProxy', 'upgradeTo', [OTHER]) }
     expect(await chain.called(upgrade)).toMatch(
@@ -172,7 +172,7 @@ describe('a selector that no function has', () => {
   })
 })
 
-describe('contracts of OpenZeppelin that are no part of the project', () => {
+describe('an OpenZeppelin contract outside the project', () => {
   const artifact = (name: string): { readonly abi: Abi; readonly bytecode: Hex } =>
     JSON.parse(
       readFileSync(path.join(PACKAGES, 'contracts/build/contracts', `${name}.json`), 'utf8'),
@@ -180,7 +180,7 @@ describe('contracts of OpenZeppelin that are no part of the project', () => {
   const creation = (name: string, args: readonly unknown[]): Hex =>
     encodeDeployData({ ...artifact(name), args: [...args] })
 
-  test('are taken for no abstract contract that has some of their functions', async () => {
+  test('is not named as an abstract contract with some of its functions', async () => {
     await using chain = await knowing(
       ['Counter'],
       [
@@ -223,8 +223,8 @@ describe('contracts of OpenZeppelin that are no part of the project', () => {
   })
 })
 
-describe('contracts whose code is the same but for what was filled in', () => {
-  test('are told apart by the transactions that created them', async () => {
+describe('contracts that differ only in immutables', () => {
+  test('are distinguished by the transactions that created them', async () => {
     await using chain = await knowing(['FirstTwin', 'SecondTwin', 'TwinMaker'])
     const first = await deploy(chain.ask, initCode(project, 'FirstTwin', [5n]))
     const second = await deploy(chain.ask, initCode(project, 'SecondTwin'))
@@ -242,7 +242,7 @@ describe('contracts whose code is the same but for what was filled in', () => {
     expect(await names()).toEqual(expected)
   })
 
-  test('are a guess where another contract made them', async () => {
+  test('are guessed if another contract created them', async () => {
     await using chain = await knowing(['FirstTwin', 'SecondTwin', 'TwinMaker'])
     const { ask } = chain
     const maker = await deploy(ask, initCode(project, 'TwinMaker'))

@@ -93,7 +93,7 @@ describe('a project folder', () => {
     expect(await nameOfVault(chain)).toBe('Vault')
   })
 
-  test('of Foundry with another folder for artifacts is read there', async () => {
+  test('of Foundry with another artifacts folder is read there', async () => {
     writeProject(folder, 'foundry', project)
     writeFileSync(path.join(folder, 'foundry.toml'), "[profile.default]\nout = 'forged'\n")
     rmSync(path.join(folder, 'out'), { recursive: true })
@@ -103,7 +103,7 @@ describe('a project folder', () => {
     expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './forged' }])
   })
 
-  test('names accounts as well when there were more of them than are remembered', async () => {
+  test('also names older accounts than the cache of names holds', async () => {
     writeProject(folder, 'foundry', project)
     const chain = await started()
     const rates = await deploy(
@@ -119,7 +119,7 @@ describe('a project folder', () => {
     expect(named()).toBe('Rates')
   })
 
-  test('without artifacts says nothing, and loads nothing', async () => {
+  test('without artifacts loads nothing and logs nothing', async () => {
     const chain = await started()
     expect([told, names]).toEqual([[], undefined])
     await chain.request({ method: 'eth_accounts' })
@@ -130,7 +130,7 @@ describe('a project folder', () => {
     ['foundry.toml', 'Foundry'],
     ['hardhat.config.ts', 'Hardhat'],
     ['truffle-config.js', 'Truffle'],
-  ])('below one with %s is told which folder to name', async (config, tool) => {
+  ])('inside one with %s logs which folder to name', async (config, tool) => {
     writeFileSync(path.join(folder, config), '')
     const inner = path.join(folder, 'test/unit')
     mkdirSync(inner, { recursive: true })
@@ -142,7 +142,7 @@ describe('a project folder', () => {
     expect(told).toEqual([{ event: 'artifacts', hint, flag }])
   })
 
-  test('says nothing of a project above the repository that it is in', async () => {
+  test('does not mention a project above its own repository', async () => {
     writeFileSync(path.join(folder, 'foundry.toml'), '')
     const inner = path.join(folder, 'other')
     mkdirSync(path.join(inner, '.git'), { recursive: true })
@@ -152,7 +152,7 @@ describe('a project folder', () => {
     expect(told).toEqual([])
   })
 
-  test('that is named and not compiled yet is read when it is', async () => {
+  test('that is named before it is compiled is read once it is', async () => {
     const place = path.join(folder, 'contracts')
     mkdirSync(place)
     writeFileSync(path.join(place, 'foundry.toml'), '')
@@ -164,13 +164,13 @@ describe('a project folder', () => {
     await expect.poll(() => told).toEqual([found])
   })
 
-  test('is not looked at with noArtifacts', async () => {
+  test('is not read with noArtifacts', async () => {
     writeProject(folder, 'foundry', project)
     await started({ noArtifacts: true })
     expect([told, names]).toEqual([[], undefined])
   })
 
-  test('is not looked at where other artifacts are named', async () => {
+  test('is not read if other artifacts are named', async () => {
     writeProject(folder, 'foundry', project)
     const other = path.join(folder, 'other')
     writeProject(other, 'truffle', project)
@@ -178,7 +178,7 @@ describe('a project folder', () => {
     expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './other/build/contracts' }])
   })
 
-  test('is read when it is compiled for the first time', async () => {
+  test('is read when it is first compiled', async () => {
     await started()
     writeProject(folder, 'hardhat3', project)
     await expect
@@ -186,7 +186,7 @@ describe('a project folder', () => {
       .toContainEqual({ event: 'artifacts', contracts: ALL, place: './artifacts' })
   })
 
-  test('of Foundry with another folder for artifacts is read when it is compiled for the first time', async () => {
+  test('of Foundry with another artifacts folder is read when it is first compiled', async () => {
     writeFileSync(path.join(folder, 'foundry.toml'), "[profile.default]\nout = 'forged'\n")
     await started()
     mkdirSync(path.join(folder, 'forged'))
@@ -200,7 +200,7 @@ describe('a project folder', () => {
     await expect.poll(() => told).toEqual([hint, found])
   })
 
-  test('that is named before it is there is read when it is', async () => {
+  test('that is named before it exists is read once it does', async () => {
     const place = path.join(folder, 'far/away')
     await started({ artifacts: [place] })
     expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('no such file') }])
@@ -211,7 +211,7 @@ describe('a project folder', () => {
   })
 })
 
-describe('artifacts that change', () => {
+describe('changed artifacts', () => {
   test('change the names at once', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
@@ -221,7 +221,7 @@ describe('artifacts that change', () => {
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 
-  test('change the names also where their folder was deleted and built anew before', async () => {
+  test('change the names after their folder was deleted and rebuilt', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(artifacts, { recursive: true })
@@ -232,7 +232,7 @@ describe('artifacts that change', () => {
     await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
 
-  test('change the names also where another folder was put in the place of theirs', async () => {
+  test('change the names after another folder replaced theirs', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     renameSync(artifacts, path.join(folder, 'old'))
@@ -244,7 +244,7 @@ describe('artifacts that change', () => {
     await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
 
-  test('are told by the names of those that are not what they were; nothing of those written again', async () => {
+  test('are logged by the names that differ, and not if written again unchanged', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     writeProject(folder, 'foundry', project)
@@ -258,7 +258,7 @@ describe('artifacts that change', () => {
     ])
   })
 
-  test('are told by no chain that is closed meanwhile', async () => {
+  test('are not logged by a chain that is closed meanwhile', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Broken.json'), '{')
     const onArtifacts = (event: ProjectEvent): void => {
@@ -270,7 +270,7 @@ describe('artifacts that change', () => {
     expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('Broken.json') }])
   })
 
-  test('and go are forgotten', async () => {
+  test('that are deleted are forgotten', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(path.join(artifacts, 'Vault.sol'), { recursive: true })
@@ -279,8 +279,8 @@ describe('artifacts that change', () => {
   })
 })
 
-describe('files that cannot be read', () => {
-  test('are skipped with one warning that names them', async () => {
+describe('an unreadable artifact', () => {
+  test('is skipped with one warning that names it', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Broken.json'), '{"abi": [')
     writeFileSync(path.join(artifacts, 'Foreign.json'), '{"version": 3}')
@@ -298,7 +298,7 @@ describe('files that cannot be read', () => {
     expect(await nameOfVault(chain)).toBe('Vault')
   })
 
-  test('are read when they are whole, and not complained of twice', async () => {
+  test('is read once it is complete, without a second warning', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Half.json'), '{"abi": [')
     await started()
@@ -328,7 +328,7 @@ describe('files that cannot be read', () => {
       'package.json',
       /cannot read the artifacts in .*package.json: no artifact/,
     ],
-  ])('do not keep the chain from running: %s', async (_, name, warning) => {
+  ])('does not stop the chain: %s', async (_, name, warning) => {
     writeFileSync(path.join(folder, 'package.json'), '{"name": "x"}')
     const chain = await started({ artifacts: [path.join(folder, name)] })
     expect(told).toEqual([{ event: 'artifacts', warning: expect.stringMatching(warning) }])
@@ -336,7 +336,7 @@ describe('files that cannot be read', () => {
   })
 })
 
-describe('single files', () => {
+describe('a single file', () => {
   test.each([
     ['an ABI', contractNamed(project, 'Vault').abi, 1],
     ['the answer to standard JSON', project.output, ALL],
@@ -350,7 +350,7 @@ describe('single files', () => {
     expect(await nameOfVault(chain)).toBe(contracts === 1 ? '~Vault' : 'Vault')
   })
 
-  test('are read again when they change', async () => {
+  test('is read again when it changes', async () => {
     const file = path.join(folder, 'Vault.json')
     writeFileSync(file, JSON.stringify(project.output))
     const chain = await started({ abi: [file] })

@@ -42,7 +42,7 @@ describe.each<Settings>([
     callData(project, 'Quiet', name, args)
   const creation = initCode(project, 'Quiet', [false])
 
-  test('a check of a function is not told as one of its arguments, nor the other way round', async () => {
+  test('a require in a function is not reported as a check of its arguments, nor vice versa', async () => {
     const artifacts = [writeProject(mkdtempSync(path.join(folder, 'way-')), 'foundry', project)]
     await using chain = await createDevchain({ defaultGas: 'estimate', artifacts })
     await chain.artifactsRead()

@@ -275,7 +275,7 @@ const CASES: readonly (readonly [string, Case])[] = [
 describe.each(CASES)('while %s', (_, each) => {
   const { before, after, edits, isLast, old, now } = each
 
-  test('no line and no count is wrong of a chain that starts, wherever the compiler is', async () => {
+  test('a chain that starts has no wrong line or count, wherever the compiler is', async () => {
     const right = await rightOf(each)
     for (const [number, order] of orders(after, isLast).entries()) {
       for (let count = 0; count <= order.length; count++) {
@@ -292,7 +292,7 @@ describe.each(CASES)('while %s', (_, each) => {
     }
   })
 
-  test('no line and no count is wrong of a chain that runs, and none stays so', async () => {
+  test('a running chain has no wrong line or count, at the latest afterwards', async () => {
     const right = await rightOf(each)
     for (const order of orders(after, isLast)) {
       for (const step of before) take(step)

@@ -84,9 +84,9 @@ const sourceOf = (name: string): string => project.input.sources[name]!.content
 
 const metadataOf = (name: string): Read => JSON.parse(contractNamed(project, name).metadata)
 
-describe('a repository of Sourcify', () => {
+describe('the Sourcify server', () => {
   test.each<Layout>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
-    'has metadata and sources of what a project of %s deployed',
+    'has metadata and sources of contracts that a %s project deployed',
     async (layout) => {
       writeProject(folder, layout, project)
       await started()
@@ -109,7 +109,7 @@ describe('a repository of Sourcify', () => {
     },
   )
 
-  test('has sources by the paths that explorers make of theirs', async () => {
+  test('has sources under the paths that explorers use', async () => {
     const sources = {
       'src/Box.sol': { content: 'import "@scope/lib/Part.sol";\ncontract Box is Part {}\n' },
       '@scope/lib/Part.sol': { content: 'contract Part { uint256 public value; }\n' },
@@ -130,7 +130,7 @@ describe('a repository of Sourcify', () => {
     expect((await get(`${place}/..%2f..%2fpackage.json`)).status).toBe(404)
   })
 
-  test('has metadata of its own making where the compiler was not asked for any, as by Hardhat 3', async () => {
+  test('makes metadata if the compiler was not asked for any, as by Hardhat 3', async () => {
     const without = structuredClone(project) as Read
     for (const unit of Object.values<Read>(without.output.contracts)) {
       for (const contract of Object.values<Read>(unit)) delete contract.metadata
@@ -154,7 +154,7 @@ describe('a repository of Sourcify', () => {
     expect(json().sources).toEqual(Object.fromEntries(hashes))
   })
 
-  test('has what differs in its comments as a partial match', async () => {
+  test('reports a partial match if only the comments differ', async () => {
     writeProject(folder, 'foundry', project)
     await started()
     const text = `${sourceOf('src/Coin.sol')}\n// a comment\n`
@@ -170,7 +170,7 @@ describe('a repository of Sourcify', () => {
     expect(json()).toMatchObject({ match: 'match', runtimeMatch: 'match' })
   })
 
-  test('says of sources that changed on the disk that they are not those of the code', async () => {
+  test('reports that sources changed on disk since the compilation', async () => {
     writeProject(folder, 'foundry', project)
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
@@ -189,7 +189,7 @@ describe('a repository of Sourcify', () => {
       async () => await deploy(ask, '0x600160005360016000f3'),
       'is that of no artifact that was read: compile the project',
     ],
-  ])('has nothing of %s', async (_, addressOf, why) => {
+  ])('has nothing for %s', async (_, addressOf, why) => {
     writeProject(folder, 'foundry', project)
     await started()
     const address = await addressOf()
@@ -200,15 +200,15 @@ describe('a repository of Sourcify', () => {
     expect([second.status, second.json()]).toMatchObject([404, none])
   })
 
-  test('is there without a project, and has nothing', async () => {
+  test('without a project responds, and has no contracts', async () => {
     await started()
     expect(names).toBeUndefined()
     expect((await get(`contracts/full_match/33/${SENDER}/metadata.json`)).status).toBe(404)
   })
 })
 
-describe('the first version of Sourcify’s server', () => {
-  test('tells which addresses are verified, and gives their files', async () => {
+describe('version 1 of the Sourcify API', () => {
+  test('reports which addresses are verified, and serves their files', async () => {
     writeProject(folder, 'hardhat3', project)
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
@@ -236,7 +236,7 @@ describe('the first version of Sourcify’s server', () => {
     expect((await get('chains')).json()).toMatchObject([{ chainId: 33, supported: true }])
   })
 
-  test('verifies files that are those of an artifact', async () => {
+  test('verifies files that match an artifact', async () => {
     writeProject(folder, 'hardhat2', project)
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
@@ -260,7 +260,7 @@ describe('the first version of Sourcify’s server', () => {
     return { status: response.status, body: (await response.json()) as Read }
   }
 
-  test('verifies files that are posted as a form', async () => {
+  test('verifies files posted as a form', async () => {
     writeProject(folder, 'hardhat2', project)
     await started()
     const address = await vault()
@@ -299,7 +299,7 @@ describe('the first version of Sourcify’s server', () => {
     ])
   })
 
-  test('tells where the files of a contract are', async () => {
+  test('returns where the files of a contract are', async () => {
     writeProject(folder, 'foundry', project)
     await started()
     const address = await vault()
@@ -315,8 +315,8 @@ describe('the first version of Sourcify’s server', () => {
   })
 })
 
-describe('the second version of Sourcify’s server', () => {
-  test('gives the fields that are asked for', async () => {
+describe('version 2 of the Sourcify API', () => {
+  test('returns the requested fields', async () => {
     writeProject(folder, 'hardhat2', project)
     await started()
     const address = await vault()
@@ -380,7 +380,7 @@ describe('the second version of Sourcify’s server', () => {
     return await response.json()
   }
 
-  test('verifies sources that are those of an artifact, and says why others are not', async () => {
+  test('verifies sources that match an artifact, and says why others do not', async () => {
     writeProject(folder, 'foundry', project)
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
@@ -418,7 +418,7 @@ describe('the second version of Sourcify’s server', () => {
     }
   })
 
-  test('says that it has no compiler for code of no artifact', async () => {
+  test('says that it has no compiler for code without an artifact', async () => {
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
     const right = standardJson(project, 'src/Coin.sol:Coin')
@@ -433,7 +433,7 @@ describe('the second version of Sourcify’s server', () => {
     expect(similar.error.customCode).toBe('no_match')
   })
 
-  test('takes metadata whose hash the code ends with, and knows the contract from then on', async () => {
+  test('accepts metadata with the hash at the end of the code, and then knows the contract', async () => {
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [5_000_000n]))
     const sources = { 'Coin.sol': sourceOf('src/Coin.sol') }
@@ -497,7 +497,7 @@ describe('the second version of Sourcify’s server', () => {
     ],
     ['nowhere', 404, 'GET /sourcify/nowhere is not served'],
     ['files/%ff', 400, 'expected a path'],
-  ])('answers GET %s with %i', async (place, status, message) => {
+  ])('responds to GET %s with %i', async (place, status, message) => {
     await started()
     const answer = await get(place)
     expect(answer.status).toBe(status)
@@ -505,8 +505,8 @@ describe('the second version of Sourcify’s server', () => {
   })
 })
 
-describe('below /sourcify', () => {
-  test('pages of any origin may ask, as everywhere', async () => {
+describe('/sourcify', () => {
+  test('allows pages of any origin, like JSON-RPC', async () => {
     writeProject(folder, 'foundry', project)
     await started()
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
@@ -525,13 +525,13 @@ describe('below /sourcify', () => {
     }
   })
 
-  test('bodies have the bound that all have', async () => {
+  test('limits bodies like JSON-RPC', async () => {
     await started({ bodyLimit: '2KB' })
     const { status } = await post(`v2/verify/33/${SENDER}`, { filling: 'x'.repeat(3_000) })
     expect(status).toBe(413)
   })
 
-  test('JSON-RPC is answered on every other path', async () => {
+  test('leaves every other path to JSON-RPC', async () => {
     await started()
     const url = base.replace(/\/sourcify$/, '')
     for (const place of ['/', '/sourcify', '/sourcifier/x']) {

@@ -97,9 +97,9 @@ const STACK = [
   'at Vault.withdraw (src/Vault.sol:45:9)',
 ]
 
-describe('a call that fails three functions deep', () => {
+describe('the stack of a call that fails three functions deep', () => {
   test.each<Layout>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
-    'is told with its stack from artifacts of %s',
+    'is complete with artifacts of %s',
     async (layout) => {
       await using stage = await staged(layout)
       const to = await vaultOn(stage)
@@ -111,7 +111,7 @@ describe('a call that fails three functions deep', () => {
     },
   )
 
-  test('is told as soon as the build information is there that its artifact refers to', async () => {
+  test('is complete once the build information of its artifact exists', async () => {
     await using stage = await staged('hardhat2')
     const info = path.join(folder, 'hardhat2-plain/artifacts/build-info')
     renameSync(info, `${folder}/taken`)
@@ -123,7 +123,7 @@ describe('a call that fails three functions deep', () => {
     await expect.poll(() => failing()).toEqual(STACK)
   })
 
-  test.each(['optimized', 'viaIR'])('is told as well where it is %s', async (way) => {
+  test.each(['optimized', 'viaIR'])('is complete in %s code', async (way) => {
     await using stage = await staged('foundry', way)
     const to = await vaultOn(stage)
     const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
@@ -173,7 +173,7 @@ contract Alike {
 }
 `
 
-describe('reverts whose ends the optimizer has joined', () => {
+describe('the stack of a revert that the optimizer merged with others', () => {
   const lines = ALIKE.split('\n')
 
   test.each<Settings>([
@@ -182,7 +182,7 @@ describe('reverts whose ends the optimizer has joined', () => {
     { optimizer: { enabled: true, runs: 1 } },
     { optimizer: { enabled: true, runs: 1_000_000 } },
     { optimizer: { enabled: true }, viaIR: true },
-  ])('are told where they are thrown, or about there (%j)', async (settings) => {
+  ])('has the line that throws, or one marked as near it (%j)', async (settings) => {
     const compiled = compile({ 'src/Alike.sol': { content: ALIKE } }, settings)
     const name = `alike-${JSON.stringify(settings).replace(/\W/g, '')}`
     const artifacts = writeProject(path.join(folder, name), 'foundry', compiled)
@@ -224,8 +224,8 @@ contract Long {
     }
 }`
 
-describe('the stack', () => {
-  test('has the functions that are open, however many were called before', async () => {
+describe('the Solidity stack', () => {
+  test('has the open functions, however many were called before', async () => {
     const project = compile({ 'src/Long.sol': { content: `pragma solidity ^0.8.28;${LONG}` } })
     const artifacts = writeProject(path.join(folder, 'long'), 'foundry', project)
     await using chain = await createDevchain({ artifacts: [artifacts] })
@@ -241,7 +241,7 @@ describe('the stack', () => {
     ])
   })
 
-  test.each([false, true])('is given up where it takes too long (%s)', async (isAtHand) => {
+  test.each([false, true])('is left out if it takes too long (%s)', async (isAtHand) => {
     let nowMs = 0
     const now = (): number => (nowMs += 1_000)
     const explainer = { now, foresight: { isAtHand }, catalogue: new Catalogue() }
@@ -253,7 +253,7 @@ describe('the stack', () => {
     )
   })
 
-  test('goes through proxies', async () => {
+  test('passes through proxies', async () => {
     await using stage = await staged('foundry')
     const vault = await vaultOn(stage)
     const proxy = await deploy(stage.ask, initCode(stage.project, 'Proxy', [vault]))
@@ -265,7 +265,7 @@ describe('the stack', () => {
     ])
   })
 
-  test('is told of a transaction whose failure is thrown, with the data that clients expect', async () => {
+  test('is in the error of a failed send, with the data that clients expect', async () => {
     await using stage = await staged('foundry', 'plain', { onRevert: 'throw', compat: 'hardhat' })
     const to = await vaultOn(stage)
     const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
@@ -276,7 +276,7 @@ describe('the stack', () => {
     expect(error).toMatchObject({ code: 3, data: expect.stringMatching(/^0xcf479181/) })
   })
 
-  test('is left out with plainErrors, and where nobody knows the source', async () => {
+  test('is left out with plainErrors, and if the source is unknown', async () => {
     await using plain = await staged('foundry', 'plain', { plainErrors: true })
     const data = callData(plain.project, 'Vault', 'withdraw', [parseEther('5')])
     expect(
@@ -287,7 +287,7 @@ describe('the stack', () => {
     expect(await stage.failing('eth_call', { data: '0x5f5ffd' })).toBeUndefined()
   })
 
-  test('is told from what Hardhat hands over', async () => {
+  test('is made from what Hardhat provides', async () => {
     await using stage = await staged('foundry', 'plain', { artifacts: [] })
     const { input, output } = stage.project
     await stage.ask('hardhat_addCompilationResult', '0.8.37', input, output)
@@ -300,7 +300,7 @@ describe('the stack', () => {
   })
 })
 
-describe('a reply that tells of failed runs', () => {
+describe('solidityStack', () => {
   const OK = { to: SENDER }
 
   async function answered(method: string, paramsOf: (failing: object) => unknown[]) {
@@ -310,14 +310,14 @@ describe('a reply that tells of failed runs', () => {
     return await stage.ask(method, ...paramsOf({ from: SENDER, to, data }))
   }
 
-  test('has the stack of an access list', async () => {
+  test('is in a reply with an access list', async () => {
     expect(await answered('eth_createAccessList', (failing) => [failing])).toMatchObject({
       error: expect.stringContaining('revert'),
       solidityStack: STACK,
     })
   })
 
-  test('has those of a simulation’s calls, beside what clients read', async () => {
+  test('is in a reply of eth_simulateV1 for each call, beside what clients read', async () => {
     const blocks = await answered('eth_simulateV1', (failing) => [
       { blockStateCalls: [{ calls: [OK, failing] }, { calls: [failing] }] },
     ])
@@ -327,7 +327,7 @@ describe('a reply that tells of failed runs', () => {
     expect(calls[0]![0]).not.toHaveProperty('error')
   })
 
-  test('has those of bundles of calls', async () => {
+  test('is in a reply of call bundles', async () => {
     const bundles = (failing: object): unknown[] => [
       [{ transactions: [failing, OK] }, { transactions: [OK, failing] }],
       { blockNumber: 'latest' },
@@ -340,7 +340,7 @@ describe('a reply that tells of failed runs', () => {
     ])
   })
 
-  test('has those of a bundle of transactions', async () => {
+  test('is in a reply of a transaction bundle', async () => {
     await using stage = await staged('foundry')
     const to = await vaultOn(stage)
     const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
@@ -352,7 +352,7 @@ describe('a reply that tells of failed runs', () => {
     })
   })
 
-  test('has none with plainErrors', async () => {
+  test('is not in a reply with plainErrors', async () => {
     await using stage = await staged('foundry', 'plain', { plainErrors: true })
     const to = await vaultOn(stage)
     const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])

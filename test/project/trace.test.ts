@@ -78,8 +78,8 @@ contract Second is First {
 }
 `
 
-describe('an upgrade of a proxy', () => {
-  test('is told as what ran it, and calls after it as what runs them', async () => {
+describe('the log of a proxy upgrade', () => {
+  test('names the old implementation, and for later calls the new one', async () => {
     const upgrades = compile({ 'src/Upgrades.sol': { content: UPGRADES } })
     await using chain = await startLogged({ trace: 'all' })
     const { ask } = chain
@@ -142,7 +142,7 @@ describe('a string in storage', () => {
   const long = 'a text that is longer than the slot that its length stands in'
   const other = `${long.slice(0, 40)} and ends otherwise`
 
-  test('is told whole by its variable, wherever it stands and however long it is', async () => {
+  test('is shown whole under its variable, at any slot and of any length', async () => {
     const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
     await using chain = await startLogged()
     const { ask } = chain
@@ -171,7 +171,7 @@ describe('a string in storage', () => {
     ])
   })
 
-  test('longer than 16 kB is told by its beginning', async () => {
+  test('longer than 16 kB is shown by its beginning', async () => {
     const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
     await using chain = await startLogged()
     const { ask } = chain
@@ -185,7 +185,7 @@ describe('a string in storage', () => {
 })
 
 describe('with --trace', () => {
-  test('an event stands in the trace alone, and data that is no error is told as data', async () => {
+  test('an event is in the trace alone, and data that is no error is shown as data', async () => {
     const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
     await using chain = await startLogged({ trace: 'all' })
     const { ask } = chain
@@ -208,8 +208,8 @@ describe('with --trace', () => {
   })
 })
 
-describe('a trace', () => {
-  test('has calls, events, answers and changes of storage by their names', async () => {
+describe('a trace of a project', () => {
+  test('has calls, events, results and storage changes by name', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -232,7 +232,7 @@ describe('a trace', () => {
     expect(call).toMatchObject({ name: 'Vault.withdraw(0.25 ether)', type: 'CALL' })
   })
 
-  test('names tokens’ amounts, nested mappings and packed variables', async () => {
+  test('names token amounts, nested mappings and packed variables', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -255,7 +255,7 @@ describe('a trace', () => {
     `)
   })
 
-  test('of a creation and of a failure within', async () => {
+  test('has a creation, and the failure inside it', async () => {
     await using chain = await startLogged({ artifacts: [artifacts], defaultGas: 'estimate' })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -278,7 +278,7 @@ describe('a trace', () => {
     `)
   })
 
-  test('in geth’s form has names where they are asked for', async () => {
+  test('in geth’s form has names on request', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -295,7 +295,7 @@ describe('a trace', () => {
     expect(plain).not.toHaveProperty('name')
   })
 
-  test('in geth’s form has the place of a failure beside names, in a block or as a call', async () => {
+  test('in geth’s form has the source line of a failure, for a block or a call', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -328,7 +328,7 @@ describe('a trace', () => {
     }
   })
 
-  test('is told without artifacts as well', async () => {
+  test('works without artifacts as well', async () => {
     await using chain = await startLogged({})
     const vault = await vaultOn(chain.ask)
     const { lines } = await traced(chain.ask, { to: vault, value: '0x1' })
@@ -346,7 +346,7 @@ describe('a trace', () => {
     ['failed', [false, true]],
     ['all', [true, true]],
     [undefined, [false, false]],
-  ] as const)('stands in the log with --trace %s', async (trace, expected) => {
+  ] as const)('is in the log with --trace %s', async (trace, expected) => {
     await using chain = await startLogged({ artifacts: [artifacts], trace })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -360,7 +360,7 @@ describe('a trace', () => {
     expect([deposited, failed]).toEqual(expected)
   })
 
-  test('stands in the log below calls and estimates too', async () => {
+  test('is in the log below calls and estimates too', async () => {
     await using chain = await startLogged({ artifacts: [artifacts], trace: 'all' })
     await chain.devchain.artifactsRead()
     const { ask } = chain
@@ -410,7 +410,7 @@ describe('a trace', () => {
     `)
   })
 
-  test('stands below failed calls alone with --trace failed', async () => {
+  test('is below failed calls alone with --trace failed', async () => {
     await using chain = await startLogged({ artifacts: [artifacts], trace: 'failed' })
     await chain.devchain.artifactsRead()
     const vault = await vaultOn(chain.ask)
@@ -429,7 +429,7 @@ describe('a trace', () => {
     expect(lines).toHaveLength(3)
   })
 
-  test('is a member of a call’s line for programs', async () => {
+  test('is a member of the call’s JSON line', async () => {
     await using chain = await startLogged({ artifacts: [artifacts], trace: 'all' }, { json: true })
     await chain.devchain.artifactsRead()
     const vault = await vaultOn(chain.ask)
