@@ -25,13 +25,13 @@ describe.each<[DevchainOptions, nulls: string[], sums: string[]]>([
   [{ compat: 'hardhat' }, ['number', 'mixHash', 'nonce'], SUMS],
   [{ compat: 'ganache' }, [], SUMS],
 ])('with %j', (options, nulls, sums) => {
-  test('the pending block leaves open what that node does', async () => {
+  test('the pending block omits the fields that the node omits', async () => {
     const devchain = await open(options)
     expect(nullsOf(await blockAt(devchain, 'pending'))).toEqual(nulls)
     expect(nullsOf(await blockAt(devchain, 'latest'))).toEqual([])
   })
 
-  test('difficulties are summed in every block, or in none', async () => {
+  test('either every block has the total difficulty or none has it', async () => {
     const devchain = await open({ ...options, difficulty: 1, hardfork: 'prague' })
     for (const tag of ['pending', 'latest', 'earliest']) {
       const block = await blockAt(devchain, tag)

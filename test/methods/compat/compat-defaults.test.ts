@@ -56,7 +56,7 @@ const PLAIN = {
   tip: 0n,
 }
 
-describe('the defaults', () => {
+describe('the defaults of --compat', () => {
   test.each<[Node | undefined, Partial<typeof PLAIN>]>([
     [undefined, {}],
     ['geth', { chainId: 1337, baseFee: GWEI, difficulty: 0, tip: 1n }],
@@ -72,13 +72,13 @@ describe('the defaults', () => {
         tip: GWEI,
       },
     ],
-  ])('as %s', async (compat, expected) => {
+  ])('match those of %s', async (compat, expected) => {
     await using devchain = await createDevchain({ compat })
     const { chainId = 33 } = expected
     expect(await seen(devchain)).toEqual({ ...PLAIN, network: String(chainId), ...expected })
   })
 
-  test('as ganache: id, base fee and balance', async () => {
+  test('ganache include id, base fee and balance', async () => {
     await using devchain = await createDevchain({ compat: 'ganache' })
     const expected = { chainId: 1337, ether: 1000n, baseFee: GWEI, difficulty: 0 }
     expect(await seen(devchain)).toMatchObject(expected)
@@ -90,12 +90,12 @@ describe('the defaults', () => {
     [{ gasPrice: GWEI }, 1_875_000_000n],
     [{ baseFee: 0n, tip: 0n }, 0n],
     [{ baseFee: 5n * GWEI, tip: 0n }, 5n * GWEI],
-  ])('as ganache with %s the price offered is %s', async (given, price) => {
+  ])('ganache with %s offer the price %s', async (given, price) => {
     await using devchain = await createDevchain({ compat: 'ganache', ...given })
     expect(BigInt(await ask<string>(devchain, 'eth_gasPrice'))).toBe(price)
   })
 
-  test('an option of its own is stronger', async () => {
+  test('are overridden by an option', async () => {
     const given = { chainId: 7, accounts: 3, gasLimit: 9_000_000, baseFee: 5n, difficulty: 2n }
     await using devchain = await createDevchain({
       compat: 'hardhat',
@@ -107,13 +107,13 @@ describe('the defaults', () => {
     expect(await seen(devchain)).toEqual(expected)
   })
 
-  test('a value that is the general default is stronger when it is given', async () => {
+  test('are overridden by an option that names the general default', async () => {
     const given = { chainId: 33, accounts: 10, gasLimit: 30_000_000, difficulty: 1, tip: 0 }
     await using devchain = await createDevchain({ compat: 'hardhat', ...given })
     expect(await seen(devchain)).toEqual({ ...PLAIN, baseFee: GWEI })
   })
 
-  test('what a genesis file says is stronger, and what it leaves open is not', async () => {
+  test('are overridden by a genesis file, except for what it omits', async () => {
     const genesis = { config: { chainId: 99 }, difficulty: '0x3', baseFeePerGas: '0x9', alloc: {} }
     await using devchain = await createDevchain({ compat: 'hardhat', genesis })
     expect(await seen(devchain)).toMatchObject({
@@ -125,14 +125,14 @@ describe('the defaults', () => {
     })
   })
 
-  test('before paris blocks have the general difficulty', async () => {
+  test('include the general difficulty before paris', async () => {
     await using devchain = await createDevchain({ compat: 'hardhat', hardfork: 'london' })
     expect(await seen(devchain)).toMatchObject({ difficulty: 1 })
   })
 })
 
 describe('the tip', () => {
-  test('is what a transaction that names none offers above the base fee', async () => {
+  test('is what a transaction without a tip offers above the base fee', async () => {
     await using devchain = await createDevchain({ baseFee: GWEI, tip: '3 gwei' })
     const request = { from: (await ask<string[]>(devchain, 'eth_accounts'))[0], to: BOB }
     const { type, maxFeePerGas, maxPriorityFeePerGas } = await sent(devchain, request)
@@ -141,7 +141,7 @@ describe('the tip', () => {
     expect(Number(maxFeePerGas)).toBe(2 * 875_000_000 + 3e9)
   })
 
-  test('makes a market where the base fee is pinned', async () => {
+  test('creates a fee market if the base fee is pinned', async () => {
     await using devchain = await createDevchain({ tip: 5 })
     const request = { from: (await ask<string[]>(devchain, 'eth_accounts'))[0], to: BOB }
     const { type, maxFeePerGas, maxPriorityFeePerGas } = await sent(devchain, request)
@@ -157,8 +157,8 @@ describe('the tip', () => {
   })
 })
 
-describe('as anvil', () => {
-  test('the first account sends what names no sender', async () => {
+describe('--compat anvil', () => {
+  test('sends from the first account if the request names no sender', async () => {
     await using devchain = await createDevchain({ compat: 'anvil' })
     const [first] = await ask<string[]>(devchain, 'eth_accounts')
     expect(await sent(devchain, { to: BOB, value: '0x1' })).toMatchObject({ from: first })
@@ -166,7 +166,7 @@ describe('as anvil', () => {
     expect(signed).toMatch(/^0x02f8/)
   })
 
-  test('a fee cap covers the base fee once', async () => {
+  test('makes the fee cap cover the base fee once', async () => {
     await using devchain = await createDevchain({ compat: 'anvil' })
     const { maxFeePerGas } = await sent(devchain, { to: BOB })
     const block = await ask<{ baseFeePerGas: string }>(
@@ -178,7 +178,7 @@ describe('as anvil', () => {
     expect(BigInt(maxFeePerGas ?? 0)).toBe(BigInt(block.baseFeePerGas) + GWEI)
   })
 
-  test('a send whose estimate fails gets the gas of a block, and fails in one', async () => {
+  test('gives a send whose estimate fails the gas of a block, and the transaction fails', async () => {
     await using devchain = await createDevchain({ compat: 'anvil', gasLimit: 1_000_000 })
     await ask(devchain, 'anvil_setCode', STRANGER, '0x60006000fd')
     const hash = await ask(devchain, 'eth_sendTransaction', { to: STRANGER })
@@ -190,7 +190,7 @@ describe('as anvil', () => {
     ['value', { from: STRANGER, to: BOB, value: '0xde0b6b3a7640000' }],
     ['a price', { from: STRANGER, to: BOB, gasPrice: '0x77359400' }],
     ['nobody', { to: BOB, value: '0xde0b6b3a7640000' }],
-  ])('an estimate does not ask for funds: %s', async (_, request) => {
+  ])('estimates without checking the balance: %s', async (_, request) => {
     await using devchain = await createDevchain({ compat: 'anvil' })
     expect(await ask(devchain, 'eth_estimateGas', request)).toBe('0x5208')
     await using own = await createDevchain({ baseFee: GWEI })
@@ -198,8 +198,8 @@ describe('as anvil', () => {
   })
 })
 
-describe('a receipt as anvil', () => {
-  test('tells its block’s time and what blobs cost there', async () => {
+describe('a receipt with --compat anvil', () => {
+  test('has the block’s time and its blob gas price', async () => {
     await using devchain = await createDevchain({ compat: 'anvil', timestamp: 2_000_000_000 })
     await ask(devchain, 'anvil_setNextBlockTimestamp', 2_000_000_100)
     const hash = await ask(devchain, 'eth_sendTransaction', { to: BOB })
@@ -213,25 +213,28 @@ describe('a receipt as anvil', () => {
     })
   })
 
-  test('has no price of blobs before there are any', async () => {
+  test('has no blob gas price before cancun', async () => {
     await using devchain = await createDevchain({ compat: 'anvil', hardfork: 'shanghai' })
     const hash = await ask(devchain, 'eth_sendTransaction', { to: BOB })
     const receipt = await ask(devchain, 'eth_getTransactionReceipt', hash)
     expect(receipt).not.toHaveProperty('blobGasPrice')
   })
 
-  test.each([undefined, 'geth', 'hardhat'] as const)('differs from one as %s', async (compat) => {
-    await using devchain = await createDevchain({ compat })
-    const [from] = await ask<string[]>(devchain, 'eth_accounts')
-    const hash = await ask(devchain, 'eth_sendTransaction', { from, to: BOB })
-    const receipt = await ask(devchain, 'eth_getTransactionReceipt', hash)
-    expect(receipt).not.toHaveProperty('blobGasPrice')
-    expect(receipt).not.toHaveProperty('blockTimestamp')
-  })
+  test.each([undefined, 'geth', 'hardhat'] as const)(
+    'differs from one with --compat %s',
+    async (compat) => {
+      await using devchain = await createDevchain({ compat })
+      const [from] = await ask<string[]>(devchain, 'eth_accounts')
+      const hash = await ask(devchain, 'eth_sendTransaction', { from, to: BOB })
+      const receipt = await ask(devchain, 'eth_getTransactionReceipt', hash)
+      expect(receipt).not.toHaveProperty('blobGasPrice')
+      expect(receipt).not.toHaveProperty('blockTimestamp')
+    },
+  )
 })
 
-describe('a least gas price', () => {
-  test('as anvil cannot be set where there is a base fee', async () => {
+describe('a minimum gas price', () => {
+  test('cannot be set with --compat anvil if there is a base fee', async () => {
     await using devchain = await createDevchain({ compat: 'anvil' })
     await expect(ask(devchain, 'anvil_setMinGasPrice', '0x1')).rejects.toMatchObject({
       code: -32602,
@@ -241,19 +244,19 @@ describe('a least gas price', () => {
     expect(await ask(before, 'anvil_setMinGasPrice', '0x1')).toBeNull()
   })
 
-  test('can always be set by itself', async () => {
+  test('can be set without --compat', async () => {
     await using devchain = await createDevchain()
     expect(await ask(devchain, 'anvil_setMinGasPrice', '0x1')).toBeNull()
   })
 })
 
-describe('the rewards of a fee history', () => {
+describe('the rewards of eth_feeHistory', () => {
   test.each<[Node | undefined, unknown, unknown]>([
     [undefined, undefined, [[]]],
     ['geth', undefined, undefined],
     ['hardhat', undefined, undefined],
     ['anvil', [], []],
-  ])('as %s without percentiles', async (compat, left, none) => {
+  ])('without percentiles with --compat %s', async (compat, left, none) => {
     await using devchain = await createDevchain({ compat })
     const rewards = async (...percentiles: unknown[]): Promise<unknown> => {
       const params = ['0x1', 'latest', ...percentiles]

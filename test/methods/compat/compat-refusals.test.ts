@@ -136,7 +136,7 @@ const SENT: readonly Case[] = [
   ],
 ]
 
-describe('as anvil', () => {
+describe('--compat anvil', () => {
   let devchain: Devchain
 
   beforeAll(async () => {
@@ -148,7 +148,7 @@ describe('as anvil', () => {
     await devchain.close()
   })
 
-  test.each(SENT)('a request is refused: %s of %s', async (_, method, params, code, message) => {
+  test.each(SENT)('refuses the request: %s of %s', async (_, method, params, code, message) => {
     const request = { from: ALICE, to: BOB, ...params }
     expect(await refusal(devchain, method, request)).toEqual({ code, message })
   })
@@ -172,7 +172,7 @@ describe('as anvil', () => {
     ],
     ['one that waits', { nonce: 9 }, -32003, 'transaction already imported'],
     ['replacement', { nonce: 9, value: 2n }, -32003, 'replacement transaction underpriced'],
-  ])('a signed transaction is refused: %s', async (_, changes, code, message) => {
+  ])('refuses a signed transaction: %s', async (_, changes, code, message) => {
     const raw = await signed(changes)
     expect(await refusal(devchain, 'eth_sendRawTransaction', raw)).toEqual({ code, message })
   })
@@ -180,12 +180,12 @@ describe('as anvil', () => {
   test.each([
     ['eth_sign', STRANGER, '0x12'],
     ['personal_sign', '0x12', STRANGER],
-  ])('%s is refused for an account that is not there', async (method, ...params) => {
+  ])('refuses %s for an unknown account', async (method, ...params) => {
     const expected = { code: -32602, message: 'No Signer available' }
     expect(await refusal(devchain, method, ...params)).toEqual(expected)
   })
 
-  test('a block that is not there is told with the newest', async () => {
+  test('reports a missing block with the newest number', async () => {
     const message = 'BlockOutOfRangeError: block height is 1 but requested was 2457'
     const expected = { code: -32602, message }
     expect(await refusal(devchain, 'eth_getBalance', ALICE, '0x999')).toEqual(expected)
@@ -193,7 +193,7 @@ describe('as anvil', () => {
   })
 
   test.each([{ gasPrice: '0x1' }, { maxFeePerGas: '0x1' }])(
-    'a call and an estimate below the base fee run: %j',
+    'runs a call and an estimate below the base fee: %j',
     async (price) => {
       const request = { from: ALICE, to: BOB, ...price }
       expect(await ask(devchain, 'eth_call', request, 'latest')).toBe('0x')
@@ -201,7 +201,7 @@ describe('as anvil', () => {
     },
   )
 
-  test('of two prices gasPrice is taken', async () => {
+  test('takes gasPrice if there are two prices', async () => {
     const both = { gasPrice: '0x12a05f200', maxFeePerGas: '0x77359400' }
     const request = { from: ALICE, to: BOB, ...both }
     expect(await ask(devchain, 'eth_call', request, 'latest')).toBe('0x')
@@ -213,16 +213,19 @@ describe('as anvil', () => {
     await expect(ask(own, 'eth_call', request, 'latest')).rejects.toThrow('got gasPrice')
   })
 
-  test.each(['0x0', '0x1'])('a request of type %s without a price has a fee cap', async (type) => {
-    const request = { from: ALICE, to: BOB, type, gas: '0x5208' }
-    const raw = await ask(devchain, 'eth_signTransaction', request)
-    expect(parseTransaction(raw as Hex).type).toBe('eip1559')
-    const priced = { ...request, gasPrice: '0x77359400' }
-    const kept = await ask(devchain, 'eth_signTransaction', priced)
-    expect(parseTransaction(kept as Hex).type).not.toBe('eip1559')
-  })
+  test.each(['0x0', '0x1'])(
+    'gives a request of type %s without a price a fee cap',
+    async (type) => {
+      const request = { from: ALICE, to: BOB, type, gas: '0x5208' }
+      const raw = await ask(devchain, 'eth_signTransaction', request)
+      expect(parseTransaction(raw as Hex).type).toBe('eip1559')
+      const priced = { ...request, gasPrice: '0x77359400' }
+      const kept = await ask(devchain, 'eth_signTransaction', priced)
+      expect(parseTransaction(kept as Hex).type).not.toBe('eip1559')
+    },
+  )
 
-  test('a fee cap below the base fee is refused though blocks come later', async () => {
+  test('refuses a fee cap below the base fee even without instant mining', async () => {
     await using later = await createDevchain({ compat: 'anvil', noMining: true })
     const request = { from: ALICE, to: BOB, maxFeePerGas: '0x1' }
     const message = 'max fee per gas less than block base fee'
@@ -245,17 +248,17 @@ describe('as anvil', () => {
       -32003,
       'max initcode size exceeded',
     ],
-  ])('a simulated call is refused: %s', async (_, call, code, message) => {
+  ])('refuses a simulated call: %s', async (_, call, code, message) => {
     const blocks = { blockStateCalls: [{ calls: [{ from: ALICE, to: BOB, ...call }] }] }
     expect(await refusal(devchain, 'eth_simulateV1', blocks)).toEqual({ code, message })
   })
 
-  test('what is no transaction cannot be decoded', async () => {
+  test('cannot decode what is no transaction', async () => {
     const expected = { code: -32602, message: 'Failed to decode transaction' }
     expect(await refusal(devchain, 'eth_sendRawTransaction', '0x05c0')).toEqual(expected)
   })
 
-  test('a call below the base fee pays its price, of which the miner has nothing', async () => {
+  test('charges a call below the base fee its price, none of which goes to the miner', async () => {
     // GASPRICE and BASEFEE are returned
     const overrides = { [STRANGER]: { code: '0x3a5f524860205260405ff3' } }
     const request = { from: ALICE, to: STRANGER, gasPrice: '0x1' }
@@ -273,7 +276,7 @@ describe('as anvil', () => {
   })
 })
 
-describe('as geth', () => {
+describe('--compat geth', () => {
   test.each<readonly [what: string, method: string, params: object, message: string]>([
     [
       'value',
@@ -373,13 +376,13 @@ describe('as geth', () => {
       { to: undefined, data: '0x5b5f56', gas: '0x186a0' },
       'gas required exceeds allowance (100000)',
     ],
-  ])('a request is refused: %s', async (_, method, params, message) => {
+  ])('refuses the request: %s', async (_, method, params, message) => {
     await using devchain = await createDevchain({ compat: 'geth' })
     const request = { from: ALICE, to: BOB, ...params }
     expect(await refusal(devchain, method, request)).toEqual({ code: -32000, message })
   })
 
-  test('a used nonce is told with the next', async () => {
+  test('reports a used nonce with the next one', async () => {
     await using devchain = await createDevchain({ compat: 'geth' })
     await ask(devchain, 'eth_sendTransaction', { from: ALICE, to: BOB })
     const used = { from: ALICE, to: BOB, nonce: '0x0' }
@@ -393,7 +396,7 @@ const RECOVERY = '0x0000000000000000000000000000000000000001'
 const SHA256 = '0x0000000000000000000000000000000000000002'
 const ELSEWHERE = '0xc200000000000000000000000000000000000000'
 
-describe('as geth, of overrides', () => {
+describe('overrides with --compat geth', () => {
   const moveTo = (to: string): object => ({ movePrecompileToAddress: to })
 
   test.each<readonly [what: string, overrides: object, message: string]>([
@@ -422,7 +425,7 @@ describe('as geth, of overrides', () => {
       { [STRANGER]: { state: {}, stateDiff: {} } },
       "account 0x00000000000000000000000000000000000A11cE has both 'state' and 'stateDiff'",
     ],
-  ])('%s is refused', async (_, stateOverrides, message) => {
+  ])('are refused: %s', async (_, stateOverrides, message) => {
     await using devchain = await createDevchain({ compat: 'geth' })
     const expected = { code: -32000, message }
     const blocks = { blockStateCalls: [{ stateOverrides }] }
@@ -431,7 +434,7 @@ describe('as geth, of overrides', () => {
     expect(await refusal(devchain, 'eth_call', ...call)).toEqual(expected)
   })
 
-  test('of two precompiles moved to one address the last answers there', async () => {
+  test('that move two precompiles to one address keep the last one there', async () => {
     await using devchain = await createDevchain({ compat: 'geth' })
     const moved = { [RECOVERY]: moveTo(ELSEWHERE), [SHA256]: moveTo(ELSEWHERE) }
     const hash = await ask(devchain, 'eth_call', { to: SHA256 }, 'latest')
@@ -445,7 +448,7 @@ describe('as geth, of overrides', () => {
     expect(block.calls[0]?.returnData).toBe(hash)
   })
 
-  test('a nonce with none after it is an internal error where nonces are checked', async () => {
+  test('of the last possible nonce cause an internal error if nonces are checked', async () => {
     await using devchain = await createDevchain({ compat: 'geth' })
     const stateOverrides = { [STRANGER]: { nonce: '0xffffffffffffffff', balance: '0x1' } }
     const blockStateCalls = [{ stateOverrides, calls: [{ from: STRANGER, to: BOB }] }]
@@ -456,10 +459,13 @@ describe('as geth, of overrides', () => {
   })
 })
 
-describe('by itself and as geth', () => {
-  test.each([undefined, 'geth' as const])('%s refuses calls below the base fee', async (compat) => {
-    await using devchain = await createDevchain({ compat, baseFee: 10n ** 9n })
-    const request = { from: ALICE, to: BOB, gasPrice: '0x1' }
-    await expect(ask(devchain, 'eth_call', request, 'latest')).rejects.toThrow('base fee')
-  })
+describe('the call check without --compat and with geth', () => {
+  test.each([undefined, 'geth' as const])(
+    '(%s) refuses a price below the base fee',
+    async (compat) => {
+      await using devchain = await createDevchain({ compat, baseFee: 10n ** 9n })
+      const request = { from: ALICE, to: BOB, gasPrice: '0x1' }
+      await expect(ask(devchain, 'eth_call', request, 'latest')).rejects.toThrow('base fee')
+    },
+  )
 })

@@ -93,8 +93,8 @@ describe.each<[Node, readonly [string, number, string][]]>([
       ['0x', -32000, `${VM} revert`],
     ],
   ],
-])('as %s', (compat, rows) => {
-  test.each(rows)('a call that reverts with %s is told', async (data, code, message) => {
+])('--compat %s', (compat, rows) => {
+  test.each(rows)('reports a call that reverts with %s', async (data, code, message) => {
     await using devchain = await chainWith(REVERTS_WITH_INPUT, { compat })
     const request = { from: ALICE, to: TARGET, data }
     const expected = { code, message, data }
@@ -124,18 +124,18 @@ describe('a call that halts', () => {
       },
     ],
     ['ganache', LOOPS, { code: -32000, message: `${VM} out of gas`, data: '0x' }],
-  ])('as %s is told: %s', async (compat, code, expected) => {
+  ])('with --compat %s is reported: %s', async (compat, code, expected) => {
     await using devchain = await chainWith(code, { compat })
     const request = { from: ALICE, to: TARGET, gas: '0x186a0' }
     expect(await refusal(devchain, 'eth_call', request, 'latest')).toEqual(expected)
   })
 })
 
-describe('a transaction that reverts', () => {
+describe('a reverted transaction', () => {
   test.each<[Node, number, string]>([
     ['hardhat', 3, ''],
     ['hardhat2', -32603, 'Error: '],
-  ])('as %s is mined, and refused with code %d', async (compat, expected, prefix) => {
+  ])('with --compat %s is mined, and an error with code %d', async (compat, expected, prefix) => {
     await using devchain = await chainWith(REVERTS_WITH_INPUT, { compat })
     const request = { from: ALICE, to: TARGET, data: TEXT, gas: '0x186a0' }
     const { code, message, data } = await refusal(devchain, 'eth_sendTransaction', request)
@@ -150,7 +150,7 @@ describe('a transaction that reverts', () => {
     expect(receipt).toMatchObject({ status: '0x0', blockNumber: '0x1' })
   })
 
-  test('as ganache is told so where sends throw', async () => {
+  test('with --compat ganache is an error of ganache under onRevert: throw', async () => {
     await using devchain = await chainWith(REVERTS_WITH_INPUT, {
       compat: 'ganache',
       onRevert: 'throw',
@@ -161,7 +161,7 @@ describe('a transaction that reverts', () => {
   })
 
   test.each<Node>(['geth', 'anvil', 'ganache'])(
-    'as %s has a hash, as by itself',
+    'with --compat %s returns its hash, as without',
     async (compat) => {
       await using devchain = await chainWith(REVERTS_WITH_INPUT, { compat })
       const request = { from: ALICE, to: TARGET, data: TEXT, gas: '0x186a0' }
@@ -170,7 +170,7 @@ describe('a transaction that reverts', () => {
     },
   )
 
-  test('as hardhat has a hash where that is asked for', async () => {
+  test('with --compat hardhat returns its hash on request', async () => {
     await using devchain = await chainWith(REVERTS_WITH_INPUT, {
       compat: 'hardhat',
       onRevert: 'hash',
@@ -181,14 +181,14 @@ describe('a transaction that reverts', () => {
   })
 })
 
-describe('answers and units', () => {
+describe('the results and units of --compat', () => {
   test.each<[Node | undefined, RegExp, unknown, unknown, unknown]>([
     [undefined, /^devchain\/v/, '0xe10', null, null],
     ['geth', /^Geth\/devchain\/v/, '0xe10', null, null],
     ['anvil', /^anvil\/v1\.7\.1\+devchain\.\d+\.\d+\.\d+$/, 3600, null, null],
     ['hardhat', /^HardhatNetwork\/devchain\/v/, '3600', '2000000000', true],
     ['ganache', /^Ganache\/EthereumJS TestRPC\/devchain\/v/, 3600, null, true],
-  ])('as %s', async (compat, name, increased, next, done) => {
+  ])('match the node with --compat %s', async (compat, name, increased, next, done) => {
     await using devchain = await createDevchain({ compat })
     const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
       devchain.request({ method, params })
@@ -202,7 +202,7 @@ describe('answers and units', () => {
     [undefined, 3600],
     ['anvil', 3600],
     ['hardhat', 3.6],
-  ])('interval mining as %s counts in its unit', async (compat, seconds) => {
+  ])('%s count interval mining in its unit', async (compat, seconds) => {
     await using devchain = await createDevchain({ compat })
     await devchain.request({ method: 'evm_setIntervalMining', params: [3600] })
     const interval = await devchain.request({ method: 'anvil_getIntervalMining' })
@@ -213,7 +213,7 @@ describe('answers and units', () => {
     [undefined, true],
     ['anvil', true],
     ['hardhat', false],
-  ])('a snapshot as %s can be reverted to twice: %s', async (compat, twice) => {
+  ])('%s let a snapshot be reverted to twice: %s', async (compat, twice) => {
     await using devchain = await createDevchain({ compat })
     const id = await devchain.request({ method: 'evm_snapshot' })
     const revert = (): Promise<unknown> => devchain.request({ method: 'evm_revert', params: [id] })

@@ -156,18 +156,18 @@ describe('--compat geth', () => {
     await expect(geth.request({ method, params })).rejects.toMatchObject(error)
   })
 
-  test('a parameter that is missing is told by its place', async () => {
+  test('reports a missing parameter by its position', async () => {
     const error = { code: -32_602, message: 'missing value for required argument 0' }
     await expect(geth.request({ method: 'eth_getBalance', params: [] })).rejects.toMatchObject(
       error,
     )
   })
 
-  test.each(TAKEN)('%s takes %j', async (method, params) => {
+  test.each(TAKEN)('%s accepts %j', async (method, params) => {
     await expect(geth.request({ method, params })).resolves.toBeDefined()
   })
 
-  test('without it a block by a decimal text is taken', async () => {
+  test('is required to refuse a decimal block number', async () => {
     const request = { method: 'eth_getBlockByNumber', params: ['0', false] }
     await expect(own.request(request)).resolves.toMatchObject({ number: '0x0' })
   })

@@ -103,7 +103,7 @@ const anyCall = fc
     return parameters.map((each) => ({ method: name, params: each as Json[] }))
   })
 
-test('no call is answered with a bug', async () => {
+test('no method responds to random parameters with a bug', async () => {
   const bugs: unknown[] = []
   const onBug = (error: unknown): void => {
     bugs.push(error)

@@ -56,11 +56,11 @@ function signed(nonce: bigint, versionedHashes: readonly Hash[]): Transaction {
   return signTransaction(unsigned, KEY)
 }
 
-describe('a transaction with blobs that the caller signed', () => {
+describe('a raw blob transaction', () => {
   const canonical = signed(0n, HASHES)
   const { hash } = canonical
 
-  test('is mined before its receipt is answered, which tells what the blobs took', async () => {
+  test('is mined before its receipt, which has its blob gas', async () => {
     const raw = hexFromBytes(encodeSent(canonical, SIDECARS[1]!))
     const receipt = await ask('eth_sendRawTransactionSync', raw)
     expect(receipt).toMatchObject({
@@ -73,7 +73,7 @@ describe('a transaction with blobs that the caller signed', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toEqual(receipt)
   })
 
-  test('is told of with its hashes, and without its blobs', async () => {
+  test('is returned with its hashes, and without its blobs', async () => {
     expect(await ask('eth_getTransactionByHash', hash)).toMatchObject({
       type: '0x3',
       maxFeePerBlobGas: '0x9',
@@ -82,7 +82,7 @@ describe('a transaction with blobs that the caller signed', () => {
     expect(await ask('eth_getRawTransactionByHash', hash)).toBe(hexFromBytes(canonical.raw))
   })
 
-  test('is counted by its block and in the history of fees', async () => {
+  test('counts in its block and in eth_feeHistory', async () => {
     expect(await ask('eth_getBlockByNumber', 'latest', false)).toMatchObject({
       transactions: [hash],
       blobGasUsed: '0x40000',
@@ -111,7 +111,7 @@ describe('a transaction with blobs that the caller signed', () => {
   })
 })
 
-test('a bundle has no more blobs than a block', async () => {
+test('a bundle may have as many blobs as a block', async () => {
   const versionedHashes = Array.from({ length: 6 }, () => HASHES[0]!)
   const txs = [0n, 1n, 2n, 3n].map((nonce) => hexFromBytes(signed(nonce, versionedHashes).raw))
   const bundle = { blockNumber: '0x1', stateBlockNumber: '0x0' }
@@ -128,9 +128,9 @@ test('a bundle has no more blobs than a block', async () => {
   })
 })
 
-describe('a transaction with blobs that the node signs', () => {
+describe('a blob transaction that the node signs', () => {
   test.each(SIDECARS)(
-    'takes blobs, commitments and proofs of version $version',
+    'accepts blobs, commitments and proofs of version $version',
     async (sidecar) => {
       const hash = await ask('eth_sendTransaction', {
         from: ALICE,
@@ -148,7 +148,7 @@ describe('a transaction with blobs that the node signs', () => {
     },
   )
 
-  test('takes proofs of cells by their own name', async () => {
+  test('accepts cell proofs under their own name', async () => {
     const { blobs, commitments, proofs } = inHex(SIDECARS[1]!)
     const request = { from: ALICE, to: BOB, blobs, commitments }
     const hash = await ask('eth_sendTransaction', { ...request, cellProofs: proofs })
@@ -165,7 +165,7 @@ describe('a transaction with blobs that the node signs', () => {
     expect(decodeSent(bytesFromHex(raw)).sidecar).toEqual(sidecar)
   })
 
-  test('is refused when hashes and commitments differ', async () => {
+  test('is refused if hashes and commitments differ', async () => {
     const request = { from: ALICE, to: BOB, ...inHex(plain) }
     const blobVersionedHashes = [...HASHES].reverse()
     await expect(

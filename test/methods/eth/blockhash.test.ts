@@ -75,7 +75,7 @@ async function mineTwo(devchain: Devchain): Promise<void> {
 }
 
 describe.each(HARDFORKS)('a block of %s', (hardfork) => {
-  it('has the hash of its members, and so has the genesis block', async () => {
+  it('has the hash of its fields, like the genesis block', async () => {
     await using devchain = await createDevchain({ hardfork, clock: 'frozen' })
     await mineTwo(devchain)
     for (const number of ['0x0', '0x1']) {
@@ -85,7 +85,7 @@ describe.each(HARDFORKS)('a block of %s', (hardfork) => {
     expect((await blockAt(devchain, '0x1')).parentHash).toBe((await blockAt(devchain, '0x0')).hash)
   })
 
-  it('has the members of its fork and no later ones', async () => {
+  it('has the fields of its fork and no later ones', async () => {
     await using devchain = await createDevchain({ hardfork, clock: 'frozen' })
     await mineTwo(devchain)
     const block = await blockAt(devchain, 'latest')
@@ -94,7 +94,7 @@ describe.each(HARDFORKS)('a block of %s', (hardfork) => {
     }
   })
 
-  it('has the root of its transactions, whose hashes are those of their encodings', async () => {
+  it('has the root of its transactions, whose hashes match their encodings', async () => {
     await using devchain = await createDevchain({ hardfork, clock: 'frozen' })
     await mineTwo(devchain)
     const block = await blockAt(devchain, 'latest')

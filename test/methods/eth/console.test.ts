@@ -55,7 +55,7 @@ test.each<[told: number, method: string, params: readonly unknown[]]>([
       ],
     ],
   ],
-])('%i times, by %s %j', async (told, method, params) => {
+])('console lines are logged %i times by %s %j', async (told, method, params) => {
   const calls: (readonly string[])[] = []
   const mined: string[] = []
   await using devchain = await createDevchain(
@@ -74,7 +74,7 @@ test.each<[told: number, method: string, params: readonly unknown[]]>([
   expect(mined).toEqual([])
 })
 
-test('a send that is mined and then answered with its revert tells its lines once, with the transaction', async () => {
+test('console lines of a reverted send are logged once, with the transaction', async () => {
   const told: string[] = []
   await using devchain = await createDevchain(
     { onRevert: 'throw' },
@@ -98,7 +98,7 @@ test('a send that is mined and then answered with its revert tells its lines onc
   expect(told).toEqual(['mined: before'])
 })
 
-test('the lines of one call are bounded, and the bound is told', async () => {
+test('console lines of one call are bounded, and the log says so', async () => {
   const calls: (readonly string[])[] = []
   await using devchain = await createDevchain(
     {},

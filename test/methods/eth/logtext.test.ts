@@ -39,12 +39,12 @@ test.each<{ kind: string; changed: Partial<LogEntry>; told: Json }>([
       blockTimestamp: null,
     },
   },
-])('A log that is $kind has the places that it has', ({ changed, told }) => {
+])('the JSON of a log that is $kind has the right indexes', ({ changed, told }) => {
   const entry = { ...logsOf(record)[1]!, ...changed }
   expect(logShape.encode(entry)).toMatchObject({ ...(told as object), topics: entry.log.topics })
 })
 
-test('Many logs are written at once as they are one by one', async () => {
+test('the JSON of many logs written at once equals that of single logs', async () => {
   const longest = recordOf(2n ** 256n - 1n, word(4), {
     transactions: [{ logs: [logOf(1, 2, 3, 4)] }],
   })
@@ -66,7 +66,7 @@ test('Many logs are written at once as they are one by one', async () => {
   expect(textOfLogs(entries.slice(0, 10))).toBe(undefined)
 })
 
-test('Very many logs are written in pieces as they are one by one', async () => {
+test('the JSON of very many logs written in pieces equals that of single logs', async () => {
   const [one, two, three] = logsOf(record)
   const changed: Partial<LogEntry>[] = [{}, { removed: true }, { pending: true }]
   const entries = Array.from({ length: 9_000 }, (_, index) => ({
@@ -83,7 +83,7 @@ test('Very many logs are written in pieces as they are one by one', async () => 
   expect(JSON.stringify(written.value?.()) === json).toBe(true)
 })
 
-test('Logs that are written again are the same, and those of one run in two blocks tell of their own', async () => {
+test('the JSON of logs is the same when written again, and right for one run in two blocks', async () => {
   const many = recordOf(300n, word(4), {
     transactions: [{ logs: Array.from({ length: 70 }, (_, index) => logOf(index)) }],
   })
@@ -98,7 +98,7 @@ test('Logs that are written again are the same, and those of one run in two bloc
 })
 
 test.each([{ isPlain: false }, { isPlain: true }])(
-  'Many logs are the same in the process, over HTTP, in a batch, over a WebSocket and in the log of calls, %j',
+  'many logs are the same in the process, over HTTP, in a batch, over WebSocket and in the log, %j',
   async ({ isPlain }) => {
     const told: unknown[] = []
     await using devchain = await createDevchain(

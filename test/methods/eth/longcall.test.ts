@@ -28,8 +28,8 @@ async function workUntilAnswered(url: string): Promise<number> {
   return (user + system) / 1_000
 }
 
-describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
-  test('eth_blockNumber is answered while a call of a billion gas runs', async () => {
+describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
+  test('eth_blockNumber responds during a call of a billion gas', async () => {
     await using stage = await startStage({ evm })
     await ask(stage.url, callOf('0xffffff'))
     const failure = stage.failure('eth_call')
@@ -45,7 +45,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
     expect(waits[5]).toBeLessThan(MOST_WAITING_MS)
   })
 
-  test('an endless call is given up when its client hangs up', async () => {
+  test('an endless call is cancelled when its client disconnects', async () => {
     await using stage = await startStage({ evm })
     const failure = stage.failure('eth_call')
     using raw = await connectRaw(Number(new URL(stage.url).port))
@@ -55,7 +55,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
     expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
   })
 
-  test('an endless call is given up when the server closes', async () => {
+  test('an endless call is cancelled when the server closes', async () => {
     await using stage = await startStage({ evm })
     const failure = stage.failure('eth_call')
     const call = ask(stage.url, callOf(ENDLESS))
@@ -67,7 +67,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
   })
 })
 
-test('an endless call is given up when its client sends no more, and takes nothing', async () => {
+test('an endless call is cancelled when its client half-closes and reads nothing', async () => {
   await using stage = await startStage()
   const failure = stage.failure('eth_call')
   using raw = await connectRaw(Number(new URL(stage.url).port))
@@ -98,7 +98,7 @@ test.each<[method: string, params: readonly unknown[]]>([
   ['debug_traceCall', [{ to: LOOPING, gas: ENDLESS }, 'latest', { stateOverrides: OVERRIDES }]],
   ['trace_call', [{ to: LOOPING, gas: ENDLESS }, ['trace'], 'latest', OVERRIDES]],
 ])(
-  'an endless %s over a WebSocket is given up when its client hangs up',
+  'an endless %s over WebSocket is cancelled when its client disconnects',
   async (method, params) => {
     await using stage = await startStage()
     const failure = stage.failure(method)

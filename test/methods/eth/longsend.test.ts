@@ -28,8 +28,8 @@ const givenUp = (why: string): object => ({
   message: expect.stringContaining(why),
 })
 
-describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless send', (evm) => {
-  test('is given up when its client hangs up, and leaves nothing behind', async () => {
+describe.each(['reference', 'interpreter', 'auto'])('with --evm %s an endless send', (evm) => {
+  test('is cancelled when its client disconnects, and leaves nothing behind', async () => {
     await using stage = await startEndless({ evm })
     const failure = stage.failure('eth_sendTransaction')
     using raw = await connectRaw(Number(new URL(stage.url).port))
@@ -40,7 +40,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless s
     await expectUntouched(stage)
   })
 
-  test('is given up by a reset, and its caller is told', async () => {
+  test('is cancelled by a reset with an error to its client', async () => {
     await using stage = await startEndless({ evm })
     const send = stage.ask('eth_sendTransaction', ENDLESS)
     send.catch(() => undefined)
@@ -51,7 +51,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless s
   })
 })
 
-test('an endless send over a WebSocket is given up when its client hangs up', async () => {
+test('an endless send over WebSocket is cancelled when its client disconnects', async () => {
   await using stage = await startEndless()
   const failure = stage.failure('eth_sendTransaction')
   const socket = new WebSocket(stage.wsUrl)
@@ -63,7 +63,7 @@ test('an endless send over a WebSocket is given up when its client hangs up', as
   await expectUntouched(stage)
 })
 
-test('an endless replacement is given up when its client hangs up, and what it would replace waits on', async () => {
+test('an endless replacement is cancelled when its client disconnects, and the original still waits', async () => {
   await using stage = await startEndless()
   await stage.ask('evm_setAutomine', false)
   const waiting = await stage.ask('eth_sendTransaction', { ...ENDLESS, gasPrice: '0x1' })
@@ -81,7 +81,7 @@ test('an endless replacement is given up when its client hangs up, and what it w
   expect(await stage.ask('eth_pendingTransactions')).toMatchObject([{ hash: waiting }])
 })
 
-test('an estimate that an endless send begins with is given up with it', async () => {
+test('an estimate before an endless send is cancelled with it', async () => {
   await using stage = await startEndless({ defaultGas: 'estimate' })
   const failure = stage.failure('eth_sendTransaction')
   using raw = await connectRaw(Number(new URL(stage.url).port))
@@ -96,27 +96,30 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
   ['evm_revert', (id) => [id], 'the chain was reverted to a snapshot while it ran'],
   ['devchain_revert', (id) => [Number(id)], 'the chain was reverted to a snapshot while it ran'],
   ['hardhat_reset', () => [], 'the chain was reset while it ran'],
-])('%s gives up all that runs and waits before it, and no more', async (way, params, told) => {
-  await using stage = await startEndless()
-  const id = await stage.ask('evm_snapshot')
-  const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
-  const quick = stage.ask('eth_sendTransaction', TRANSFER)
-  const ended = Promise.allSettled(sends)
-  await nextTurn()
-  const back = stage.ask(way, ...params(id))
-  const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
-  for (const send of await ended) {
-    expect(send).toMatchObject({ status: 'rejected', reason: givenUp(told) })
-  }
-  // what is done at once is done, and then taken back
-  expect(await quick).toMatch(/^0x[0-9a-f]{64}$/)
-  await back
-  const hash = await after
-  expect(await stage.ask('eth_blockNumber')).toBe('0x1')
-  expect(await stage.ask('eth_getTransactionByHash', hash)).toMatchObject({ nonce: '0x0' })
-})
+])(
+  '%s cancels everything that runs and waits before it, and nothing else',
+  async (way, params, told) => {
+    await using stage = await startEndless()
+    const id = await stage.ask('evm_snapshot')
+    const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
+    const quick = stage.ask('eth_sendTransaction', TRANSFER)
+    const ended = Promise.allSettled(sends)
+    await nextTurn()
+    const back = stage.ask(way, ...params(id))
+    const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
+    for (const send of await ended) {
+      expect(send).toMatchObject({ status: 'rejected', reason: givenUp(told) })
+    }
+    // what is done at once is done, and then taken back
+    expect(await quick).toMatch(/^0x[0-9a-f]{64}$/)
+    await back
+    const hash = await after
+    expect(await stage.ask('eth_blockNumber')).toBe('0x1')
+    expect(await stage.ask('eth_getTransactionByHash', hash)).toMatchObject({ nonce: '0x0' })
+  },
+)
 
-test('a revert to a snapshot that there is not gives nothing up', async () => {
+test('evm_revert to an unknown snapshot cancels nothing', async () => {
   await using stage = await startEndless()
   const id = await stage.ask('evm_snapshot')
   const send = stage.ask('eth_sendTransaction', ENDLESS)
@@ -140,7 +143,7 @@ test.each<[name: string, method: string, params: readonly unknown[]]>([
   ['evm_setAutomine', 'evm_setAutomine', [true]],
   ['evm_startMining', 'evm_startMining', []],
   ['hardhat_mine of a million blocks', 'hardhat_mine', ['0xf4240']],
-])('%s with an endless transaction is given up, and the pool stays', async (_, method, params) => {
+])('%s with an endless transaction is cancelled, and the pool stays', async (_, method, params) => {
   await using stage = await startEndless({ noMining: true })
   const hash = await stage.ask('eth_sendTransaction', ENDLESS)
   const id = await stage.ask('evm_snapshot')
@@ -159,7 +162,7 @@ test.each<[name: string, method: string, params: readonly unknown[]]>([
   expect(await stage.ask('anvil_dropTransaction', hash)).toBe(hash)
 })
 
-test('an interval block that does not end is given up by a reset, and is no bug', async () => {
+test('an endless interval block is cancelled by a reset, and is no bug', async () => {
   await using stage = await startEndless({ noMining: true })
   await stage.ask('eth_sendTransaction', ENDLESS)
   // the engine looks at the clock to know when to pause: that one goes on
@@ -182,7 +185,7 @@ test('an interval block that does not end is given up by a reset, and is no bug'
   expect(await stage.ask('eth_blockNumber')).toBe('0x0')
 })
 
-test('a pending block that does not end is given up by a reset', async () => {
+test('an endless pending block is cancelled by a reset', async () => {
   await using stage = await startEndless({ noMining: true })
   await stage.ask('eth_sendTransaction', ENDLESS)
   const pending = stage.ask('eth_getBlockByNumber', 'pending', false)
@@ -195,7 +198,7 @@ test('a pending block that does not end is given up by a reset', async () => {
   })
 })
 
-test('what runs is given up when the chain closes', async () => {
+test('a running send is cancelled when the chain closes', async () => {
   const stage = await startEndless()
   const send = stage.ask('eth_sendTransaction', ENDLESS)
   send.catch(() => undefined)

@@ -55,7 +55,7 @@ async function connected({ wsUrl }: Stage): Promise<WebSocket> {
   return socket
 }
 
-describe('a pending block that does not end is given up when the only reader hangs up:', () => {
+describe('an endless pending block', () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await startPending()
@@ -64,7 +64,7 @@ describe('a pending block that does not end is given up when the only reader han
     await stage[Symbol.asyncDispose]()
   })
 
-  test('there are methods that read it', () => {
+  test('can be read by several methods', () => {
     expect(requests().map(([name]) => name)).toContain('eth_getBlockByNumber')
     expect(requests().length).toBeGreaterThan(25)
   })
@@ -76,14 +76,17 @@ describe('a pending block that does not end is given up when the only reader han
     ['mnr_getWork', []],
     ['eth_simulateV1', [{ blockStateCalls: [{}] }, 'pending']],
     ['eth_callMany', [[{ transactions: [{ to: ALICE }] }], { blockNumber: 'pending' }]],
-  ] as [string, unknown[]][])('%s %j', async (method, params) => {
-    const failure = stage.failure(method)
-    const socket = await connected(stage)
-    socket.send(bodyOf(method, params))
-    await stage.ask('eth_chainId')
-    socket.terminate()
-    expect(await failure).toMatchObject(GIVEN_UP)
-  })
+  ] as [string, unknown[]][])(
+    'is cancelled when its only reader disconnects: %s %j',
+    async (method, params) => {
+      const failure = stage.failure(method)
+      const socket = await connected(stage)
+      socket.send(bodyOf(method, params))
+      await stage.ask('eth_chainId')
+      socket.terminate()
+      expect(await failure).toMatchObject(GIVEN_UP)
+    },
+  )
 })
 
 test('a pending block goes on while another reader waits', async () => {

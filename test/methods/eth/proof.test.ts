@@ -91,8 +91,8 @@ async function check(proof: Proof, stateRoot: Hex): Promise<void> {
   }
 }
 
-describe('proofs', () => {
-  test('hold against the state root of any kept block, for set, unset and cleared slots, under random states', async () => {
+describe('eth_getProof', () => {
+  test('matches the state root of any kept block, for set, unset and cleared slots', async () => {
     const expected = new Map<bigint, bigint>()
     const slot = fc.bigInt(0n, 60n)
     const writes = fc.sample(fc.tuple(slot, fc.bigInt(0n, 3n)), { seed: 7, numRuns: 40 })
@@ -120,7 +120,7 @@ describe('proofs', () => {
   })
 })
 
-test('as many slots as one request may name are proven, with turns for others; more are refused', async () => {
+test('eth_getProof proves the maximum of slots, with turns for others, and refuses more', async () => {
   const keys = Array.from({ length: 1_025 }, (_, slot) => slot)
   const prove = (count: number): Promise<Proof> =>
     ask<Proof>('eth_getProof', store, keys.slice(0, count), 'latest')
@@ -135,7 +135,7 @@ test('as many slots as one request may name are proven, with turns for others; m
 })
 
 describe('raw data', () => {
-  test('the Keccak-256 of a raw header is the hash of its block', async () => {
+  test('of a header hashes to its block', async () => {
     for (const block of ['earliest', 'latest', '0x3']) {
       const { hash } = await ask<{ hash: Hex }>('eth_getBlockByNumber', block, false)
       const raw = await ask<Hex>('ext_getRawBlockHeaderByNumber', block)
@@ -147,7 +147,7 @@ describe('raw data', () => {
     }
   })
 
-  test('receipt nodes lead from the leaf to the receipts root, in a block of many receipts', async () => {
+  test('of receipts leads from the leaf to the receipts root of a large block', async () => {
     await ask('evm_stopMining')
     const hashes = await Promise.all(Array.from({ length: 20 }, (_, i) => put(BigInt(i), 9n)))
     await ask('evm_mine')

@@ -39,7 +39,7 @@ function actOf(transaction: Answered): Record<string, unknown> {
 
 const list = [{ address: BOB, storageKeys: [ZERO_HASH] }]
 
-describe('a transaction as nodes answer it', () => {
+describe('eth_resend', () => {
   test.each([
     { what: 'legacy', sent: { to: BOB, value: '0x1', gasPrice: hex(GWEI) } },
     { what: 'a creation', sent: { data: '0x00', gasPrice: hex(GWEI) } },
@@ -56,7 +56,7 @@ describe('a transaction as nodes answer it', () => {
         accessList: list,
       },
     },
-  ])('$what is replaced for another price and gas limit', async ({ sent }) => {
+  ])('replaces a transaction as nodes return it: $what', async ({ sent }) => {
     const hash = await ask<string>('eth_sendTransaction', { from: ALICE, gas: '0x20000', ...sent })
     const before = await waiting(hash)
     const price = hex(3n * GWEI)
@@ -72,7 +72,7 @@ describe('a transaction as nodes answer it', () => {
     expect(await ask('eth_getTransactionReceipt', replacement)).toMatchObject({ status: '0x1' })
   })
 
-  test('with authorizations keeps them', async () => {
+  test('keeps authorizations', async () => {
     const given = await privateKeyToAccount(`0x${'42'.repeat(32)}`).signAuthorization({
       address: BOB,
       chainId: 33,
@@ -95,7 +95,7 @@ describe('a transaction as nodes answer it', () => {
   })
 })
 
-test('sender and nonce are enough; a price or gas limit of zero changes nothing', async () => {
+test('eth_resend needs only sender and nonce, and ignores a price or gas limit of zero', async () => {
   const hash = await ask('eth_sendTransaction', { from: ALICE, to: BOB, gasPrice: '0x64' })
   const known = { from: ALICE, nonce: '0x0' }
   const second = await ask<string>('eth_resend', known, '0x6e', '0x0')
@@ -108,7 +108,7 @@ test('sender and nonce are enough; a price or gas limit of zero changes nothing'
   expect(await waiting(second)).not.toBeNull()
 })
 
-test('one of several is replaced, and stays in its place', async () => {
+test('eth_resend replaces one of several transactions in its place', async () => {
   for (const nonce of ['0x0', '0x1', '0x2']) {
     await ask('eth_sendTransaction', { from: ALICE, to: BOB, gasPrice: '0x64', nonce })
   }
@@ -123,7 +123,7 @@ test('one of several is replaced, and stays in its place', async () => {
   expect(transactions[1]).toBe(hash)
 })
 
-test('one that waits for another is found under instant mining too', async () => {
+test('eth_resend finds a waiting transaction under instant mining too', async () => {
   await ask('evm_setAutomine', true)
   const known = { from: ALICE, nonce: '0x1' }
   await ask('eth_sendTransaction', { ...known, to: BOB, gasPrice: '0x64' })
@@ -132,7 +132,7 @@ test('one that waits for another is found under instant mining too', async () =>
   expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
 })
 
-test('an impersonated sender’s is replaced, a stranger’s is not', async () => {
+test('eth_resend replaces one of an impersonated sender, but not of a stranger', async () => {
   await ask('hardhat_setBalance', BOB, hex(10n ** 18n))
   await ask('eth_sendUnsignedTransaction', { from: BOB, to: ALICE, gasPrice: '0x64' })
   const known = { from: BOB, nonce: '0x0' }
@@ -152,7 +152,7 @@ test.each([
   { member: 'type', given: '0x2', expected: '0' },
   { member: 'chainId', given: '0x1', expected: '33' },
   { member: 'accessList', given: list, expected: '[]' },
-])('another $member is another transaction', async ({ member, given, expected }) => {
+])('eth_resend refuses another $member', async ({ member, given, expected }) => {
   const sent = { from: ALICE, to: BOB, value: '0x1', gasPrice: '0x64' }
   const hash = await ask<string>('eth_sendTransaction', sent)
   const told = { from: ALICE, nonce: '0x0', [member]: given }
@@ -162,7 +162,7 @@ test.each([
   })
 })
 
-describe('one with blobs', () => {
+describe('eth_resend of a blob transaction', () => {
   const sidecar = sidecarOf(0, [1, 3])
   const inHex = (list: readonly Uint8Array[]): string[] => list.map(hexFromBytes)
   const blobs = inHex(sidecar.blobs)
@@ -178,7 +178,7 @@ describe('one with blobs', () => {
       proofs: inHex(sidecar.proofs),
     })
 
-  test('keeps them, and offers a tenth more for them', async () => {
+  test('keeps its blobs, and offers a tenth more for them', async () => {
     const before = await waiting(await send())
     const replacement = await ask<string>('eth_resend', before, hex(2n * GWEI))
     const after = await waiting(replacement)
@@ -196,7 +196,7 @@ describe('one with blobs', () => {
   test.each([
     { member: 'maxFeePerBlobGas', given: '0x66', expected: '101' },
     { member: 'blobVersionedHashes', given: [`0x01${'00'.repeat(31)}`], expected: '["0x01' },
-  ])('is another with another $member', async ({ member, given, expected }) => {
+  ])('refuses another $member', async ({ member, given, expected }) => {
     const before = await waiting(await send())
     await expect(
       ask('eth_resend', { ...before, [member]: given }, hex(2n * GWEI)),

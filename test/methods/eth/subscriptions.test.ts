@@ -84,7 +84,7 @@ function expectInARow(heads: readonly Told[], first: number): void {
   })
 }
 
-test('Ten thousand blocks that a client mines are told to it, each once and in order, and it has its reply', async () => {
+test('newHeads notifies a client of ten thousand blocks that it mines, in order, and then it gets its reply', async () => {
   await using node = await startNode()
   using client = await connect(node)
   await client.call('eth_subscribe', 'newHeads')
@@ -96,7 +96,7 @@ test('Ten thousand blocks that a client mines are told to it, each once and in o
   expect(client.socket.readyState).toBe(WebSocket.OPEN)
 })
 
-test('Of a billion blocks the newest ten thousand are told, and then those that follow', async () => {
+test('newHeads notifies of the newest ten thousand of a billion blocks, and then of later ones', async () => {
   await using node = await startNode()
   using client = await connect(node)
   await client.call('eth_subscribe', 'newHeads')
@@ -107,7 +107,7 @@ test('Of a billion blocks the newest ten thousand are told, and then those that 
   expectInARow(client.told, 1_000_000_000 - 9_999)
 })
 
-test('All logs of a revert are told as removed, the newest first, to the client that asks for it', async () => {
+test('logs notifies of all logs of a revert as removed, newest first', async () => {
   await using node = await startNode()
   using client = await connect(node)
   await request(node, 'hardhat_setCode', LOGGER, HUNDRED_LOGS)
@@ -128,7 +128,7 @@ test('All logs of a revert are told as removed, the newest first, to the client 
   expect(await client.call('eth_blockNumber')).toBe('0x0')
 })
 
-test('Who unsubscribes is told no more, whatever still waited', async () => {
+test('eth_unsubscribe stops all notifications, even pending ones', async () => {
   await using node = await startNode()
   using client = await connect(node)
   const id = await client.call('eth_subscribe', 'newHeads')
@@ -144,7 +144,7 @@ test('Who unsubscribes is told no more, whatever still waited', async () => {
   expect(await client.call('eth_unsubscribe', other)).toBe(true)
 })
 
-test("viem's watcher of block numbers hears of ten thousand blocks that its test client mines", async () => {
+test('viem’s block watcher sees ten thousand blocks that its test client mines', async () => {
   await using node = await startNode()
   const transport = webSocket(node.url.replace('http', 'ws'))
   const client = createTestClient({ mode: 'hardhat', transport }).extend(publicActions)
@@ -178,7 +178,7 @@ test("viem's watcher of block numbers hears of ten thousand blocks that its test
 test.each([
   ['hardhat', true],
   ['geth', false],
-] as const)('take a filter for pending transactions as %s does: %j', async (compat, isTaken) => {
+] as const)('newPendingTransactions accepts a filter as %s does: %j', async (compat, isTaken) => {
   await using node = await startNode({ compat })
   using client = await connect(node)
   const answer = await client.call('eth_subscribe', 'newPendingTransactions', { address: LOGGER })

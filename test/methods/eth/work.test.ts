@@ -86,7 +86,7 @@ describe('Ethash', () => {
     return `0x${nonce.toString(16).padStart(16, '0')}`
   }
 
-  test('the light implementation computes what the published vector says', () => {
+  test('matches the published vector in its light implementation', () => {
     const header = 'c9149cc0386e689d789a1c2f3d5d169a61a6218ed30e74414dc736e442ef3d1f'
     const { mixDigest, result } = lightHash(
       lightCache(1024),
@@ -100,7 +100,7 @@ describe('Ethash', () => {
     expect(result).toBe(0xd3539235ee2e6f8db665c0a72169f55b7f6c605712330b778ec3944f0eb5a557n)
   })
 
-  test('and what the official one says', () => {
+  test('matches the official vector in its light implementation', () => {
     const header = '2a8de2adf89af77358250bf908bf04ba94a6e8c3ba87775564a41d269a05e4ce'
     const nonce = 0x4242424242424242n
     const { mixDigest, result } = lightHash(
@@ -115,7 +115,7 @@ describe('Ethash', () => {
     expect(result).toBe(0xdd47fd2d98db51078356852d7c4014e6a5d6c387c35f40e2875b74a256ed7906n)
   })
 
-  test('a proof mines the very block: its waiting transaction, nonce and mix digest', async () => {
+  test('mines the given block by a proof: transaction, nonce and mix digest', async () => {
     const hash = await ask<string>(node, 'eth_sendTransaction', { from: A, to: B })
     const before = await latest(node)
     const [sealHash, seed, boundary] = await ask<string[]>(node, 'eth_getWork')
@@ -142,7 +142,7 @@ describe('Ethash', () => {
     expect((await latest(node)).hash).toBe(block.hash)
   })
 
-  test('a late proof becomes a sibling, and an uncle of the next block', async () => {
+  test('makes a late proof a side block, and an uncle of the next block', async () => {
     const [sealHash, , boundary] = await ask<string[]>(node, 'eth_getWork')
     const first = solve(sealHash!, boundary!)
     const second = solve(sealHash!, boundary!, first.nonce + 1n)
@@ -160,7 +160,7 @@ describe('Ethash', () => {
     })
   })
 
-  test('wrong proofs are false: another digest, another nonce, unknown work', async () => {
+  test('returns false for a wrong digest, a wrong nonce and unknown work', async () => {
     const before = await latest(node)
     const [sealHash, , boundary] = await ask<string[]>(node, 'eth_getWork')
     const proof = solve(sealHash!, boundary!)
@@ -170,7 +170,7 @@ describe('Ethash', () => {
     expect((await latest(node)).hash).toBe(before.hash)
   })
 
-  test('work on a block that was reverted is false', async () => {
+  test('returns false for work on a reverted block', async () => {
     const id = await ask(node, 'evm_snapshot')
     await ask(node, 'evm_mine')
     const [sealHash, , boundary] = await ask<string[]>(node, 'eth_getWork')
@@ -178,7 +178,7 @@ describe('Ethash', () => {
     expect(await submit(sealHash!, solve(sealHash!, boundary!))).toBe(false)
   })
 
-  test('a result above the target is false, one below it mines', async () => {
+  test('returns false for a result above the target, and mines one below', async () => {
     const before = await latest(node)
     const [sealHash, , boundary] = await ask<string[]>(node, 'eth_getWork')
     const easy = search(sealHash!, (result) => result > BigInt(boundary!))
@@ -254,7 +254,7 @@ describe('merged mining', () => {
     Buffer.from(blockImportedResult.slice(2), 'hex').toString()
 
   test.each(['transactions', 'partial merkle'] as const)(
-    'refuses another block hash than the header’s as %s',
+    'refuses another block hash than the header’s by %s',
     async (way) => {
       const made = await solved({ transactions: 2 })
       const other = 'ab'.repeat(32)
@@ -277,7 +277,7 @@ describe('merged mining', () => {
     [7, [5, 6, 7, 8]],
     [100, [65, 99, 100, 128]],
   ])(
-    'refuses a count of transactions that a branch of %i cannot have',
+    'refuses a number of transactions that a branch of %i cannot have',
     async (transactions, counts) => {
       const made = await solved({ transactions })
       const submit = (count: number): Promise<Imported> =>
@@ -303,7 +303,7 @@ describe('merged mining', () => {
     sizes.map((transactions) => ({ way: way as keyof typeof ways, transactions })),
   )
   test.each(cases)(
-    'takes a parent block of $transactions as $way',
+    'accepts a parent block of $transactions by $way',
     async ({ way, transactions }) => {
       const hash = await ask<string>(node, 'eth_sendTransaction', { from: A, to: B })
       const before = await latest(node)
@@ -321,7 +321,7 @@ describe('merged mining', () => {
     },
   )
 
-  test('tells work: target, fees, and whether it is news', async () => {
+  test('returns work with target, fees, and whether it is new', async () => {
     await using rich = await startNode({ noMining: true, difficulty: 1000 })
     const first = await getWork(rich)
     const head = await latest(rich)
@@ -336,11 +336,11 @@ describe('merged mining', () => {
     expect((await getWork(rich)).notify).toBe(true)
   })
 
-  test('treats difficulties 1 and 2 as 3, so that not every header does', async () => {
+  test('treats difficulties 1 and 2 as 3, so that not every header passes', async () => {
     expect((await getWork()).target).toBe(`0x${'55'.repeat(32)}`)
   })
 
-  test('takes the same block once, and another for the same work as a sibling', async () => {
+  test('accepts a block once, and another for the same work as a side block', async () => {
     const { blockHashForMergedMining: work, target } = await getWork()
     const make = (height: number): MadeParentBlock =>
       makeParentBlock({ work, target: BigInt(target), height })
@@ -353,7 +353,7 @@ describe('merged mining', () => {
     expect((await latest(node)).uncles).toEqual([sibling.blockHash])
   })
 
-  test('has no parent for work on a block that was reverted', async () => {
+  test('has no parent for work on a reverted block', async () => {
     const id = await ask(node, 'evm_snapshot')
     await ask(node, 'evm_mine')
     const made = await solved()
@@ -361,7 +361,7 @@ describe('merged mining', () => {
     expect(nameOf(await ways.block(made))).toBe('NO_PARENT')
   })
 
-  test('remembers the height of the best parent block, also that of small heights, until a revert', async () => {
+  test('keeps the height of the best parent block, even of small heights, until a revert', async () => {
     await using fresh = await startNode({ noMining: true })
     const height = async (): Promise<unknown> =>
       (await ask<Record<string, unknown>>(fresh, 'eth_bridgeState')).parentBlockchainBestChainHeight
@@ -379,7 +379,7 @@ describe('merged mining', () => {
     expect(await height()).toBe(0)
   })
 
-  test('looks for another tag when told so', async () => {
+  test('finds a configured tag', async () => {
     await using other = await startNode({ noMining: true, mergeMiningTag: 'XYZ:' })
     const right = await solved({ tag: 'XYZ:' }, other)
     const wrong = await solved({}, other)
@@ -391,7 +391,7 @@ describe('merged mining', () => {
     )
   })
 
-  test('takes hex with 0x too', async () => {
+  test('also accepts hex with 0x', async () => {
     const { block } = await solved()
     const imported = await ask<Imported>(node, 'mnr_submitParentChainBlock', `0x${block}`)
     expect(nameOf(imported)).toBe('IMPORTED_BEST')
@@ -426,7 +426,7 @@ describe('merged mining', () => {
     ],
   ]
   for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
-    test.each(wrongCoinbases)(`refuses a coinbase with %s, as ${way}`, async (_, data, error) => {
+    test.each(wrongCoinbases)(`refuses a coinbase with %s by ${way}`, async (_, data, error) => {
       const { blockHashForMergedMining: work } = await getWork()
       const made = await solved({ data: data(Buffer.from(work.slice(2), 'hex')), transactions: 3 })
       const before = await latest(node)
@@ -434,12 +434,12 @@ describe('merged mining', () => {
       expect((await latest(node)).hash).toBe(before.hash)
     })
 
-    test(`refuses a header above the target, as ${way}`, async () => {
+    test(`refuses a header above the target by ${way}`, async () => {
       const made = await solved({ isAbove: true })
       await expect(ways[way](made)).rejects.toThrow(/^-33000: .*is above the target 0x(55){32}$/)
     })
 
-    test(`refuses transactions that are not the header's, as ${way}`, async () => {
+    test(`refuses transactions of another header by ${way}`, async () => {
       const made = await solved({ transactions: 4 })
       const other = await solved({ transactions: 5 })
       const header = `${other.header}${made.block.slice(160)}`
@@ -451,7 +451,7 @@ describe('merged mining', () => {
   }
 
   test.each(['transactions', 'partial merkle'] as const)(
-    'refuses ids that do not begin with the coinbase, as %s',
+    'refuses ids that do not begin with the coinbase by %s',
     async (way) => {
       const made = await solved({ transactions: 2 })
       const turned = { ...made, ids: made.ids.toReversed(), branch: made.branch.toReversed() }
@@ -462,7 +462,7 @@ describe('merged mining', () => {
   )
 
   test.each(['transactions', 'partial merkle'] as const)(
-    'refuses an empty list, as %s',
+    'refuses an empty list by %s',
     async (way) => {
       const made = { ...(await solved()), ids: [], branch: [] }
       await expect(ways[way](made)).rejects.toThrow(
@@ -472,7 +472,7 @@ describe('merged mining', () => {
   )
 
   test.each(['transactions', 'partial merkle'] as const)(
-    'refuses a header of 79 bytes, as %s',
+    'refuses a header of 79 bytes by %s',
     async (way) => {
       const made = await solved()
       const short = { ...made, header: made.header.slice(2) }
@@ -491,7 +491,7 @@ describe('merged mining', () => {
     )
   })
 
-  test('refuses a block that ends early, goes on, or has no transactions', async () => {
+  test('refuses a block that is truncated, too long, or without transactions', async () => {
     const { block, header } = await solved()
     const send = (text: string): Promise<unknown> => ask(node, 'mnr_submitParentChainBlock', text)
     await expect(send(block.slice(0, 158))).rejects.toThrow(
@@ -511,8 +511,8 @@ describe('merged mining', () => {
   })
 })
 
-describe('hash rates', () => {
-  test('are the sum of what miners said within a minute, the last word of each', async () => {
+describe('eth_hashrate', () => {
+  test('sums up the last report of each miner within a minute', async () => {
     await using node = await startNode()
     const id = (digit: string): string => `0x${digit.repeat(64)}`
     expect(await ask(node, 'eth_submitHashrate', '0x500000', id('1'))).toBe(true)

@@ -17,7 +17,7 @@ async function open(options: object = {}): Promise<{ devchain: Devchain; wsUrl: 
   return { devchain, wsUrl: (await devchain.listen()).wsUrl }
 }
 
-test('subscribers of syncing hear that an import begins and ends; eth_syncing is false again', async () => {
+test('syncing subscribers see an import begin and end, then eth_syncing is false', async () => {
   const source = await open({ nodeName: 'alice' })
   await source.devchain.request({ method: 'hardhat_mine', params: ['0x100'] })
   const { devchain, wsUrl } = await open()
@@ -43,7 +43,7 @@ test('subscribers of syncing hear that an import begins and ends; eth_syncing is
   expect(await devchain.request({ method: 'eth_blockNumber' })).toBe('0x100')
 })
 
-test('peers are listed, counted and valued by what they did', async () => {
+test('admin_peers lists peers with counts and scores', async () => {
   const source = await open({ nodeName: 'alice' })
   const { devchain } = await open({ peer: [source.wsUrl] })
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
@@ -91,7 +91,7 @@ test.each([
   await devchain.request({ method: 'evm_revert', params: ['0x1'] })
 })
 
-test('a fork of another network is linked to nobody, and says so', async () => {
+test('a fork of a network cannot be linked, and says so', async () => {
   const source = await open()
   await source.devchain.request({ method: 'evm_mine' })
   const forked = await createDevchain({ port: 0, fork: source.wsUrl.replace('ws', 'http') })

@@ -75,8 +75,8 @@ async function mineAsOrdered(): Promise<Head> {
   return head()
 }
 
-describe('a block that is built', () => {
-  test('of the pool is the block that is mined next, and only then a block of the chain', async () => {
+describe('testing_buildBlockV1', () => {
+  test('builds the next block from the pool, which joins the chain only when mined', async () => {
     const before = await head()
     await ask('eth_sendRawTransaction', await signed(0))
     await ask('eth_sendRawTransaction', await signed(1))
@@ -87,7 +87,7 @@ describe('a block that is built', () => {
     expect((await mineAsOrdered()).hash).toBe(executionPayload.blockHash)
   })
 
-  test('of given transactions has these and none of the pool', async () => {
+  test('includes given transactions and none of the pool', async () => {
     await ask('eth_sendTransaction', { from: BOB, to: ALICE, value: '0x1' })
     const given = [await signed(0), await signed(1)]
     const { executionPayload } = await build(given)
@@ -98,7 +98,7 @@ describe('a block that is built', () => {
     expect((await mineAsOrdered()).hash).toBe(executionPayload.blockHash)
   })
 
-  test('of an empty list is empty, whatever waits', async () => {
+  test('makes an empty block from an empty list', async () => {
     await ask('eth_sendTransaction', { from: BOB, to: ALICE, value: '0x1' })
     const { executionPayload, blockValue } = await build([])
     expect(executionPayload.transactions).toEqual([])
@@ -107,7 +107,7 @@ describe('a block that is built', () => {
     expect((await mineAsOrdered()).hash).toBe(executionPayload.blockHash)
   })
 
-  test('stands on the parent that is named, though others came after it', async () => {
+  test('builds on the given parent, even if newer blocks exist', async () => {
     const { hash, extraData } = await head()
     const params = [hash, ATTRIBUTES, [await signed(0)], extraData]
     const early = await ask('testing_buildBlockV1', ...params)
@@ -116,7 +116,7 @@ describe('a block that is built', () => {
     expect(await ask('testing_buildBlockV1', ...params)).toEqual(early)
   })
 
-  test('credits withdrawals, in gwei', async () => {
+  test('credits withdrawals in gwei', async () => {
     const withdrawal = { index: '0x0', validatorIndex: '0x1', address: BOB, amount: '0x3' }
     const { executionPayload } = await build([], { withdrawals: [withdrawal] })
     expect(executionPayload).toMatchObject({ withdrawals: [withdrawal] })
@@ -125,7 +125,7 @@ describe('a block that is built', () => {
     expect((await mineAsOrdered()).stateRoot).toBe(executionPayload.stateRoot)
   })
 
-  test('tells the requests of its transactions with their type', async () => {
+  test('returns the requests of its transactions with their type', async () => {
     const queue = '0x00000961ef480eb55e80d19ad83579a64c007002'
     const raw = await ask<string>('eth_signTransaction', {
       ...{ from: ALICE, to: queue, value: '0x3b9aca00', gas: '0x30d40', nonce: '0x0' },
@@ -141,13 +141,13 @@ describe('a block that is built', () => {
     ['0x1', 30_000_000 - (Math.floor(30_000_000 / 1024) - 1)],
     ['0x1c9c381', 30_000_001],
     ['0x77359400', 30_000_000 + Math.floor(30_000_000 / 1024) - 1],
-  ])('goes towards the gas limit %s', async (targetGasLimit, expected) => {
+  ])('moves towards the gas limit %s', async (targetGasLimit, expected) => {
     const { executionPayload } = await build([], { targetGasLimit })
     expect(Number(executionPayload.gasLimit)).toBe(expected)
   })
 })
 
-describe('a block that cannot be built is refused:', () => {
+describe('testing_buildBlockV1 refuses', () => {
   test('a nonce that is not the next', async () => {
     const before = await head()
     await expect(build([await signed(999)])).rejects.toMatchObject({
@@ -157,7 +157,7 @@ describe('a block that cannot be built is refused:', () => {
     expect(await head()).toEqual(before)
   })
 
-  test('a parent that nobody knows', async () => {
+  test('an unknown parent', async () => {
     const unknown = `0x${'ab'.repeat(32)}`
     await expect(ask('testing_buildBlockV1', unknown, ATTRIBUTES, [])).rejects.toThrow(
       /header for hash not found/,

@@ -73,7 +73,7 @@ function framesIn({ transactions }: Json): unknown {
   return Object.fromEntries(byHash)
 }
 
-describe('a dump of a creation', () => {
+describe('the dump of a creation', () => {
   const MADE = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
   /** As anvil 1.7.1 has it. */
@@ -90,8 +90,8 @@ describe('a dump of a creation', () => {
   })
 })
 
-describe('a dump that anvil wrote', () => {
-  test('is answered for as anvil answers', async () => {
+describe('a dump of anvil', () => {
+  test('has the same responses as on anvil', async () => {
     const ask = await devchain()
     expect(await ask('anvil_loadState', packed(recorded().dump))).toBe(true)
     for (const [question, answer] of answers) {
@@ -107,7 +107,7 @@ describe('a dump that anvil wrote', () => {
     expect(await ask('eth_blockNumber')).toBe(`0x${chain.height.toString(16)}`)
   })
 
-  test('has traces of transactions that were signed for its own chain id', async () => {
+  test('has traces of transactions signed for its own chain id', async () => {
     const ask = await devchain()
     await ask('anvil_loadState', packed(recorded().dump))
     for (const hash of Object.values(chain.hashes)) {
@@ -117,14 +117,14 @@ describe('a dump that anvil wrote', () => {
     }
   })
 
-  test('is written again with the same frames of its transactions', async () => {
+  test('is dumped again with the same frames', async () => {
     const ask = await devchain()
     const { dump } = recorded()
     await ask('anvil_loadState', packed(dump))
     expect(framesIn(unpacked(await ask('anvil_dumpState')))).toEqual(framesIn(dump))
   })
 
-  test('without historical states has the newest, and says so of the others', async () => {
+  test('without historical states has the newest, and says so of others', async () => {
     const ask = await devchain()
     const { dump } = recorded()
     await ask('anvil_loadState', packed({ ...dump, historical_states: null }))
@@ -164,14 +164,14 @@ describe('a dump that anvil wrote', () => {
     ['anvil_rollback', ['0x1'], -32603, 'Required data unavailable'],
     ['anvil_reorg', ['0x1', []], -32603, 'Required data unavailable'],
     ['debug_traceTransaction', [chain.hashes.legacy, TRACER], -32001, 'Resource not found'],
-  ])('without historical states is asked for one in vain, as on anvil: %s', async (...asked) => {
+  ])('without historical states has none on request, as on anvil: %s', async (...asked) => {
     const [method, params, code, message] = asked
     const ask = await devchain({ compat: 'anvil' })
     await ask('anvil_loadState', packed({ ...recorded().dump, historical_states: null }))
     await expect(ask(method, ...params)).rejects.toMatchObject({ code, message })
   })
 
-  test('is built upon: number, time, parent, base fee and nonces go on', async () => {
+  test('is built upon: number, time, parent, base fee and nonces continue', async () => {
     const ask = await devchain({ clock: 'frozen' })
     await ask('anvil_loadState', packed(recorded().dump))
     const before = (await ask('eth_getBlockByNumber', 'latest', false)) as Record<string, string>
@@ -189,7 +189,7 @@ describe('a dump that anvil wrote', () => {
     expect(BigInt(after.baseFeePerGas!)).toBe(baseFee - baseFee / 8n)
   })
 
-  test('leaves a way back: a revert undoes it', async () => {
+  test('is undone by a revert', async () => {
     const ask = await devchain()
     await ask('eth_sendTransaction', { from: SENDER, to: OTHER, value: '0x1' })
     const before = await sight(ask)
@@ -200,7 +200,7 @@ describe('a dump that anvil wrote', () => {
     expect(await sight(ask)).toEqual(before)
   })
 
-  test('goes with a reset', async () => {
+  test('is removed by a reset', async () => {
     const ask = await devchain()
     const before = await sight(ask)
     await ask('anvil_loadState', packed(recorded().dump))
@@ -208,7 +208,7 @@ describe('a dump that anvil wrote', () => {
     expect(await sight(ask)).toEqual(before)
   })
 
-  test('is a change of the head for filters, and its logs are new', async () => {
+  test('is a head change for filters, with its logs as new', async () => {
     const ask = await devchain()
     const [heads, logs] = [await ask('eth_newBlockFilter'), await ask('eth_newFilter', {})]
     await ask('anvil_loadState', packed(recorded().dump))
@@ -224,7 +224,7 @@ describe('a dump that anvil wrote', () => {
     })
   })
 
-  test('keeps what waits where it still can be mined', async () => {
+  test('keeps waiting transactions that can still be mined', async () => {
     const ask = await devchain({ noMining: true })
     const gasPrice = '0x4a817c800'
     const send = (nonce: string): Promise<unknown> =>
@@ -235,7 +235,7 @@ describe('a dump that anvil wrote', () => {
     expect(await ask('eth_getTransactionByHash', next)).toMatchObject({ blockNumber: null })
   })
 
-  test('has other blocks, which are no part of its chain, passed over', async () => {
+  test('with blocks outside its chain has them skipped', async () => {
     const ask = await devchain()
     const { dump } = recorded()
     const [stale] = dump.blocks
@@ -250,7 +250,7 @@ describe('a dump that anvil wrote', () => {
   })
 })
 
-describe('a dump that devchain wrote', () => {
+describe('a dump of devchain', () => {
   test('makes the same chain elsewhere, and the same dump', async () => {
     const [one, other] = [await devchain({ baseFee: '1gwei' }), await devchain({ clock: 'frozen' })]
     const grown = await growChain(one, 33)
@@ -263,7 +263,7 @@ describe('a dump that devchain wrote', () => {
     expect(unpacked(await other('anvil_dumpState', true))).toEqual(unpacked(dump))
   })
 
-  test('has no older states unless they are asked for', async () => {
+  test('has older states only on request', async () => {
     const ask = await devchain()
     await ask('evm_mine')
     const [plain, whole] = [await ask('anvil_dumpState'), await ask('anvil_dumpState', true)]
@@ -272,7 +272,7 @@ describe('a dump that devchain wrote', () => {
     expect({ ...unpacked(whole), historical_states: null }).toEqual(unpacked(plain))
   })
 
-  test('brings its chain back to where it was', async () => {
+  test('returns its own chain to the earlier state', async () => {
     const ask = await devchain()
     await ask('evm_increaseTime', 1_000)
     const code = '0x60016000556000600052602060006000a0' // stores and logs nothing
@@ -303,21 +303,21 @@ describe('a dump that devchain wrote', () => {
     await expect(ask('anvil_dumpState')).rejects.toMatchObject(refusal)
   })
 
-  test('takes away what is gone from the genesis', async () => {
+  test('deletes genesis accounts that it lists as deleted', async () => {
     const [one, other] = [await devchain(), await devchain()]
     await one('hardhat_setBalance', OTHER, '0x0')
     await other('anvil_loadState', await one('anvil_dumpState'))
     expect(await other('eth_getBalance', OTHER)).toBe('0x0')
   })
 
-  test('has nonces beyond what JavaScript counts exactly', async () => {
+  test('keeps nonces beyond what a number holds exactly', async () => {
     const [one, other] = [await devchain(), await devchain()]
     await one('hardhat_setNonce', OTHER, '0x20000000000001')
     await other('anvil_loadState', await one('anvil_dumpState'))
     expect(await other('eth_getTransactionCount', OTHER)).toBe('0x20000000000001')
   })
 
-  test('leaves accounts that it does not have as the genesis had them', async () => {
+  test('keeps genesis accounts that it does not list', async () => {
     const one = await devchain()
     const other = await devchain({
       mnemonic: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
@@ -330,7 +330,7 @@ describe('a dump that devchain wrote', () => {
     expect(await other('eth_getBalance', OTHER)).toBe(before)
   })
 
-  test('goes on in time where it had jumped ahead', async () => {
+  test('continues the time of a chain that had jumped ahead', async () => {
     const [one, other] = [await devchain(), await devchain()]
     await one('evm_increaseTime', 1_000_000)
     await one('evm_mine')
@@ -344,8 +344,8 @@ describe('a dump that devchain wrote', () => {
   })
 })
 
-describe('a transaction that was mined under another chain id', () => {
-  test('is run again under that', async () => {
+describe('a transaction mined under another chain id', () => {
+  test('is replayed under that id', async () => {
     const ask = await devchain()
     const hash = await ask('eth_sendTransaction', { from: SENDER, to: OTHER })
     await ask('anvil_setChainId', '0x7')
@@ -355,7 +355,7 @@ describe('a transaction that was mined under another chain id', () => {
 })
 
 describe('a dump of accounts alone', () => {
-  test('puts them in the place of those here, and leaves all else', async () => {
+  test('replaces those accounts and nothing else', async () => {
     const ask = await devchain()
     await ask('hardhat_setStorageAt', OTHER, '0x1', `0x${'00'.repeat(31)}07`)
     await ask('evm_mine')
@@ -372,7 +372,7 @@ describe('a dump of accounts alone', () => {
   })
 })
 
-describe('a bad dump', () => {
+describe('an invalid dump', () => {
   /** A block of the recorded dump, by its number. */
   const block = (dump: Json, number: number): Json =>
     dump.blocks.find(({ header }: Json) => Number(header.number) === number)
@@ -510,7 +510,7 @@ describe('a bad dump', () => {
     }
   }
 
-  test.each(cases)('%s is refused, and nothing changes', async (_, spoil, problem) => {
+  test.each(cases)('(%s) is refused and changes nothing', async (_, spoil, problem) => {
     const ask = await devchain()
     const before = await sight(ask)
     const { dump } = recorded()
@@ -530,7 +530,7 @@ describe('a bad dump', () => {
     expect(await sight(ask)).toEqual(before)
   })
 
-  test('that unfolds to more than can be held is refused', async () => {
+  test('that decompresses to too much is refused', async () => {
     const ask = await devchain()
     const zeros = Buffer.alloc(2 ** 20)
     const member = gzipSync(zeros)
@@ -540,7 +540,7 @@ describe('a bad dump', () => {
     await expect(ask('anvil_loadState', `0x${bomb.toString('hex')}`)).rejects.toMatchObject(refusal)
   })
 
-  test('that was cut off is refused', async () => {
+  test('that is truncated is refused', async () => {
     const ask = await devchain()
     const whole = packed(recorded().dump)
     const message = /it cannot be unzipped: unexpected end of file/

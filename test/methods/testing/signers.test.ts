@@ -42,105 +42,108 @@ interface Receipt {
   readonly blockNumber: string
 }
 
-describe.each(['reference', 'interpreter', 'auto'] as const)('with --evm %s', (evm) => {
-  let devchain: Devchain
-  let fresh: unknown
-  const ask = <T>(method: string, ...params: unknown[]): Promise<T> =>
-    devchain.request({ method, params }) as Promise<T>
-  const called = (): Promise<string> => ask('eth_call', ASK, 'latest')
-  const impersonate = (signer: string): Promise<unknown> =>
-    ask('anvil_impersonateSignature', SIGNATURE, signer)
-  const send = (): Promise<string> => ask('eth_sendTransaction', ASK)
-  const receiptOf = (hash: string): Promise<Receipt> => ask('eth_getTransactionReceipt', hash)
+describe.each(['reference', 'interpreter', 'auto'] as const)(
+  'anvil_impersonateSignature with --evm %s',
+  (evm) => {
+    let devchain: Devchain
+    let fresh: unknown
+    const ask = <T>(method: string, ...params: unknown[]): Promise<T> =>
+      devchain.request({ method, params }) as Promise<T>
+    const called = (): Promise<string> => ask('eth_call', ASK, 'latest')
+    const impersonate = (signer: string): Promise<unknown> =>
+      ask('anvil_impersonateSignature', SIGNATURE, signer)
+    const send = (): Promise<string> => ask('eth_sendTransaction', ASK)
+    const receiptOf = (hash: string): Promise<Receipt> => ask('eth_getTransactionReceipt', hash)
 
-  beforeAll(async () => {
-    devchain = await createDevchain({ evm, clock: 'frozen' })
-    await ask('hardhat_setCode', CONTRACT, hexFromBytes(assemble(PROGRAM)))
-    fresh = await ask('evm_snapshot')
-  })
-  afterAll(() => devchain.close())
-  beforeEach(() => ask('evm_revert', fresh))
-
-  test('calls on any block, estimates and simulated blocks believe it', async () => {
-    await ask('evm_mine')
-    const cheap = BigInt(await ask<string>('eth_estimateGas', ASK))
-    expect(await called()).toBe(wordOf(MAKER))
-    await impersonate(ALICE)
-    for (const block of ['earliest', 'latest', 'pending']) {
-      expect(await ask('eth_call', ASK, block), block).toBe(wordOf(ALICE))
-    }
-    const overridden = await ask('eth_call', ASK, 'latest', {}, { number: '0x99' })
-    expect(overridden).toBe(wordOf(ALICE))
-    expect(BigInt(await ask<string>('eth_estimateGas', ASK))).toBeGreaterThan(cheap + 15_000n)
-    const [block] = await ask<{ calls: { returnData: string }[] }[]>('eth_simulateV1', {
-      blockStateCalls: [{ calls: [ASK] }],
+    beforeAll(async () => {
+      devchain = await createDevchain({ evm, clock: 'frozen' })
+      await ask('hardhat_setCode', CONTRACT, hexFromBytes(assemble(PROGRAM)))
+      fresh = await ask('evm_snapshot')
     })
-    expect(block?.calls[0]?.returnData).toBe(wordOf(ALICE))
-    const { accessList } = await ask<{ accessList: unknown }>('eth_createAccessList', ASK)
-    expect(accessList).toEqual([{ address: CONTRACT, storageKeys: [wordOf('0x1')] }])
-  })
+    afterAll(() => devchain.close())
+    beforeEach(() => ask('evm_revert', fresh))
 
-  test('mined transactions and their traces believe it', async () => {
-    await impersonate(ALICE)
-    const hash = await send()
-    expect(await ask('eth_getStorageAt', CONTRACT, '0x1', 'latest')).toBe(wordOf('0x1'))
-    const { output } = await ask<Trace>('debug_traceTransaction', hash, { tracer: 'callTracer' })
-    expect(output).toBe(wordOf(ALICE))
-    const [frame] = await ask<{ result: Trace }[]>('trace_transaction', hash)
-    expect(frame?.result.output).toBe(wordOf(ALICE))
-    const traced = await ask<Trace>('debug_traceCall', ASK, 'latest', { tracer: 'callTracer' })
-    expect(traced.output).toBe(wordOf(ALICE))
-  })
+    test('applies to calls on any block, estimates and simulated blocks', async () => {
+      await ask('evm_mine')
+      const cheap = BigInt(await ask<string>('eth_estimateGas', ASK))
+      expect(await called()).toBe(wordOf(MAKER))
+      await impersonate(ALICE)
+      for (const block of ['earliest', 'latest', 'pending']) {
+        expect(await ask('eth_call', ASK, block), block).toBe(wordOf(ALICE))
+      }
+      const overridden = await ask('eth_call', ASK, 'latest', {}, { number: '0x99' })
+      expect(overridden).toBe(wordOf(ALICE))
+      expect(BigInt(await ask<string>('eth_estimateGas', ASK))).toBeGreaterThan(cheap + 15_000n)
+      const [block] = await ask<{ calls: { returnData: string }[] }[]>('eth_simulateV1', {
+        blockStateCalls: [{ calls: [ASK] }],
+      })
+      expect(block?.calls[0]?.returnData).toBe(wordOf(ALICE))
+      const { accessList } = await ask<{ accessList: unknown }>('eth_createAccessList', ASK)
+      expect(accessList).toEqual([{ address: CONTRACT, storageKeys: [wordOf('0x1')] }])
+    })
 
-  test('a block is traced as it was mined, whatever the signature counts as later', async () => {
-    const before = await send()
-    await impersonate(ALICE)
-    const meanwhile = await send()
-    await impersonate(BOB)
-    const after = await send()
-    const traced = async (hash: string): Promise<string> =>
-      (await ask<Trace>('debug_traceTransaction', hash, { tracer: 'callTracer' })).output
-    expect(await traced(before)).toBe(wordOf(MAKER))
-    expect(await traced(meanwhile)).toBe(wordOf(ALICE))
-    expect(await traced(after)).toBe(wordOf(BOB))
-    const { blockNumber } = await receiptOf(meanwhile)
-    const index = { txIndex: '0x1', tracer: 'callTracer' }
-    // a message of now, on the accounts of then
-    const call = await ask<Trace>('debug_traceCall', ASK, blockNumber, index)
-    expect(call.output).toBe(wordOf(BOB))
-  })
+    test('applies to mined transactions and their traces', async () => {
+      await impersonate(ALICE)
+      const hash = await send()
+      expect(await ask('eth_getStorageAt', CONTRACT, '0x1', 'latest')).toBe(wordOf('0x1'))
+      const { output } = await ask<Trace>('debug_traceTransaction', hash, { tracer: 'callTracer' })
+      expect(output).toBe(wordOf(ALICE))
+      const [frame] = await ask<{ result: Trace }[]>('trace_transaction', hash)
+      expect(frame?.result.output).toBe(wordOf(ALICE))
+      const traced = await ask<Trace>('debug_traceCall', ASK, 'latest', { tracer: 'callTracer' })
+      expect(traced.output).toBe(wordOf(ALICE))
+    })
 
-  test('a block that is taken back and mined anew believes it', async () => {
-    await impersonate(ALICE)
-    const hash = await send()
-    const { gasUsed } = await receiptOf(hash)
-    await ask('devchain_reorg', '0x1')
-    await ask('evm_mine')
-    expect((await receiptOf(hash)).gasUsed).toBe(gasUsed)
-    await ask('evm_revert', fresh)
-    expect(BigInt((await receiptOf(await send())).gasUsed)).toBeLessThan(BigInt(gasUsed))
-  })
+    test('does not change the trace of an older block', async () => {
+      const before = await send()
+      await impersonate(ALICE)
+      const meanwhile = await send()
+      await impersonate(BOB)
+      const after = await send()
+      const traced = async (hash: string): Promise<string> =>
+        (await ask<Trace>('debug_traceTransaction', hash, { tracer: 'callTracer' })).output
+      expect(await traced(before)).toBe(wordOf(MAKER))
+      expect(await traced(meanwhile)).toBe(wordOf(ALICE))
+      expect(await traced(after)).toBe(wordOf(BOB))
+      const { blockNumber } = await receiptOf(meanwhile)
+      const index = { txIndex: '0x1', tracer: 'callTracer' }
+      // a message of now, on the accounts of then
+      const call = await ask<Trace>('debug_traceCall', ASK, blockNumber, index)
+      expect(call.output).toBe(wordOf(BOB))
+    })
 
-  test('a revert takes it back, a reset too', async () => {
-    const id = await ask('evm_snapshot')
-    await impersonate(ALICE)
-    const inner = await ask('evm_snapshot')
-    await impersonate(BOB)
-    expect(await called()).toBe(wordOf(BOB))
-    await ask('evm_revert', inner)
-    expect(await called()).toBe(wordOf(ALICE))
-    await ask('evm_revert', id)
-    expect(await called()).toBe(wordOf(MAKER))
-    await impersonate(ALICE)
-    await ask('evm_reset')
-    await ask('hardhat_setCode', CONTRACT, hexFromBytes(assemble(PROGRAM)))
-    expect(await called()).toBe(wordOf(MAKER))
-    // what the other tests begin with went with the reset
-    fresh = await ask('evm_snapshot')
-  })
-})
+    test('applies to a block that is mined again after a reorg', async () => {
+      await impersonate(ALICE)
+      const hash = await send()
+      const { gasUsed } = await receiptOf(hash)
+      await ask('devchain_reorg', '0x1')
+      await ask('evm_mine')
+      expect((await receiptOf(hash)).gasUsed).toBe(gasUsed)
+      await ask('evm_revert', fresh)
+      expect(BigInt((await receiptOf(await send())).gasUsed)).toBeLessThan(BigInt(gasUsed))
+    })
 
-test('two chains of one program know nothing of each other', async () => {
+    test('is undone by a revert and by a reset', async () => {
+      const id = await ask('evm_snapshot')
+      await impersonate(ALICE)
+      const inner = await ask('evm_snapshot')
+      await impersonate(BOB)
+      expect(await called()).toBe(wordOf(BOB))
+      await ask('evm_revert', inner)
+      expect(await called()).toBe(wordOf(ALICE))
+      await ask('evm_revert', id)
+      expect(await called()).toBe(wordOf(MAKER))
+      await impersonate(ALICE)
+      await ask('evm_reset')
+      await ask('hardhat_setCode', CONTRACT, hexFromBytes(assemble(PROGRAM)))
+      expect(await called()).toBe(wordOf(MAKER))
+      // what the other tests begin with went with the reset
+      fresh = await ask('evm_snapshot')
+    })
+  },
+)
+
+test('anvil_impersonateSignature on one chain does not affect another of the same program', async () => {
   const [one, other] = await Promise.all([createDevchain(), createDevchain()])
   for (const { request } of [one, other]) {
     const params = [CONTRACT, hexFromBytes(assemble(PROGRAM))]
@@ -153,7 +156,7 @@ test('two chains of one program know nothing of each other', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-describe('the forms of a signature', () => {
+describe('anvil_impersonateSignature accepts a signature', () => {
   const { r, s, yParity } = MADE
   const short = hexFromBytes(concatBytes(word(r), word(s)))
   const compact = hexFromBytes(concatBytes(word(r), word((BigInt(yParity) << 255n) | s)))
@@ -164,7 +167,7 @@ describe('the forms of a signature', () => {
     { what: 'compact', params: [compact, ALICE] },
     { what: 'capital letters', params: [`0x${SIGNATURE.slice(2).toUpperCase()}`, ALICE] },
     { what: 'signature and address in one list', params: [[SIGNATURE, ALICE]] },
-  ])('$what', async ({ params }) => {
+  ])('in the form of $what', async ({ params }) => {
     const devchain = await createDevchain()
     await devchain.request({
       method: 'hardhat_setCode',

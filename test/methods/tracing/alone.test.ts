@@ -41,23 +41,26 @@ test.each([
   ['0 0 0 CREATE', {}, false],
   ['0 0 0 0 CREATE2', {}, false],
   [`${OTHER} SELFDESTRUCT`, {}, false],
-] as const)('%s with %j: %s', async (program, transaction, isAlone) => {
-  const { devchain, hash } = await minedOn(program, transaction)
-  await using _ = devchain
-  const { chain } = devchain.node
-  expect(headOf(chain.state.tree).executed[0]?.isAlone).toBe(isAlone)
-  const runs = vi.spyOn(chain.executor, 'transact')
-  const params = [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }]
-  const known = await devchain.request({ method: 'debug_traceTransaction', params })
-  expect(runs).toHaveBeenCalledTimes(isAlone ? 0 : 1)
-  const both = { callTracer: { withLog: true }, noopTracer: {} }
-  const mux = [hash, { tracer: 'muxTracer', tracerConfig: both }]
-  const run = await devchain.request({ method: 'debug_traceTransaction', params: mux })
-  expect(run).toEqual({ callTracer: known, noopTracer: {} })
-  expect(runs).toHaveBeenCalledTimes(isAlone ? 1 : 2)
-})
+] as const)(
+  'callTracer on %s with %j needs no second run: %s',
+  async (program, transaction, isAlone) => {
+    const { devchain, hash } = await minedOn(program, transaction)
+    await using _ = devchain
+    const { chain } = devchain.node
+    expect(headOf(chain.state.tree).executed[0]?.isAlone).toBe(isAlone)
+    const runs = vi.spyOn(chain.executor, 'transact')
+    const params = [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }]
+    const known = await devchain.request({ method: 'debug_traceTransaction', params })
+    expect(runs).toHaveBeenCalledTimes(isAlone ? 0 : 1)
+    const both = { callTracer: { withLog: true }, noopTracer: {} }
+    const mux = [hash, { tracer: 'muxTracer', tracerConfig: both }]
+    const run = await devchain.request({ method: 'debug_traceTransaction', params: mux })
+    expect(run).toEqual({ callTracer: known, noopTracer: {} })
+    expect(runs).toHaveBeenCalledTimes(isAlone ? 1 : 2)
+  },
+)
 
-test('a transaction that may have more operations than a trace may have is run, and refused if it has', async () => {
+test('a trace over the limit of steps is refused after the transaction ran', async () => {
   const traceLimit = 1_000
   const { devchain, hash } = await minedOn('loop: @loop JUMP', {}, { traceLimit })
   await using _ = devchain

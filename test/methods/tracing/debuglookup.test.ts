@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => devchain.close())
 
-test('debug_preimage finds a slot in whatever account has it, and no longer when none has', async () => {
+test('debug_preimage finds a slot of any account until no account has it', async () => {
   const key = keccakHash(paddedBytes(0xabcn, 32))
   await ask('anvil_setStorageAt', OTHER, '0xabc', '0x1')
   expect(BigInt(await ask<string>('debug_preimage', key))).toBe(0xabcn)
@@ -26,7 +26,7 @@ test('debug_preimage finds a slot in whatever account has it, and no longer when
   await expect(ask('debug_preimage', key)).rejects.toThrow(`unknown preimage: ${key}`)
 })
 
-test('debug_dbGet and debug_codeByHash know code for as long as an account has it', async () => {
+test('debug_dbGet and debug_codeByHash find code as long as an account has it', async () => {
   const code = '0x602a60005260206000f3'
   const hash = keccakHash(bytesFromHex(code))
   await ask('anvil_setCode', CONTRACT, code)
@@ -38,7 +38,7 @@ test('debug_dbGet and debug_codeByHash know code for as long as an account has i
   expect(await ask('debug_dbGet', text)).toBeNull()
 })
 
-test('debug_freeOSMemory collects what nobody holds', async () => {
+test('debug_freeOSMemory collects garbage', async () => {
   const held = new Uint8Array(1_000)
   const [kept, lost] = [new WeakRef(held), new WeakRef(new Uint8Array(1_000))]
   // a WeakRef keeps what it was made of until the turn ends

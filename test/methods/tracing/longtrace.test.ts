@@ -92,7 +92,7 @@ describe('a trace of very many steps', () => {
     ['struct logs', 'debug_traceTransaction', [{}]],
     ['operations', 'trace_replayTransaction', [['vmTrace']]],
   ])(
-    'as %s leaves room and time for others',
+    'as %s leaves memory and time for others',
     async (_what, method, options) => {
       await using devchain = await createDevchain({ port: 0 })
       const hash = await ask(devchain, 'eth_sendTransaction', {
@@ -110,7 +110,7 @@ describe('a trace of very many steps', () => {
     300_000,
   )
 
-  test('is refused over the limit, in the middle of a block or of a filter too', async () => {
+  test('is refused over the limit, also in the middle of a block or filter', async () => {
     await using devchain = await createDevchain({ traceLimit: 10_000 })
     const transaction = { from: SENDER, data: `0x${LOOP}`, gas: 100_000 }
     const hash = await ask(devchain, 'eth_sendTransaction', transaction)
@@ -141,7 +141,7 @@ describe('a trace of very many steps', () => {
     expect(await ask(devchain, 'trace_filter', { count: 1 })).toHaveLength(1)
   })
 
-  test('is cut where the options say so', async () => {
+  test('is cut if its options say so', async () => {
     await using devchain = await createDevchain()
     const transaction = { from: SENDER, data: `0x${LOOP}`, gas: 100_000 }
     const { structLogs, gas } = await ask<{ structLogs: unknown[]; gas: number }>(
@@ -156,8 +156,8 @@ describe('a trace of very many steps', () => {
   })
 })
 
-describe('calls with much data', () => {
-  test('are refused when more of it would be kept than there is room for', async () => {
+describe('a trace of calls with much data', () => {
+  test('is refused over the limit of kept data', async () => {
     await using devchain = await createDevchain()
     // calls nobody with 64 kB of calldata, again and again
     const code = '5b5f5f61ffff5f5f6104566101f4f15061000056'

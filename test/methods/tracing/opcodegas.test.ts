@@ -47,20 +47,20 @@ async function runOf(
 const calling = (gas: string, value: string, to: string): string =>
   `600060006000600060${value}73${to.slice(2)}62${gas}f15000`
 
-describe('with the 21,000 of every transaction it is the gas of the receipt', () => {
-  test('for code that calls nobody', async () => {
+describe('trace_transactionOpcodeGas sums up to the gas of the receipt', () => {
+  test('for code without calls', async () => {
     const { gas, rest } = await runOf('600160025500')
     expect(gas).toEqual({ PUSH1: 6, SSTORE: 22_100, STOP: 0 })
     expect(rest).toBe(21_000)
   })
 
-  test('for a call: what it hands on is not its own', async () => {
+  test('for a call, without the gas that it passes on', async () => {
     const { gas, rest } = await runOf(calling('0186a0', '00', callee))
     expect(gas).toMatchObject({ CALL: 2_600, SSTORE: 22_100 })
     expect(rest).toBe(21_000)
   })
 
-  test('for a call with ether, from whose cost the stipend is taken', async () => {
+  test('for a call with ether, without the stipend', async () => {
     const { gas, rest } = await runOf(calling('0186a0', '02', callee))
     expect(gas).toMatchObject({ CALL: 2_600 + 9_000 - 2_300, SSTORE: 2_200 })
     expect(rest).toBe(21_000)
@@ -72,7 +72,7 @@ describe('with the 21,000 of every transaction it is the gas of the receipt', ()
     expect(rest).toBe(21_000)
   })
 
-  test('for an account without code that is sent ether', async () => {
+  test('for ether to an account without code', async () => {
     const { gas, rest } = await runOf(calling('000000', '01', sender))
     // the sender is warm
     expect(gas.CALL).toBe(100 + 9_000 - 2_300)
@@ -80,7 +80,7 @@ describe('with the 21,000 of every transaction it is the gas of the receipt', ()
   })
 })
 
-test('what a frame loses that fails is no operation’s', async () => {
+test('trace_transactionOpcodeGas attributes the lost gas of a failed frame to no opcode', async () => {
   // the callee runs into INVALID with 1,000 gas
   const invalid = await deploy('fe')
   const { gas, rest } = await runOf(calling('0003e8', '00', invalid))

@@ -36,7 +36,7 @@ async function rewardsOf(block: number): Promise<Frame[]> {
 
 const printed = (wei: bigint): string => `0x${wei.toString(16)}`
 
-test('a block with an uncle pays its miner a part more, and the uncle’s by its age', async () => {
+test('a block with an uncle pays its miner an extra part, and the uncle’s miner by its age', async () => {
   const { hash } = await ask<{ hash: string }>('eth_getBlockByNumber', 8, false)
   expect(await rewardsOf(8)).toEqual([
     {
@@ -64,7 +64,7 @@ test('a block with an uncle pays its miner a part more, and the uncle’s by its
   ])
 })
 
-test('rewards come after the frames of transactions, and are what the miner has besides fees', async () => {
+test('trace_block lists rewards after the frames, without the fees', async () => {
   const frames = await ask<Frame[]>('trace_block', 9)
   expect(frames.length).toBeGreaterThan(1)
   expect(frames.map(({ type }) => type === 'reward').indexOf(true)).toBe(frames.length - 1)
@@ -82,12 +82,12 @@ test('rewards come after the frames of transactions, and are what the miner has 
   expect(BigInt(reward!.action.value!)).toBe((await balanceAt(9)) - (await balanceAt(8)) - fees)
 })
 
-test('there are none in the genesis, and none after the merge', async () => {
+test('trace_block has no rewards for the genesis and after the merge', async () => {
   expect(await rewardsOf(0)).toEqual([])
   expect(await rewardsOf(50)).toEqual([])
 })
 
-test('trace_filter finds them by who got them', async () => {
+test('trace_filter finds rewards by their recipient', async () => {
   const found = (filter: object): Promise<Frame[]> =>
     ask('trace_filter', { fromBlock: 1, toBlock: 9, ...filter })
   const uncles = await found({ toAddress: UNCLE_MINER })

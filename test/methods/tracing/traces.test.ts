@@ -345,7 +345,7 @@ const program = fc
 
 const programs = fc.array(program, { minLength: 3, maxLength: 3 })
 
-describe('all traces of a transaction tell the same', () => {
+describe('all traces of a transaction agree', () => {
   test.each(FORKS)('whatever contracts do, under %s', async (hardfork) => {
     await fc.assert(
       fc.asyncProperty(programs, fc.constantFrom(0, 1, 7), async (codes, value) => {
@@ -357,7 +357,7 @@ describe('all traces of a transaction tell the same', () => {
     )
   })
 
-  test('of creations, transfers, and calls that cannot begin to run', async () => {
+  test('on creations, transfers and calls that cannot start', async () => {
     await using devchain = await chainOf('osaka', ['0 0 0 0 99 0x12 GAS CALL STOP', 'STOP', 'STOP'])
     const made = await checkTransaction(devchain, { data: '0x600160005360016000f3' })
     expect(made).toMatchObject({ type: 'CREATE', output: '0x01' })
@@ -441,7 +441,7 @@ describe('all traces of a transaction tell the same', () => {
     expect(Object.values(storage)).toMatchObject([{ value: `0x${'2'.padStart(64, '0')}` }])
   })
 
-  test('with words of memory and storage as 32 bytes, and without memory where there is none', async () => {
+  test('on words of memory and storage of 32 bytes, and leave empty memory out', async () => {
     await using devchain = await chainOf('osaka', [
       '7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP',
       'STOP',
@@ -466,7 +466,7 @@ describe('all traces of a transaction tell the same', () => {
     expect(structLogs[0]).not.toHaveProperty('storage')
   })
 
-  test('with logs that have the index that they have in the block', async () => {
+  test('on logs with their index in the block', async () => {
     // the first two logs are of a frame that reverts, the third of one that does not
     const outer = `0 0 0 0 0 ${CONTRACTS[1]} GAS CALL 0 0 0 0 0 ${CONTRACTS[2]} GAS CALL 0 0 LOG0 STOP`
     const reverts = '0 0 LOG0 0 0 LOG0 0 0 REVERT'
@@ -496,7 +496,7 @@ describe('all traces of a transaction tell the same', () => {
     }
   })
 
-  test('of a transaction that sets the code of an account', async () => {
+  test('on a transaction that sets the code of an account', async () => {
     await using devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
     const owner = privateKeyToAccount(`0x${'42'.repeat(32)}`)
     const signed = await owner.signAuthorization({
@@ -547,7 +547,7 @@ describe('all traces of a transaction tell the same', () => {
     expect(replay.vmTrace.ops).toHaveLength(4)
   })
 
-  test('of a call within the most calls there may be', async () => {
+  test('on a call at the maximum depth', async () => {
     // calls itself with all the gas it may pass on, until that or the depth ends it
     const itself = `0 0 0 0 0 ${CONTRACTS[0]} GAS CALL STOP`
     await using devchain = await chainOf('frontier', [

@@ -143,15 +143,15 @@ async function check(number: string | number): Promise<Witness> {
   return witness
 }
 
-describe('the state root of a block comes of its witness alone', () => {
-  test('for an empty block, which tells the system contracts what was before', async () => {
+describe('debug_executionWitness alone gives the state root', () => {
+  test('of an empty block, which passes the parent hash to system contracts', async () => {
     await start()
     await ask('evm_mine')
     const witness = await checkNewest()
     expect([...keysOf(witness).keys()]).toContain('0x0000f90827f1c53a10cb7a02335b175320002935')
   })
 
-  test('for a transfer to a new account', async () => {
+  test('of a transfer to a new account', async () => {
     await start()
     const to = `0x${'a1'.repeat(20)}`
     await ask('eth_sendTransaction', { from: sender, to, value: '0x1', gas: '0x5208' })
@@ -161,27 +161,24 @@ describe('the state root of a block comes of its witness alone', () => {
   test.each([
     { order: 'as they came', clear: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n] },
     { order: 'from the last on', clear: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n] },
-  ])(
-    'while slots are set and cleared again, $order, and branches go with them',
-    async ({ clear }) => {
-      await start()
-      // SSTORE(calldata[32], calldata[0])
-      const store = await deploy('60003560203555')
+  ])('of slots that are set and cleared $order, with their branches', async ({ clear }) => {
+    await start()
+    // SSTORE(calldata[32], calldata[0])
+    const store = await deploy('60003560203555')
+    await checkNewest()
+    for (const slot of clear) {
+      await call(store, slot, slot)
       await checkNewest()
-      for (const slot of clear) {
-        await call(store, slot, slot)
-        await checkNewest()
-      }
-      for (const slot of clear) {
-        await call(store, 0n, slot)
-        const witness = await checkNewest()
-        expect(keysOf(witness).get(store as Hex)).toContain(`0x${word(slot)}`)
-        expect(witness.codes).toEqual(expect.arrayContaining(['0x60003560203555']))
-      }
-    },
-  )
+    }
+    for (const slot of clear) {
+      await call(store, 0n, slot)
+      const witness = await checkNewest()
+      expect(keysOf(witness).get(store as Hex)).toContain(`0x${word(slot)}`)
+      expect(witness.codes).toEqual(expect.arrayContaining(['0x60003560203555']))
+    }
+  })
 
-  test('when many slots go in one block', async () => {
+  test('of many cleared slots in one block', async () => {
     await start()
     // SSTORE(calldata[32], calldata[0]), SSTORE(calldata[96], calldata[64])
     const store = await deploy('600035602035556040356060355500')
@@ -192,7 +189,7 @@ describe('the state root of a block comes of its witness alone', () => {
     await checkNewest()
   })
 
-  test('when a contract destroys itself and its account goes', async () => {
+  test('of a contract that destroys itself', async () => {
     await start({ hardfork: 'shanghai', accounts: 3 })
     for (let i = 0; i < 4; i++) {
       const mortal = await deploy('33ff')
@@ -203,7 +200,7 @@ describe('the state root of a block comes of its witness alone', () => {
   })
 })
 
-test('headers go back as far as BLOCKHASH looks, oldest first', async () => {
+test('debug_executionWitness has the headers that BLOCKHASH reads, oldest first', async () => {
   await start()
   await ask('hardhat_mine', '0x14')
   // MSTORE(0, BLOCKHASH(calldata[0])) RETURN(0, 32)
@@ -220,7 +217,7 @@ test('headers go back as far as BLOCKHASH looks, oldest first', async () => {
   expect((await checkNewest()).headers).toHaveLength(1)
 })
 
-test('nodes that no key leads to are left out', async () => {
+test('debug_executionWitness omits nodes that no key leads to', async () => {
   await start()
   await ask('evm_mine')
   const { state } = await checkNewest()
@@ -230,7 +227,7 @@ test('nodes that no key leads to are left out', async () => {
   expect(state.length).toBeLessThan(Object.keys(accounts).length)
 })
 
-test('a network’s blocks of every fork have one: rewards, uncles, withdrawals and requests included', async () => {
+test('debug_executionWitness covers every fork of a network: rewards, uncles, withdrawals, requests', async () => {
   const options = { genesis: networkGenesis, accounts: 0 }
   await using empty = await createDevchain(options)
   const genesis = (await empty.request({

@@ -76,14 +76,14 @@ describe('wallet_sendCalls', () => {
     await wallet.showCallsStatus({ id })
   })
 
-  test('estimates each call after those before it, whatever the usual gas is', async () => {
+  test('estimates each call after those before it, whatever the default gas', async () => {
     const { wallet } = await open({ defaultGas: 21_000 })
     const { status, receipts } = await wallet.sendCallsSync({ calls: [REMEMBER, RECALL] })
     expect(status).toBe('success')
     expect(receipts?.map(({ blockNumber }) => blockNumber)).toEqual([1n, 2n])
   })
 
-  test('leaves no trace of an atomic batch that fails, and stops any other at the failure', async () => {
+  test('leaves nothing of a failed atomic batch, and stops another at the failure', async () => {
     const { wallet, client } = await open()
     const calls = [PAY, RECALL, REMEMBER]
     expect(await nameOf(wallet.sendCalls({ calls, forceAtomic: true }))).not.toBe('accepted')
@@ -96,7 +96,7 @@ describe('wallet_sendCalls', () => {
     expect(await client.getStorageAt({ address: LEDGER, slot: '0x0' })).toBe(`0x${'0'.repeat(64)}`)
   })
 
-  test('waits in the pool where blocks come later, and until they are there is pending', async () => {
+  test('waits in the pool without instant mining, and is pending until mined', async () => {
     const { wallet, tester } = await open({ noMining: true })
     expect(await wallet.getCapabilities({ chainId: 33 })).toEqual({
       atomic: { status: 'unsupported' },
@@ -107,7 +107,7 @@ describe('wallet_sendCalls', () => {
     expect((await wallet.waitForCallsStatus({ id })).receipts).toHaveLength(2)
   })
 
-  test('refuses in the errors of the EIP, as viem names them', async () => {
+  test('refuses with the errors of the EIP, as viem names them', async () => {
     const { wallet } = await open()
     type Order = Parameters<typeof wallet.sendCalls>[0]
     const send = (more: Partial<Order>): Promise<string> =>
@@ -127,15 +127,15 @@ describe('wallet_sendCalls', () => {
     expect(await nameOf(atomic)).toBe('AtomicityNotSupportedError')
   })
 
-  test('refuses a batch in which a call fails where sends throw', async () => {
+  test('refuses a batch with a failing call under onRevert: throw', async () => {
     const { wallet, client } = await open({ onRevert: 'throw' })
     expect(await nameOf(wallet.sendCalls({ calls: [PAY, RECALL] }))).not.toBe('accepted')
     expect(await client.getBlockNumber()).toBe(0n)
   })
 })
 
-describe('the batches that a chain keeps', () => {
-  test('come back with a snapshot', async () => {
+describe('a stored batch', () => {
+  test('is restored with a snapshot', async () => {
     const { wallet, tester } = await open()
     const before = await wallet.sendCalls({ calls: [PAY], id: 'before' })
     const snapshot = await tester.snapshot()
@@ -146,7 +146,7 @@ describe('the batches that a chain keeps', () => {
     await wallet.sendCalls({ calls: [PAY], id: 'after' })
   })
 
-  test('are the newest thousand', () => {
+  test('is one of the newest thousand', () => {
     const batch = { chainId: 33n, size: 1, isAtomic: false, hashes: [] }
     let batches: CallBatches = []
     for (let i = 0; i < 1_001; i++) batches = withBatch(batches, { ...batch, id: `batch ${i}` })
