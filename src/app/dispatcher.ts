@@ -3,7 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext } from '../methods/common/context.ts'
 import type { Profile } from '../methods/compat/profile.ts'
-import { describedBy } from '../methods/compat/profiles.ts'
+import { reworded } from '../methods/compat/profiles.ts'
 import { firstMethods } from '../methods/first.ts'
 import { explaining } from '../methods/tracing/explain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
@@ -41,8 +41,8 @@ export async function openDispatcher(
       caller.begin()
       return watch.begin(method, caller)
     },
-    describe: (error, { chain, profile }, method, cause) =>
-      describedBy(profile, error, method, headOf(chain.state.tree).block.header.number, cause),
+    reword: (error, { chain, profile }, method, cause) =>
+      reworded(profile, error, method, headOf(chain.state.tree).block.header.number, cause),
     explain: plainErrors ? undefined : explaining(onBug),
     onBug,
   })

@@ -85,7 +85,7 @@ export function observerOf(
 export function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<RequestWatch['observe']> {
-  return (call, { printed, runs, notes, isOwn }, { method, told, thrown }) => {
+  return (call, { printed, runs, notes, isOwn }, { method, description, thrown }) => {
     if (isOwn) return
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
@@ -104,7 +104,7 @@ export function observing(
       console: lines,
       effects: method?.effects,
       meaning: method?.result,
-      told,
+      told: description,
       failure: refusal && failureOf(refusal),
       refusal,
       again,

@@ -45,7 +45,7 @@ export const minerMethods: Methods = [
     summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: true },
-    tell: ([account]) => `coinbase ${account}`,
+    describe: ([account]) => `coinbase ${account}`,
     handle: ({ chain }, coinbase) => change(chain, { coinbase }),
   }),
   trueCommand({
@@ -53,7 +53,7 @@ export const minerMethods: Methods = [
     summary: 'Sets the extraData of later blocks: at most 32 bytes, as 0x hex or text.',
     params: [param('extraData', extraDataText)],
     example: { params: ['0xd34db33f'], result: true },
-    tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
+    describe: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
     handle: ({ chain }, extraData) => change(chain, { extraData }),
   }),
   trueCommand({
@@ -61,7 +61,7 @@ export const minerMethods: Methods = [
     summary: 'Sets the lowest gas price, in wei, that the pool accepts, and the default to offer.',
     params: [param('price', quantity)],
     example: { params: ['0x3b9aca00'], result: true },
-    tell: ([price]) => `gas price ${fee(price)}`,
+    describe: ([price]) => `gas price ${fee(price)}`,
     handle: ({ chain }, price) => change(chain, { minGasPrice: price, gasPrice: price }),
   }),
 ]

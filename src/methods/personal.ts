@@ -133,7 +133,7 @@ export const personalMethods: Methods = [
     result: boolean,
     example: { params: [ACCOUNT], result: true },
     effects: 'chain',
-    tell: ([account]) => `locked ${account}`,
+    describe: ([account]) => `locked ${account}`,
     handle: ({ chain }, account) =>
       chain.update((state) =>
         exchanged(state, lock(state.accounts, account, chain.environment.now())),
@@ -151,7 +151,7 @@ export const personalMethods: Methods = [
     result: boolean,
     example: { params: [ACCOUNT, '', 60], result: true },
     effects: 'chain',
-    tell: ([account, , duration]) =>
+    describe: ([account, , duration]) =>
       `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
     handle: ({ chain }, account, passphrase, duration) =>
       chain.update(async (state) => {

@@ -72,7 +72,7 @@ export const scoMethods: Methods = [
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
     effects: 'node',
-    tell: ([address]) => `banned ${address}`,
+    describe: ([address]) => `banned ${address}`,
     handle: async ({ peers }, address) => (await peers.load()).ban(address),
   }),
   nullCommand({
@@ -81,7 +81,7 @@ export const scoMethods: Methods = [
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
     effects: 'node',
-    tell: ([address]) => `no longer banned ${address}`,
+    describe: ([address]) => `no longer banned ${address}`,
     handle: async ({ peers }, address) => (await peers.load()).unban(address),
   }),
   method({

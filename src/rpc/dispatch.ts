@@ -50,7 +50,7 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   /** How methods reach another network; undefined: they do not. */
   readonly reach?: ((context: C) => Reach<C> | undefined) | undefined
   /** Rewords errors; undefined: unchanged. @param cause in the user's source, if known */
-  readonly describe?:
+  readonly reword?:
     | ((
         error: DevchainError,
         context: C,
@@ -183,10 +183,10 @@ export class Dispatcher<C> {
   }
 
   #failed(context: C, error: unknown, method = UNREADABLE, cause?: SourceCause): Failure {
-    const { describe } = this.#options
-    const described =
-      error instanceof DevchainError ? describe?.(error, context, method, cause) : undefined
-    return { error: described ?? errorObjectOf(error, this.#reportBug), thrown: error }
+    const { reword } = this.#options
+    const reworded =
+      error instanceof DevchainError ? reword?.(error, context, method, cause) : undefined
+    return { error: reworded ?? errorObjectOf(error, this.#reportBug), thrown: error }
   }
 
   #report(context: C, call: Call, answered: Answer): Answer {
@@ -206,7 +206,7 @@ export class Dispatcher<C> {
       }
       observe(shownReport(this.#registry, method, whole), context, {
         method,
-        told: method && toldOf(method, context, whole),
+        description: method && descriptionOf(method, context, whole),
         thrown: isFailure ? answered.thrown : undefined,
       })
     } catch (bug) {
@@ -271,15 +271,15 @@ export class Dispatcher<C> {
 
   /** Replies to a malformed request. The error may quote it; the log must not quote secrets. */
   #refuse(context: C, id: RequestId, error: unknown, asked: unknown): MaybePromise<string> {
-    const refusal = this.#failed(context, error)
+    const failure = this.#failed(context, error)
     const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
     // which methods have secrets is known only once all are loaded
     return whenThere(this.#complete(), () => {
       const isObserved = this.#options.observe !== undefined
       const isSecret = isObserved && namesSecretMethod(this.registry, asked)
-      const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
-      this.#report(context, call, told)
-      return writeError(id, refusal.error)
+      const logged = isSecret ? { ...failure, error: withoutQuotes(failure.error) } : failure
+      this.#report(context, call, logged)
+      return writeError(id, failure.error)
     })
   }
 
@@ -404,14 +404,14 @@ function shownReport<C>(
   return isSecretive ? withoutParams(report) : report
 }
 
-/** The phrase of a successful call that did something; else undefined. */
-function toldOf<C>(
+/** What a successful call did; undefined if its result shows that. */
+function descriptionOf<C>(
   method: Method<C>,
   context: C,
   { params, result }: CallReport,
 ): string | undefined {
-  if (method.tell === undefined || result === undefined || result === false) return undefined
-  return method.tell(positions(method, params as Params), result, context)
+  if (method.describe === undefined || result === undefined || result === false) return undefined
+  return method.describe(positions(method, params as Params), result, context)
 }
 
 /** Bytes up to which the log gets a written result as a value; beyond, only its size. */

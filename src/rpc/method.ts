@@ -92,8 +92,8 @@ export interface Method<C> {
   /** True if a parameter or the result is secret. */
   readonly hasSecrets: boolean
   readonly isResultSecret: boolean
-  /** What a call did, as a phrase, if the result does not show it. `params` are those passed to `run`. */
-  readonly tell:
+  /** Describes what a call did, as a phrase, if the result does not show it. `params` are those passed to `run`. */
+  readonly describe:
     | ((params: readonly unknown[], result: Json, context: C) => string | undefined)
     | undefined
   /**
@@ -127,10 +127,10 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   /** True: the result is a key, shown only to the caller. */
   readonly isResultSecret?: boolean
   /**
-   * What a call did, as a phrase for the log, if its result does not show it: `balance of 0x… 5 ether`. Addresses and
-   * hashes in full; undefined if the result shows it after all.
+   * Describes for the log what a call did, if its result does not show it: `balance of 0x… 5 ether`. Addresses and
+   * hashes are in full; undefined if the result shows it after all.
    */
-  readonly tell?: (values: Values<P>, result: Json, context: C) => string | undefined
+  readonly describe?: (values: Values<P>, result: Json, context: C) => string | undefined
   /** Returns the value, or its JSON if it may be too large for a value. */
   readonly handle: (context: C, ...values: Values<P>) => MaybePromise<R | JsonText>
 }
@@ -157,7 +157,7 @@ export function defineMethod<
 >(declaration: Declaration<C, P, R>): Method<C> {
   const { name, aliases = [], summary, params = [], result, handle } = declaration
   const { example = { params: [] } } = declaration
-  const { effects = 'nothing', onFork, isResultSecret = false, tell } = declaration
+  const { effects = 'nothing', onFork, isResultSecret = false, describe } = declaration
   const encode = (value: R | JsonText): Json | JsonText =>
     value instanceof JsonText ? value : result.encode(value)
   return {
@@ -172,10 +172,10 @@ export function defineMethod<
     onFork,
     hasSecrets: isResultSecret || params.some(({ isSecret }) => isSecret),
     isResultSecret,
-    tell:
-      tell &&
-      ((given, told, context) =>
-        tell(decodeParams(name, params, given, undefined) as Values<P>, told, context)),
+    describe:
+      describe &&
+      ((given, written, context) =>
+        describe(decodeParams(name, params, given, undefined) as Values<P>, written, context)),
     run: (context, given, notes) => {
       const values = decodeParams(name, params, given, notes) as Values<P>
       return whenThere(handle(context, ...values) as MaybePromise<R | JsonText>, encode)

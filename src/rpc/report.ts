@@ -20,7 +20,8 @@ export interface CallReport {
 export interface CallDetails<C> {
   /** Undefined for unknown or unreadable methods. */
   readonly method: Method<C> | undefined
-  readonly told: string | undefined
+  /** What the call did, if its result does not show it. */
+  readonly description: string | undefined
   /** The original error of a failed call: it may have more detail than the caller gets. */
   readonly thrown: unknown
 }

@@ -83,7 +83,7 @@ export const anvilAccountMethods: Methods = [
     summary: 'Adds wei to the balance of one account or of several.',
     params: [param('account', oneOrMore(address)), param('amount', quantity)],
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-    tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
+    describe: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
     handle: ({ chain }, accounts, amount) =>
       edit(chain, accounts, (account) => {
         const balance = account.balance + amount
@@ -97,7 +97,7 @@ export const anvilAccountMethods: Methods = [
     summary: 'Turns on or off sending from any account without its key.',
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
-    tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
+    describe: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
     handle: ({ chain }, enabled) =>
       chain.update((state) =>
         changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
@@ -109,7 +109,7 @@ export const anvilAccountMethods: Methods = [
     summary: 'Makes ecrecover return this account for the signature.',
     params: [param('signature', signatureOrPair), optional('account', address)],
     example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
-    tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
+    describe: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
     handle: async ({ chain }, [made, paired], given) => {
       const signer = paired ?? given
       if (signer === undefined || (paired !== undefined && given !== undefined)) {
@@ -134,7 +134,7 @@ export const anvilAccountMethods: Methods = [
     summary: 'Sets the ERC-20 balance of an account; the total supply does not change.',
     params: [param('holder', address), param('token', address), param('amount', quantity)],
     example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
-    tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
+    describe: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
     handle: ({ chain }, holder, token, amount) => setTokenBalance(chain, token, holder, amount),
   }),
   command({
@@ -148,7 +148,7 @@ export const anvilAccountMethods: Methods = [
       param('amount', quantity),
     ],
     example: { params: [ACCOUNT, OTHER_ACCOUNT, TOKEN, '0x3e8'] },
-    tell: ([owner, spender, token, amount]) =>
+    describe: ([owner, spender, token, amount]) =>
       `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
     handle: ({ chain }, owner, spender, token, amount) =>
       setTokenAllowance(chain, token, { owner, spender }, amount),
@@ -161,7 +161,7 @@ export const anvilAccountMethods: Methods = [
       'Sets the balance of an {account} to {amount} of the token {erc20}, or of wei without one.',
     params: [param('deal', deal)],
     example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
-    tell: ([{ account, amount, erc20 }]) =>
+    describe: ([{ account, amount, erc20 }]) =>
       erc20 === undefined
         ? `balance of ${account} ${ether(amount)}`
         : `${account} has ${number(amount)} of token ${erc20}`,

@@ -79,7 +79,7 @@ export const anvilChainMethods: Methods = [
     summary: 'Sets the chain id for new transactions; a revert restores the old one.',
     params: [param('chainId', quantity)],
     example: { params: ['0x7a69'], result: null },
-    tell: ([chainId]) => `chain id ${chainId}`,
+    describe: ([chainId]) => `chain id ${chainId}`,
     handle: async ({ chain }, chainId) => {
       if (chainId < 1n || chainId > MAX_CHAIN_ID) {
         throw invalid('chainId', `1 to ${MAX_CHAIN_ID}`, chainId)
@@ -105,7 +105,7 @@ export const anvilChainMethods: Methods = [
     summary: 'Loads a dump of anvil_dumpState; one without blocks only sets accounts.',
     params: [param('state', data)],
     example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
-    tell: () => 'state loaded',
+    describe: () => 'state loaded',
     handle: async ({ chain, peers }, bytes) => {
       requireUnlinked({ peers }, 'load a state')
       await chain.update((state) => loadState(state, bytes, chain.environment.now()))

@@ -88,7 +88,7 @@ export const anvilMiningMethods: Methods = [
     summary: 'Sets the seconds between block timestamps, whatever the clock says.',
     params: [param('seconds', quantity)],
     example: { params: ['0x3c'], result: null },
-    tell: ([seconds]) => `blocks ${number(seconds)} s apart`,
+    describe: ([seconds]) => `blocks ${number(seconds)} s apart`,
     handle: ({ chain }, seconds) => chain.update((state) => setBlockInterval(state, seconds)),
   }),
   method({
@@ -98,7 +98,7 @@ export const anvilMiningMethods: Methods = [
     result: boolean,
     example: { params: [], result: false },
     effects: 'chain',
-    tell: () => 'blocks at the time of the clock',
+    describe: () => 'blocks at the time of the clock',
     handle: ({ chain }) =>
       chain.update((state) => {
         const isSet = state.clock.interval !== undefined

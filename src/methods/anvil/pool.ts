@@ -17,7 +17,8 @@ export const anvilPoolMethods: Methods = [
     result: nullable(hash),
     example: { params: [UNKNOWN], result: null },
     effects: 'chain',
-    tell: ([wanted], result) => (result === null ? 'none of that hash waits' : `dropped ${wanted}`),
+    describe: ([wanted], result) =>
+      result === null ? 'none of that hash waits' : `dropped ${wanted}`,
     handle: async ({ chain }, wanted) =>
       (await chain.update((state) => dropTransaction(state, wanted))) ? wanted : null,
   }),
@@ -25,7 +26,7 @@ export const anvilPoolMethods: Methods = [
     name: 'anvil_dropAllTransactions',
     aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
     summary: 'Empties the pool.',
-    tell: () => 'dropped all that waited',
+    describe: () => 'dropped all that waited',
     handle: ({ chain }) => chain.update((state) => dropTransactions(state)),
   }),
   command({
@@ -34,7 +35,7 @@ export const anvilPoolMethods: Methods = [
     summary: 'Removes all transactions of a sender from the pool.',
     params: [param('sender', address)],
     example: { params: [ACCOUNT], result: null },
-    tell: ([sender]) => `dropped what waited of ${sender}`,
+    describe: ([sender]) => `dropped what waited of ${sender}`,
     handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
   }),
   method({

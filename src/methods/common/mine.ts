@@ -12,7 +12,7 @@ import type { MethodContext } from './context.ts'
 
 /** Summary and handler of evm_startMining and miner_start. */
 export const resuming = {
-  tell: (_values: unknown, _result: unknown, { chain }: MethodContext): string =>
+  describe: (_values: unknown, _result: unknown, { chain }: MethodContext): string =>
     `mining ${describeMining(chain.state.mining)}`,
   handle: ({ chain, caller }: MethodContext): Promise<BlockRange> =>
     chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
@@ -22,7 +22,7 @@ export const resuming = {
 
 /** Summary and handler of evm_stopMining and miner_stop. */
 export const stopping = {
-  tell: (): string => 'mining stopped',
+  describe: (): string => 'mining stopped',
   handle: ({ chain }: MethodContext): Promise<void> => chain.update(stopMining),
 }
 

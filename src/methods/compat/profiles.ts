@@ -32,7 +32,7 @@ export function profileOf(node: CompatNode | undefined): Profile {
  * @param cause of a failed execution in the user's source
  * @returns undefined if the error stays as it is
  */
-export function describedBy(
+export function reworded(
   { failure, refusals }: Profile,
   error: DevchainError,
   method: string,

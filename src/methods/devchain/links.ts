@@ -61,7 +61,7 @@ export const linkMethods: Methods = [
     result: list(peerShape),
     example: { params: [{ on: true }], result: [] },
     effects: 'node',
-    tell: ([{ peer, on }], peers) => {
+    describe: ([{ peer, on }], peers) => {
       const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
       return on ? `cut off from ${meant}` : `joined again: ${meant}`
     },
@@ -74,14 +74,14 @@ export const linkMethods: Methods = [
     result: quantityResult,
     example: { params: [], result: '0x0' },
     effects: 'node',
-    tell: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
+    describe: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
     handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
   }),
   trueCommand({
     name: 'devchain_link',
     summary: 'Allows links to peers again after devchain_unlink.',
     effects: 'node',
-    tell: () => 'links made and taken again',
+    describe: () => 'links made and taken again',
     handle: ({ peers }) => {
       peers.now?.link()
     },

@@ -133,7 +133,7 @@ export const snapshotMethods: Methods = [
     result: snapshotShape,
     example: { params: ['deployed'] },
     effects: 'chain',
-    tell: (_values, dropped) => {
+    describe: (_values, dropped) => {
       const { name, id } = dropped as Readonly<Record<'name' | 'id', Json>>
       return `dropped snapshot ${name ?? id}`
     },

@@ -23,7 +23,7 @@ export const chainMethods: Methods = [
     summary: 'Returns the chain id that transactions are signed for (EIP-155).',
     result: quantityResult,
     example: { params: [], result: '0x21' },
-    tell: (_values, chainId) => String(Number(chainId)),
+    describe: (_values, chainId) => String(Number(chainId)),
     handle: ({ chain }) => chain.state.config.chainId,
   }),
   method({

@@ -72,7 +72,7 @@ export const feeMethods: Methods = [
     summary: 'Returns the base fee of the next block, in wei per gas.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
-    tell: (_values, baseFee) => fee(BigInt(String(baseFee))),
+    describe: (_values, baseFee) => fee(BigInt(String(baseFee))),
     handle: ({ chain }) => upcomingBaseFee(chain.state),
   }),
   method({

@@ -65,7 +65,7 @@ export const filterMethods: Methods = [
     result: quantityResult,
     example: { params: [EXAMPLE_QUERY], result: '0x1' },
     effects: 'node',
-    tell: ([query], id) => `${queryText(query)}, filter ${id}`,
+    describe: ([query], id) => `${queryText(query)}, filter ${id}`,
     handle: ({ filters, profile: { filterHistory } }, query) => {
       const isNamed = filterHistory === 'named' && query.from !== undefined
       return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
@@ -77,7 +77,7 @@ export const filterMethods: Methods = [
     result: quantityResult,
     example: { params: [], result: '0x1' },
     effects: 'node',
-    tell: (_values, id) => `blocks, filter ${id}`,
+    describe: (_values, id) => `blocks, filter ${id}`,
     handle: (context) => addBlockFilter(context),
   }),
   method({
@@ -86,7 +86,7 @@ export const filterMethods: Methods = [
     result: quantityResult,
     example: { params: [], result: '0x1' },
     effects: 'node',
-    tell: (_values, id) => `pending transactions, filter ${id}`,
+    describe: (_values, id) => `pending transactions, filter ${id}`,
     handle: ({ filters }) => filters.addPendingFilter(),
   }),
   method({
@@ -96,7 +96,7 @@ export const filterMethods: Methods = [
     result: boolean,
     example: { params: ['0x1'], result: false },
     effects: 'node',
-    tell: ([id]) => `removed filter ${quantityFromBigint(id)}`,
+    describe: ([id]) => `removed filter ${quantityFromBigint(id)}`,
     handle: ({ filters }, id) => filters.remove(id),
   }),
   method({

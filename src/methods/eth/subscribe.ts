@@ -84,7 +84,7 @@ export const subscribeMethods: Methods = [
     result: text,
     example: { params: ['newHeads'] },
     effects: 'node',
-    tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
+    describe: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
     handle: (context, kind, given) => {
       const { caller, chain, peers, profile, subscriptions } = context
       const { session } = caller
@@ -109,7 +109,7 @@ export const subscribeMethods: Methods = [
     result: boolean,
     example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
     effects: 'node',
-    tell: ([id]) => `ended ${short(id)}`,
+    describe: ([id]) => `ended ${short(id)}`,
     handle: ({ caller: { session }, chain, filters, profile, subscriptions }, id) =>
       session === undefined && profile.pollsSubscriptions
         ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))

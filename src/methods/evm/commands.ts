@@ -121,7 +121,7 @@ export const evmMethods: Methods = [
     summary: 'Turns instant mining on or off.',
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
-    tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
+    describe: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
     handle: async ({ chain, caller }, enabled) => {
       const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
       await chain.update(
@@ -136,7 +136,7 @@ export const evmMethods: Methods = [
     summary: 'Mines a block every {interval} seconds (hardhat_: milliseconds); 0 turns it off.',
     params: [param('interval', interval)],
     example: { params: ['0x0'], result: null },
-    tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
+    describe: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
     handle: async ({ chain, profile }, { shortest, longest }) => {
       const unit = profile.intervalUnitMs
       const mode: MiningMode =
@@ -156,7 +156,7 @@ export const evmMethods: Methods = [
     summary: 'Sets the gas limit of later blocks.',
     params: [param('gasLimit', quantity)],
     example: { params: ['0x1c9c380'], result: true },
-    tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
+    describe: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
     handle: async ({ chain, profile }, blockGasLimit) => {
       const { leastGasLimit } = profile
       if (blockGasLimit < leastGasLimit || blockGasLimit > MAX_GAS_LIMIT) {
@@ -185,7 +185,7 @@ export const evmMethods: Methods = [
     result: nullable(text),
     example: { params: ['0x77359400'], result: null },
     effects: 'chain',
-    tell: ([timestamp]) => `next block at ${time(timestamp)}`,
+    describe: ([timestamp]) => `next block at ${time(timestamp)}`,
     handle: async ({ chain, profile }, timestamp) => {
       await chain.update((state) => setNextTimestamp(state, timestamp))
       return profile.nextTimestamp(timestamp)
@@ -213,7 +213,7 @@ export const evmMethods: Methods = [
     result: boolean,
     example: { params: [STRANGER, 'secret'], result: true },
     effects: 'chain',
-    tell: ([account]) => `account ${account} without its key`,
+    describe: ([account]) => `account ${account} without its key`,
     handle: ({ chain }, account, passphrase) =>
       chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
   }),
@@ -224,7 +224,7 @@ export const evmMethods: Methods = [
     result: boolean,
     example: { params: [STRANGER, 'secret'], result: false },
     effects: 'chain',
-    tell: ([account]) => `account ${account} removed`,
+    describe: ([account]) => `account ${account} removed`,
     handle: ({ chain }, account, passphrase) =>
       chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
   }),

@@ -34,7 +34,7 @@ export const hardhatAccountMethods: Methods = [
     summary: 'Sets the balance of one account or of several, in wei.',
     params: [param('account', oneOrMore(address)), param('balance', quantity)],
     example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-    tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
+    describe: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
     handle: ({ chain }, accounts, balance) =>
       edit(chain, accounts, (account) => ({ ...account, balance })),
   }),
@@ -44,7 +44,7 @@ export const hardhatAccountMethods: Methods = [
     summary: 'Sets the code of an account; storage, nonce and balance stay.',
     params: [param('account', address), param('code', data)],
     example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
-    tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
+    describe: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
     handle: async ({ chain }, account, code) => {
       const codeHash = keccakHash(code)
       await edit(chain, [account], (before) => ({ ...before, code, codeHash }))
@@ -56,7 +56,7 @@ export const hardhatAccountMethods: Methods = [
     summary: 'Sets the nonce of an account; pending transactions below it are dropped.',
     params: [param('account', address), param('nonce', quantity)],
     example: { params: [STRANGER, '0x9'], result: null },
-    tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
+    describe: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
     handle: async ({ chain }, account, nonce) => {
       if (nonce > MAX_UINT64) throw invalid('nonce', `at most ${MAX_UINT64} (EIP-2681)`, nonce)
       await chain.update((state) => {
@@ -71,7 +71,7 @@ export const hardhatAccountMethods: Methods = [
     summary: 'Sets a storage slot of an account.',
     params: [param('account', address), param('slot', word), param('value', word)],
     example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
-    tell: ([account, slot, value]) =>
+    describe: ([account, slot, value]) =>
       `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
     handle: ({ chain }, account, slot, value) =>
       edit(chain, [account], (before) => ({
@@ -85,7 +85,7 @@ export const hardhatAccountMethods: Methods = [
     summary: 'Allows sending from an account without its key, contracts included.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: null },
-    tell: ([account]) => `impersonating ${account}`,
+    describe: ([account]) => `impersonating ${account}`,
     handle: ({ chain }, account) =>
       chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
   }),
@@ -97,7 +97,7 @@ export const hardhatAccountMethods: Methods = [
     result: ended,
     example: { params: [STRANGER], result: null },
     effects: 'chain',
-    tell: ([account]) => `no longer impersonating ${account}`,
+    describe: ([account]) => `no longer impersonating ${account}`,
     handle: async ({ chain, profile }, account) => {
       const wasThere = await chain.update((state) => ({
         ...changeAccounts(state, stopImpersonating(state.accounts, account)),

@@ -174,7 +174,7 @@ export const hardhatChainMethods: Methods = [
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     effects: 'node',
-    tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
+    describe: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
     handle: ({ logging }, enabled) => {
       logging.isEnabled = enabled
     },

@@ -37,7 +37,7 @@ export const hardhatMiningMethods: Methods = [
     summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: null },
-    tell: ([account]) => `coinbase ${account}`,
+    describe: ([account]) => `coinbase ${account}`,
     handle: ({ chain }, coinbase) => change(chain, { coinbase }),
   }),
   command({
@@ -46,7 +46,7 @@ export const hardhatMiningMethods: Methods = [
     summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
     params: [param('baseFee', quantity)],
     example: { params: ['0x3b9aca00'], result: null },
-    tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
+    describe: ([baseFee]) => `next base fee ${fee(baseFee)}`,
     handle: ({ chain, profile }, nextBaseFee) => {
       if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
       return change(chain, { nextBaseFee })
@@ -58,7 +58,7 @@ export const hardhatMiningMethods: Methods = [
     summary: 'Sets the PREVRANDAO of the next block.',
     params: [param('prevRandao', hash)],
     example: { params: [`0x${'11'.repeat(32)}`], result: null },
-    tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
+    describe: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
     handle: ({ chain, profile }, nextPrevRandao) => {
       if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
       const { setRandomnessGoesOn } = chain.state.config.behaviour
@@ -72,7 +72,7 @@ export const hardhatMiningMethods: Methods = [
     summary: 'Sets the lowest gas price, in wei, that the pool accepts.',
     params: [param('price', quantity)],
     example: { params: ['0x1'], result: null },
-    tell: ([price]) => `least gas price ${fee(price)}`,
+    describe: ([price]) => `least gas price ${fee(price)}`,
     handle: ({ chain, profile }, minGasPrice) => {
       const { hardfork } = nextRules(chain.state, chain.environment.now())
       if (!profile.hasLeastPriceWithBaseFee && isAtLeast(hardfork, 'london')) {
@@ -89,7 +89,7 @@ export const hardhatMiningMethods: Methods = [
     result: boolean,
     example: { params: [UNKNOWN], result: false },
     effects: 'chain',
-    tell: ([wanted]) => `dropped ${wanted}`,
+    describe: ([wanted]) => `dropped ${wanted}`,
     handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
   }),
 ]

@@ -146,7 +146,7 @@ export const walletCallMethods: Methods = [
       ],
     },
     effects: 'chain',
-    tell: ([{ calls, isAtomic }], sent) =>
+    describe: ([{ calls, isAtomic }], sent) =>
       `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
     handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),
   }),
@@ -165,7 +165,7 @@ export const walletCallMethods: Methods = [
     params: [param('id', id)],
     result: nothing,
     example: { params: [EXAMPLE_ID] },
-    tell: ([wanted], _, { chain }) => {
+    describe: ([wanted], _, { chain }) => {
       const { batch, code, places } = batchStatus(chain.state, wanted)
       return `batch ${batch.id}: status ${code}, ${places.length} of ${batch.size} in blocks`
     },
