@@ -116,7 +116,7 @@ function openLinks(
     settings,
     client: programVersion(PROGRAM),
     log: (event) => observer.onPeer?.(event),
-    onSyncing: (status) => subscriptions.tellSyncing(chain, status),
+    onSyncing: (status) => subscriptions.notifySyncing(chain, status),
     onBug,
   })
 }

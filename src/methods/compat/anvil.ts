@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { stringAt } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { type Cause, type FailedExecution, reverted } from './failure.ts'
+import { type FailedExecution, type FailureCause, reverted } from './failure.ts'
 import { OWN, type Profile } from './profile.ts'
 import {
   INTERNAL_ERROR,
@@ -11,11 +11,10 @@ import {
   isCall,
   NOT_FOUND,
   REVERTED,
-  type Refusal,
-  refusal,
   SERVER_ERROR,
   TRANSACTION_REJECTED,
-} from './refusal.ts'
+  type Wording,
+} from './wording.ts'
 
 const GWEI = 10n ** 9n
 
@@ -46,22 +45,18 @@ const ANVIL_HALTS: readonly (readonly [RegExp, string])[] = [
   [/^return data/, 'OutOfOffset'],
 ]
 
-const NO_SIGNER = refusal(INVALID_PARAMS, 'No Signer available')
+const NO_SIGNER: Wording = { code: INVALID_PARAMS, message: 'No Signer available' }
 
-const NO_FUNDS = refusal(TRANSACTION_REJECTED, 'Insufficient funds for gas * price + value')
+const NO_FUNDS = 'Insufficient funds for gas * price + value'
 
 const NONCE_TOO_LOW = 'nonce too low'
 
-const LONG_INIT_CODE = refusal(TRANSACTION_REJECTED, 'max initcode size exceeded')
+const LONG_INIT_CODE = 'max initcode size exceeded'
 
-const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
-
-/** Raw transactions are decoded before they are checked. */
-const unknownType: Refusal = (refused) =>
-  refused.method.startsWith('eth_sendRaw') ? UNDECODABLE(refused) : undefined
+const UNDECODABLE: Wording = { code: INVALID_PARAMS, message: 'Failed to decode transaction' }
 
 /** anvil uses one error for a call's gas whether too low or too high; an estimate runs out of gas. */
-const tooLittleGas: Refusal = ({ method, facts: { given, floor } }) => {
+const tooLittleGas: Wording = ({ method, facts: { given, floor } }) => {
   if (method === 'eth_estimateGas') return outOfAllowance(given)
   const kind = floor === undefined ? 'CallGasCostMoreThanGasLimit' : 'GasFloorMoreThanGasLimit'
   const message = isCall(method) ? `intrinsic gas too high -- ${kind}` : 'intrinsic gas too low'
@@ -73,66 +68,48 @@ function outOfAllowance(gas: unknown): ErrorObject {
   return { code: TRANSACTION_REJECTED, message }
 }
 
-/** A mined transaction has a used nonce. */
-const ALREADY_KNOWN = refusal(TRANSACTION_REJECTED, ({ facts: { number } }) =>
-  number === undefined ? 'transaction already imported' : NONCE_TOO_LOW,
-)
+const tipAboveCap: Wording = ({ method }) => {
+  if (!isCall(method)) return 'max priority fee per gas higher than max fee per gas'
+  const message = 'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`'
+  return { code: INVALID_PARAMS, message }
+}
 
-const PLAIN_TIP_ABOVE_CAP = refusal(
-  TRANSACTION_REJECTED,
-  'max priority fee per gas higher than max fee per gas',
-)
+const wrongChain: Wording = ({ method }) => {
+  if (!/^eth_(send|sign)Transaction$/.test(method)) return 'invalid chain id for signer'
+  const message =
+    "transaction-provided chain ID ({given}) does not match the signer's chain ID ({chainId})"
+  return { code: INVALID_PARAMS, message }
+}
 
-const CALLED_TIP_ABOVE_CAP = refusal(
-  INVALID_PARAMS,
-  'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`',
-)
+const NO_RESOURCE: Wording = { code: NOT_FOUND, message: 'Resource not found' }
 
-const WRONG_CHAIN = refusal(TRANSACTION_REJECTED, 'invalid chain id for signer')
-
-const WRONG_REQUESTED_CHAIN = refusal(
-  INVALID_PARAMS,
-  "transaction-provided chain ID ({given}) does not match the signer's chain ID ({chainId})",
-)
-
-const WITH_BASE_FEE = refusal(INVALID_PARAMS, '{method} is not supported when EIP-1559 is active')
-
-const OUT_OF_DATA: ErrorObject = { code: INTERNAL_ERROR, message: 'Required data unavailable' }
-
-const NO_FILTER: ErrorObject = { code: SERVER_ERROR, message: 'filter not found' }
-
-const NO_RESOURCE: ErrorObject = { code: NOT_FOUND, message: 'Resource not found' }
-
-function outOfRange(height: bigint, asked: unknown): ErrorObject {
-  const message = `BlockOutOfRangeError: block height is ${height} but requested was ${asked}`
+function outOfRange(asked: bigint | number | string): ErrorObject {
+  const message = `BlockOutOfRangeError: block height is {height} but requested was ${asked}`
   return { code: INVALID_PARAMS, message }
 }
 
 /** The state after a block that a loaded dump lacks. */
-function stateNotFound(method: string, height: bigint, block: unknown): ErrorObject | undefined {
-  if (/_(rollback|reorg)$/.test(method)) return OUT_OF_DATA
-  if (/^(eth_|debug_traceCall)/.test(method)) return outOfRange(height, block)
+function stateNotFound(method: string, block: bigint | number | string): Wording {
+  if (/_(rollback|reorg)$/.test(method)) {
+    return { code: INTERNAL_ERROR, message: 'Required data unavailable' }
+  }
+  if (/^(eth_|debug_traceCall)/.test(method)) return outOfRange(block)
   return /^(debug_)?trace/.test(method) ? NO_RESOURCE : undefined
 }
 
-const notFound: Refusal = ({ method, facts, height }) => {
+const notFound: Wording = ({ method, facts }) => {
   const { number, hash, transaction, filter, stateOf } = facts
   if (transaction !== undefined) return undefined
-  if (filter !== undefined) return NO_FILTER
-  if (stateOf !== undefined) return stateNotFound(method, height, stateOf)
+  if (filter !== undefined) return { code: SERVER_ERROR, message: 'filter not found' }
+  if (stateOf !== undefined) return stateNotFound(method, stateOf)
   if (hash !== undefined && /Logs$|ilter/.test(method)) {
     return { code: SERVER_ERROR, message: 'unknown block' }
   }
   if (hash !== undefined || (number !== undefined && method.startsWith('debug_trace'))) {
     return NO_RESOURCE
   }
-  return number === undefined ? undefined : outOfRange(height, number)
+  return number === undefined ? undefined : outOfRange(number)
 }
-
-const TOO_EARLY = refusal(
-  INVALID_PARAMS,
-  "Timestamp error: {timestamp} is lower than previous block's timestamp",
-)
 
 export const ANVIL: Profile = {
   ...OWN,
@@ -170,41 +147,49 @@ export const ANVIL: Profile = {
   emptyReward: 'empty',
   filterHistory: 'named',
   logsBeyondHead: 'end',
-  tellsFailedAccessLists: false,
-  receiptsTellBlock: true,
+  returnsFailedAccessLists: false,
+  receiptsHaveBlockFields: true,
   failure,
-  refusals: {
+  errors: {
     UNKNOWN_ACCOUNT: NO_SIGNER,
     ACCOUNT_LOCKED: NO_SIGNER,
-    METHOD_NOT_SUPPORTED: (refused) =>
-      refused.method.endsWith('_setMinGasPrice') ? WITH_BASE_FEE(refused) : undefined,
+    METHOD_NOT_SUPPORTED: ({ method }) =>
+      method.endsWith('_setMinGasPrice')
+        ? { code: INVALID_PARAMS, message: '{method} is not supported when EIP-1559 is active' }
+        : undefined,
     NOT_FOUND: notFound,
-    INVALID_PARAMS: (refused) =>
-      refused.facts.timestamp === undefined ? undefined : TOO_EARLY(refused),
-    NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, NONCE_TOO_LOW),
-    ALREADY_KNOWN,
-    REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
+    INVALID_PARAMS: ({ facts: { timestamp } }) =>
+      timestamp === undefined
+        ? undefined
+        : {
+            code: INVALID_PARAMS,
+            message: "Timestamp error: {timestamp} is lower than previous block's timestamp",
+          },
+    NONCE_TOO_LOW,
+    // a mined transaction has a used nonce
+    ALREADY_KNOWN: ({ facts: { number } }) =>
+      number === undefined ? 'transaction already imported' : NONCE_TOO_LOW,
+    REPLACEMENT_UNDERPRICED: 'replacement transaction underpriced',
     INSUFFICIENT_FUNDS: NO_FUNDS,
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
     GAS_BELOW_FLOOR: tooLittleGas,
-    EXCEEDS_BLOCK_GAS_LIMIT: refusal(
-      SERVER_ERROR,
-      'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
-    ),
-    FEE_CAP_TOO_LOW: refusal(TRANSACTION_REJECTED, 'max fee per gas less than block base fee'),
-    TIP_ABOVE_FEE_CAP: (refused) =>
-      isCall(refused.method) ? CALLED_TIP_ABOVE_CAP(refused) : PLAIN_TIP_ABOVE_CAP(refused),
-    WRONG_CHAIN_ID: (refused) =>
-      /^eth_(send|sign)Transaction$/.test(refused.method)
-        ? WRONG_REQUESTED_CHAIN(refused)
-        : WRONG_CHAIN(refused),
+    EXCEEDS_BLOCK_GAS_LIMIT: {
+      code: SERVER_ERROR,
+      message: 'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
+    },
+    FEE_CAP_TOO_LOW: 'max fee per gas less than block base fee',
+    TIP_ABOVE_FEE_CAP: tipAboveCap,
+    WRONG_CHAIN_ID: wrongChain,
     INVALID_SIGNATURE: UNDECODABLE,
-    TYPE_NOT_SUPPORTED: unknownType,
+    // raw transactions are decoded before they are checked
+    TYPE_NOT_SUPPORTED: ({ method }) =>
+      method.startsWith('eth_sendRaw') ? UNDECODABLE : undefined,
     INIT_CODE_TOO_LARGE: LONG_INIT_CODE,
     SIMULATED_INSUFFICIENT_FUNDS: NO_FUNDS,
     SIMULATED_INTRINSIC_GAS_TOO_LOW: tooLittleGas,
     SIMULATED_INIT_CODE_TOO_LARGE: LONG_INIT_CODE,
   },
+  errorCode: TRANSACTION_REJECTED,
 }
 
 function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObject {
@@ -217,7 +202,7 @@ function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObje
 }
 
 /** Undefined without a reason. */
-function anvilReason(cause: Cause, data: string): string | undefined {
+function anvilReason(cause: FailureCause, data: string): string | undefined {
   switch (cause.kind) {
     case 'text':
       return cause.text

@@ -10,14 +10,14 @@ export interface FailedExecution {
   readonly data: string
   /** Of the mined transaction; undefined for a call or estimate. */
   readonly hash: string | undefined
-  readonly cause: Cause
+  readonly cause: FailureCause
   /** Undefined if the user's source does not explain it. */
   readonly sourceCause: SourceCause | undefined
   /** Set for an estimate that fails even with all available gas. */
   readonly allowance: bigint | undefined
 }
 
-export type Cause =
+export type FailureCause =
   | { readonly kind: 'halt' }
   /** Without a reason. */
   | { readonly kind: 'revert' }
@@ -36,7 +36,7 @@ export function failureOf(
   const reason = message.startsWith(EXECUTION_ERROR)
     ? message.slice(EXECUTION_ERROR.length)
     : message
-  const cause: Cause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
+  const cause: FailureCause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
   const allowance = facts.allowance === undefined ? undefined : BigInt(facts.allowance)
   return { reason, data: hexFromBytes(output), hash, cause, sourceCause, allowance }
 }
@@ -48,7 +48,7 @@ function factsOf(data: unknown): { readonly hash: string | undefined; readonly d
   return { hash, data: output === undefined ? EMPTY_BYTES : parseBytes(output) }
 }
 
-function causeOf(output: Uint8Array): Cause {
+function causeOf(output: Uint8Array): FailureCause {
   const text = errorText(output)
   if (text !== undefined) return text === '' ? { kind: 'revert' } : { kind: 'text', text }
   const code = panicCode(output)

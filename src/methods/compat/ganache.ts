@@ -1,9 +1,9 @@
 // Ganache 7.
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import type { Cause, FailedExecution } from './failure.ts'
+import type { FailedExecution, FailureCause } from './failure.ts'
 import { OWN, type Profile } from './profile.ts'
-import { isCall, type Refusal, refusal, SERVER_ERROR, TRANSACTION_REJECTED } from './refusal.ts'
+import { isCall, SERVER_ERROR, TRANSACTION_REJECTED, type Wording } from './wording.ts'
 
 const GWEI = 10n ** 9n
 const ETHER = 10n ** 18n
@@ -14,25 +14,27 @@ const ANY_ERROR = -32700
 /** The position that its EVM adds to messages. */
 const PLACE = '(vm hf=shanghai -> block -> tx)'
 
-const insufficientFunds: Refusal = ({ method }) =>
+const insufficientFunds: Wording = ({ method }) =>
   isCall(method)
     ? { code: SERVER_ERROR, message: `${EXECUTION_ERROR}insufficient balance`, data: '0x' }
     : { code: TRANSACTION_REJECTED, message: 'insufficient funds for gas * price + value' }
 
-const tooLittleGas: Refusal = ({ method }) => {
-  if (!isCall(method)) return { code: SERVER_ERROR, message: 'intrinsic gas too low' }
+const tooLittleGas: Wording = ({ method }) => {
+  if (!isCall(method)) return 'intrinsic gas too low'
   return method === 'eth_estimateGas'
     ? { code: ANY_ERROR, message: `base fee exceeds gas limit ${PLACE}` }
     : { code: SERVER_ERROR, message: `${EXECUTION_ERROR}out of gas`, data: '0x' }
 }
 
-const UNKNOWN_METHOD = refusal(ANY_ERROR, 'The method {method} does not exist/is not available')
+const UNKNOWN_METHOD: Wording = {
+  code: ANY_ERROR,
+  message: 'The method {method} does not exist/is not available',
+}
 
-const notFound: Refusal = ({ facts: { number, hash, filter } }) => {
+const notFound: Wording = ({ facts: { number, hash, filter } }) => {
   if (filter !== undefined) return { code: ANY_ERROR, message: 'filter not found' }
-  return number === undefined && hash === undefined
-    ? undefined
-    : { code: ANY_ERROR, message: 'header not found' }
+  if (number === undefined && hash === undefined) return undefined
+  return { code: ANY_ERROR, message: 'header not found' }
 }
 
 export const GANACHE: Profile = {
@@ -59,22 +61,17 @@ export const GANACHE: Profile = {
   ack: true,
   secondsAhead: Number,
   failure,
-  refusals: {
+  errors: {
     METHOD_NOT_FOUND: UNKNOWN_METHOD,
     METHOD_NOT_SUPPORTED: UNKNOWN_METHOD,
     NOT_FOUND: notFound,
-    UNKNOWN_ACCOUNT: refusal(ANY_ERROR, 'sender account not recognized'),
+    UNKNOWN_ACCOUNT: { code: ANY_ERROR, message: 'sender account not recognized' },
     INSUFFICIENT_FUNDS: insufficientFunds,
-    NONCE_TOO_LOW: refusal(
-      SERVER_ERROR,
+    NONCE_TOO_LOW:
       "the tx doesn't have the correct nonce. account has nonce of: {next} tx has nonce of: {given}",
-    ),
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
-    EXCEEDS_BLOCK_GAS_LIMIT: refusal(SERVER_ERROR, 'exceeds block gas limit'),
-    FEE_CAP_TOO_LOW: refusal(
-      SERVER_ERROR,
-      `${EXECUTION_ERROR}Transaction's maxFeePerGas ({given}) is less than the block's baseFeePerGas ({least}) ${PLACE}`,
-    ),
+    EXCEEDS_BLOCK_GAS_LIMIT: 'exceeds block gas limit',
+    FEE_CAP_TOO_LOW: `${EXECUTION_ERROR}Transaction's maxFeePerGas ({given}) is less than the block's baseFeePerGas ({least}) ${PLACE}`,
   },
 }
 
@@ -90,7 +87,7 @@ function failure({ reason, data, hash, cause }: FailedExecution, method: string)
   return { code: SERVER_ERROR, message, data: facts }
 }
 
-function kindOf(cause: Cause, reason: string): string {
+function kindOf(cause: FailureCause, reason: string): string {
   if (cause.kind !== 'halt') return 'revert'
   if (reason.startsWith('out of gas')) return 'out of gas'
   if (reason.startsWith('stack underflow')) return 'stack underflow'
@@ -98,7 +95,7 @@ function kindOf(cause: Cause, reason: string): string {
 }
 
 /** The revert reason, which may be empty; null without one. */
-function reasonOf(cause: Cause, data: string): string | null {
+function reasonOf(cause: FailureCause, data: string): string | null {
   if (cause.kind === 'text') return cause.text
   return cause.kind === 'revert' && data !== '0x' ? '' : null
 }

@@ -5,11 +5,11 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { Cause, FailedExecution } from './failure.ts'
+import type { FailedExecution, FailureCause } from './failure.ts'
+import { HARDHAT_ERRORS } from './hardhaterrors.ts'
 import { adaptHardhatForms } from './hardhatforms.ts'
-import { HARDHAT_REFUSALS } from './hardhatrefusals.ts'
 import { OWN, type Profile } from './profile.ts'
-import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './refusal.ts'
+import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './wording.ts'
 
 const GWEI = 10n ** 9n
 
@@ -87,7 +87,7 @@ export const HARDHAT: Profile = {
   },
   absent: ABSENT,
   adaptForms: adaptHardhatForms,
-  tellsMining: false,
+  reportsMining: false,
   block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientVersion: (_, own) => `HardhatNetwork/${own}`,
   mined: '0',
@@ -105,7 +105,8 @@ export const HARDHAT: Profile = {
   omittedMembers,
   emptyReward: 'absent',
   failure: failureAs(3),
-  refusals: HARDHAT_REFUSALS,
+  errors: HARDHAT_ERRORS,
+  errorsRepeatMessage: true,
 }
 
 export const HARDHAT2: Profile = { ...HARDHAT, failure: failureAs(2) }
@@ -130,8 +131,8 @@ function failureAs(version: 2 | 3): (failed: FailedExecution) => ErrorObject {
       return { code: SERVER_ERROR, message, data: named }
     }
     if (version === 3) return { code: REVERTED, message, data }
-    const told = `Error: ${message}`
-    return { code: INTERNAL_ERROR, message: told, data: facts(told, hash, data) }
+    const prefixed = `Error: ${message}`
+    return { code: INTERNAL_ERROR, message: prefixed, data: facts(prefixed, hash, data) }
   }
 }
 
@@ -164,7 +165,7 @@ function sourceMessage({ cause, sourceCause: known }: FailedExecution): string |
   }
 }
 
-function hardhatMessage(cause: Cause, reason: string, data: string): string {
+function hardhatMessage(cause: FailureCause, reason: string, data: string): string {
   switch (cause.kind) {
     case 'text':
       return `${EXECUTION_ERROR}reverted with reason string '${cause.text}'`

@@ -13,7 +13,7 @@ import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
-import type { Refusal } from './refusal.ts'
+import { SERVER_ERROR, type Wording } from './wording.ts'
 
 /** Different defaults. Given options and the genesis file win. */
 export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
@@ -26,7 +26,7 @@ export interface Profile {
   /** Throws a DevchainError for parameter formats that the node refuses. */
   readonly adaptForms: AdaptParams | undefined
   /** Whether `eth_mining` reports interval and automatic mining; else it is false. */
-  readonly tellsMining: boolean
+  readonly reportsMining: boolean
   /** Makes the result of `web3_clientVersion` from the program's name and version, and the profile's own parts. */
   readonly clientVersion: (
     program: { readonly name: string; readonly version: string },
@@ -53,7 +53,7 @@ export interface Profile {
     | ((transaction: Transaction, hardfork: Hardfork) => readonly string[])
     | undefined
   /** Whether receipts have their block's time and blob gas price. */
-  readonly receiptsTellBlock: boolean
+  readonly receiptsHaveBlockFields: boolean
   readonly mined: '0x0' | '0'
   /**
    * Lenient: unknown filters return null for changes, a block filter's first poll begins with the newest block at its
@@ -74,11 +74,15 @@ export interface Profile {
   /** Whether eth_getLogs accepts ranges that lie, or end, after the newest block; else it is refused. */
   readonly logsBeyondHead: 'all' | 'end' | 'none'
   /** Whether a failing message gets an access list with its error; else the error alone. */
-  readonly tellsFailedAccessLists: boolean
+  readonly returnsFailedAccessLists: boolean
   readonly poolSender: (sender: Address) => string
   readonly failure: ((failed: FailedExecution, method: string) => ErrorObject) | undefined
-  /** Wording of refusals by error word; others are worded by devchain. */
-  readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
+  /** Wording by error word; others are worded by devchain. */
+  readonly errors: { readonly [Word in ErrorWord]?: Wording }
+  /** The code of errors whose wording has none. */
+  readonly errorCode: number
+  /** Whether the data of these errors is an object with the message. */
+  readonly errorsRepeatMessage: boolean
 }
 
 /** The root of an empty trie: the RLP of an empty string. */
@@ -90,7 +94,7 @@ export const OWN: Profile = {
   chain: {},
   absent: [],
   adaptForms: undefined,
-  tellsMining: true,
+  reportsMining: true,
   clientVersion: (_, own) => own,
   refusesUrlWithoutFork: true,
   ack: null,
@@ -102,7 +106,7 @@ export const OWN: Profile = {
   leastGasLimit: MIN_GAS_LIMIT,
   emptyReward: undefined,
   omittedMembers: undefined,
-  receiptsTellBlock: false,
+  receiptsHaveBlockFields: false,
   mined: '0x0',
   filters: 'strict',
   filterHistory: 'none',
@@ -112,10 +116,12 @@ export const OWN: Profile = {
   emptyTrieProof: [EMPTY_NODE],
   tracesGenesis: true,
   logsBeyondHead: 'all',
-  tellsFailedAccessLists: true,
+  returnsFailedAccessLists: true,
   poolSender: (sender) => sender,
   failure: undefined,
-  refusals: {},
+  errors: {},
+  errorCode: SERVER_ERROR,
+  errorsRepeatMessage: false,
 }
 
 /** The result of commands without a result: null, or true where the node named by `--compat` does. */

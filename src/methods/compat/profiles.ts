@@ -9,6 +9,7 @@ import { GANACHE } from './ganache.ts'
 import { GETH } from './geth.ts'
 import { HARDHAT, HARDHAT2 } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
+import { errorWith } from './wording.ts'
 
 export type CompatNode = NonNullable<AllSettings['compat']>
 
@@ -33,14 +34,15 @@ export function profileOf(node: CompatNode | undefined): Profile {
  * @returns undefined if the error stays as it is
  */
 export function reworded(
-  { failure, refusals }: Profile,
+  profile: Profile,
   error: DevchainError,
   method: string,
   height: bigint,
   cause?: SourceCause,
 ): ErrorObject | undefined {
+  const { failure, errors } = profile
   const failed = failure && failureOf(error, cause)
   if (failed !== undefined) return failure?.(failed, method)
   const { word, message, facts } = error
-  return refusals[word]?.({ method, message, facts, height })
+  return errorWith(errors[word], { method, message, facts, height }, profile)
 }
