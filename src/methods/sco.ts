@@ -6,9 +6,9 @@ import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
 import { nullCommand } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
-import { type Field, field, plainInteger, shape } from './wire/encodeobject.ts'
+import { field, plainInteger, type ShapeField, shape } from './wire/encodeobject.ts'
 
-function integer<T>(get: (value: T) => number): Field<T> {
+function integer<T>(get: (value: T) => number): ShapeField<T> {
   return field(plainInteger, (value: T) => BigInt(Math.round(get(value))))
 }
 
@@ -26,11 +26,11 @@ const reputationShape: Encoder<Reputation> = shape<Reputation>('reputation', {
 
 type All = readonly Reputation[]
 
-function sum(get: (one: Reputation) => number): Field<All> {
+function sum(get: (one: Reputation) => number): ShapeField<All> {
   return integer((all) => all.reduce((total, one) => total + get(one), 0))
 }
 
-const total = (event: ReputationEvent): Field<All> => sum(({ counts }) => counts[event])
+const total = (event: ReputationEvent): ShapeField<All> => sum(({ counts }) => counts[event])
 
 const summaryShape: Encoder<All> = shape<All>('reputation summary', {
   count: integer(({ length }) => length),

@@ -9,7 +9,7 @@ import { param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
-import { type Field, field, quantityResult, shape } from './wire/encodeobject.ts'
+import { field, quantityResult, type ShapeField, shape } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
 /** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
@@ -119,7 +119,7 @@ function bothLists(
   json: JsonSchema,
   encode: (transactions: readonly Transaction[], nameOf: PoolContent['nameOf']) => Json,
 ): Encoder<PoolContent> {
-  const half = (of: 'pending' | 'queued'): Field<PoolContent> => ({
+  const half = (of: 'pending' | 'queued'): ShapeField<PoolContent> => ({
     json,
     required: true,
     encode: (content) => encode(content[of], content.nameOf),

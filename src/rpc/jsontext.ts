@@ -20,7 +20,7 @@ const PIECE = 512 * 1024
 /** Pieces queued for compression before the writer waits. */
 const MAX_UNPACKED = 8
 
-export interface TextLimits {
+interface TextLimits {
   /** Bytes of JSON. */
   readonly size: number
   /** Bytes kept in memory, most of them compressed. */
@@ -37,11 +37,11 @@ const SHORT = 64 * 1024
 /** Milliseconds of writing before yielding to other work. */
 const TURN_MS = 10
 
-export type Piece = Buffer | { readonly packed: Buffer }
+type StoredPiece = Buffer | { readonly packed: Buffer }
 
 export interface Written {
   readonly size: number
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly StoredPiece[]
 }
 
 /** JSON that is written already or on first read; can be read repeatedly, in pieces. */
@@ -113,7 +113,7 @@ function shortText(text: string, value?: () => Json): JsonText {
 /** Writes JSON of any size; another thread compresses large output. The writer must keep it valid JSON. */
 export class JsonWriter {
   readonly #limits: TextLimits
-  readonly #pieces: Piece[] = []
+  readonly #pieces: StoredPiece[] = []
   readonly #packing: Promise<void>[] = []
   /** Text after the last piece. */
   #text = ''

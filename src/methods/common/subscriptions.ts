@@ -72,7 +72,7 @@ export class Subscriptions {
   }
 
   /** Notifies subscribers that an import began or ended. */
-  tellSyncing(chain: Chain, status: SyncStatus | undefined): void {
+  notifySyncing(chain: Chain, status: SyncStatus | undefined): void {
     for (const [session, own] of this.#audiences.get(chain)?.members ?? []) {
       const params = [...own.values()]
         .filter(({ kind }) => kind === 'syncing')

@@ -22,7 +22,7 @@ export function viewOfReceipt(
   const below = belowNumber(chain.state.config.upstream, header)
   const plain: ReceiptView = below === undefined ? place : { ...place, belowNumber: below }
   const view = without === undefined ? plain : { ...plain, without }
-  if (!profile.receiptsTellBlock) return view
+  if (!profile.receiptsHaveBlockFields) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
   return { ...view, blobPrice, timestamp: header.timestamp }
 }

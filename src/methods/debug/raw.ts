@@ -12,7 +12,7 @@ import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { newWork, recordBlock } from '../tracing/recording.ts'
+import { newTraceWork, recordBlock } from '../tracing/recording.ts'
 import { touchRecorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, shape } from '../wire/encodeobject.ts'
@@ -89,7 +89,7 @@ export const debugRawMethods: Methods = [
 async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
   const touched = new Map<Address, Set<bigint>>()
   const hashes = recordBlockHashes(record.block.header.number)
-  await recordBlock(context.chain, record, newWork(context), ({ target }) => {
+  await recordBlock(context.chain, record, newTraceWork(context), ({ target }) => {
     const touches = touchRecorder(target)
     const write = async (): Promise<void> => {
       for (const [address, slots] of touches.touched) {

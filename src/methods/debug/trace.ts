@@ -26,7 +26,7 @@ import {
 } from '../tracing/options.ts'
 import {
   minedPlace,
-  newWork,
+  newTraceWork,
   recordList,
   recordRun,
   recordTransaction,
@@ -115,7 +115,7 @@ async function traceBlock(
   if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
   }
-  const work = newWork(context)
+  const work = newTraceWork(context)
   await recordList(context.chain, record, work, withHash(recorder))
   return work.writer.end()
 }
@@ -142,7 +142,7 @@ async function traceBlocks(
 ): Promise<JsonText> {
   const start = await recordAt(context.chain, first, context.caller.isWaiting)
   const end = await recordAt(context.chain, last, context.caller.isWaiting)
-  const work = newWork(context)
+  const work = newTraceWork(context)
   const { writer } = work
   let separator = ''
   writer.write('[')
@@ -178,7 +178,7 @@ async function traceRequest(
   reference: BlockReference,
   { recorder, ...scene }: TraceCallOptions,
 ): Promise<JsonText> {
-  const work = newWork(context)
+  const work = newTraceWork(context)
   const run = await recordRun(work, recorder, (tracerFor) =>
     traceMessage(
       context.chain,

@@ -185,11 +185,11 @@ export const bundleMethods: Methods = [
         const outcomes = await callMany(chain, bundles, reference, conditions)
         const all = outcomes.flat()
         for (const outcome of all) printLines(context, outcome)
-        const told = await withStacks(
+        const explained = await withStacks(
           context,
           all.map((outcome) => ({ outcome })),
         )
-        const answers = told.values()
+        const answers = explained.values()
         return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
       })
     },

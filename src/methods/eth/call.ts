@@ -108,7 +108,7 @@ export const callMethods: Methods = [
       const { failure, output, consoleLines } = outcome
       // a message that succeeds is sent next, and prints its lines then
       if (failure === undefined) return answer
-      if (!profile.tellsFailedAccessLists) {
+      if (!profile.returnsFailedAccessLists) {
         throw withRun(executionError(failure, output, consoleLines), runOf(outcome))
       }
       printLines(context, outcome)

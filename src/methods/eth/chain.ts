@@ -52,7 +52,7 @@ export const chainMethods: Methods = [
     summary: 'Returns whether instant or interval mining is on.',
     result: boolean,
     example: { params: [], result: true },
-    handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
+    handle: ({ chain, profile }) => profile.reportsMining && isMining(chain.state.mining),
   }),
   method({
     name: 'eth_bridgeState',

@@ -128,7 +128,7 @@ export const simulateMethods: Methods = [
       const { chain, caller } = context
       const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
       for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
-      const told = await withStacks(
+      const explained = await withStacks(
         context,
         blocks.flatMap(({ calls }) => calls),
       )
@@ -140,7 +140,7 @@ export const simulateMethods: Methods = [
           pending: false,
           upstream: chain.state.config.upstream,
         })
-        return { ...view, calls: told.slice(first - calls.length, first) }
+        return { ...view, calls: explained.slice(first - calls.length, first) }
       })
     },
   }),

@@ -98,7 +98,7 @@ export const subscribeMethods: Methods = [
         kind,
         subscriptionSelector(context, kind, given),
       )
-      if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
+      if (kind === 'syncing') notifySyncing(sessionOf(session), id, peers.now?.syncing())
       return id
     },
   }),
@@ -230,8 +230,8 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Subscribers get the current status right after their id; later changes come from `Subscriptions.tellSyncing`. */
-function tellSyncing(session: Session, id: string, status: SyncStatus | undefined): void {
+/** Subscribers get the current status right after their id; later changes come from `Subscriptions.notifySyncing`. */
+function notifySyncing(session: Session, id: string, status: SyncStatus | undefined): void {
   const params = [{ subscription: id, result: syncChange(status) }]
   setImmediate(() => session.notify('eth_subscription', { most: 1, params }))
 }

@@ -40,7 +40,7 @@ export async function searchBefore(
   const search = { from, step: -1n, count: sizeOf(size) } as const
   const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places: toldOf(chain, places), isFirst, isLast: isComplete }
+  return { places: withBelowNumber(chain, places), isFirst, isLast: isComplete }
 }
 
 /** An account's transactions after a block, newest first. Block 0 means the beginning. */
@@ -54,11 +54,14 @@ export async function searchAfter(
   const search = { from: isLast ? 0n : block + 1n, step: 1n, count: sizeOf(size) } as const
   const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places: toldOf(chain, places).toReversed(), isFirst: isComplete, isLast }
+  return { places: withBelowNumber(chain, places).toReversed(), isFirst: isComplete, isLast }
 }
 
 /** Adds the block members that the forked network's receipts have. */
-function toldOf({ state }: Chain, places: readonly TransactionPlace[]): SearchPage['places'] {
+function withBelowNumber(
+  { state }: Chain,
+  places: readonly TransactionPlace[],
+): SearchPage['places'] {
   const { upstream } = state.config
   return places.map((place) => ({
     ...place,

@@ -17,7 +17,7 @@ import type { World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
-import { newWork, recordRun, type Work } from '../tracing/recording.ts'
+import { newTraceWork, recordRun, type TraceWork } from '../tracing/recording.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
@@ -74,7 +74,7 @@ export const traceCallMethods: Methods = [
     example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
     onFork: 'here',
     handle: async (context, calls, reference) => {
-      const work = newWork(context)
+      const work = newTraceWork(context)
       let world: World | undefined
       work.writer.write('[')
       for (const [index, [request, wanted]] of calls.entries()) {
@@ -114,13 +114,13 @@ async function recordOne(
   wanted: readonly Part[],
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<JsonText> {
-  const work = newWork(context)
+  const work = newTraceWork(context)
   printLines(context, (await recordInto(work, wanted, trace)).outcome)
   return work.writer.end()
 }
 
 function recordInto(
-  work: Work,
+  work: TraceWork,
   wanted: readonly Part[],
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<TracedRun> {

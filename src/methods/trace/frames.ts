@@ -17,7 +17,12 @@ import { hashOfTransaction, list, quantityNumber } from '../../rpc/primitives.ts
 import { invalid, type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
-import { newWork, recordBlock, recordTransaction, type Work } from '../tracing/recording.ts'
+import {
+  newTraceWork,
+  recordBlock,
+  recordTransaction,
+  type TraceWork,
+} from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
@@ -95,7 +100,7 @@ function treeRecorder(take: TakeFrames): Recorder {
 
 /** Writes the frames of a block's transactions, and its rewards. */
 async function blockFramesOf(context: MethodContext, record: BlockRecord): Promise<JsonText> {
-  const work = newWork(context)
+  const work = newTraceWork(context)
   work.writer.write('[')
   let isFirst = true
   await eachTree(context, record, work, async (top, place) => {
@@ -116,7 +121,7 @@ async function blockFramesOf(context: MethodContext, record: BlockRecord): Promi
 async function eachTree(
   { chain }: MethodContext,
   record: BlockRecord,
-  work: Work,
+  work: TraceWork,
   take: TakeFrames,
 ): Promise<void> {
   await recordBlock(chain, record, work, treeRecorder(take))
@@ -146,7 +151,7 @@ function frameAt(
 /** Searches blocks until there are enough frames. */
 async function filterFrames(context: MethodContext, query: FrameQuery): Promise<JsonText> {
   const { chain } = context
-  const work = newWork(context)
+  const work = newTraceWork(context)
   const { from, to } = await rangeOf(context, query)
   const { tree } = chain.state
   let skipped = 0

@@ -8,7 +8,7 @@ import { hashOfTransaction } from '../../rpc/primitives.ts'
 import { type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { parts, replayRecorder } from '../tracing/parts.ts'
-import { minedPlace, newWork, recordList, recordTransaction } from '../tracing/recording.ts'
+import { minedPlace, newTraceWork, recordList, recordTransaction } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import {
@@ -58,7 +58,7 @@ export const traceReplayMethods: Methods = [
     onFork: 'replay',
     handle: async (context, reference, wanted) => {
       const record = await recordAt(context.chain, reference, context.caller.isWaiting)
-      const work = newWork(context)
+      const work = newTraceWork(context)
       await recordList(context.chain, record, work, replayRecorder(wanted, true))
       return work.writer.end()
     },
@@ -86,7 +86,7 @@ export const traceReplayMethods: Methods = [
       const record = await findRecord(context.chain, block, context.caller.isWaiting)
       if (record === undefined) return null
       const { header, hash: blockHash } = record.block
-      const work = newWork(context)
+      const work = newTraceWork(context)
       const { writer } = work
       writer.write(`{"blockHash":"${blockHash}","blockNumber":${header.number},"transactions":`)
       await recordList(context.chain, record, work, opcodeGasRecorder)

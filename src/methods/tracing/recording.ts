@@ -19,10 +19,10 @@ import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
 import { isFrameKnown } from './aloneframe.ts'
-import type { Recorder, Recording, Stage } from './tracers.ts'
+import type { Recorder, Stage, TraceRecording } from './tracers.ts'
 
 /** Shared by the recordings of one request. */
-export interface Work {
+export interface TraceWork {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
   /** False once the client has disconnected. */
@@ -31,17 +31,17 @@ export interface Work {
   readonly names: Names | undefined
 }
 
-export function newWork({
+export function newTraceWork({
   options,
   caller,
   project,
-}: Pick<MethodContext, 'options' | 'caller' | 'project'>): Work {
+}: Pick<MethodContext, 'options' | 'caller' | 'project'>): TraceWork {
   const budget = new TraceBudget(options.traceLimit)
   const names = project.project?.names
   return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting, names }
 }
 
-interface BegunRecording extends Omit<Recording, 'tracer'> {
+interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
   readonly tracer: Tracer
 }
 
@@ -50,11 +50,11 @@ interface BegunRecording extends Omit<Recording, 'tracer'> {
  * the client disconnects.
  */
 function begin(
-  { writer, budget, isAwaited, names }: Work,
+  { writer, budget, isAwaited, names }: TraceWork,
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
-): BegunRecording {
+): LimitedRecording {
   const recording = recorder({ writer, budget, target, place, names })
   const onPause = async (): Promise<void> => {
     if (!isAwaited()) throw abandoned()
@@ -69,12 +69,12 @@ function begin(
  * @param place undefined for a run outside any block
  */
 export async function recordRun(
-  work: Work,
+  work: TraceWork,
   recorder: Recorder,
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
   place?: FramePlace,
 ): Promise<TracedRun> {
-  let recording: BegunRecording | undefined
+  let recording: LimitedRecording | undefined
   const run = await trace((target, index) => {
     if (!work.isAwaited()) throw abandoned()
     // transactions before it in its block
@@ -93,7 +93,7 @@ export async function recordTransaction(
   transaction: TransactionPlace,
   recorder: Recorder,
 ): Promise<JsonText> {
-  const work = newWork(context)
+  const work = newTraceWork(context)
   const { record, index } = transaction
   const place = framePlace(record, index, logCounter(record)(index))
   const executed = record.executed[index]
@@ -114,10 +114,10 @@ export async function recordTransaction(
 export async function recordBlock(
   chain: Chain,
   record: BlockRecord,
-  work: Work,
+  work: TraceWork,
   recorder: Recorder,
 ): Promise<void> {
-  let recording: BegunRecording | undefined
+  let recording: LimitedRecording | undefined
   const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     if (!work.isAwaited()) throw abandoned()
@@ -135,7 +135,7 @@ export async function recordBlock(
 export async function recordList(
   chain: Chain,
   record: BlockRecord,
-  work: Work,
+  work: TraceWork,
   recorder: Recorder,
 ): Promise<void> {
   work.writer.write('[')

@@ -38,7 +38,7 @@ export interface Stage {
 }
 
 /** A run that is being recorded. */
-export interface Recording {
+export interface TraceRecording {
   /** The request's limits provide the hooks left out here. */
   readonly tracer: Omit<Tracer, 'onTick' | 'onPause'>
   /** Writes one JSON value, or the rest of one begun with the recording. */
@@ -46,7 +46,7 @@ export interface Recording {
 }
 
 export interface Recorder {
-  (stage: Stage): Recording
+  (stage: Stage): TraceRecording
   /** Writes the result for a transaction with one known frame, without a run. */
   readonly ofAlone?: (
     stage: Pick<Stage, 'writer' | 'place'>,

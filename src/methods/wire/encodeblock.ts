@@ -17,7 +17,7 @@ import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type Field, field, fieldIfAny, quantityResult, shape } from './encodeobject.ts'
+import { field, fieldIfAny, quantityResult, type ShapeField, shape } from './encodeobject.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** Members that are null in some nodes' pending blocks. */
@@ -64,7 +64,7 @@ const ENCODERS: { readonly [Kind in FieldKind]: Encoder<FieldValues[Kind]> } = {
 }
 
 /** The hashed members and the hash: those of `newHeads` notifications. */
-const headerFields: Readonly<Record<string, Field<BlockView>>> = {
+const headerFields: Readonly<Record<string, ShapeField<BlockView>>> = {
   number: openHeaderField('number'),
   hash: openField('hash', hash, (block) => block.hash),
   ...Object.fromEntries(FIELDS.map(([name]) => [name, openHeaderField(name)])),
@@ -72,14 +72,14 @@ const headerFields: Readonly<Record<string, Field<BlockView>>> = {
 }
 
 /** A field of a header; left out if the header's fork lacks it. */
-export function headerField(name: HeaderName): Field<{ readonly header: Header }> {
+export function headerField(name: HeaderName): ShapeField<{ readonly header: Header }> {
   const { kind, since }: HeaderField = HEADER_FIELDS[name]
   const encoder = ENCODERS[kind] as Encoder<unknown>
   const get = ({ header }: { readonly header: Header }): unknown => header[name]
   return since === undefined ? field(encoder, get) : fieldIfAny(encoder, get)
 }
 
-function openHeaderField(name: HeaderName): Field<BlockView> {
+function openHeaderField(name: HeaderName): ShapeField<BlockView> {
   const pending = PENDING_MEMBERS.find((each) => each === name)
   if (pending === undefined) return headerField(name)
   const encoder = ENCODERS[HEADER_FIELDS[name].kind] as Encoder<unknown>
@@ -91,7 +91,7 @@ function openField<V>(
   name: PendingMember,
   encoder: Encoder<V>,
   get: (block: BlockView) => V,
-): Field<BlockView> {
+): ShapeField<BlockView> {
   return field(nullable(encoder), (block) => (block.nulls.includes(name) ? null : get(block)))
 }
 
@@ -113,7 +113,7 @@ export const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawa
   amount: field(quantityResult, ({ amountGwei }) => amountGwei),
 })
 
-export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
+export const blockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
   ...headerFields,
   totalDifficulty: fieldIfAny(quantityResult, (block) => block.totalDifficulty),
   cumulativeDifficulty: fieldIfAny(quantityResult, (block) => block.cumulativeDifficulty),

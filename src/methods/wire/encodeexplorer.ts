@@ -6,7 +6,7 @@ import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
-import { type Field, field, quantityResult, reached, shape } from './encodeobject.ts'
+import { field, quantityResult, reached, type ShapeField, shape } from './encodeobject.ts'
 import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
@@ -63,7 +63,7 @@ const count: Encoder<number> = {
 const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
 
 /** A block with its transaction count, without transactions and bloom. */
-const leanBlockFields: Readonly<Record<string, Field<BlockView>>> = {
+const leanBlockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
   ...plainBlockFields,
   logsBloom: field(nullable(data), () => null),
   transactionCount: field(count, ({ transactions }) => transactions.length),

@@ -22,14 +22,14 @@ export const plainInteger: Encoder<bigint> = {
   encode: Number,
 }
 
-export interface Field<T> {
+export interface ShapeField<T> {
   readonly json: JsonSchema
   readonly required: boolean
   /** Undefined omits the member. */
   readonly encode: (value: T) => Json | undefined
 }
 
-export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T> {
+export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): ShapeField<T> {
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
 }
 
@@ -44,14 +44,17 @@ export function fieldUnless<T extends Shortened, V>(
   name: string,
   encoder: Encoder<V>,
   get: (value: T) => V | undefined,
-): Field<T> {
+): ShapeField<T> {
   return fieldIfAny(encoder, (value) =>
     value.without?.includes(name) === true ? undefined : get(value),
   )
 }
 
 /** Omits the member if `get` returns undefined. */
-export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | undefined): Field<T> {
+export function fieldIfAny<T, V>(
+  encoder: Encoder<V>,
+  get: (value: T) => V | undefined,
+): ShapeField<T> {
   const encode = (value: T): Json | undefined => {
     const part = get(value)
     return part === undefined ? undefined : encoder.encode(part)
@@ -60,14 +63,14 @@ export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | und
 }
 
 /** The reason and Solidity stack of a failed execution, if known. */
-export const stackField: Field<{ readonly solidityStack?: readonly string[] | undefined }> =
+export const stackField: ShapeField<{ readonly solidityStack?: readonly string[] | undefined }> =
   fieldIfAny(list(text), ({ solidityStack }) => solidityStack)
 
 /** Lifts a part's members into the whole. */
 export function reached<T, V>(
-  fields: Readonly<Record<string, Field<V>>>,
+  fields: Readonly<Record<string, ShapeField<V>>>,
   part: (whole: T) => V,
-): Readonly<Record<string, Field<T>>> {
+): Readonly<Record<string, ShapeField<T>>> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { json, required, encode }]) => [
       name,
@@ -77,7 +80,10 @@ export function reached<T, V>(
 }
 
 /** Exactly these members, in this order. */
-export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {
+export function shape<T>(
+  name: string,
+  fields: Readonly<Record<string, ShapeField<T>>>,
+): Encoder<T> {
   const entries = Object.entries(fields)
   return {
     name,

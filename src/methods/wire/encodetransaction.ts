@@ -11,17 +11,17 @@ import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import {
   encodedAs,
-  type Field,
   field,
   fieldIfAny,
   fieldUnless,
   quantityResult,
+  type ShapeField,
   type Shortened,
   shape,
 } from './encodeobject.ts'
 
 /** A mined transaction's position; `undefined` while pending. */
-export interface Place {
+interface MinedPosition {
   readonly blockHash: Hash
   readonly blockNumber: bigint
   /** Seconds since 1970. */
@@ -33,7 +33,7 @@ export interface Place {
 
 export interface TransactionView extends Shortened {
   readonly transaction: Transaction
-  readonly place: Place | undefined
+  readonly place: MinedPosition | undefined
 }
 
 export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
@@ -55,7 +55,7 @@ const authorizationList: Encoder<readonly Authorization[]> = list(
 )
 
 /** Members that depend only on the transaction and the base fee it paid. */
-const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
+const transactionFields: Readonly<Record<string, ShapeField<TransactionView>>> = {
   from: field(address, ({ transaction }) => transaction.from),
   gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
   gasPrice: field(quantityResult, paidPrice),
@@ -95,7 +95,7 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
 }
 
 /** A transaction (spec 2.3) with the members of its type, and its block's time (execution-apis). */
-export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
+export const placedTransactionFields: Readonly<Record<string, ShapeField<TransactionView>>> = {
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
   blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
   blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),

@@ -54,8 +54,8 @@ function* callTexts(
 ): IterableIterator<string> {
   const name = nameOf?.(frame)
   const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`
-  const told = solidityStack && `,"solidityStack":${JSON.stringify(solidityStack)}`
-  const members = `${callText(frame)}${named}${told ?? ''}`
+  const stack = solidityStack && `,"solidityStack":${JSON.stringify(solidityStack)}`
+  const members = `${callText(frame)}${named}${stack ?? ''}`
   if (frame.calls.length === 0) {
     yield `${members}}`
     return
