@@ -1,5 +1,5 @@
 // The profiles by their `--compat` name.
-import type { DevchainError } from '../../core/errors.ts'
+import type { DevchainError, ErrorFacts } from '../../core/errors.ts'
 import type { SourceCause } from '../../evm/reasons.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
@@ -9,7 +9,7 @@ import { GANACHE } from './ganache.ts'
 import { GETH } from './geth.ts'
 import { HARDHAT, HARDHAT2 } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
-import { errorWith } from './wording.ts'
+import type { RefusedCall, Wording } from './wording.ts'
 
 export type CompatNode = NonNullable<AllSettings['compat']>
 
@@ -45,4 +45,19 @@ export function reworded(
   if (failed !== undefined) return failure?.(failed, method)
   const { word, message, facts } = error
   return errorWith(errors[word], { method, message, facts, height }, profile)
+}
+
+function errorWith(wording: Wording, call: RefusedCall, profile: Profile): ErrorObject | undefined {
+  if (wording === undefined) return undefined
+  if (typeof wording === 'function') return errorWith(wording(call), call, profile)
+  const error =
+    typeof wording === 'string' ? { code: profile.errorCode, message: wording } : wording
+  const message = filledIn(error.message, call)
+  return { ...error, message, ...(profile.errorsRepeatMessage && { data: { message } }) }
+}
+
+/** Unknown names stay as they are. */
+function filledIn(text: string, { method, message, facts, height }: RefusedCall): string {
+  const known: ErrorFacts = { ...facts, method, message, height }
+  return text.replace(/\{(\w+)\}/g, (name, key) => String(known[key] ?? name))
 }

@@ -1,7 +1,6 @@
 // How profiles word errors: texts in which {next} stands for a fact.
 import type { ErrorFacts } from '../../core/errors.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import type { Profile } from './profile.ts'
 
 export interface RefusedCall {
   readonly method: string
@@ -34,25 +33,6 @@ export const TRANSACTION_REJECTED = -32003
 export const INVALID_PARAMS = -32602
 
 export const INTERNAL_ERROR = -32603
-
-export function errorWith(
-  wording: Wording,
-  call: RefusedCall,
-  profile: Pick<Profile, 'errorCode' | 'errorsRepeatMessage'>,
-): ErrorObject | undefined {
-  if (wording === undefined) return undefined
-  if (typeof wording === 'function') return errorWith(wording(call), call, profile)
-  const error =
-    typeof wording === 'string' ? { code: profile.errorCode, message: wording } : wording
-  const message = filledIn(error.message, call)
-  return { ...error, message, ...(profile.errorsRepeatMessage && { data: { message } }) }
-}
-
-/** Unknown names stay as they are. */
-function filledIn(text: string, { method, message, facts, height }: RefusedCall): string {
-  const known: ErrorFacts = { ...facts, method, message, height }
-  return text.replace(/\{(\w+)\}/g, (name, key) => String(known[key] ?? name))
-}
 
 /** True if the method runs a message without sending it. */
 export function isCall(method: string): boolean {
