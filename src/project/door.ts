@@ -11,7 +11,7 @@ import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
-import type { Ask } from './sourcify/repository.ts'
+import type { RpcCaller } from './sourcify/repository.ts'
 
 /** Paths of the project's site. forge adds `v2` to a URL without its last `/`. */
 const SITE = /^\/sourcify(\/|v2\/)/
@@ -90,10 +90,10 @@ export class ProjectDoor {
     if (coverage !== undefined) await (await this.open()).coverage()
   }
 
-  /** Answers requests below /sourcify. @param ask sends RPC requests to the chain */
-  async answer(request: SiteRequest, ask: Ask): Promise<SiteReply> {
+  /** Answers requests below /sourcify. @param rpc sends RPC requests to the chain */
+  async answer(request: SiteRequest, rpc: RpcCaller): Promise<SiteReply> {
     const project = await this.open()
-    return await (await project.site).answer(request, ask)
+    return await (await project.site).answer(request, rpc)
   }
 
   close(): void {

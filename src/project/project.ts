@@ -12,10 +12,10 @@ import { ReachedWatch } from './coverage/reached.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
-import { explain, type Foresight } from './solidity/explain.ts'
+import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
-import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
+import { type CallTrace, type TracedTransaction, traceOf } from './trace/tree.ts'
 
 interface ProjectOptions {
   readonly chain: Chain
@@ -31,7 +31,7 @@ export class Project {
   readonly artifacts: Artifacts
   readonly labels: Labels = new Labels()
   readonly #options: ProjectOptions
-  readonly #foresight: Foresight = { isAtHand: false }
+  readonly #prediction: Prediction = { isAtHand: false }
   #coverage: Promise<Coverage> | undefined
   #site: Promise<SourcifySite> | undefined
 
@@ -78,7 +78,7 @@ export class Project {
     if (this.artifacts.catalogue.isEmpty) return undefined
     const { catalogue, details } = this.artifacts
     const now = (): number => performance.now()
-    const explainer = { names: this.names, catalogue, details, now, foresight: this.#foresight }
+    const explainer = { names: this.names, catalogue, details, now, prediction: this.#prediction }
     return await explain(explainer, again, usual)
   }
 
@@ -101,11 +101,11 @@ export class Project {
    * A mined transaction's call trace with names and storage changes.
    * @throws {DevchainError} `NOT_FOUND` if no block of the chain has it
    */
-  async trace(hash: Hash): Promise<Trace> {
+  async trace(hash: Hash): Promise<CallTrace> {
     return await this.#traceOf(await tracedMined(this.#options.chain, hash))
   }
 
-  async #traceOf(traced: TracedTransaction): Promise<Trace> {
+  async #traceOf(traced: TracedTransaction): Promise<CallTrace> {
     const {
       names,
       artifacts: { details },

@@ -18,7 +18,7 @@ import {
 } from '../../core/format.ts'
 import { type Address, addressFromBytes } from '../../core/hex.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
-import type { Told } from '../../project/naming/told.ts'
+import type { Described } from '../../project/naming/described.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'
@@ -239,7 +239,7 @@ function callLine(
 }
 
 /** The outcome, with the project's names if known. */
-function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
+function saidOf(look: Look, call: CallEvent, named: Described | undefined): string {
   const { failure, error: { solidityStack } = {} } = call
   if (solidityStack !== undefined) return briefly(solidityStack)
   if (failure !== undefined) {
@@ -251,7 +251,7 @@ function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
 }
 
 /** The callee and function, or the account the call is about. */
-function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string | undefined {
+function subjectOf(look: Look, call: CallEvent, named: Described | undefined): string | undefined {
   const asked = askedBy(call)
   if (asked === undefined) {
     const account = accountOf(call)

@@ -1,8 +1,8 @@
 // Phrases for calls and transactions that use a project's names.
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
+import type { Described, DescribedCall } from '../../project/naming/described.ts'
 import type { Names } from '../../project/naming/names.ts'
-import type { Told, ToldCall } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
@@ -45,12 +45,15 @@ const PHRASE = 240
 /** Events listed below one transaction; the rest are counted. */
 const LISTED = 50
 
-export function phraseOf(told: Told, isVerbose: boolean): string {
+export function phraseOf(told: Described, isVerbose: boolean): string {
   return isVerbose ? oneLine(told.whole, 10 * PHRASE) : oneLine(told.text, PHRASE)
 }
 
 /** Undefined if the project does not know the callee. */
-export function toldCall(scene: Scene | undefined, call: CallEvent): Told | ToldCall | undefined {
+export function toldCall(
+  scene: Scene | undefined,
+  call: CallEvent,
+): Described | DescribedCall | undefined {
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
@@ -63,7 +66,7 @@ export function toldCall(scene: Scene | undefined, call: CallEvent): Told | Told
 export function toldTransaction(
   { names, world, before }: Scene,
   { executed, from, to, created }: TransactionEvent,
-): Told | ToldCall | undefined {
+): Described | DescribedCall | undefined {
   if (executed === undefined) return undefined
   const input = executed.transaction.data
   if (to === null) return names.creation(world, input, created)
@@ -71,7 +74,7 @@ export function toldTransaction(
 }
 
 export function answerText(
-  told: Told | ToldCall | undefined,
+  told: Described | DescribedCall | undefined,
   { meaning, result }: CallEvent,
 ): string | undefined {
   // other results are gas or a hash
@@ -86,7 +89,7 @@ export function toldError(
   scene: Scene | undefined,
   to: string | null,
   data: string,
-): Told | undefined {
+): Described | undefined {
   if (scene === undefined || !isBytes(data)) return undefined
   return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
 }
@@ -94,7 +97,7 @@ export function toldError(
 export function toldEvents(
   { names, world }: Scene,
   { executed, to, created }: TransactionEvent,
-): { readonly told: readonly Told[]; readonly others: number } {
+): { readonly told: readonly Described[]; readonly others: number } {
   const logs = executed?.receipt.logs ?? []
   const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to ?? created) ?? [])
   return { told, others: logs.length - told.length }
@@ -163,7 +166,9 @@ export function briefly([reason = '', ...stack]: readonly string[]): string {
 }
 
 /** The parts of a call, event or error for the JSON log. */
-export function plainTold(told: Told | ToldCall): { readonly [key: string]: Json | undefined } {
+export function plainTold(told: Described | DescribedCall): {
+  readonly [key: string]: Json | undefined
+} {
   const { contract, name, signature, values } = told
   const { calls = [], created = undefined } = 'calls' in told ? told : {}
   return {
@@ -172,7 +177,7 @@ export function plainTold(told: Told | ToldCall): { readonly [key: string]: Json
     signature,
     ...(created && { created: created.address ?? null }),
     ...(calls.length > 0 && {
-      calls: calls.map(({ to, input, value, told: inner }) => ({
+      calls: calls.map(({ to, input, value, described: inner }) => ({
         to,
         ...(value > 0n ? { value: value.toString() } : {}),
         ...(inner === undefined ? { input: hexFromBytes(input) } : plainTold(inner)),

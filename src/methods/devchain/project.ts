@@ -5,7 +5,7 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
-import type { Trace } from '../../project/trace/tree.ts'
+import type { CallTrace } from '../../project/trace/tree.ts'
 import { param } from '../../rpc/method.ts'
 import { anything, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
@@ -47,7 +47,7 @@ const labelsResult: Encoder<Labels> = {
     Object.fromEntries([...all].map(([address, name]) => [checksumAddress(address), name])),
 }
 
-const trace: Encoder<Trace> = {
+const trace: Encoder<CallTrace> = {
   name: 'trace',
   json: anything.json,
   encode: (made) => made as unknown as Json,

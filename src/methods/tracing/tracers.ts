@@ -103,7 +103,7 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
         if (failure !== undefined) explained += 1
         const isExplained = failure !== undefined && explained <= EXPLAINED
         const solidityStack = isExplained ? await stackOf(names, run) : undefined
-        const nameOf = (frame: CallFrame): string | undefined => names.toldFrame(world, frame)?.text
+        const nameOf = (frame: CallFrame): string | undefined => names.frame(world, frame)?.text
         return writeCallTree(writer, whole, { nameOf, solidityStack })
       },
     }

@@ -4,15 +4,15 @@ import { amount, bytes, ether, number, oneLine, short } from '../../core/format.
 import type { Address } from '../../core/hex.ts'
 import type { Argument, Parameter } from './decode.ts'
 
-export interface Token {
+export interface TokenUnit {
   readonly symbol: string
   readonly decimals: number
 }
 
-export interface Telling {
+export interface ValueStyle {
   /** The name of an address; undefined: its hex. */
   readonly nameOf: (address: string) => string | undefined
-  readonly token: Token | undefined
+  readonly token: TokenUnit | undefined
   /** True: nothing is shortened. */
   readonly isWhole: boolean
   /** True: large numbers are ether, because one beside them is. */
@@ -29,16 +29,16 @@ const ROUND_ETHER = 10n ** 12n
 const MOST_ETHER = 10n ** 30n
 
 /** `have 1 ether, want 5 ether` */
-export function namedArguments(list: readonly Argument[], telling: Telling): string {
-  const alike = inOneUnit(list, telling)
+export function namedArguments(list: readonly Argument[], style: ValueStyle): string {
+  const alike = inOneUnit(list, style)
   return list
     .map((each) => [each.parameter.name, valueText(each, alike)].filter(Boolean).join(' '))
     .join(', ')
 }
 
 /** `0xf39F…2266, 5 ether` */
-export function plainArguments(list: readonly Argument[], telling: Telling): string {
-  const alike = inOneUnit(list, telling)
+export function plainArguments(list: readonly Argument[], style: ValueStyle): string {
+  const alike = inOneUnit(list, style)
   return list.map((each) => valueText(each, alike)).join(', ')
 }
 
@@ -63,47 +63,46 @@ function itemsOf(parameter: Parameter, items: readonly unknown[]): readonly Argu
 }
 
 /** Uses one unit for values that people compare: `have 0.9999999999999999 ether, want 5 ether`. */
-export function inOneUnit(list: readonly Argument[], telling: Telling): Telling {
+export function inOneUnit(list: readonly Argument[], style: ValueStyle): ValueStyle {
   const isEther = list.some(
     ({ parameter, value }) =>
       parameter.type === 'uint256' && typeof value === 'bigint' && isRoundEther(value),
   )
-  return isEther ? { ...telling, isEther } : telling
+  return isEther ? { ...style, isEther } : style
 }
 
-export function valueText({ parameter, value }: Argument, telling: Telling): string {
-  if (Array.isArray(value)) return listText(parameter, value as readonly unknown[], telling)
-  if (parameter.type === 'address') return addressText(String(value), telling)
+export function valueText({ parameter, value }: Argument, style: ValueStyle): string {
+  if (Array.isArray(value)) return listText(parameter, value as readonly unknown[], style)
+  if (parameter.type === 'address') return addressText(String(value), style)
   if (typeof value === 'bigint' || typeof value === 'number') {
-    return numberText(parameter, BigInt(value), telling)
+    return numberText(parameter, BigInt(value), style)
   }
   if (typeof value !== 'string') return String(value)
   if (parameter.type === 'string') {
-    return JSON.stringify(telling.isWhole ? value : oneLine(value, TEXT))
+    return JSON.stringify(style.isWhole ? value : oneLine(value, TEXT))
   }
-  if (telling.isWhole) return value
+  if (style.isWhole) return value
   return value.length === 66 ? short(value) : bytes(value)
 }
 
-function listText(parameter: Parameter, items: readonly unknown[], telling: Telling): string {
-  if (parameter.type === 'tuple')
-    return `(${namedArguments(items as readonly Argument[], telling)})`
-  const shown = telling.isWhole ? items : items.slice(0, LISTED)
+function listText(parameter: Parameter, items: readonly unknown[], style: ValueStyle): string {
+  if (parameter.type === 'tuple') return `(${namedArguments(items as readonly Argument[], style)})`
+  const shown = style.isWhole ? items : items.slice(0, LISTED)
   const list = itemsOf(parameter, shown)
-  const alike = inOneUnit(list, telling)
+  const alike = inOneUnit(list, style)
   const texts = list.map((each) => valueText(each, alike))
   const more = items.length - shown.length
   return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
 
-function addressText(address: string, { nameOf, isWhole }: Telling): string {
+function addressText(address: string, { nameOf, isWhole }: ValueStyle): string {
   const name = nameOf(address)
   if (name !== undefined) return name
   const checksum = checksumAddress(address as Address)
   return isWhole ? checksum : short(checksum)
 }
 
-function numberText({ type }: Parameter, value: bigint, { token, isEther }: Telling): string {
+function numberText({ type }: Parameter, value: bigint, { token, isEther }: ValueStyle): string {
   if (type !== 'uint256') return number(value)
   if (token !== undefined) {
     const isAll = value === 2n ** 256n - 1n

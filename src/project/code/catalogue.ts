@@ -40,14 +40,14 @@ export interface CreationMatch extends Match {
 /** Further files are left out, with a warning. */
 export const MOST_CONTRACTS = 50_000
 
-const TELLING_FUNCTIONS = 3
+const LEAST_FUNCTIONS = 3
 
 /**
  * Minimum share of the code's selectors in a guessed ABI. A contract that extends an abstract contract or interface has
  * more
  * functions, and is another contract.
  */
-const TELLING_SHARE = 0.75
+const LEAST_SHARE = 0.75
 const ABSTRACT_SHARE = 0.9
 
 type ByLength = Map<number, Contract[]>
@@ -220,8 +220,8 @@ export class Catalogue {
     let likeliest: Contract | undefined
     for (const contract of candidates) {
       const selectors = functionsOf(contract)
-      const least = present.size * (isAbstract(contract) ? ABSTRACT_SHARE : TELLING_SHARE)
-      if (selectors.length < Math.max(TELLING_FUNCTIONS, least)) continue
+      const least = present.size * (isAbstract(contract) ? ABSTRACT_SHARE : LEAST_SHARE)
+      if (selectors.length < Math.max(LEAST_FUNCTIONS, least)) continue
       if (likeliest !== undefined && !isLikelier(contract, likeliest)) continue
       if (selectors.every((each) => present.has(each))) likeliest = contract
     }

@@ -5,10 +5,10 @@ import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
-export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
+export type ProxyKind = 'clone' | 'proxy' | 'beacon' | 'delegation'
 
 interface Target {
-  readonly via: Detour
+  readonly via: ProxyKind
   readonly address: Address
 }
 

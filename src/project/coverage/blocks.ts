@@ -1,7 +1,7 @@
 // Base of the statement readers: collects statements and walks blocks.
-import { type Range, type Token, TokenReader } from '../solidity/tokens.ts'
+import { type Range, type SourceToken, TokenReader } from '../solidity/tokens.ts'
 
-export interface Branch {
+export interface SourceBranch {
   readonly kind: 'if' | 'require' | 'ternary' | 'clauses'
   /**
    * The range the compiler gives to the jump of `if` and `require`: the statement or, for a ternary, the expression around
@@ -16,7 +16,7 @@ export interface Branch {
 
 interface Found {
   readonly statements: Range[]
-  readonly branches: Branch[]
+  readonly branches: SourceBranch[]
 }
 
 /** Reads statements of blocks in braces, in Solidity or Yul. */
@@ -24,7 +24,7 @@ export abstract class BlockReader extends TokenReader {
   readonly found: Found
 
   constructor(
-    tokens: readonly Token[],
+    tokens: readonly SourceToken[],
     at: number,
     found: Found = { statements: [], branches: [] },
   ) {
@@ -47,7 +47,7 @@ export abstract class BlockReader extends TokenReader {
     return range
   }
 
-  protected branch(branch: Branch): void {
+  protected branch(branch: SourceBranch): void {
     this.found.branches.push(branch)
   }
 }

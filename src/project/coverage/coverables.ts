@@ -1,7 +1,7 @@
 // Finds a source's statements and branches in its text alone, as some tools keep no syntax trees.
 import type { Outline, SourceFunction } from '../solidity/outline.ts'
-import { type Range, type Token, TokenReader, tokensOf } from '../solidity/tokens.ts'
-import { BlockReader, type Branch } from './blocks.ts'
+import { type Range, type SourceToken, TokenReader, tokensOf } from '../solidity/tokens.ts'
+import { BlockReader, type SourceBranch } from './blocks.ts'
 import { YulReader } from './yul.ts'
 
 export interface Coverable {
@@ -9,7 +9,7 @@ export interface Coverable {
   readonly body: Range
   /** In order, without overlaps. */
   readonly statements: readonly Range[]
-  readonly branches: readonly Branch[]
+  readonly branches: readonly SourceBranch[]
 }
 
 export function coverablesOf(text: string, { functions }: Outline): readonly Coverable[] {
@@ -31,10 +31,10 @@ export function coverablesOf(text: string, { functions }: Outline): readonly Cov
 }
 
 function ternariesIn(
-  tokens: readonly Token[],
+  tokens: readonly SourceToken[],
   body: Range,
   statements: readonly Range[],
-): readonly Branch[] {
+): readonly SourceBranch[] {
   return tokens.flatMap(({ text, start }, i) => {
     if (text !== '?' || start < body.start || start > body.end) return []
     const range = statements.find((each) => each.start <= start && start < each.end)
@@ -43,7 +43,7 @@ function ternariesIn(
 }
 
 /** @param reader after the question mark */
-function ternary(reader: TokenReader, range: Range): Branch {
+function ternary(reader: TokenReader, range: Range): SourceBranch {
   const first = reader.at
   // ternaries may be nested
   for (let open = 1; ; reader.at += 1) {

@@ -8,7 +8,7 @@ import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
   type DetailReader,
   type Details,
-  type Source,
+  type SourceFile,
   shownPath,
   sourceOf,
 } from '../solidity/details.ts'
@@ -96,7 +96,7 @@ export class Coverage {
         continue
       }
       const { source, isMadeUp } = known
-      const file = (id: number): { path: string; source: Source } | undefined => {
+      const file = (id: number): { path: string; source: SourceFile } | undefined => {
         const found = source(id)
         const place = found && this.#pathOf(match.contract, found.path)
         return found === undefined || place === undefined
@@ -141,7 +141,7 @@ export class Coverage {
   }
 
   /** Read from its file, which is faster than from the compiler's output. */
-  async #sourceOf(contract: Contract, name: string): Promise<Source | undefined> {
+  async #sourceOf(contract: Contract, name: string): Promise<SourceFile | undefined> {
     await nextTurn()
     const file = fileOf(contract, name)
     if (file === undefined) {

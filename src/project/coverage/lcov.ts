@@ -109,12 +109,12 @@ function branchOf(
 ): { readonly count: number; readonly ways: readonly number[] } | undefined {
   const { branch, count, byJump, isPresent } = tally
   if (!owner.isPresent) return { count: 0, ways: branch.ways.map(() => 0) }
-  const told = tally.ways.map((way) => way && wayOf(owner, way))
+  const wayCounts = tally.ways.map((way) => way && wayOf(owner, way))
   switch (branch.kind) {
     case 'require':
       return isPresent ? { count, ways: byJump } : undefined
     case 'if': {
-      const [good = isPresent ? byJump[0] : undefined, bad] = told
+      const [good = isPresent ? byJump[0] : undefined, bad] = wayCounts
       if (good === undefined) return undefined
       const before = isPresent ? count : countAt(owner, branch.at)
       const rest = bad ?? (before === undefined ? undefined : Math.max(0, before - good))
@@ -122,8 +122,8 @@ function branchOf(
     }
     case 'ternary':
     case 'clauses': {
-      const ways = told.filter((each) => each !== undefined)
-      if (ways.length < told.length) return undefined
+      const ways = wayCounts.filter((each) => each !== undefined)
+      if (ways.length < wayCounts.length) return undefined
       return { count: ways.reduce((sum, each) => sum + each, 0), ways }
     }
   }

@@ -1,11 +1,11 @@
 // Maps operation counts to statements, branches and functions by source maps.
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
-import type { Source } from '../solidity/details.ts'
+import type { SourceFile } from '../solidity/details.ts'
 import type { SourceFunction } from '../solidity/outline.ts'
-import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
+import type { CodeMap, SourceLocation } from '../solidity/sourcemap.ts'
 import type { Range } from '../solidity/tokens.ts'
-import type { Branch } from './blocks.ts'
+import type { SourceBranch } from './blocks.ts'
 import { PushedConstants } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
 
@@ -14,7 +14,7 @@ interface MeasuredCode {
   readonly counts: ReachCounts
   readonly map: CodeMap
   /** A source by its source map index, with its path in the report; undefined if not reported. */
-  readonly file: (id: number) => { readonly path: string; readonly source: Source } | undefined
+  readonly file: (id: number) => { readonly path: string; readonly source: SourceFile } | undefined
 }
 
 export interface Tally {
@@ -25,7 +25,7 @@ export interface Tally {
 }
 
 export interface BranchTally extends Tally {
-  readonly branch: Branch
+  readonly branch: SourceBranch
   /** Counts of the ways by their jump; `count` is how often the branch was reached. */
   readonly byJump: [good: number, bad: number]
   /** Ways without statements, counted by their operations. */
@@ -41,7 +41,7 @@ export interface FunctionTally extends Tally {
 
 export interface MeasuredFile {
   readonly path: string
-  readonly source: Source
+  readonly source: SourceFile
   readonly functions: readonly FunctionTally[]
 }
 
@@ -58,7 +58,7 @@ export class Measure {
     return this.#files.has(path)
   }
 
-  file(path: string, source: Source): FileIndex {
+  file(path: string, source: SourceFile): FileIndex {
     const known = this.#files.get(path) ?? new FileIndex(path, source)
     this.#files.set(path, known)
     return known
@@ -98,7 +98,7 @@ class FileIndex {
   /** Clauses without statements. */
   readonly clauses: readonly Tally[]
 
-  constructor(path: string, source: Source) {
+  constructor(path: string, source: SourceFile) {
     const functions = coverablesOf(source.text, source.outline).map(functionTally)
     this.file = { path, source, functions }
     this.#placed = functions
@@ -114,7 +114,7 @@ class FileIndex {
     this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(waysOf)
   }
 
-  statementAt({ start, length }: Origin): Placed | undefined {
+  statementAt({ start, length }: SourceLocation): Placed | undefined {
     let [low, high] = [0, this.#placed.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -125,26 +125,26 @@ class FileIndex {
     return found !== undefined && start + length <= found.statement.range.end ? found : undefined
   }
 
-  functionAround(origin: Origin): FunctionTally | undefined {
-    const around = this.file.source.outline.functionAt(origin.start)
+  functionAround(location: SourceLocation): FunctionTally | undefined {
+    const around = this.file.source.outline.functionAt(location.start)
     const found = around && this.#byStart.get(around.start)
-    return found !== undefined && isWithin(origin, found.range) ? found : undefined
+    return found !== undefined && isWithin(location, found.range) ? found : undefined
   }
 
   /** The function that contains a range, from its head to the end of its body. */
-  functionOf({ start, length }: Origin): FunctionTally | undefined {
+  functionOf({ start, length }: SourceLocation): FunctionTally | undefined {
     const found = this.#byStart.get(start)
     return found?.function.end === start + length ? found : undefined
   }
 
-  branchOf({ start, length }: Origin): BranchTally | undefined {
+  branchOf({ start, length }: SourceLocation): BranchTally | undefined {
     return this.#jumps.get(`${start} ${start + length}`)
   }
 }
 
 export type { FileIndex }
 
-function isWithin({ start, length }: Origin, range: Range): boolean {
+function isWithin({ start, length }: SourceLocation, range: Range): boolean {
   return start >= range.start && start + length <= range.end
 }
 
@@ -180,7 +180,7 @@ function waysOf({ ways }: BranchTally): readonly Tally[] {
 }
 
 interface Anchored {
-  /** The first operations with their origins, which identify copies. */
+  /** The first operations with their locations, which identify copies. */
   readonly sign: string
   /** Of the first operation, over all copies. */
   sum: number
@@ -222,29 +222,29 @@ class CodeReading {
 
   #operation(pc: number, opcode: number, pushed: number | undefined): void {
     const { map, hits } = this.#run
-    const origin = map.at(pc)
-    const file = origin && this.#indexOf(origin.source)
-    if (origin === undefined || file === undefined) {
+    const location = map.at(pc)
+    const file = location && this.#indexOf(location.source)
+    if (location === undefined || file === undefined) {
       this.#before = []
       return
     }
-    const owner = file.functionAround(origin)
+    const owner = file.functionAround(location)
     if (owner !== undefined) this.#functions.add(owner)
-    const whole = file.functionOf(origin)
+    const whole = file.functionOf(location)
     if (whole !== undefined) this.#around = whole
     if (whole !== undefined) this.#functions.add(whole)
     if (whole !== undefined && !this.#wholes.has(whole)) this.#wholes.set(whole, hits[pc]!)
-    if (opcode === OP.JUMPI) this.#branch(file.branchOf(origin), pc, pushed)
-    if (opcode === OP.JUMP && origin.jump === 'i') this.#enter(pushed)
+    if (opcode === OP.JUMPI) this.#branch(file.branchOf(location), pc, pushed)
+    if (opcode === OP.JUMP && location.jump === 'i') this.#enter(pushed)
     else if (owner !== undefined && pushed !== undefined) this.#loop(owner, pc, pushed)
-    this.#anchor(file, origin, pc)
+    this.#anchor(file, location, pc)
   }
 
   /** Counts the first operation of each range, in each copy. */
-  #anchor(file: FileIndex, origin: Origin, pc: number): void {
-    const placed = file.statementAt(origin)
+  #anchor(file: FileIndex, location: SourceLocation, pc: number): void {
+    const placed = file.statementAt(location)
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
-      isWithin(origin, range),
+      isWithin(location, range),
     )
     const all = placed === undefined ? parts : [placed.statement, ...parts]
     // a modifier's code is copied into each function that has it
@@ -253,7 +253,7 @@ class CodeReading {
     for (const tally of all) {
       if (this.#before.includes(tally)) continue
       const count = this.#countAt(pc, tally.range)
-      const sign = this.#signAt(pc, origin.source)
+      const sign = this.#signAt(pc, location.source)
       const known = anchors.get(tally)
       if (known === undefined) anchors.set(tally, { sign, sum: count })
       else if (known.sign === sign) known.sum += count
@@ -282,8 +282,8 @@ class CodeReading {
   }
 
   #isAt(pc: number, range: Range): boolean {
-    const origin = this.#run.map.at(pc)
-    return origin !== undefined && isWithin(origin, range)
+    const location = this.#run.map.at(pc)
+    return location !== undefined && isWithin(location, range)
   }
 
   #signAt(start: number, source: number): string {
@@ -291,9 +291,9 @@ class CodeReading {
     let sign = ''
     let pc = start
     for (let i = 0; i < SIGN_LENGTH; i++) {
-      const origin = map.at(pc)
-      if (origin?.source !== source) break
-      sign += `${origin.start} ${origin.length} ${code[pc]!} `
+      const location = map.at(pc)
+      if (location?.source !== source) break
+      sign += `${location.start} ${location.length} ${code[pc]!} `
       pc = nextOperation(code, pc)
     }
     return sign
@@ -329,10 +329,10 @@ class CodeReading {
     return endsBadly(code, pc + 1) || target === undefined || !endsBadly(code, target)
   }
 
-  /** A jump to the operation whose origin is the whole function enters it. */
+  /** A jump to the operation whose location is the whole function enters it. */
   #enter(target: number | undefined): void {
-    const origin = target === undefined ? undefined : this.#run.map.at(target)
-    const entered = origin && this.#indexOf(origin.source)?.functionOf(origin)
+    const location = target === undefined ? undefined : this.#run.map.at(target)
+    const entered = location && this.#indexOf(location.source)?.functionOf(location)
     if (target !== undefined && entered !== undefined) this.#entries.set(target, entered)
   }
 

@@ -71,11 +71,11 @@ export class InnerCallWatch implements CommandWatch {
   }
 
   #callsOf({ to, input, through, isHandedOn }: OpenFrame): InnerCalls | undefined {
-    const told = to === null ? input : input.subarray(0, SELECTOR_LENGTH)
-    const key = `${to} ${through} ${isHandedOn} ${Buffer.from(told).toString('latin1')}`
+    const recorded = to === null ? input : input.subarray(0, SELECTOR_LENGTH)
+    const key = `${to} ${through} ${isHandedOn} ${Buffer.from(recorded).toString('latin1')}`
     const known = this.#called.get(key)
     if (known !== undefined || this.#called.size >= MOST_CALLED) return known
-    const made = { to, input: told, through, isHandedOn, gas: [], failed: 0 }
+    const made = { to, input: recorded, through, isHandedOn, gas: [], failed: 0 }
     this.#called.set(key, made)
     return made
   }

@@ -9,7 +9,7 @@ import type { World } from '../../state/world.ts'
 import type { Catalogue } from '../code/catalogue.ts'
 import { adminOf } from '../code/proxies.ts'
 import { hashOf } from '../code/shape.ts'
-import type { Message } from '../naming/callees.ts'
+import type { CallMessage } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
 
@@ -52,16 +52,16 @@ interface Counts {
   failed: number
 }
 
-interface Told {
+interface RowKey {
   readonly contract: string
   readonly function: string
   readonly kind: GasRow['kind']
 }
 
-type Usage = Told & Counts
+type Usage = RowKey & Counts
 
 /** A call, or a creation if `to` is null, with the accounts at that time. */
-interface Called extends Omit<Message, 'to'> {
+interface Called extends Omit<CallMessage, 'to'> {
   readonly kind: GasRow['kind']
   readonly to: Address | null
   readonly through: Address | undefined
@@ -113,8 +113,8 @@ export class GasReport {
     )
     let unnamed = 0
     for (const called of this.#unsettled.values()) {
-      const told = this.#told(called)
-      if (told !== undefined) addCounts(usageIn(usages, told), called)
+      const rowKey = this.#rowKeyOf(called)
+      if (rowKey !== undefined) addCounts(usageIn(usages, rowKey), called)
       else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
     }
     const rows = [...usages.values()]
@@ -187,13 +187,13 @@ export class GasReport {
     if (codes.length === 0) return undefined
     const isKnown = this.#isKnown(called)
     if (isKnown && this.#isSecond(called)) return undefined
-    const told = isKnown ? this.#told(called) : undefined
-    return told === undefined ? this.#unsettledOf(called, codes) : this.#usageOf(told)
+    const rowKey = isKnown ? this.#rowKeyOf(called) : undefined
+    return rowKey === undefined ? this.#unsettledOf(called, codes) : this.#usageOf(rowKey)
   }
 
-  #usageOf(told: Told): Usage | undefined {
-    if (this.#usages.size < MOST_FUNCTIONS || this.#usages.has(keyOf(told)))
-      return usageIn(this.#usages, told)
+  #usageOf(rowKey: RowKey): Usage | undefined {
+    if (this.#usages.size < MOST_FUNCTIONS || this.#usages.has(keyOf(rowKey)))
+      return usageIn(this.#usages, rowKey)
     this.#cut()
     return undefined
   }
@@ -225,28 +225,28 @@ export class GasReport {
     if (this.#version === this.#catalogue.version) return
     this.#version = this.#catalogue.version
     for (const [key, called] of this.#unsettled) {
-      const told = this.#isKnown(called) ? this.#told(called) : undefined
-      if (told === undefined) continue
+      const rowKey = this.#isKnown(called) ? this.#rowKeyOf(called) : undefined
+      if (rowKey === undefined) continue
       this.#unsettled.delete(key)
       this.#unsettledBytes -= called.input.length
-      const usage = this.#usageOf(told)
+      const usage = this.#usageOf(rowKey)
       if (usage !== undefined) addCounts(usage, called)
     }
   }
 
   /** Undefined for calls without a name, and for those not counted. */
-  #told(called: Called): Told | undefined {
+  #rowKeyOf(called: Called): RowKey | undefined {
     const { kind, to, input, world } = called
     if (this.#isSecond(called)) return undefined
-    const told =
+    const described =
       to === null
         ? this.#names.creation(world, input, null)
         : this.#names.call(world, { ...called, to })
-    if (told?.contract === undefined) return undefined
-    const isCreation = to === null || ('created' in told && told.created !== undefined)
+    if (described?.contract === undefined) return undefined
+    const isCreation = to === null || ('created' in described && described.created !== undefined)
     // the contract has no function with the selector
-    const name = told.signature ?? (told.name || '(no data)')
-    return { contract: told.contract, function: isCreation ? '(deployment)' : name, kind }
+    const name = described.signature ?? (described.name || '(no data)')
+    return { contract: described.contract, function: isCreation ? '(deployment)' : name, kind }
   }
 
   /** True for the forwarded half of a proxied call. */
@@ -302,14 +302,14 @@ function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | u
   return to === CREATE2_DEPLOYER.address ? input.subarray(SALT_LENGTH) : undefined
 }
 
-function usageIn(usages: Map<string, Usage>, told: Told): Usage {
-  const key = keyOf(told)
-  const known = usages.get(key) ?? { ...told, amounts: new Map<number, number>(), failed: 0 }
+function usageIn(usages: Map<string, Usage>, rowKey: RowKey): Usage {
+  const key = keyOf(rowKey)
+  const known = usages.get(key) ?? { ...rowKey, amounts: new Map<number, number>(), failed: 0 }
   usages.set(key, known)
   return known
 }
 
-function keyOf({ kind, contract, function: name }: Told): string {
+function keyOf({ kind, contract, function: name }: RowKey): string {
   return `${kind} ${contract} ${name}`
 }
 

@@ -8,7 +8,7 @@ import { selectorsIn } from '../code/selectors.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { Identity } from './identity.ts'
 
-export interface Message {
+export interface CallMessage {
   readonly to: Address
   readonly input: Uint8Array
   readonly from?: Address | undefined
@@ -36,13 +36,13 @@ export function selectorOf(input: Uint8Array): string {
 }
 
 /** @param world the accounts at the time of the message */
-export function calleeOf(world: World, identity: Identity, message: Message): Callee {
+export function calleeOf(world: World, identity: Identity, message: CallMessage): Callee {
   const isOwn = isOwnFunction(world, identity, message)
   const contract = isOwn ? identity.outer?.contract : identity.contract
   return { isOwn, contract, item: contract && answering(contract, message.input) }
 }
 
-function isOwnFunction(world: World, identity: Identity, message: Message): boolean {
+function isOwnFunction(world: World, identity: Identity, message: CallMessage): boolean {
   const { via, outer, contract } = identity
   // clones and delegations have no code of their own
   if (via !== 'proxy' && via !== 'beacon') return false

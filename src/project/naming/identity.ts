@@ -7,9 +7,9 @@ import { call } from '../../node/calls/call.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { codeAt, type World } from '../../state/world.ts'
-import type { Token } from '../abi/values.ts'
+import type { TokenUnit } from '../abi/values.ts'
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
-import { addressIn, type Detour, targetOf } from '../code/proxies.ts'
+import { addressIn, type ProxyKind, targetOf } from '../code/proxies.ts'
 
 export interface Identity {
   /** Undefined without an artifact for its code. */
@@ -17,7 +17,7 @@ export interface Identity {
   /** True if the code only resembles the contract's. */
   readonly isGuess: boolean
   /** How it runs that contract; undefined: as its own code. */
-  readonly via: Detour | undefined
+  readonly via: ProxyKind | undefined
   /** The proxy's own contract, if there is a proxy. */
   readonly outer: Match | undefined
   /** The account whose code runs. */
@@ -40,7 +40,7 @@ const MOST_DECIMALS = 36n
 
 interface KnownToken {
   readonly code: Uint8Array
-  readonly token: Token | undefined
+  readonly token: TokenUnit | undefined
   readonly asked: number
 }
 
@@ -105,7 +105,7 @@ export class Identities {
   }
 
   /** Undefined if the contract has no symbol. */
-  token(world: World, address: Address): Token | undefined {
+  token(world: World, address: Address): TokenUnit | undefined {
     const code = codeAt(world, address)
     if (code.length === 0) return undefined
     const known = this.#tokens.get(address)
@@ -117,7 +117,7 @@ export class Identities {
     return token
   }
 
-  #askedToken(world: World, address: Address): Token | undefined {
+  #askedToken(world: World, address: Address): TokenUnit | undefined {
     const symbol = symbolIn(this.#ask(world, address, SYMBOL))
     if (symbol === undefined) return undefined
     const decimals = numberIn(this.#ask(world, address, DECIMALS))

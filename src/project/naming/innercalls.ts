@@ -2,10 +2,10 @@
 import { bytes, ether, number } from '../../core/format.ts'
 import { type Address, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
-import type { Telling } from '../abi/values.ts'
+import type { ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { selectorOf } from './callees.ts'
-import { type GivenCall, NamedCall, type Subject, type ToldCall } from './told.ts'
+import { type DescribedCall, NamedCall, type NestedCall, type Subject } from './described.ts'
 
 /** Multicall3's address on most networks. @see https://www.multicall3.com */
 export const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11' as Address
@@ -20,26 +20,26 @@ export function hasInnerCalls({ name, signature }: AbiItem): boolean {
   return (name === 'multicall' && signature.endsWith('bytes[])')) || AGGREGATES.test(name)
 }
 
-export interface InnerTeller {
+export interface NestedCallContext {
   readonly self: Address
-  readonly call: (to: Address, input: Uint8Array) => ToldCall | undefined
+  readonly call: (to: Address, input: Uint8Array) => DescribedCall | undefined
   readonly nameOf: (address: Address) => string
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
 export class NamedMulticall extends NamedCall {
   readonly #item: AbiItem
-  readonly #teller: InnerTeller
+  readonly #context: NestedCallContext
 
-  constructor(item: AbiItem, subject: Subject, teller: InnerTeller) {
+  constructor(item: AbiItem, subject: Subject, context: NestedCallContext) {
     super(item, subject)
     this.#item = item
-    this.#teller = teller
+    this.#context = context
   }
 
-  override get calls(): readonly GivenCall[] {
+  override get calls(): readonly NestedCall[] {
     const list = this.values?.map((each) => listIn(each)).find((each) => each !== undefined)
-    return list === undefined ? [] : this.#told(list, MOST_LISTED)
+    return list === undefined ? [] : this.#nested(list, MOST_LISTED)
   }
 
   override answer(output: Uint8Array): string | undefined {
@@ -54,46 +54,48 @@ export class NamedMulticall extends NamedCall {
 
   protected override argumentText(
     argument: Argument,
-    telling: Telling,
+    style: ValueStyle,
     withNames: boolean,
   ): string {
     const list = listIn(argument)
-    if (list === undefined) return super.argumentText(argument, telling, withNames)
-    const calls = this.#told(list, telling.isWhole ? MOST_LISTED : LISTED)
+    if (list === undefined) return super.argumentText(argument, style, withNames)
+    const calls = this.#nested(list, style.isWhole ? MOST_LISTED : LISTED)
     return listText(
-      calls.map((call) => this.#callText(call, telling.isWhole)),
+      calls.map((call) => this.#callText(call, style.isWhole)),
       list.length,
     )
   }
 
-  #told(list: readonly unknown[], most: number): readonly GivenCall[] {
+  #nested(list: readonly unknown[], most: number): readonly NestedCall[] {
     return list.slice(0, most).flatMap((each) => {
-      const inner = innerCall(each, this.#teller.self)
-      return inner === undefined ? [] : { ...inner, told: this.#teller.call(inner.to, inner.input) }
+      const inner = innerCall(each, this.#context.self)
+      return inner === undefined
+        ? []
+        : { ...inner, described: this.#context.call(inner.to, inner.input) }
     })
   }
 
-  #callText({ to, input, value, told }: GivenCall, isWhole: boolean): string {
-    const { self, nameOf } = this.#teller
-    const text = isWhole ? told?.whole : told?.text
+  #callText({ to, input, value, described }: NestedCall, isWhole: boolean): string {
+    const { self, nameOf } = this.#context
+    const text = isWhole ? described?.whole : described?.text
     const sent = value > 0n ? ` value ${ether(value)}` : ''
     if (to === self) {
       const prefix = `${this.contract}.`
-      if (text === undefined || told?.name === '') return bytes(hexFromBytes(input))
+      if (text === undefined || described?.name === '') return bytes(hexFromBytes(input))
       return text.startsWith(prefix) ? text.slice(prefix.length) : text
     }
-    if (told?.contract !== undefined) return `${text}${sent}`
+    if (described?.contract !== undefined) return `${text}${sent}`
     const selector = selectorOf(input)
     return `${[nameOf(to), text ?? selector].filter(Boolean).join('.')}${sent}`
   }
 
-  #answerText(result: unknown, { to, told }: GivenCall): string {
+  #answerText(result: unknown, { to, described }: NestedCall): string {
     const [succeeded, data] = Array.isArray(result)
       ? (result as readonly Argument[]).map(({ value }) => value)
       : [true, result]
     const text = String(data)
-    if (succeeded === true) return told?.answer(bytesFromHex(text)) || bytes(text)
-    return `✗ ${this.#teller.error(to, bytesFromHex(text)) ?? bytes(text)}`
+    if (succeeded === true) return described?.answer(bytesFromHex(text)) || bytes(text)
+    return `✗ ${this.#context.error(to, bytesFromHex(text)) ?? bytes(text)}`
   }
 }
 
@@ -110,7 +112,7 @@ function listIn({ parameter, value }: Argument): readonly unknown[] | undefined 
 }
 
 /** @param item bytes for the contract itself; or a target, its bytes and the value sent along */
-function innerCall(item: unknown, self: Address): Omit<GivenCall, 'told'> | undefined {
+function innerCall(item: unknown, self: Address): Omit<NestedCall, 'described'> | undefined {
   if (typeof item === 'string') return { to: self, input: bytesFromHex(item), value: 0n }
   if (!Array.isArray(item)) return undefined
   const members = item as readonly Argument[]

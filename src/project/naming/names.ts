@@ -17,31 +17,31 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
 import { decodeEvent, decodeInputs } from '../abi/decode.ts'
-import type { Telling } from '../abi/values.ts'
+import type { ValueStyle } from '../abi/values.ts'
 import { wellKnownFunction } from '../abi/wellknown.ts'
 import type { Catalogue, CreationMatch } from '../code/catalogue.ts'
 import { isUpgraded } from '../code/proxies.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import {
   type Callee,
+  type CallMessage,
   calleeOf,
   isForwarded,
-  type Message,
   memberOf,
   selectorOf,
 } from './callees.ts'
-import { Identities, type Identity } from './identity.ts'
-import { hasInnerCalls, type InnerTeller, MULTICALL3, NamedMulticall } from './innercalls.ts'
-import type { Labels } from './labels.ts'
 import {
   bare,
+  type Described,
+  type DescribedCall,
   Named,
   NamedCall,
   NamedDeployment,
   type Subject,
-  type Told,
-  type ToldCall,
-} from './told.ts'
+} from './described.ts'
+import { Identities, type Identity } from './identity.ts'
+import { hasInnerCalls, MULTICALL3, NamedMulticall, type NestedCallContext } from './innercalls.ts'
+import type { Labels } from './labels.ts'
 
 /** ERC-20's and common extensions: their uint256 are token amounts. */
 const AMOUNTS: ReadonlySet<string> = new Set(
@@ -85,7 +85,7 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-interface RunTeller {
+interface RunAnalysis {
   /** Resolves when newly written artifacts are read, or after a timeout; undefined if there are none. */
   readonly catchUp: () => Promise<unknown> | undefined
   /** The Solidity stack of a failed transaction; undefined if unknown. */
@@ -101,10 +101,10 @@ export class Names {
   readonly #catalogue: Catalogue
   readonly #labels: Labels
   readonly identities: Identities
-  readonly runs: RunTeller
+  readonly runs: RunAnalysis
   #memory: Memory | undefined
 
-  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, runs: RunTeller) {
+  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, runs: RunAnalysis) {
     this.#chain = chain
     this.#catalogue = catalogue
     this.#labels = labels
@@ -150,11 +150,11 @@ export class Names {
    * Undefined for an unknown function.
    * @param before the accounts before the call, if known: a proxy upgrade still runs the old code
    */
-  call(world: World, message: Message, before?: World): ToldCall | undefined {
+  call(world: World, message: CallMessage, before?: World): DescribedCall | undefined {
     return this.#call({ world, before, depth: 0 }, message)
   }
 
-  #call(when: When, message: Message): ToldCall | undefined {
+  #call(when: When, message: CallMessage): DescribedCall | undefined {
     const { world, before } = when
     const { to, input } = message
     const now = this.#identity(world, to)
@@ -177,10 +177,10 @@ export class Names {
 
   #namedCall(
     when: When,
-    { from, to, input }: Message,
+    { from, to, input }: CallMessage,
     item: AbiItem,
     contract: string | undefined,
-  ): ToldCall {
+  ): DescribedCall {
     const { world, depth } = when
     const { name, signature } = item
     const subject: Subject = {
@@ -188,22 +188,22 @@ export class Names {
       name,
       signature,
       decode: () => decodeInputs(item, input.subarray(4)),
-      telling: () => this.#telling(world, to, item),
+      style: () => this.#style(world, to, item),
     }
     if (depth >= DEEPEST || !hasInnerCalls(item)) return new NamedCall(item, subject)
     const within = { ...when, depth: depth + 1 }
-    const teller: InnerTeller = {
+    const context: NestedCallContext = {
       self: to,
       call: (target, data) =>
         this.#call(within, { to: target, input: data, from: target === to ? from : to }),
       nameOf: (address) => this.argumentName(world, address) ?? short(checksumAddress(address)),
       error: (target, data) => this.error(world, target, data)?.text ?? revertText(data),
     }
-    return new NamedMulticall(item, subject, teller)
+    return new NamedMulticall(item, subject, context)
   }
 
   /** A deployment through a factory that takes a salt and creation code. */
-  #deployment(world: World, { to, input }: Message): ToldCall | undefined {
+  #deployment(world: World, { to, input }: CallMessage): DescribedCall | undefined {
     const code = input.subarray(SALT_LENGTH)
     const match = code.length === 0 ? undefined : this.#catalogue.creation(code)
     if (match === undefined) return undefined
@@ -235,7 +235,7 @@ export class Names {
    * A creation with its constructor arguments.
    * @param created the new account: it is named by its runtime code if no artifact has the creation code
    */
-  creation(world: World, input: Uint8Array, created: Address | null): Told | undefined {
+  creation(world: World, input: Uint8Array, created: Address | null): Described | undefined {
     const match = this.#catalogue.creation(input)
     if (match === undefined) return created === null ? undefined : this.#created(world, created)
     return new Named(this.#constructed(world, input, match))
@@ -254,11 +254,11 @@ export class Names {
       signature: undefined,
       full,
       decode: () => (item === undefined ? [] : decodeInputs(item, input.subarray(argumentsAt))),
-      telling: () => this.#telling(world, undefined, item),
+      style: () => this.#style(world, undefined, item),
     }
   }
 
-  #created(world: World, address: Address): Told | undefined {
+  #created(world: World, address: Address): Described | undefined {
     const identity = this.#identity(world, address)
     if (identity === undefined) return undefined
     const { via, outer } = identity
@@ -270,7 +270,7 @@ export class Names {
     return made(text, text)
   }
 
-  toldFrame(world: World, frame: CallFrame, before?: World): Told | ToldCall | undefined {
+  frame(world: World, frame: CallFrame, before?: World): Described | DescribedCall | undefined {
     const { kind, from, to, input, calls, isPrecompile } = frame
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
     if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input, to)
@@ -280,7 +280,7 @@ export class Names {
   }
 
   /** Undefined for an unknown event. @param to the account whose name is left out */
-  event(world: World, log: Log, to: Address | null): Told | undefined {
+  event(world: World, log: Log, to: Address | null): Described | undefined {
     const [topic] = log.topics
     if (topic === undefined) return undefined
     const identity = this.#identity(world, log.address)
@@ -308,7 +308,7 @@ export class Names {
   }
 
   /** Undefined for an unknown custom error. @param to the account called */
-  error(world: World, to: Address | null, data: Uint8Array): Told | undefined {
+  error(world: World, to: Address | null, data: Uint8Array): Described | undefined {
     if (!isErrorData(data)) return undefined
     const identity = to === null ? undefined : this.#identity(world, to)
     const item = this.#itemOf(identity, 'error', hexFromBytes(data.subarray(0, 4)))
@@ -356,21 +356,21 @@ export class Names {
     world: World,
     at: Address | undefined,
     found: Pick<Named, 'contract' | 'values'> & { readonly item: AbiItem },
-  ): Told {
+  ): Described {
     const { contract, item, values } = found
     const { name, signature } = item
-    const telling = (): Telling => this.#telling(world, at, item)
-    return new Named({ contract, name, signature, withNames: true, decode: () => values, telling })
+    const style = (): ValueStyle => this.#style(world, at, item)
+    return new Named({ contract, name, signature, withNames: true, decode: () => values, style })
   }
 
-  #telling(world: World, at: Address | undefined, item: AbiItem | undefined): Telling {
+  #style(world: World, at: Address | undefined, item: AbiItem | undefined): ValueStyle {
     const hasAmounts = at !== undefined && AMOUNTS.has(item?.name ?? '')
     const token = hasAmounts ? this.identities.token(world, at) : undefined
     return { nameOf: (address) => this.argumentName(world, address), token, isWhole: false }
   }
 }
 
-function made(text: string, contract: string): Told {
+function made(text: string, contract: string): Described {
   return { ...bare(contract, 'constructor'), text, whole: text }
 }
 

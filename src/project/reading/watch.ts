@@ -21,13 +21,13 @@ interface Watching {
 }
 
 export class FolderWatch {
-  readonly #tell: () => void
+  readonly #onChange: () => void
   readonly #watchers = new Map<string, Watched>()
   #timer: NodeJS.Timeout | undefined
   #isHurried = false
 
-  constructor(tell: () => void) {
-    this.#tell = tell
+  constructor(onChange: () => void) {
+    this.#onChange = onChange
   }
 
   get isBehind(): boolean {
@@ -41,7 +41,7 @@ export class FolderWatch {
   hurry(): boolean {
     if (this.#timer === undefined || this.#isHurried) return false
     this.#isHurried = true
-    this.#tell()
+    this.#onChange()
     return true
   }
 
@@ -85,7 +85,7 @@ export class FolderWatch {
     this.#isHurried = false
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.#tell()
+      this.#onChange()
     }, QUIET_MS).unref()
   }
 }

@@ -21,7 +21,7 @@ import { FoundryBuilds, foundryArtifact, hashesIn, pathsFor } from './foundry.ts
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
-export interface Source {
+export interface SourceFile {
   /** As given to the compiler. */
   readonly path: string
   /** One character per byte (latin1). */
@@ -34,9 +34,9 @@ export interface Details {
   readonly creationMap: (input: Uint8Array) => CodeMap | undefined
   readonly runtimeMap: (code: Uint8Array) => CodeMap | undefined
   /** By source map index. */
-  readonly source: (id: number) => Source | undefined
+  readonly source: (id: number) => SourceFile | undefined
   /** The contract's own source, then those it takes code from. */
-  readonly sources: () => readonly Source[]
+  readonly sources: () => readonly SourceFile[]
   /** True if the compiler moved code: through its intermediate language or the optimizer. */
   readonly isOptimized: boolean
   /** Storage layout; undefined if the compiler was not asked for it. */
@@ -251,7 +251,7 @@ function isOfBuild({ maps }: Build, { file, format, source, name }: Contract): b
 }
 
 interface Finding extends Pick<Details, 'isOptimized' | 'isMadeUp'> {
-  readonly find: (id: number) => Source | undefined
+  readonly find: (id: number) => SourceFile | undefined
 }
 
 function details(
@@ -259,8 +259,8 @@ function details(
   { isOptimized, isMadeUp, find }: Finding,
 ): Details | undefined {
   if (creationMap === '' && runtimeMap === '') return undefined
-  const known = new Map<number, Source | undefined>()
-  const source = (id: number): Source | undefined => {
+  const known = new Map<number, SourceFile | undefined>()
+  const source = (id: number): SourceFile | undefined => {
     if (!known.has(id)) known.set(id, id < 0 ? undefined : find(id))
     return known.get(id)
   }
@@ -323,7 +323,7 @@ export function buildOfThird(file: string): BuildFiles {
 }
 
 /** A source on disk, below a parent folder of the artifact. @param hash of the compiled source */
-function sourceNear(file: string, name: string, hash?: string): Source | undefined {
+function sourceNear(file: string, name: string, hash?: string): SourceFile | undefined {
   const content = textNear(file, name, hash)
   return content === undefined ? undefined : sourceOf(name, content)
 }
@@ -333,7 +333,7 @@ export function shownPath(name: string): string {
   return name.replace(/^project\//, '').replace(/^npm\/((?:@[^/]+\/)?[^/@]+)@[^/]+\//, '$1/')
 }
 
-export function sourceOf(name: string, content: string): Source {
+export function sourceOf(name: string, content: string): SourceFile {
   const bytes = Buffer.from(content, 'utf8').toString('latin1')
   return { path: name, text: bytes, outline: outlineOf(bytes) }
 }

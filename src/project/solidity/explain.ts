@@ -32,11 +32,11 @@ export interface Explainer {
   readonly catalogue: Catalogue
   readonly details: DetailReader
   readonly now: () => number
-  readonly foresight: Foresight
+  readonly prediction: Prediction
 }
 
 /** What the last failure predicts for the next: the same contracts mostly fail again. */
-export interface Foresight {
+export interface Prediction {
   /** True if its contracts were cached: then the first run records them, and no second is needed. */
   isAtHand: boolean
 }
@@ -52,18 +52,18 @@ export async function explain(
   again: Again,
   usual: string,
 ): Promise<SourceExplanation | undefined> {
-  const { foresight } = explainer
-  const first = await runOf(explainer, again, foresight.isAtHand)
+  const { prediction } = explainer
+  const first = await runOf(explainer, again, prediction.isAtHand)
   if (first === undefined) return undefined
   const matches = first.chain.map((frame) => matchOf(explainer, frame))
-  const told = matches.flatMap((match) =>
+  const known = matches.flatMap((match) =>
     match === undefined || match.isGuess ? [] : match.contract,
   )
-  await explainer.details.prepare(told)
+  await explainer.details.prepare(known)
   const contracts = first.chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
-  foresight.isAtHand = contracts.some((known) => known?.map !== undefined)
+  prediction.isAtHand = contracts.some((each) => each?.map !== undefined)
   // a run without the user's contracts is not repeated
-  if (!foresight.isAtHand) return undefined
+  if (!prediction.isAtHand) return undefined
   const isFollowed = ({ trail }: RunFrame, i: number): boolean =>
     trail !== undefined && trail.map === contracts[i]?.map
   const run = first.chain.every(isFollowed) ? first : await runOf(explainer, again, true)

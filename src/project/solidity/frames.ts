@@ -6,7 +6,7 @@ import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
-import { beginTrail, follow, type OpenTrail, TELLING } from './trails.ts'
+import { beginTrail, follow, type OpenTrail, RECORDED } from './trails.ts'
 
 export interface RunFrame {
   readonly kind: FrameStart['kind']
@@ -53,7 +53,7 @@ export function recordFrames(mapOf?: MapOf): {
   let top: RunFrame | undefined
   const tracer: Tracer = {
     onEnter: (start) => {
-      if (current !== undefined) current.calledAt = current.forgotten + current.told.length
+      if (current !== undefined) current.calledAt = current.dropped + current.steps.length
       const frame = opened(start)
       if (mapOf !== undefined && !frame.isPrecompile) {
         frame.trail = beginTrail(frame.code ?? frame.input, mapOf(frame))
@@ -86,7 +86,7 @@ export function recordFrames(mapOf?: MapOf): {
     stepParts: {
       stack: mapOf !== undefined,
       memory: false,
-      only: mapOf ? TELLING : NONE,
+      only: mapOf ? RECORDED : NONE,
       stackOf: READ,
       gas: false,
     },

@@ -1,5 +1,5 @@
 // Finds a source's contracts, functions and modifiers by their braces, without a compiler.
-import { type Token, TokenReader, tokensOf } from './tokens.ts'
+import { type SourceToken, TokenReader, tokensOf } from './tokens.ts'
 
 /** A function, modifier or the like. Positions are byte offsets. */
 export interface SourceFunction {
@@ -63,7 +63,7 @@ export function outlineOf(text: string): Outline {
   }
 }
 
-function bodyEnd(tokens: readonly Token[], at: number): number | undefined {
+function bodyEnd(tokens: readonly SourceToken[], at: number): number | undefined {
   const reader = new TokenReader(tokens, at)
   reader.until('{', ';')
   const closing = reader.word === '{' ? tokens[reader.at]?.closedBy : undefined

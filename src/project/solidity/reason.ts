@@ -28,7 +28,7 @@ export function silentReason(failed: FailedFrame, nameOf: NameOf): Silent | unde
     return reason === undefined ? undefined : { reason }
   }
   return (
-    failed.refusal ??
+    failed.failedCheck ??
     calleeReason(failed, nameOf) ?? {
       reason: quotedReason(failed) ?? 'reverted without a reason',
     }

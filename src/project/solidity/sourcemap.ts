@@ -2,7 +2,7 @@
 // @see https://docs.soliditylang.org/en/latest/internals/source_mappings.html
 import { nextOperation } from '../../evm/opcodes.ts'
 
-export interface Origin {
+export interface SourceLocation {
   /** Byte offset in the source. */
   readonly start: number
   readonly length: number
@@ -13,29 +13,29 @@ export interface Origin {
 }
 
 export interface CodeMap {
-  readonly at: (pc: number) => Origin | undefined
+  readonly at: (pc: number) => SourceLocation | undefined
   readonly sources: ReadonlySet<number>
 }
 
-/** Array elements per origin. */
+/** Array elements per location. */
 const WIDTH = 4
 
 const JUMPS = ['-', 'i', 'o'] as const
 
 export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
-  const origins = originsIn(sourceMap)
+  const locations = locationsIn(sourceMap)
   const instructions = instructionsIn(code)
   return {
     sources: sourcesIn(sourceMap),
     at: (pc) => {
       const index = instructions[pc] ?? 0
       const at = (index - 1) * WIDTH
-      if (index === 0 || at >= origins.length) return undefined
+      if (index === 0 || at >= locations.length) return undefined
       return {
-        start: origins[at]!,
-        length: origins[at + 1]!,
-        source: origins[at + 2]!,
-        jump: JUMPS[origins[at + 3]!] ?? '-',
+        start: locations[at]!,
+        length: locations[at + 1]!,
+        source: locations[at + 2]!,
+        jump: JUMPS[locations[at + 3]!] ?? '-',
       }
     },
   }
@@ -61,15 +61,15 @@ function instructionsIn(code: Uint8Array): Uint32Array {
 }
 
 /** `start:length:source:jump:depth;…`: an empty field repeats the previous one. */
-function originsIn(sourceMap: string): Int32Array {
+function locationsIn(sourceMap: string): Int32Array {
   const entries = sourceMap === '' ? [] : sourceMap.split(';')
-  const origins = new Int32Array(entries.length * WIDTH)
+  const locations = new Int32Array(entries.length * WIDTH)
   const last = [0, 0, -1, 0]
   for (const [i, entry] of entries.entries()) {
     const parts = entry === '' ? [] : entry.split(':')
     for (const field of [0, 1, 2]) if (parts[field]) last[field] = Number(parts[field])
     if (parts[3]) last[3] = Math.max(0, JUMPS.indexOf(parts[3] as 'i'))
-    origins.set(last, i * WIDTH)
+    locations.set(last, i * WIDTH)
   }
-  return origins
+  return locations
 }

@@ -2,11 +2,11 @@
 import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import { memberOf, selectorOf } from '../naming/callees.ts'
-import type { Details, Source } from './details.ts'
+import { type FailedCheck, failedCheckOf } from './checks.ts'
+import type { Details, SourceFile } from './details.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
 import type { SourceFunction } from './outline.ts'
-import { type Refusal, refusalOf } from './refusal.ts'
-import type { CodeMap, Origin } from './sourcemap.ts'
+import type { CodeMap, SourceLocation } from './sourcemap.ts'
 import { tokensOf } from './tokens.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
@@ -39,12 +39,12 @@ export interface FailedFrame extends ChainFrame {
   /** The text of its last operation; empty if it is not the user's. */
   readonly text: string
   /** Why it did not reach a function's body; undefined if it did or may have. */
-  readonly refusal: Refusal | undefined
+  readonly failedCheck: FailedCheck | undefined
 }
 
 interface Spot {
-  readonly source: Source
-  readonly origin: Origin
+  readonly source: SourceFile
+  readonly location: SourceLocation
   readonly around: SourceFunction | undefined
 }
 
@@ -53,22 +53,22 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   if (known?.details === undefined || known.map === undefined) {
     const contract = known?.name ?? frame.to ?? 'new contract'
     const entries = [{ contract, function: undefined, place: undefined }]
-    return { ...chained, entries, text: '', refusal: undefined }
+    return { ...chained, entries, text: '', failedCheck: undefined }
   }
   const { details, map } = known
   const last = isHandedOn ? callStep(trail) : trail.last.at(-1)
-  const spot = (origin: Origin | undefined): Spot | undefined => spotOf(details, origin)
-  const told = endSpot(trail, map, last, spot)
+  const spot = (location: SourceLocation | undefined): Spot | undefined => spotOf(details, location)
+  const own = endSpot(trail, map, last, spot)
   const words = wordsOf(frame, known.contract)
-  const end = isHandedOn || words === undefined ? told : saying(words, told, trail, map, spot)
+  const end = isHandedOn || words === undefined ? own : saying(words, own, trail, map, spot)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
-  const refusal = isBeforeBody ? refusalOf(frame, known) : undefined
+  const failedCheck = isBeforeBody ? failedCheckOf(frame, known) : undefined
   const isWhole = isBeforeBody || isTooLarge(frame)
-  const isAbout = isBeforeBody && details.isOptimized && refusal?.isCertain !== true
+  const isAbout = isBeforeBody && details.isOptimized && failedCheck?.isCertain !== true
   const entries = isWhole
     ? [declarationOf(frame, known, details, isAbout)]
     : entriesOf({ known, details, calls: trail.calls, end, spot })
-  return { ...chained, entries, text: end === undefined ? '' : textOf(end), refusal }
+  return { ...chained, entries, text: end === undefined ? '' : textOf(end), failedCheck }
 }
 
 /** True for a finished creation whose code is refused. */
@@ -85,7 +85,7 @@ function declarationOf(
 ): StackEntry {
   const wanted =
     code === undefined ? 'constructor' : memberOf(contract, 'function', selectorOf(input))?.name
-  const entry = ({ path, outline }: Source, start: number, called?: string): StackEntry => ({
+  const entry = ({ path, outline }: SourceFile, start: number, called?: string): StackEntry => ({
     contract: name,
     function: called,
     place: { path, ...outline.lineAt(start), isAbout },
@@ -111,10 +111,10 @@ function callStep({ last, calledAt }: Trail): LastStep | undefined {
   return calledAt === undefined ? last.at(-1) : last[calledAt]
 }
 
-function spotOf(details: Details, origin: Origin | undefined): Spot | undefined {
-  const source = origin && details.source(origin.source)
-  if (origin === undefined || source === undefined) return undefined
-  return { source, origin, around: source.outline.functionAt(origin.start) }
+function spotOf(details: Details, location: SourceLocation | undefined): Spot | undefined {
+  const source = location && details.source(location.source)
+  if (location === undefined || source === undefined) return undefined
+  return { source, location, around: source.outline.functionAt(location.start) }
 }
 
 /** The end in the user's text: generated code belongs to its caller. */
@@ -122,7 +122,7 @@ function endSpot(
   { last, calls }: Trail,
   map: CodeMap,
   step: LastStep | undefined,
-  spot: (origin: Origin | undefined) => Spot | undefined,
+  spot: (location: SourceLocation | undefined) => Spot | undefined,
 ): Spot | undefined {
   const isWithin = (each: Spot | undefined): each is Spot =>
     each?.around !== undefined && !isDeclaration(each)
@@ -132,7 +132,7 @@ function endSpot(
   const inner = calls.at(-1)
   if (isWithin(own)) {
     if (!isElsewhere(own, spot(inner?.entered))) return own
-    // a shared end has the place of one function: the operations before it tell which
+    // a shared end has the place of one function: the operations before it show which
     const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
     const before = newest(last.slice(0, Math.max(0, block)))
     return before?.around === own.around ? own : (before ?? own)
@@ -165,7 +165,7 @@ function saying(
   end: Spot | undefined,
   { last }: Trail,
   map: CodeMap,
-  spot: (origin: Origin | undefined) => Spot | undefined,
+  spot: (location: SourceLocation | undefined) => Spot | undefined,
 ): Spot | undefined {
   const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
   if (block < 1 || last[block - 1]?.opcode !== OP.JUMP) return end
@@ -186,20 +186,20 @@ function saying(
 
 function overlaps(a: Spot, b: Spot): boolean {
   if (a.source !== b.source) return false
-  const [first, second] = a.origin.start <= b.origin.start ? [a, b] : [b, a]
-  return second.origin.start < first.origin.start + first.origin.length
+  const [first, second] = a.location.start <= b.location.start ? [a, b] : [b, a]
+  return second.location.start < first.location.start + first.location.length
 }
 
-function wholeTextOf({ source, origin }: Pick<Spot, 'source' | 'origin'>): string {
-  return source.text.slice(origin.start, origin.start + origin.length)
+function wholeTextOf({ source, location }: Pick<Spot, 'source' | 'location'>): string {
+  return source.text.slice(location.start, location.start + location.length)
 }
 
 /** True for code of a whole function or contract, such as checks of value and arguments. */
-function isDeclaration({ origin, around }: Spot): boolean {
+function isDeclaration({ location, around }: Spot): boolean {
   return (
     around !== undefined &&
-    origin.start === around.start &&
-    origin.length >= around.end - around.start - 1
+    location.start === around.start &&
+    location.length >= around.end - around.start - 1
   )
 }
 
@@ -208,7 +208,7 @@ interface Way {
   readonly details: Details
   readonly calls: readonly InnerCall[]
   readonly end: Spot | undefined
-  readonly spot: (origin: Origin | undefined) => Spot | undefined
+  readonly spot: (location: SourceLocation | undefined) => Spot | undefined
 }
 
 function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEntry[] {
@@ -242,27 +242,27 @@ function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
 }
 
 /** True if a function's declaration has the modifier, whose code runs within it. */
-function hasModifier({ source, origin }: Spot, name: string): boolean {
-  const words = tokensOf(wholeTextOf({ source, origin }))
+function hasModifier({ source, location }: Spot, name: string): boolean {
+  const words = tokensOf(wholeTextOf({ source, location }))
   const body = words.findIndex(({ text }) => text === '{')
   return words.slice(0, body).some(({ text }) => text === name)
 }
 
 function entryOf(
   { name }: FrameContract,
-  { around, source, origin }: Spot,
+  { around, source, location }: Spot,
   isAbout: boolean,
 ): StackEntry {
   return {
     contract: around?.contract ?? name,
     function: around?.name,
-    place: { path: source.path, ...source.outline.lineAt(origin.start), isAbout },
+    place: { path: source.path, ...source.outline.lineAt(location.start), isAbout },
   }
 }
 
 const QUOTED = 120
 
-function textOf({ source, origin }: Spot): string {
-  const text = source.text.slice(origin.start, origin.start + Math.min(origin.length, QUOTED))
+function textOf({ source, location }: Spot): string {
+  const text = source.text.slice(location.start, location.start + Math.min(location.length, QUOTED))
   return Buffer.from(text, 'latin1').toString('utf8').replace(/\s+/g, ' ')
 }

@@ -8,7 +8,7 @@ export interface Range {
   readonly head?: number | undefined
 }
 
-export interface Token extends Range {
+export interface SourceToken extends Range {
   readonly text: string
   /** For an opening bracket, the index of the closing one. */
   closedBy: number | undefined
@@ -22,9 +22,9 @@ const OPENING = '([{'
 const CLOSING = ')]}'
 
 /** @param text one character per byte (latin1), as the compiler counts bytes */
-export function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = []
-  const open: Token[] = []
+export function tokensOf(text: string): readonly SourceToken[] {
+  const tokens: SourceToken[] = []
+  const open: SourceToken[] = []
   for (const { 1: token, index: start } of text.matchAll(TOKEN)) {
     if (token === undefined) continue
     const made = { text: token, start, end: start + token.length, closedBy: undefined }
@@ -39,10 +39,10 @@ export function tokensOf(text: string): readonly Token[] {
 }
 
 export class TokenReader {
-  readonly tokens: readonly Token[]
+  readonly tokens: readonly SourceToken[]
   at: number
 
-  constructor(tokens: readonly Token[], at: number) {
+  constructor(tokens: readonly SourceToken[], at: number) {
     this.tokens = tokens
     this.at = at
   }

@@ -1,12 +1,12 @@
 // Records how frames end: the entered functions and the last operations.
 import type { Step } from '../../evm/executor.ts'
 import { INVALID, nextOperation, OP } from '../../evm/opcodes.ts'
-import type { CodeMap, Origin } from './sourcemap.ts'
+import type { CodeMap, SourceLocation } from './sourcemap.ts'
 
 export interface InnerCall {
-  readonly site: Origin
-  /** The compiler's origin of the entry. */
-  readonly entered: Origin | undefined
+  readonly site: SourceLocation
+  /** The compiler's location of the entry. */
+  readonly entered: SourceLocation | undefined
 }
 
 export interface LastStep {
@@ -25,7 +25,7 @@ export interface Trail {
 }
 
 /** Operations recorded; those between them follow from the code. */
-export const TELLING: ReadonlySet<number> = new Set([
+export const RECORDED: ReadonlySet<number> = new Set([
   ...[OP.JUMP, OP.JUMPI, OP.JUMPDEST],
   ...[OP.STOP, OP.RETURN, OP.REVERT, INVALID, OP.SELFDESTRUCT],
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL, OP.CREATE, OP.CREATE2],
@@ -45,25 +45,25 @@ export interface OpenTrail {
   readonly code: Uint8Array
   readonly map: CodeMap | undefined
   readonly calls: InnerCall[]
-  told: LastStep[]
-  /** How many of `told` were dropped, and how many there were when the newest call began. */
-  forgotten: number
+  steps: LastStep[]
+  /** How many of `steps` were dropped, and how many there were when the newest call began. */
+  dropped: number
   calledAt: number | undefined
 }
 
 export function beginTrail(code: Uint8Array, map: CodeMap | undefined): OpenTrail {
-  return { code, map, calls: [], told: [], forgotten: 0, calledAt: undefined }
+  return { code, map, calls: [], steps: [], dropped: 0, calledAt: undefined }
 }
 
 /** Notes an operation before it runs. */
 export function follow(open: OpenTrail, { pc, opcode, stack }: Step): void {
-  const { told, calls, map } = open
-  const before = told.at(-1)
+  const { steps, calls, map } = open
+  const before = steps.at(-1)
   if (before?.opcode === OP.JUMP) jumped(calls, map, before.pc, pc)
-  told.push({ pc, opcode, top: opcode === OP.EXTCODESIZE ? stack.at(-1) : undefined })
-  if (told.length < 2 * KEPT_STEPS) return
-  open.forgotten += told.length - KEPT_STEPS
-  open.told = told.slice(-KEPT_STEPS)
+  steps.push({ pc, opcode, top: opcode === OP.EXTCODESIZE ? stack.at(-1) : undefined })
+  if (steps.length < 2 * KEPT_STEPS) return
+  open.dropped += steps.length - KEPT_STEPS
+  open.steps = steps.slice(-KEPT_STEPS)
 }
 
 /** The compiler marks jumps into and out of functions. */
@@ -74,13 +74,13 @@ function jumped(calls: InnerCall[], map: CodeMap | undefined, from: number, to: 
 }
 
 /** How the frame ended; call it after the end. */
-export function trailOf({ code, calls, told, forgotten, calledAt }: OpenTrail): Trail {
+export function trailOf({ code, calls, steps, dropped, calledAt }: OpenTrail): Trail {
   const last: LastStep[] = []
   let at: number | undefined
-  for (const [i, step] of told.entries()) {
+  for (const [i, step] of steps.entries()) {
     last.push(step)
-    if (forgotten + i + 1 === calledAt) at = last.length - 1
-    const next = told[i + 1]
+    if (dropped + i + 1 === calledAt) at = last.length - 1
+    const next = steps[i + 1]
     if (next !== undefined) last.push(...between(code, step, next.pc))
   }
   return { calls, last, calledAt: at }
@@ -93,7 +93,7 @@ function between(code: Uint8Array, { pc, opcode }: LastStep, end: number): reado
   for (let at = nextOperation(code, pc); at < end; at = nextOperation(code, at)) {
     const each = code[at]!
     // another way: the jump was taken
-    if (TELLING.has(each)) return []
+    if (RECORDED.has(each)) return []
     steps.push({ pc: at, opcode: each, top: undefined })
   }
   return end > pc ? steps : []

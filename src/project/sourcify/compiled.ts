@@ -76,7 +76,7 @@ export class CompiledReader {
         return compilerOutput(contract, { input: member(given, 'input'), output, compilerVersion })
       }
       case 'abi':
-        throw new Error('an ABI tells of no sources')
+        throw new Error('an ABI has no sources')
     }
   }
 

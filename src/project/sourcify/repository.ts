@@ -5,7 +5,7 @@ import type { Contract } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
 import { type Compiled, CompiledReader } from './compiled.ts'
 
-export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
+export type RpcCaller = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
 /** How code matches: with its metadata, or without. */
 export type Quality = 'exact_match' | 'match'
@@ -17,7 +17,7 @@ export interface Verified {
   readonly compiled: Compiled
 }
 
-export interface Origin {
+export interface CreationInfo {
   /** Undefined if no transaction created it, or one that called another contract. */
   readonly creationMatch: Quality | undefined
   readonly deployment: Deployment | undefined
@@ -39,7 +39,7 @@ export interface Unverified {
   readonly message: string
 }
 
-export interface Candidates {
+export interface CodeMatches {
   readonly code: Hex
   readonly contracts: readonly Contract[]
   readonly isExact: boolean
@@ -55,20 +55,20 @@ export class Repository {
   }
 
   /** The newest artifact with the code and all its sources. */
-  async find(ask: Ask, address: Address): Promise<Verified | Unverified> {
-    const candidates = await this.candidates(ask, address)
-    if ('message' in candidates) return candidates
+  async find(rpc: RpcCaller, address: Address): Promise<Verified | Unverified> {
+    const matches = await this.matches(rpc, address)
+    if ('message' in matches) return matches
     let why: Unverified | undefined
-    for (const contract of candidates.contracts) {
+    for (const contract of matches.contracts) {
       const compiled = this.compiled(contract)
-      if (!('message' in compiled)) return verifiedAs(address, candidates, compiled)
+      if (!('message' in compiled)) return verifiedAs(address, matches, compiled)
       why ??= compiled
     }
     return why ?? unknownCode(address)
   }
 
-  async candidates(ask: Ask, address: Address): Promise<Candidates | Unverified> {
-    const code = (await ask('eth_getCode', address, 'latest')) as Hex
+  async matches(rpc: RpcCaller, address: Address): Promise<CodeMatches | Unverified> {
+    const code = (await rpc('eth_getCode', address, 'latest')) as Hex
     if (code === '0x') {
       return { code: 'contract_not_deployed', message: `there is no code at ${address}` }
     }
@@ -91,8 +91,11 @@ export class Repository {
     return { code: 'missing_source', message }
   }
 
-  async originOf(ask: Ask, { address, compiled, runtimeMatch }: Verified): Promise<Origin> {
-    const deployment = await deploymentOf(ask, address)
+  async creationOf(
+    rpc: RpcCaller,
+    { address, compiled, runtimeMatch }: Verified,
+  ): Promise<CreationInfo> {
+    const deployment = await deploymentOf(rpc, address)
     const created =
       deployment?.input && this.artifacts.catalogue.creation(bytesFromHex(deployment.input))
     const isSame = created && (created.isGuess || created.contract.name === compiled.contract.name)
@@ -104,7 +107,7 @@ export class Repository {
 
 export function verifiedAs(
   address: Address,
-  { code, isExact }: Candidates,
+  { code, isExact }: CodeMatches,
   compiled: Compiled,
 ): Verified {
   return { address, code, runtimeMatch: isExact ? 'exact_match' : 'match', compiled }
@@ -124,14 +127,14 @@ function hasMetadataHash(code: Uint8Array): boolean {
 }
 
 /** Undefined if no transaction created the contract, or the search would take too long. */
-async function deploymentOf(ask: Ask, address: Address): Promise<Deployment | undefined> {
+async function deploymentOf(rpc: RpcCaller, address: Address): Promise<Deployment | undefined> {
   try {
-    const created = (await ask('ots_getContractCreator', address)) as {
+    const created = (await rpc('ots_getContractCreator', address)) as {
       readonly hash: string
       readonly creator: string
     } | null
     if (created === null) return undefined
-    const sent = (await ask('eth_getTransactionByHash', created.hash)) as {
+    const sent = (await rpc('eth_getTransactionByHash', created.hash)) as {
       readonly to: string | null
       readonly input: Hex
       readonly blockNumber: string

@@ -2,9 +2,9 @@
 import { printValue } from '../../core/errors.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import { metadataIn, targetOf } from './compiled.ts'
-import type { Posted } from './posted.ts'
+import type { Submission } from './submission.ts'
 
-export class Refusal extends Error {
+export class SourcifyError extends Error {
   readonly status: number
   readonly code: string
 
@@ -15,12 +15,12 @@ export class Refusal extends Error {
   }
 }
 
-export function badRequest(message: string): Refusal {
-  return new Refusal(400, 'invalid_parameter', message)
+export function badRequest(message: string): SourcifyError {
+  return new SourcifyError(400, 'invalid_parameter', message)
 }
 
 /** Verifies against the project's own compilations. */
-export const NOTHING_POSTED: Posted = {
+export const EMPTY_SUBMISSION: Submission = {
   sources: new Map(),
   target: undefined,
   compilerVersion: undefined,
@@ -28,7 +28,7 @@ export const NOTHING_POSTED: Posted = {
   metadata: undefined,
 }
 
-/** @throws {Refusal} unless it is a JSON object */
+/** @throws {SourcifyError} unless it is a JSON object */
 export function readJson(contentType: string, body: Uint8Array): Loose {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
@@ -43,8 +43,8 @@ export function readJson(contentType: string, body: Uint8Array): Loose {
   return value
 }
 
-/** `POST /v2/verify/{chain}/{address}`. @throws {Refusal} naming what is missing */
-export function readStandardJson(body: Loose): Posted {
+/** `POST /v2/verify/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
+export function readStandardJson(body: Loose): Submission {
   const { stdJsonInput, compilerVersion, contractIdentifier } = body
   const identifier = textMember('contractIdentifier', contractIdentifier)
   const at = identifier.lastIndexOf(':')
@@ -63,8 +63,8 @@ export function readStandardJson(body: Loose): Posted {
   }
 }
 
-/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {Refusal} naming what is missing */
-export function readMetadata(body: Loose): Posted {
+/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
+export function readMetadata(body: Loose): Submission {
   const { metadata } = body
   const sources = objectMember('sources', body.sources)
   return withMetadata(textsOf('sources', sources), metadata)
@@ -73,9 +73,9 @@ export function readMetadata(body: Loose): Posted {
 /**
  * `POST /verify` of version 1: files by name, among them `metadata.json`; if it has several contracts,
  * `chosenContract` selects one.
- * @throws {Refusal} naming what is missing
+ * @throws {SourcifyError} naming what is missing
  */
-export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
+export function readFiles({ files, chosenContract = 0 }: Loose): Submission {
   const texts = textsOf('files', objectMember('files', files))
   const metadata = [...texts].filter(
     ([name, content]) => /\.json$/.test(name) && jsonOrNothing(content) !== undefined,
@@ -90,7 +90,7 @@ export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
   return withMetadata(texts, chosen[1])
 }
 
-/** The fields of a form or JSON object; `files` by name. @throws {Refusal} for anything else */
+/** The fields of a form or JSON object; `files` by name. @throws {SourcifyError} for anything else */
 export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<Loose> {
   if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
   let form: FormData
@@ -115,7 +115,7 @@ function unusedName(files: Loose, name: string): string {
   return Object.hasOwn(files, name) ? unusedName(files, `_/${name}`) : name
 }
 
-function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Posted {
+function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Submission {
   const value = typeof metadata === 'string' ? jsonOrNothing(metadata) : metadataIn(metadata)
   if (value === undefined) {
     throw badRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)

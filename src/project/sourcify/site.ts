@@ -7,18 +7,24 @@ import type { Chain } from '../../node/chain/chain.ts'
 import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
 import type { Artifacts } from '../artifacts.ts'
 import { type Loose, member } from '../reading/formats.ts'
-import { type Posted, verify } from './posted.ts'
-import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
+import {
+  type CreationInfo,
+  Repository,
+  type RpcCaller,
+  type Unverified,
+  type Verified,
+} from './repository.ts'
 import {
   badRequest,
-  NOTHING_POSTED,
-  Refusal,
+  EMPTY_SUBMISSION,
   readFiles,
   readFormOrJson,
   readJson,
   readMetadata,
   readStandardJson,
+  SourcifyError,
 } from './requests.ts'
+import { type Submission, verify } from './submission.ts'
 import { FIELDS, filesOf, matchView, sourceAt } from './views.ts'
 
 const MOST_ADDRESSES = 100
@@ -28,7 +34,7 @@ const MOST_JOBS = 1_000
 const LONGEST_TARGET = 10_000
 
 interface Visit {
-  readonly ask: Ask
+  readonly rpc: RpcCaller
   /** Path parts matched by the route's pattern. */
   readonly parts: readonly string[]
   readonly query: URLSearchParams
@@ -61,8 +67,11 @@ export class SourcifySite {
     this.#routes = this.#routesOf()
   }
 
-  /** @param ask sends RPC requests to the chain */
-  async answer({ method, target, contentType, body }: SiteRequest, ask: Ask): Promise<SiteReply> {
+  /** @param rpc sends RPC requests to the chain */
+  async answer(
+    { method, target, contentType, body }: SiteRequest,
+    rpc: RpcCaller,
+  ): Promise<SiteReply> {
     const [path = '', search = ''] = target.split('?', 2)
     const place = decoded(path.replace(BEGINNING, ''))
     if (target.length > LONGEST_TARGET || place === undefined) {
@@ -73,9 +82,9 @@ export class SourcifySite {
       const match = route.method === method ? route.path.exec(place) : null
       if (match === null) continue
       try {
-        return await route.handle({ ask, parts: match.slice(1), query, contentType, body })
+        return await route.handle({ rpc, parts: match.slice(1), query, contentType, body })
       } catch (error) {
-        if (error instanceof Refusal) return problem(error.status, error.code, error.message)
+        if (error instanceof SourcifyError) return problem(error.status, error.code, error.message)
         throw error
       }
     }
@@ -84,7 +93,7 @@ export class SourcifySite {
 
   #routesOf(): readonly Route[] {
     const get = (path: RegExp, handle: Handler): Route => ({ method: 'GET', path, handle })
-    const post = (path: RegExp, read: (visit: Visit) => Posted): Route => ({
+    const post = (path: RegExp, read: (visit: Visit) => Submission): Route => ({
       method: 'POST',
       path,
       handle: (visit) => this.#submit(visit, () => read(visit)),
@@ -100,7 +109,7 @@ export class SourcifySite {
       get(/^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)),
       get(/^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)),
       post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => readMetadata(jsonOf(visit))),
-      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, () => NOTHING_POSTED),
+      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, () => EMPTY_SUBMISSION),
       post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) => readStandardJson(jsonOf(visit))),
       { method: 'POST', path: /^verify$/, handle: (visit) => this.#verifyFirst(visit) },
     ]
@@ -115,26 +124,26 @@ export class SourcifySite {
   }
 
   /** The fields that every view of a verified contract begins with. */
-  #view({ address, runtimeMatch }: Verified, { creationMatch }: Origin): Loose {
+  #view({ address, runtimeMatch }: Verified, { creationMatch }: CreationInfo): Loose {
     const matches = matchView(String(this.#chainId), address, runtimeMatch, creationMatch)
     return { ...matches, verifiedAt: timeOf(this.#now) }
   }
 
-  /** @throws {Refusal} for an address of another chain or an invalid one */
+  /** @throws {SourcifyError} for an address of another chain or an invalid one */
   #addressHere(chainId: string, name: string): Address {
     const address = addressIn(name)
     if (chainId === String(this.#chainId)) return address
     const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
-    throw new Refusal(404, 'unsupported_chain', message)
+    throw new SourcifyError(404, 'unsupported_chain', message)
   }
 
-  async #find(ask: Ask, chainId: string, address: Address): Promise<Verified | Unverified> {
-    if (chainId === String(this.#chainId)) return await this.#repository.find(ask, address)
+  async #find(rpc: RpcCaller, chainId: string, address: Address): Promise<Verified | Unverified> {
+    if (chainId === String(this.#chainId)) return await this.#repository.find(rpc, address)
     return { code: 'no_match', message: `the chain here is ${this.#chainId}, not ${chainId}` }
   }
 
-  async #file({ ask, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
-    const found = await this.#find(ask, chainId, addressIn(name))
+  async #file({ rpc, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
+    const found = await this.#find(rpc, chainId, addressIn(name))
     if ('message' in found) return missing(found.message)
     const isFull = found.runtimeMatch === 'exact_match'
     if (isFull !== (quality === 'full')) {
@@ -146,7 +155,7 @@ export class SourcifySite {
       if (source === undefined) return missing(`${name} has no ${file}`)
       return { status: 200, contentType: 'text/plain; charset=utf-8', body: source }
     }
-    const files = filesOf(found, await this.#repository.originOf(ask, found))
+    const files = filesOf(found, await this.#repository.creationOf(rpc, found))
     const content = files.find((each) => each.name === file)?.content
     return content === undefined
       ? missing(`${name} has no ${file}`)
@@ -154,8 +163,8 @@ export class SourcifySite {
   }
 
   /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
-  async #files({ ask, parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#find(ask, chainId, addressIn(name))
+  async #files({ rpc, parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#find(rpc, chainId, addressIn(name))
     const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
     if ('message' in found || (both === undefined && !isFull)) {
       const message = 'message' in found ? found.message : `${name} is a partial match`
@@ -163,8 +172,8 @@ export class SourcifySite {
     }
     const status = isFull ? 'full' : 'partial'
     const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
-    const origin = await this.#repository.originOf(ask, found)
-    const files = filesOf(found, origin).map(({ name: place, content }) =>
+    const creation = await this.#repository.creationOf(rpc, found)
+    const files = filesOf(found, creation).map(({ name: place, content }) =>
       tree === undefined
         ? { name: place.split('/').at(-1), path: `${folder}/${place}`, content }
         : `/sourcify${folder}/${place}`,
@@ -173,14 +182,14 @@ export class SourcifySite {
   }
 
   /** Version 1: checks several addresses. */
-  async #check({ ask, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
+  async #check({ rpc, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
     const chainIds = listIn(query, 'chainIds')
     const answers: Loose[] = []
     for (const address of names) {
       const checked: Loose[] = []
       for (const chainId of chainIds) {
-        const found = await this.#find(ask, chainId, addressIn(address))
+        const found = await this.#find(rpc, chainId, addressIn(address))
         if ('message' in found) continue
         const status = statusOf(found)
         if (isDetailed || status === 'perfect') checked.push({ chainId, status })
@@ -205,22 +214,22 @@ export class SourcifySite {
     ])
   }
 
-  async #everywhere({ ask, parts: [name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#repository.find(ask, addressIn(name))
+  async #everywhere({ rpc, parts: [name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#repository.find(rpc, addressIn(name))
     if ('message' in found) return json(404, { results: [] })
-    const origin = await this.#repository.originOf(ask, found)
-    return json(200, { results: [this.#view(found, origin)] })
+    const creation = await this.#repository.creationOf(rpc, found)
+    return json(200, { results: [this.#view(found, creation)] })
   }
 
-  async #contract({ ask, parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
+  async #contract({ rpc, parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
     const view = fieldsAsked(query)
     const address = this.#addressHere(chainId, name)
-    const found = await this.#repository.find(ask, address)
+    const found = await this.#repository.find(rpc, address)
     if ('message' in found) {
       return json(404, { ...matchView(chainId, address), message: found.message })
     }
-    const origin = await this.#repository.originOf(ask, found)
-    return json(200, { ...this.#view(found, origin), ...view(found, origin) })
+    const creation = await this.#repository.creationOf(rpc, found)
+    return json(200, { ...this.#view(found, creation), ...view(found, creation) })
   }
 
   #job({ parts: [id = ''] }: Visit): SiteReply {
@@ -230,11 +239,11 @@ export class SourcifySite {
   }
 
   /** Version 2: returns a job id to poll. */
-  async #submit({ ask, parts }: Visit, read: () => Posted): Promise<SiteReply> {
+  async #submit({ rpc, parts }: Visit, read: () => Submission): Promise<SiteReply> {
     const [chainId = '', name = ''] = parts
     const address = this.#addressHere(chainId, name)
     const startedAt = this.#now
-    const found = await verify(this.#repository, ask, address, read())
+    const found = await verify(this.#repository, rpc, address, read())
     this.#jobCount += 1
     // as long as clients expect, and the same in each run
     const verificationId = `00000000-0000-4000-8000-${this.#jobCount.toString(16).padStart(12, '0')}`
@@ -244,7 +253,7 @@ export class SourcifySite {
             contract: matchView(chainId, address),
             error: { customCode: found.code, message: found.message, errorId: verificationId },
           }
-        : { contract: this.#view(found, await this.#repository.originOf(ask, found)) }
+        : { contract: this.#view(found, await this.#repository.creationOf(rpc, found)) }
     this.#jobs.set(verificationId, {
       isJobCompleted: true,
       verificationId,
@@ -256,19 +265,19 @@ export class SourcifySite {
   }
 
   /** Version 1: replies with the result. */
-  async #verifyFirst({ ask, contentType, body }: Visit): Promise<SiteReply> {
-    const posted = await readFormOrJson(contentType, body)
-    const chainId = String(posted.chain)
-    const address = this.#addressHere(chainId, String(posted.address))
-    const found = await verify(this.#repository, ask, address, readFiles(posted))
+  async #verifyFirst({ rpc, contentType, body }: Visit): Promise<SiteReply> {
+    const submission = await readFormOrJson(contentType, body)
+    const chainId = String(submission.chain)
+    const address = this.#addressHere(chainId, String(submission.address))
+    const found = await verify(this.#repository, rpc, address, readFiles(submission))
     if ('message' in found) return json(500, { error: found.message })
     const status = statusOf(found)
     return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
   }
 }
 
-/** The fields a query selects. @throws {Refusal} naming an unknown field */
-function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) => Loose {
+/** The fields a query selects. @throws {SourcifyError} naming an unknown field */
+function fieldsAsked(query: URLSearchParams): (found: Verified, creation: CreationInfo) => Loose {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
@@ -279,9 +288,9 @@ function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) 
     ? Object.keys(FIELDS)
     : [...new Set(named.map((each) => each.split('.')[0]!))]
   const wanted = omit === null ? chosen : chosen.filter((each) => !named.includes(each))
-  return (found, origin) => {
+  return (found, creation) => {
     const view: Record<string, unknown> = {}
-    for (const name of wanted) view[name] = FIELDS[name]?.(found, origin)
+    for (const name of wanted) view[name] = FIELDS[name]?.(found, creation)
     return isAll ? view : onlyParts(view, named)
   }
 }

@@ -6,7 +6,7 @@ import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { targetOf } from './compiled.ts'
-import type { Origin, Quality, Verified } from './repository.ts'
+import type { CreationInfo, Quality, Verified } from './repository.ts'
 
 interface RepositoryFile {
   /** Below the contract's folder: `metadata.json`, `sources/src/Vault.sol`. */
@@ -14,9 +14,9 @@ interface RepositoryFile {
   readonly content: string
 }
 
-export function filesOf({ compiled }: Verified, origin: Origin): readonly RepositoryFile[] {
+export function filesOf({ compiled }: Verified, creation: CreationInfo): readonly RepositoryFile[] {
   const { metadata, sources, runtime } = compiled
-  const { constructorArguments, deployment } = origin
+  const { constructorArguments, deployment } = creation
   const files = [{ name: 'metadata.json', content: JSON.stringify(metadata) }]
   for (const [name, content] of sources) {
     files.push({ name: path.posix.join('sources', placeOf(name)), content })
@@ -63,7 +63,7 @@ export function matchView(
   return { match, creationMatch, runtimeMatch, chainId, address: checksumAddress(address) }
 }
 
-type FieldView = (found: Verified, origin: Origin) => unknown
+type FieldView = (found: Verified, creation: CreationInfo) => unknown
 
 /** Version 2's fields that are available here, computed on demand; null: not available. */
 export const FIELDS: Readonly<Record<string, FieldView>> = {

@@ -8,7 +8,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
-import { inOneUnit, type Telling, valueText } from '../abi/values.ts'
+import { inOneUnit, type ValueStyle, valueText } from '../abi/values.ts'
 import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
 import { isObject, type Loose } from '../reading/formats.ts'
 
@@ -56,28 +56,28 @@ export function storageTexts(
   layout: unknown,
   changes: readonly SlotChange[],
   keys: readonly Uint8Array[],
-  telling: Telling,
+  style: ValueStyle,
   read: ReadSlot,
 ): string[] {
-  const variables = variablesOf(layout, keys, telling, read)
-  const told = new Set<bigint>()
+  const variables = variablesOf(layout, keys, style, read)
+  const printed = new Set<bigint>()
   return changes.flatMap(({ slot, before, after }) => {
     const known = variables.get(slot) ?? []
     const changed = known.filter((each) => part(before, each) !== part(after, each))
     const [long] = changed.filter(({ head }) => head !== undefined)
     if (long?.head !== undefined) {
-      if (told.has(long.head)) return []
+      if (printed.has(long.head)) return []
       const [from, to] = (['before', 'after'] as const).map((side) =>
-        longText(long, (at) => read(at)?.[side], telling),
+        longText(long, (at) => read(at)?.[side], style),
       )
       if (from === undefined || to === undefined) return [rawText({ slot, before, after })]
-      told.add(long.head)
+      printed.add(long.head)
       return [`${long.name} ${from} → ${to}`]
     }
     const proxied = PROXY_SLOTS.get(slot)
     if (changed.length === 0 && proxied !== undefined) {
       const variable = { name: proxied, type: 'address', offset: 0, size: 20 }
-      return [`${proxied} ${text(variable, before, telling)} → ${text(variable, after, telling)}`]
+      return [`${proxied} ${text(variable, before, style)} → ${text(variable, after, style)}`]
     }
     if (changed.length === 0) return [rawText({ slot, before, after })]
     return changed.map((each) => {
@@ -88,7 +88,7 @@ export function storageTexts(
           { parameter, value: from },
           { parameter, value: to },
         ],
-        telling,
+        style,
       )
       return `${each.name} ${text(each, from, alike)} → ${text(each, to, alike)}`
     })
@@ -98,7 +98,7 @@ export function storageTexts(
 function variablesOf(
   layout: unknown,
   keys: readonly Uint8Array[],
-  telling: Telling,
+  style: ValueStyle,
   read: ReadSlot,
 ): ReadonlyMap<bigint, readonly Variable[]> {
   const found = new Map<bigint, Variable[]>()
@@ -120,7 +120,7 @@ function variablesOf(
       case 'mapping':
         if (depth >= DEEPEST) return
         for (const key of keys) {
-          const keyName = keyText(String(type.key), key, telling)
+          const keyName = keyText(String(type.key), key, style)
           if (keyName === undefined) continue
           const place = bigintFromBytes(keccak256(concatBytes(key, paddedBytes(slot, 32))))
           expand(type.value, `${name}[${keyName}]`, place, 0, depth + 1)
@@ -170,11 +170,11 @@ function variablesOf(
 }
 
 /** Undefined if the word does not fit the type. */
-function keyText(type: string, key: Uint8Array, telling: Telling): string | undefined {
+function keyText(type: string, key: Uint8Array, style: ValueStyle): string | undefined {
   const value = bigintFromBytes(key)
   if (/^t_(address|contract)/.test(type)) {
     if (value === 0n || value >> 160n !== 0n) return undefined
-    return text({ name: '', type: 'address', offset: 0, size: 20 }, value, telling)
+    return text({ name: '', type: 'address', offset: 0, size: 20 }, value, style)
   }
   const bits = Number(/^t_uint(\d+)$/.exec(type)?.[1] ?? 0)
   if (bits > 0) return value >> BigInt(bits) === 0n ? value.toString() : undefined
@@ -191,16 +191,16 @@ function part(value: bigint, { offset, size }: Variable): bigint {
   return (value >> BigInt(8 * offset)) & ((1n << BigInt(8 * size)) - 1n)
 }
 
-function text({ name, type, size }: Variable, value: bigint, telling: Telling): string {
+function text({ name, type, size }: Variable, value: bigint, style: ValueStyle): string {
   if (type === 'address') {
     const address = addressFromBytes(paddedBytes(value, 20))
-    return valueText({ parameter: { type }, value: address }, telling)
+    return valueText({ parameter: { type }, value: address }, style)
   }
   if (type === 'bool') return String(value !== 0n)
   if (/^int\d*$/.test(type)) return BigInt.asIntN(8 * size, value).toString()
   if (/^bytes\d+$/.test(type)) return hexFromBytes(paddedBytes(value, size))
-  const token = AMOUNTS.test(name) ? telling.token : undefined
-  return valueText({ parameter: { type }, value }, { ...telling, token })
+  const token = AMOUNTS.test(name) ? style.token : undefined
+  return valueText({ parameter: { type }, value }, { ...style, token })
 }
 
 /** The slot of a string, and those of its long content. */
@@ -232,7 +232,7 @@ function startOf(head: bigint): bigint {
 function longText(
   { type, head = 0n }: Variable,
   read: (slot: bigint) => bigint | undefined,
-  telling: Telling,
+  style: ValueStyle,
 ): string | undefined {
   const value = read(head)
   if (value === undefined) return undefined
@@ -242,7 +242,7 @@ function longText(
   const found = whole.subarray(0, lengthOf(value))
   const isText = type === 'string'
   const decoded = isText ? Buffer.from(found).toString('utf8') : hexFromBytes(found)
-  return valueText({ parameter: { type: isText ? 'string' : 'bytes' }, value: decoded }, telling)
+  return valueText({ parameter: { type: isText ? 'string' : 'bytes' }, value: decoded }, style)
 }
 
 function rawText({ slot, before, after }: SlotChange): string {

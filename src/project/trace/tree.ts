@@ -12,10 +12,10 @@ import type { Touched } from '../../evm/executor.ts'
 import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
-import type { Telling } from '../abi/values.ts'
+import type { ValueStyle } from '../abi/values.ts'
 import { selectorOf } from '../naming/callees.ts'
+import type { Described, DescribedCall } from '../naming/described.ts'
 import type { Names } from '../naming/names.ts'
-import type { Told, ToldCall } from '../naming/told.ts'
 import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
 
 interface TraceNode {
@@ -46,7 +46,7 @@ interface TraceStorage {
   readonly changes: readonly string[]
 }
 
-export interface Trace {
+export interface CallTrace {
   readonly call: TraceNode
   readonly storage: readonly TraceStorage[]
   readonly lines: readonly string[]
@@ -71,48 +71,48 @@ const LINE = 300
 /** Input words tried as mapping keys. */
 const MOST_KEYS = 128
 
-export function traceOf(tracing: Tracing, traced: TracedTransaction): Trace {
+export function traceOf(tracing: Tracing, traced: TracedTransaction): CallTrace {
   const { names } = tracing
   const call = nodeOf({ names, before: traced.before, world: traced.after }, traced.top)
   const storage = traced.top.failure === undefined ? storageOf(tracing, traced) : []
   return { call, storage, lines: traceLines(call, storage) }
 }
 
-interface Scene {
+interface TraceContext {
   readonly names: Names
   readonly before: World
   readonly world: World
 }
 
-function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
-  const { names, before, world } = scene
+function nodeOf(context: TraceContext, frame: CallFrame): TraceNode {
+  const { names, before, world } = context
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
-  const told = names.toldFrame(world, frame, before)
+  const described = names.frame(world, frame, before)
   const result =
-    failure === undefined && told !== undefined && 'answer' in told
-      ? told.answer(output)
+    failure === undefined && described !== undefined && 'answer' in described
+      ? described.answer(output)
       : undefined
   return {
     type: kind,
     from,
     to,
-    name: told === undefined ? plainName(names, world, frame) : fullName(told, frame),
+    name: described === undefined ? plainName(names, world, frame) : fullName(described, frame),
     value: quantityFromBigint(value),
     gasUsed: quantityFromBigint(gasUsed),
     input: hexFromBytes(input),
     output: hexFromBytes(output),
     ...(result ? { result } : {}),
     ...(failure === undefined ? {} : { error: errorOf(names, world, frame) }),
-    steps: stepsOf(scene, frame),
+    steps: stepsOf(context, frame),
   }
 }
 
 /** A function known only by its selector is prefixed with the account. */
-function fullName(told: Told | ToldCall, { to }: CallFrame): string {
-  const { contract, text } = told
+function fullName(described: Described | DescribedCall, { to }: CallFrame): string {
+  const { contract, text } = described
   if (to === null) return text
   const account = short(checksumAddress(to))
-  if ('created' in told && told.created) return `${text} by ${account}`
+  if ('created' in described && described.created) return `${text} by ${account}`
   return contract === undefined ? `${account}.${text}` : text
 }
 
@@ -130,13 +130,13 @@ function plainName(
 }
 
 function errorOf(names: Names, world: World, { to, output, failure }: CallFrame): string {
-  const told = names.error(world, to, output)
-  return told?.text ?? failure?.reason.replace(/^revert (?=.)/, '') ?? ''
+  const described = names.error(world, to, output)
+  return described?.text ?? failure?.reason.replace(/^revert (?=.)/, '') ?? ''
 }
 
 /** Events go after the calls that came before them. */
-function stepsOf(scene: Scene, frame: CallFrame): (TraceNode | TraceEvent)[] {
-  const { names, world } = scene
+function stepsOf(context: TraceContext, frame: CallFrame): (TraceNode | TraceEvent)[] {
+  const { names, world } = context
   const steps: (TraceNode | TraceEvent)[] = []
   const logs = [...frame.logs]
   const take = (position: number): void => {
@@ -146,7 +146,7 @@ function stepsOf(scene: Scene, frame: CallFrame): (TraceNode | TraceEvent)[] {
   }
   for (const [i, call] of frame.calls.entries()) {
     take(i)
-    steps.push(nodeOf(scene, call))
+    steps.push(nodeOf(context, call))
   }
   take(frame.calls.length)
   return steps
@@ -158,10 +158,10 @@ function eventOf(
   { kind, from, to }: CallFrame,
   { log }: FrameLog,
 ): TraceEvent {
-  const told = names.event(world, log, kind === 'DELEGATECALL' ? from : to)
+  const described = names.event(world, log, kind === 'DELEGATECALL' ? from : to)
   const [topic = ''] = log.topics
   const raw = `${short(topic)} ${bytes(hexFromBytes(log.data))}`
-  return { type: 'EVENT', address: log.address, name: told?.text ?? raw }
+  return { type: 'EVENT', address: log.address, name: described?.text ?? raw }
 }
 
 function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] {
@@ -175,8 +175,8 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
     const token = names.identities.token(after, address)
-    const telling: Telling = { nameOf, token, isWhole: false }
-    const texts = storageTexts(layoutOf(after, address), changes, keys, telling, read)
+    const style: ValueStyle = { nameOf, token, isWhole: false }
+    const texts = storageTexts(layoutOf(after, address), changes, keys, style, read)
     return [{ address, name, changes: texts }]
   })
 }

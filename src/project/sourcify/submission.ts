@@ -1,4 +1,4 @@
-// Verifies posted sources against the compilations of the project's artifacts.
+// Verifies submitted sources against the compilations of the project's artifacts.
 import { createHash } from 'node:crypto'
 import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
@@ -7,15 +7,15 @@ import { entriesOf, type Loose, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { type Compiled, targetOf } from './compiled.ts'
 import {
-  type Ask,
-  type Candidates,
+  type CodeMatches,
   type Repository,
+  type RpcCaller,
   type Unverified,
   type Verified,
   verifiedAs,
 } from './repository.ts'
 
-export interface Posted {
+export interface Submission {
   readonly sources: ReadonlyMap<string, string>
   /** Path and name of the contract; undefined: any contract with the code. */
   readonly target: readonly [source: string, name: string] | undefined
@@ -23,47 +23,47 @@ export interface Posted {
   readonly compilerVersion: string | undefined
   /** The compiler's; undefined if not given. */
   readonly settings: unknown
-  /** As the compiler wrote it; undefined if not posted. */
+  /** As the compiler wrote it; undefined if not submitted. */
   readonly metadata: { readonly text: string; readonly value: Loose } | undefined
 }
 
-/** There is no compiler: a posted contract is verified if it equals the artifacts' compilation. */
+/** There is no compiler: a submitted contract is verified if it equals the artifacts' compilation. */
 export async function verify(
   repository: Repository,
-  ask: Ask,
+  rpc: RpcCaller,
   address: Address,
-  posted: Posted,
+  submission: Submission,
 ): Promise<Verified | Unverified> {
-  const found = await repository.candidates(ask, address)
+  const found = await repository.matches(rpc, address)
   if ('message' in found) {
-    if (found.code !== 'no_match' || posted.metadata === undefined) return found
-    const code = String(await ask('eth_getCode', address, 'latest'))
-    const value = vouchedFor(code, posted, posted.metadata)
+    if (found.code !== 'no_match' || submission.metadata === undefined) return found
+    const code = String(await rpc('eth_getCode', address, 'latest'))
+    const value = vouchedFor(code, submission, submission.metadata)
     if ('message' in value) return value
     repository.artifacts.addValue(value.artifact, `verified at ${address}`)
-    return await repository.find(ask, address)
+    return await repository.find(rpc, address)
   }
-  return held(repository, found, address, posted)
+  return held(repository, found, address, submission)
 }
 
 function held(
   { reader }: Repository,
-  candidates: Candidates,
+  matches: CodeMatches,
   address: Address,
-  posted: Posted,
+  submission: Submission,
 ): Verified | Unverified {
-  const meant = candidates.contracts.filter((each) => isMeant(each, posted.target))
+  const meant = matches.contracts.filter((each) => isMeant(each, submission.target))
   if (meant.length === 0) {
-    const names = listed(candidates.contracts.map(({ source, name }) => `${source}:${name}`))
-    const message = `the code at ${address} is that of ${names}, not of ${posted.target?.join(':')}`
+    const names = listed(matches.contracts.map(({ source, name }) => `${source}:${name}`))
+    const message = `the code at ${address} is that of ${names}, not of ${submission.target?.join(':')}`
     return { code: 'no_match', message }
   }
   let why: Unverified | undefined
   for (const contract of meant) {
     const compiled = reader.of(contract)
-    const difference = compiled === undefined ? undefined : differenceTo(compiled, posted)
+    const difference = compiled === undefined ? undefined : differenceTo(compiled, submission)
     if (compiled !== undefined && difference === undefined) {
-      return verifiedAs(address, candidates, withSources(compiled, posted))
+      return verifiedAs(address, matches, withSources(compiled, submission))
     }
     why ??= difference
   }
@@ -71,7 +71,7 @@ function held(
   return why ?? { code: 'missing_source', message }
 }
 
-function isMeant({ name, source }: Contract, target: Posted['target']): boolean {
+function isMeant({ name, source }: Contract, target: Submission['target']): boolean {
   if (target === undefined) return true
   // tools prefix paths: project/src/Vault.sol, project:/src/Vault.sol
   const [path, wanted] = target
@@ -79,12 +79,12 @@ function isMeant({ name, source }: Contract, target: Posted['target']): boolean 
 }
 
 /** Why the post cannot give the artifact's code; undefined if it can. */
-function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | undefined {
-  const hashes = new Set([...posted.sources.values()].map(hashOfSource))
+function differenceTo({ metadata }: Compiled, submission: Submission): Unverified | undefined {
+  const hashes = new Set([...submission.sources.values()].map(hashOfSource))
   const changed = entriesOf(metadata.sources).filter(
     ([, each]) => !hashes.has(text(member(each, 'keccak256'))),
   )
-  const absent = changed.filter(([name]) => !posted.sources.has(name)).map(([name]) => name)
+  const absent = changed.filter(([name]) => !submission.sources.has(name)).map(([name]) => name)
   if (absent.length > 0) {
     return { code: 'missing_source', message: `${listed(absent)} is missing among the sources` }
   }
@@ -93,27 +93,27 @@ function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | unde
     const message = `${names} is not as it was when the code was compiled`
     return { code: 'no_match', message }
   }
-  return differentSetting(metadata, posted)
+  return differentSetting(metadata, submission)
 }
 
 /** Settings that change code, with the compiler's defaults; undefined: the default depends on the compiler. */
-const TELLING_SETTINGS: readonly (readonly [path: readonly string[], usual: unknown])[] = [
+const COMPARED_SETTINGS: readonly (readonly [path: readonly string[], usual: unknown])[] = [
   [['evmVersion'], undefined],
   [['viaIR'], false],
   [['optimizer', 'enabled'], false],
   [['optimizer', 'runs'], 200],
 ]
 
-function differentSetting(metadata: Loose, posted: Posted): Unverified | undefined {
+function differentSetting(metadata: Loose, submission: Submission): Unverified | undefined {
   const version = text(member(metadata.compiler, 'version'))
-  const given = posted.compilerVersion?.replace(/^v/, '') ?? version
+  const given = submission.compilerVersion?.replace(/^v/, '') ?? version
   if (!version.startsWith(given) && !given.startsWith(version)) {
     return { code: 'no_match', message: `the code was compiled by ${version}, not by ${given}` }
   }
-  if (posted.settings === undefined) return undefined
-  for (const [path, usual] of TELLING_SETTINGS) {
+  if (submission.settings === undefined) return undefined
+  for (const [path, usual] of COMPARED_SETTINGS) {
     const ours = at(metadata.settings, path) ?? usual
-    const theirs = at(posted.settings, path) ?? usual
+    const theirs = at(submission.settings, path) ?? usual
     if (ours === undefined || theirs === undefined || ours === theirs) continue
     const message = `the code was compiled with ${path.join('.')} ${ours}, not ${theirs}`
     return { code: 'no_match', message }
@@ -125,8 +125,8 @@ function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce(member, value)
 }
 
-/** Posted sources replace those gone from disk. */
-function withSources(compiled: Compiled, { sources }: Posted): Compiled {
+/** Submission sources replace those gone from disk. */
+function withSources(compiled: Compiled, { sources }: Submission): Compiled {
   if (compiled.missing.length === 0) return compiled
   const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
   const all = entriesOf(compiled.metadata.sources).map(
@@ -136,13 +136,13 @@ function withSources(compiled: Compiled, { sources }: Posted): Compiled {
 }
 
 /**
- * Builds compiler output for a contract without an artifact: its code ends with the posted metadata's hash,
+ * Builds compiler output for a contract without an artifact: its code ends with the submitted metadata's hash,
  * and the metadata has the hash of each source.
  */
 function vouchedFor(
   code: string,
-  { sources, settings }: Posted,
-  { text: written, value }: NonNullable<Posted['metadata']>,
+  { sources, settings }: Submission,
+  { text: written, value }: NonNullable<Submission['metadata']>,
 ): { readonly artifact: Loose } | Unverified {
   const texts = [written, JSON.stringify(value), JSON.stringify(sorted(value))]
   if (!texts.some((each) => hasHashOf(code, each))) {

@@ -1,10 +1,10 @@
 // Descriptions of calls, events, errors and creations. Values are decoded on demand: gas reports need none.
 import type { Address } from '../../core/hex.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
-import { inOneUnit, namedArguments, plainArguments, type Telling } from '../abi/values.ts'
+import { inOneUnit, namedArguments, plainArguments, type ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
-export interface Told {
+export interface Described {
   /** `Vault`, `~Vault` for a guess; undefined if unknown. */
   readonly contract: string | undefined
   /** `withdraw`, or a selector. */
@@ -16,19 +16,19 @@ export interface Told {
   readonly values: readonly Argument[] | undefined
 }
 
-export interface ToldCall extends Told {
+export interface DescribedCall extends Described {
   readonly answer: (output: Uint8Array) => string | undefined
   /** The first of the calls in its arguments. */
-  readonly calls: readonly GivenCall[]
+  readonly calls: readonly NestedCall[]
   /** Set for a call that only deploys a contract, such as through a deterministic factory. */
   readonly created: CreatedBy | undefined
 }
 
-export interface GivenCall {
+export interface NestedCall {
   readonly to: Address
   readonly input: Uint8Array
   readonly value: bigint
-  readonly told: ToldCall | undefined
+  readonly described: DescribedCall | undefined
 }
 
 interface CreatedBy {
@@ -47,13 +47,13 @@ export interface Subject {
   readonly withNames?: boolean
   /** Undefined if the bytes do not fit the ABI. */
   readonly decode: () => readonly Argument[] | undefined
-  readonly telling: () => Telling
+  readonly style: () => ValueStyle
 }
 
 /** Parameters that are no amounts even in functions that take amounts. */
 const NO_AMOUNT = /deadline|nonce|id$/i
 
-export class Named implements Told {
+export class Named implements Described {
   readonly contract: string | undefined
   readonly name: string
   readonly signature: string | undefined
@@ -88,18 +88,18 @@ export class Named implements Told {
     const { values } = this
     // bytes that do not fit the ABI are shown as …
     if (values === undefined) return `${full}(…)`
-    const telling = inOneUnit(values, { ...this.subject.telling(), isWhole })
-    const texts = values.map((each) => this.argumentText(each, telling, withNames))
+    const style = inOneUnit(values, { ...this.subject.style(), isWhole })
+    const texts = values.map((each) => this.argumentText(each, style, withNames))
     return `${full}(${texts.join(', ')})`
   }
 
-  protected argumentText(argument: Argument, telling: Telling, withNames: boolean): string {
+  protected argumentText(argument: Argument, style: ValueStyle, withNames: boolean): string {
     const write = withNames ? namedArguments : plainArguments
-    return write([argument], withoutToken(argument, telling))
+    return write([argument], withoutToken(argument, style))
   }
 }
 
-export class NamedCall extends Named implements ToldCall {
+export class NamedCall extends Named implements DescribedCall {
   readonly created: CreatedBy | undefined = undefined
   readonly #item: AbiItem
 
@@ -108,20 +108,20 @@ export class NamedCall extends Named implements ToldCall {
     this.#item = item
   }
 
-  get calls(): readonly GivenCall[] {
+  get calls(): readonly NestedCall[] {
     return []
   }
 
   answer(output: Uint8Array): string | undefined {
     const values = decodeOutputs(this.#item, output)
-    return values && plainArguments(values, this.subject.telling())
+    return values && plainArguments(values, this.subject.style())
   }
 }
 
 /** A deploying call: its values are the constructor's. */
-export class NamedDeployment extends Named implements ToldCall {
+export class NamedDeployment extends Named implements DescribedCall {
   readonly created: CreatedBy
-  readonly calls: readonly GivenCall[] = []
+  readonly calls: readonly NestedCall[] = []
 
   constructor(subject: Subject, created: CreatedBy) {
     super(subject)
@@ -133,17 +133,17 @@ export class NamedDeployment extends Named implements ToldCall {
   }
 }
 
-function withoutToken({ parameter }: Argument, telling: Telling): Telling {
-  const { token } = telling
+function withoutToken({ parameter }: Argument, style: ValueStyle): ValueStyle {
+  const { token } = style
   const isOther = token !== undefined && NO_AMOUNT.test(parameter.name ?? '')
-  return isOther ? { ...telling, token: undefined } : telling
+  return isOther ? { ...style, token: undefined } : style
 }
 
 /**
  * A call whose values are unknown.
  * @param name a selector, or the function that takes messages without one; empty for none
  */
-export function bare(contract: string, name: string, signature?: string): ToldCall {
+export function bare(contract: string, name: string, signature?: string): DescribedCall {
   const text = name === '' ? contract : `${contract}.${name}()`
   const shared = { contract, name, signature, values: undefined }
   return { ...shared, text, whole: text, answer: () => undefined, calls: [], created: undefined }

@@ -8,7 +8,7 @@ import { memberOf, selectorOf } from '../naming/callees.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
 
-export interface Refusal {
+export interface FailedCheck {
   readonly reason: string
   /** False if a function may have refused it too: an optimizer merges checks with later ones. */
   readonly isCertain: boolean
@@ -25,7 +25,7 @@ interface Given {
 }
 
 /** Undefined if the frame reached a function's body, or the compiler's checks passed. */
-export function refusalOf(frame: RunFrame, known: FrameContract): Refusal | undefined {
+export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedCheck | undefined {
   const { contract, name, details } = known
   const { value, input } = frame
   const isOptimized = details?.isOptimized === true
@@ -55,7 +55,7 @@ export function refusalOf(frame: RunFrame, known: FrameContract): Refusal | unde
   return called && misfit({ taker: called.signature, item: called, data, isOptimized })
 }
 
-function certain(reason: string, cause: SourceCause | undefined): Refusal {
+function certain(reason: string, cause: SourceCause | undefined): FailedCheck {
   return { reason, isCertain: true, cause }
 }
 
@@ -69,12 +69,12 @@ function missing(name: string, { input, value }: RunFrame): string {
   return `${name} has no ${what}, and no fallback function`
 }
 
-function notPayable(what: string, value: bigint, isFallback = false): Refusal {
+function notPayable(what: string, value: bigint, isFallback = false): FailedCheck {
   const cause = { kind: 'notPayable', isFallback, value } as const
   return certain(`${what} is not payable, and was sent ${ether(value)}`, cause)
 }
 
-function misfit({ taker, item, data, isOptimized }: Given): Refusal | undefined {
+function misfit({ taker, item, data, isOptimized }: Given): FailedCheck | undefined {
   const reason = `the arguments do not fit ${taker}`
   const fit = inputsFit(item, data)
   if (fit === 'undecodable' && item.kind === 'function') {
