@@ -261,7 +261,7 @@ function subjectOf(look: Look, call: CallEvent, named: Described | undefined): s
   if (named !== undefined) {
     const phrase = phraseOf(named, look.isVerbose)
     if (to === null) return `new ${phrase}`
-    if ('created' in named && named.created) return `${phrase} by ${calleeOf(look, to)}`
+    if (named.created) return `${phrase} by ${calleeOf(look, to)}`
     // a function known only by its selector
     return named.contract === undefined ? `${calleeOf(look, to)} ${phrase}` : phrase
   }
@@ -340,8 +340,7 @@ function targetOf(look: Look, event: TransactionEvent): string {
   }
   if (named === undefined) return [nameFor(look, to), ...functionOf(to, event.input)].join(' ')
   const phrase = phraseOf(named, isVerbose)
-  if (!('created' in named) || named.created === undefined)
-    return `${phrase} ${palette.dim(address(to))}`
+  if (named.created === undefined) return `${phrase} ${palette.dim(address(to))}`
   const place = named.created.address && ` at ${address(named.created.address)}`
   return `${phrase}${place ?? ''} by ${palette.dim(nameFor(look, to))}`
 }

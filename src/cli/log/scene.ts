@@ -1,7 +1,7 @@
 // Phrases for calls and transactions that use a project's names.
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
-import type { Described, DescribedCall } from '../../project/naming/described.ts'
+import type { Described } from '../../project/naming/described.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
@@ -50,10 +50,7 @@ export function phraseOf(told: Described, isVerbose: boolean): string {
 }
 
 /** Undefined if the project does not know the callee. */
-export function toldCall(
-  scene: Scene | undefined,
-  call: CallEvent,
-): Described | DescribedCall | undefined {
+export function toldCall(scene: Scene | undefined, call: CallEvent): Described | undefined {
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
@@ -66,7 +63,7 @@ export function toldCall(
 export function toldTransaction(
   { names, world, before }: Scene,
   { executed, from, to, created }: TransactionEvent,
-): Described | DescribedCall | undefined {
+): Described | undefined {
   if (executed === undefined) return undefined
   const input = executed.transaction.data
   if (to === null) return names.creation(world, input, created)
@@ -74,11 +71,11 @@ export function toldTransaction(
 }
 
 export function answerText(
-  told: Described | DescribedCall | undefined,
+  told: Described | undefined,
   { meaning, result }: CallEvent,
 ): string | undefined {
   // other results are gas or a hash
-  if (told === undefined || !('answer' in told) || meaning?.unit !== 'return data') return undefined
+  if (told === undefined || meaning?.unit !== 'return data') return undefined
   if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
   const answer = told.answer(bytesFromHex(result))
   return answer && oneLine(answer, PHRASE)
@@ -166,11 +163,10 @@ export function briefly([reason = '', ...stack]: readonly string[]): string {
 }
 
 /** The parts of a call, event or error for the JSON log. */
-export function plainTold(told: Described | DescribedCall): {
+export function plainTold(told: Described): {
   readonly [key: string]: Json | undefined
 } {
-  const { contract, name, signature, values } = told
-  const { calls = [], created = undefined } = 'calls' in told ? told : {}
+  const { contract, name, signature, values, calls, created } = told
   return {
     contract,
     name,

@@ -243,7 +243,7 @@ export class GasReport {
         ? this.#names.creation(world, input, null)
         : this.#names.call(world, { ...called, to })
     if (described?.contract === undefined) return undefined
-    const isCreation = to === null || ('created' in described && described.created !== undefined)
+    const isCreation = to === null || described.created !== undefined
     // the contract has no function with the selector
     const name = described.signature ?? (described.name || '(no data)')
     return { contract: described.contract, function: isCreation ? '(deployment)' : name, kind }

@@ -4,31 +4,11 @@ import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import { inOneUnit, namedArguments, plainArguments, type ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
-export interface Described {
-  /** `Vault`, `~Vault` for a guess; undefined if unknown. */
-  readonly contract: string | undefined
-  /** `withdraw`, or a selector. */
-  readonly name: string
-  readonly signature: string | undefined
-  readonly text: string
-  /** With all argument names, nothing shortened. */
-  readonly whole: string
-  readonly values: readonly Argument[] | undefined
-}
-
-export interface DescribedCall extends Described {
-  readonly answer: (output: Uint8Array) => string | undefined
-  /** The first of the calls in its arguments. */
-  readonly calls: readonly NestedCall[]
-  /** Set for a call that only deploys a contract, such as through a deterministic factory. */
-  readonly created: CreatedBy | undefined
-}
-
 export interface NestedCall {
   readonly to: Address
   readonly input: Uint8Array
   readonly value: bigint
-  readonly described: DescribedCall | undefined
+  readonly described: Described | undefined
 }
 
 interface CreatedBy {
@@ -38,9 +18,13 @@ interface CreatedBy {
 
 /** Known before values are decoded. */
 export interface Subject {
+  /** `Vault`, `~Vault` for a guess; undefined if unknown. */
   readonly contract: string | undefined
+  /** `withdraw`, or a selector. */
   readonly name: string
   readonly signature: string | undefined
+  /** The whole text, if it does not depend on values. */
+  readonly text?: string
   /** The text before the arguments; by default the contract's name and its own. */
   readonly full?: string
   /** True: the short form has argument names too. */
@@ -48,15 +32,18 @@ export interface Subject {
   /** Undefined if the bytes do not fit the ABI. */
   readonly decode: () => readonly Argument[] | undefined
   readonly style: () => ValueStyle
+  /** Set for a call that only deploys a contract, such as through a deterministic factory. */
+  readonly created?: CreatedBy
 }
 
 /** Parameters that are no amounts even in functions that take amounts. */
 const NO_AMOUNT = /deadline|nonce|id$/i
 
-export class Named implements Described {
+export class Described {
   readonly contract: string | undefined
   readonly name: string
   readonly signature: string | undefined
+  readonly created: CreatedBy | undefined
   protected readonly subject: Subject
   #values: { readonly list: readonly Argument[] | undefined } | undefined
   #text: string | undefined
@@ -65,6 +52,7 @@ export class Named implements Described {
     this.contract = subject.contract
     this.name = subject.name
     this.signature = subject.signature
+    this.created = subject.created
     this.subject = subject
   }
 
@@ -78,13 +66,25 @@ export class Named implements Described {
     return this.#text
   }
 
+  /** With all argument names, nothing shortened. */
   get whole(): string {
     return this.#written(true, true)
   }
 
+  /** The first of the calls in its arguments. */
+  get calls(): readonly NestedCall[] {
+    return []
+  }
+
+  /** The text of a call's result; undefined if it has none or does not fit the ABI. */
+  answer(_output: Uint8Array): string | undefined {
+    return undefined
+  }
+
   #written(withNames: boolean, isWhole: boolean): string {
     const { contract, name } = this
-    const { full = contract === undefined ? name : `${contract}.${name}` } = this.subject
+    const { text, full = contract === undefined ? name : `${contract}.${name}` } = this.subject
+    if (text !== undefined) return text
     const { values } = this
     // bytes that do not fit the ABI are shown as …
     if (values === undefined) return `${full}(…)`
@@ -99,52 +99,31 @@ export class Named implements Described {
   }
 }
 
-export class NamedCall extends Named implements DescribedCall {
-  readonly created: CreatedBy | undefined = undefined
-  readonly #item: AbiItem
+export class DescribedCall extends Described {
+  protected readonly item: AbiItem
 
   constructor(item: AbiItem, subject: Subject) {
     super(subject)
-    this.#item = item
+    this.item = item
   }
 
-  get calls(): readonly NestedCall[] {
-    return []
-  }
-
-  answer(output: Uint8Array): string | undefined {
-    const values = decodeOutputs(this.#item, output)
+  override answer(output: Uint8Array): string | undefined {
+    const values = decodeOutputs(this.item, output)
     return values && plainArguments(values, this.subject.style())
   }
 }
 
-/** A deploying call: its values are the constructor's. */
-export class NamedDeployment extends Named implements DescribedCall {
-  readonly created: CreatedBy
-  readonly calls: readonly NestedCall[] = []
-
-  constructor(subject: Subject, created: CreatedBy) {
-    super(subject)
-    this.created = created
-  }
-
-  answer(): undefined {
-    return undefined
-  }
-}
-
 function withoutToken({ parameter }: Argument, style: ValueStyle): ValueStyle {
-  const { token } = style
-  const isOther = token !== undefined && NO_AMOUNT.test(parameter.name ?? '')
-  return isOther ? { ...style, token: undefined } : style
+  return NO_AMOUNT.test(parameter.name ?? '') ? { ...style, token: undefined } : style
 }
 
-/**
- * A call whose values are unknown.
- * @param name a selector, or the function that takes messages without one; empty for none
- */
-export function bare(contract: string, name: string, signature?: string): DescribedCall {
-  const text = name === '' ? contract : `${contract}.${name}()`
-  const shared = { contract, name, signature, values: undefined }
-  return { ...shared, text, whole: text, answer: () => undefined, calls: [], created: undefined }
+/** A call or creation whose values are unknown. */
+export function undecoded(
+  contract: string,
+  name: string,
+  text: string,
+  signature?: string,
+): Described {
+  const style = (): ValueStyle => ({ nameOf: () => undefined, token: undefined, isWhole: false })
+  return new Described({ contract, name, signature, text, decode: () => undefined, style })
 }

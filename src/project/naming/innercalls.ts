@@ -5,7 +5,7 @@ import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import type { ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { selectorOf } from './callees.ts'
-import { type DescribedCall, NamedCall, type NestedCall, type Subject } from './described.ts'
+import { type Described, DescribedCall, type NestedCall, type Subject } from './described.ts'
 
 /** Multicall3's address on most networks. @see https://www.multicall3.com */
 export const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11' as Address
@@ -22,18 +22,16 @@ export function hasInnerCalls({ name, signature }: AbiItem): boolean {
 
 export interface NestedCallContext {
   readonly self: Address
-  readonly call: (to: Address, input: Uint8Array) => DescribedCall | undefined
+  readonly call: (to: Address, input: Uint8Array) => Described | undefined
   readonly nameOf: (address: Address) => string
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
-export class NamedMulticall extends NamedCall {
-  readonly #item: AbiItem
+export class DescribedMulticall extends DescribedCall {
   readonly #context: NestedCallContext
 
   constructor(item: AbiItem, subject: Subject, context: NestedCallContext) {
     super(item, subject)
-    this.#item = item
     this.#context = context
   }
 
@@ -43,7 +41,7 @@ export class NamedMulticall extends NamedCall {
   }
 
   override answer(output: Uint8Array): string | undefined {
-    const values = decodeOutputs(this.#item, output)
+    const values = decodeOutputs(this.item, output)
     const results = values?.find(({ parameter }) => /^(?:bytes|tuple)\[\]$/.test(parameter.type))
     if (!Array.isArray(results?.value)) return super.answer(output)
     const calls = this.calls.slice(0, LISTED)

@@ -9,6 +9,7 @@ import {
   type Hash,
   hexFromBytes,
 } from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
 import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -30,17 +31,14 @@ import {
   memberOf,
   selectorOf,
 } from './callees.ts'
-import {
-  bare,
-  type Described,
-  type DescribedCall,
-  Named,
-  NamedCall,
-  NamedDeployment,
-  type Subject,
-} from './described.ts'
+import { Described, DescribedCall, type Subject, undecoded } from './described.ts'
 import { Identities, type Identity } from './identity.ts'
-import { hasInnerCalls, MULTICALL3, NamedMulticall, type NestedCallContext } from './innercalls.ts'
+import {
+  DescribedMulticall,
+  hasInnerCalls,
+  MULTICALL3,
+  type NestedCallContext,
+} from './innercalls.ts'
 import type { Labels } from './labels.ts'
 
 /** ERC-20's and common extensions: their uint256 are token amounts. */
@@ -50,29 +48,16 @@ const AMOUNTS: ReadonlySet<string> = new Set(
   ERC20InsufficientAllowance`.split(/\s+/),
 )
 
+/** Lookups by account, cached until accounts, artifacts or labels change; null if nothing is found. */
 interface Memory {
   readonly world: World
   readonly version: number
-  readonly names: Remembered<string>
-  readonly inArguments: Remembered<string>
-  readonly identities: Remembered<Identity>
+  readonly nameOf: (address: Address) => string | null
+  readonly argumentName: (address: Address) => string | null
+  readonly identity: (address: Address) => Identity | null
 }
 
-const MOST_REMEMBERED = 1_000
-
-/** Cached lookups by account; null for a failed lookup. */
-class Remembered<T extends object | string> {
-  readonly #known = new Map<Address, T | null>()
-
-  get(address: Address, find: () => T | undefined): T | undefined {
-    const known = this.#known.get(address)
-    if (known !== undefined) return known ?? undefined
-    const found = find()
-    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear()
-    this.#known.set(address, found ?? null)
-    return found
-  }
-}
+const REMEMBERED = 1_000
 
 interface When {
   readonly world: World
@@ -121,7 +106,7 @@ export class Names {
   }
 
   nameOf(world: World, address: Address): string | undefined {
-    return this.#remembered(world).names.get(address, () => this.#nameOf(world, address))
+    return this.#remembered(world).nameOf(address) ?? undefined
   }
 
   #nameOf(world: World, address: Address): string | undefined {
@@ -134,9 +119,7 @@ export class Names {
 
   /** An address within values: a label, or the contract with its number. */
   argumentName(world: World, text: string): string | undefined {
-    const address = text.toLowerCase() as Address
-    const { inArguments } = this.#remembered(world)
-    return inArguments.get(address, () => this.#argumentName(world, address))
+    return this.#remembered(world).argumentName(text.toLowerCase() as Address) ?? undefined
   }
 
   #argumentName(world: World, address: Address): string | undefined {
@@ -150,11 +133,11 @@ export class Names {
    * Undefined for an unknown function.
    * @param before the accounts before the call, if known: a proxy upgrade still runs the old code
    */
-  call(world: World, message: CallMessage, before?: World): DescribedCall | undefined {
+  call(world: World, message: CallMessage, before?: World): Described | undefined {
     return this.#call({ world, before, depth: 0 }, message)
   }
 
-  #call(when: When, message: CallMessage): DescribedCall | undefined {
+  #call(when: When, message: CallMessage): Described | undefined {
     const { world, before } = when
     const { to, input } = message
     const now = this.#identity(world, to)
@@ -172,7 +155,8 @@ export class Names {
     if (contract === undefined) return undefined
     const { kind } = callee?.item ?? {}
     const name = input.length === 0 ? (kind ?? '') : selector || hexFromBytes(input)
-    return bare(contract, name, kind && `${kind}()`)
+    const text = name === '' ? contract : `${contract}.${name}()`
+    return undecoded(contract, name, text, kind && `${kind}()`)
   }
 
   #namedCall(
@@ -180,7 +164,7 @@ export class Names {
     { from, to, input }: CallMessage,
     item: AbiItem,
     contract: string | undefined,
-  ): DescribedCall {
+  ): Described {
     const { world, depth } = when
     const { name, signature } = item
     const subject: Subject = {
@@ -190,7 +174,7 @@ export class Names {
       decode: () => decodeInputs(item, input.subarray(4)),
       style: () => this.#style(world, to, item),
     }
-    if (depth >= DEEPEST || !hasInnerCalls(item)) return new NamedCall(item, subject)
+    if (depth >= DEEPEST || !hasInnerCalls(item)) return new DescribedCall(item, subject)
     const within = { ...when, depth: depth + 1 }
     const context: NestedCallContext = {
       self: to,
@@ -199,11 +183,11 @@ export class Names {
       nameOf: (address) => this.argumentName(world, address) ?? short(checksumAddress(address)),
       error: (target, data) => this.error(world, target, data)?.text ?? revertText(data),
     }
-    return new NamedMulticall(item, subject, context)
+    return new DescribedMulticall(item, subject, context)
   }
 
   /** A deployment through a factory that takes a salt and creation code. */
-  #deployment(world: World, { to, input }: CallMessage): DescribedCall | undefined {
+  #deployment(world: World, { to, input }: CallMessage): Described | undefined {
     const code = input.subarray(SALT_LENGTH)
     const match = code.length === 0 ? undefined : this.#catalogue.creation(code)
     if (match === undefined) return undefined
@@ -211,7 +195,7 @@ export class Names {
     const isThere = codeAt(world, address).length > 0
     const subject = this.#constructed(world, code, match)
     const created = { factory: to, address: isThere ? address : undefined }
-    return new NamedDeployment({ ...subject, full: `new ${subject.full}` }, created)
+    return new Described({ ...subject, full: `new ${subject.full}`, created })
   }
 
   /** The contract's name before a function, unless the contract has no such function. */
@@ -238,7 +222,7 @@ export class Names {
   creation(world: World, input: Uint8Array, created: Address | null): Described | undefined {
     const match = this.#catalogue.creation(input)
     if (match === undefined) return created === null ? undefined : this.#created(world, created)
-    return new Named(this.#constructed(world, input, match))
+    return new Described(this.#constructed(world, input, match))
   }
 
   #constructed(
@@ -264,13 +248,12 @@ export class Names {
     const { via, outer } = identity
     const behind = this.#contractName(identity)
     const own = via === undefined ? behind : outer && this.#contractName(outer)
-    if (own !== undefined) return made(own, own)
-    if (behind === undefined) return undefined
-    const text = `${via === 'clone' ? 'clone' : 'proxy'} of ${behind}`
-    return made(text, text)
+    if (own === undefined && behind === undefined) return undefined
+    const text = own ?? `${via === 'clone' ? 'clone' : 'proxy'} of ${behind}`
+    return undecoded(text, 'constructor', text)
   }
 
-  frame(world: World, frame: CallFrame, before?: World): Described | DescribedCall | undefined {
+  frame(world: World, frame: CallFrame, before?: World): Described | undefined {
     const { kind, from, to, input, calls, isPrecompile } = frame
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
     if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input, to)
@@ -318,20 +301,18 @@ export class Names {
   }
 
   #identity(world: World, address: Address): Identity | undefined {
-    const { identities } = this.#remembered(world)
-    return identities.get(address, () => this.identities.of(world, address))
+    return this.#remembered(world).identity(address) ?? undefined
   }
 
-  /** A cache that is valid until accounts, artifacts or labels change. */
   #remembered(world: World): Memory {
     const version = this.#catalogue.version + this.#labels.version
     if (this.#memory?.world !== world || this.#memory.version !== version) {
       this.#memory = {
         world,
         version,
-        names: new Remembered(),
-        inArguments: new Remembered(),
-        identities: new Remembered(),
+        nameOf: memoize(REMEMBERED, (address) => this.#nameOf(world, address) ?? null),
+        argumentName: memoize(REMEMBERED, (address) => this.#argumentName(world, address) ?? null),
+        identity: memoize(REMEMBERED, (address) => this.identities.of(world, address) ?? null),
       }
     }
     return this.#memory
@@ -355,12 +336,19 @@ export class Names {
   #namedItem(
     world: World,
     at: Address | undefined,
-    found: Pick<Named, 'contract' | 'values'> & { readonly item: AbiItem },
+    found: Pick<Described, 'contract' | 'values'> & { readonly item: AbiItem },
   ): Described {
     const { contract, item, values } = found
     const { name, signature } = item
     const style = (): ValueStyle => this.#style(world, at, item)
-    return new Named({ contract, name, signature, withNames: true, decode: () => values, style })
+    return new Described({
+      contract,
+      name,
+      signature,
+      withNames: true,
+      decode: () => values,
+      style,
+    })
   }
 
   #style(world: World, at: Address | undefined, item: AbiItem | undefined): ValueStyle {
@@ -368,10 +356,6 @@ export class Names {
     const token = hasAmounts ? this.identities.token(world, at) : undefined
     return { nameOf: (address) => this.argumentName(world, address), token, isWhole: false }
   }
-}
-
-function made(text: string, contract: string): Described {
-  return { ...bare(contract, 'constructor'), text, whole: text }
 }
 
 /** @see https://eips.ethereum.org/EIPS/eip-1014 */

@@ -1,6 +1,7 @@
 // Reads artifacts beside the chain. The built program uses a thread (an accelerator: calls continue while megabytes of JSON
 // are
 // parsed); otherwise this thread, yielding to other work.
+import { on } from 'node:events'
 import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -48,31 +49,12 @@ async function* readInThread<News>(
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   })
   worker.unref()
-  const told: (News | typeof END)[] = []
-  let failure: unknown
-  let wake = (): void => undefined
-  worker.on('message', (message: News | typeof END) => {
-    told.push(message)
-    wake()
-  })
-  const fail = (error: unknown): void => {
-    failure ??= error
-    wake()
-  }
-  worker.on('error', fail)
-  worker.on('exit', () => fail(new Error('the reader of artifacts ended too early')))
   try {
-    for (;;) {
-      const message = told.shift()
+    for await (const [message] of on(worker, 'message', { close: ['exit'] })) {
       if (message === END) return
-      if (message !== undefined) yield message
-      else if (failure !== undefined) throw failure
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
+      yield message as News
     }
+    throw new Error('the reader of artifacts ended too early')
   } finally {
     await worker.terminate()
   }

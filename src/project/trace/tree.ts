@@ -14,7 +14,7 @@ import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { ValueStyle } from '../abi/values.ts'
 import { selectorOf } from '../naming/callees.ts'
-import type { Described, DescribedCall } from '../naming/described.ts'
+import type { Described } from '../naming/described.ts'
 import type { Names } from '../naming/names.ts'
 import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
 
@@ -88,10 +88,7 @@ function nodeOf(context: TraceContext, frame: CallFrame): TraceNode {
   const { names, before, world } = context
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
   const described = names.frame(world, frame, before)
-  const result =
-    failure === undefined && described !== undefined && 'answer' in described
-      ? described.answer(output)
-      : undefined
+  const result = failure === undefined ? described?.answer(output) : undefined
   return {
     type: kind,
     from,
@@ -108,11 +105,11 @@ function nodeOf(context: TraceContext, frame: CallFrame): TraceNode {
 }
 
 /** A function known only by its selector is prefixed with the account. */
-function fullName(described: Described | DescribedCall, { to }: CallFrame): string {
+function fullName(described: Described, { to }: CallFrame): string {
   const { contract, text } = described
   if (to === null) return text
   const account = short(checksumAddress(to))
-  if ('created' in described && described.created) return `${text} by ${account}`
+  if (described.created) return `${text} by ${account}`
   return contract === undefined ? `${account}.${text}` : text
 }
 
