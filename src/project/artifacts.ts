@@ -28,9 +28,9 @@ const CATCH_UP_MS = 2_000
 
 /** A watched folder or file. */
 interface Watched {
-  readonly folder: string
+  readonly place: string
+  readonly isFile: boolean
   readonly watch: FolderWatch
-  readonly read: () => Promise<void>
   /** Skipped files that were reported. */
   readonly reported: Set<string>
 }
@@ -92,31 +92,27 @@ export class Artifacts {
         `cannot read the artifacts in ${file}: ${problem.why}`,
       )
     }
-    this.#followFile(whole)
-    const contracts = this.catalogue.count((each) => each === whole)
+    // if it is incomplete or gone later, the last version stays
+    const { watch } = this.#watch(whole, true)
+    // tools replace the file instead of writing into it
+    watch.follow([path.dirname(whole)])
+    const contracts = this.catalogue.count(whole)
     this.#report({ event: 'artifacts', contracts, place: this.#shown(whole) })
     return contracts
   }
 
-  /** Reads a file again when it changes; if it is incomplete or gone, the last version stays. */
-  #followFile(file: string): void {
-    if (this.#watched.has(file)) return
-    const folder = path.dirname(file)
-    const { watch } = this.#watch(file, { folder, read: () => this.#readAgain(file) })
-    // tools replace the file instead of writing into it
-    watch.follow([folder])
-  }
-
-  #watch(place: string, { folder, read }: Pick<Watched, 'folder' | 'read'>): Watched {
-    const watch = new FolderWatch(() => this.#background(read))
-    const watched = { folder, watch, read, reported: new Set<string>() }
+  #watch(place: string, isFile: boolean): Watched {
+    const known = this.#watched.get(place)
+    if (known !== undefined) return known
+    const watch = new FolderWatch(() => this.#background(() => this.#read(watched)))
+    const watched = { place, isFile, watch, reported: new Set<string>() }
     this.#watched.set(place, watched)
     return watched
   }
 
   /** Reads the disk now, without waiting for the watcher. */
   async refresh(): Promise<void> {
-    const readings = [...this.#watched.values()].map(({ read }) => this.#inTurn(read))
+    const readings = [...this.#watched.values()].map((each) => this.#inTurn(() => this.#read(each)))
     await Promise.all(readings)
   }
 
@@ -125,21 +121,6 @@ export class Artifacts {
     for (const { watch } of this.#watched.values()) watch.hurry()
     if (this.#readings === 0) return undefined
     return Promise.race([this.#turn, delay(CATCH_UP_MS, undefined, { ref: false })])
-  }
-
-  async #readAgain(file: string): Promise<void> {
-    const watched = this.#watched.get(file)
-    if (watched === undefined || this.#isClosed) return
-    watched.watch.follow([watched.folder])
-    this.details.forget()
-    await this.#reportChange(
-      file,
-      (each) => each === file,
-      async () => {
-        const skipped = await this.#readFiles([file], this.catalogue.stamps)
-        this.#warn(watched, skipped, { isCut: false, isWatched: true })
-      },
-    )
   }
 
   /** @throws {DevchainError} `INVALID_PARAMS` if neither a folder nor a file exists */
@@ -194,12 +175,10 @@ export class Artifacts {
 
   async #addAll(folders: readonly string[]): Promise<number> {
     for (const each of folders) {
-      const whole = path.resolve(each)
-      const read = (): Promise<void> => this.#readFolder(whole)
-      if (!this.#watched.has(whole)) this.#watch(whole, { folder: whole, read })
-      await this.#inTurn(read)
+      const watched = this.#watch(path.resolve(each), false)
+      await this.#inTurn(() => this.#read(watched))
     }
-    return this.catalogue.count((file) => folders.some((each) => isBelow(each, file)))
+    return this.catalogue.count(...folders.map((each) => path.resolve(each)))
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -216,44 +195,27 @@ export class Artifacts {
     this.#inTurn(work).catch((error: unknown) => this.#options.onBug(error))
   }
 
-  /** Reads new files, forgets removed ones, and reports the counts if they changed. */
-  async #readFolder(folder: string): Promise<void> {
-    const watched = this.#watched.get(folder)
-    if (watched === undefined || this.#isClosed) return
+  /** Reads new files, forgets removed ones, and reports what changed; nothing if files were rewritten unchanged. */
+  async #read(watched: Watched): Promise<void> {
+    if (this.#isClosed) return
+    const { catalogue } = this
+    const { place } = watched
     const { files, isCut, isWatched } = await this.#look(watched)
     // build information may have changed
     this.details.forget()
-    const present = new Set(files)
-    const gone = [...this.catalogue.files()].filter(
-      (file) => isBelow(folder, file) && !present.has(file),
-    )
-    await this.#reportChange(
-      folder,
-      (file) => isBelow(folder, file),
-      async () => {
-        if (gone.length > 0) this.catalogue.remove(gone)
-        const skipped = await this.#readFiles(files, this.catalogue.stamps)
-        this.#warn(watched, skipped, { isCut, isWatched })
-      },
-    )
-  }
-
-  /** Reports changes; nothing if files were rewritten unchanged. */
-  async #reportChange(
-    place: string,
-    isOf: (file: string) => boolean,
-    read: () => Promise<void>,
-  ): Promise<void> {
-    const { catalogue } = this
     const { version } = catalogue
-    const before = catalogue.marks(isOf)
-    await read()
+    const before = catalogue.marks(place)
+    const present = new Set(files)
+    const gone = catalogue.filesIn(place).filter((file) => !present.has(file))
+    if (gone.length > 0) catalogue.remove(gone)
+    const skipped = await this.#readFiles(files, catalogue.stamps)
+    this.#warn(watched, skipped, { isCut, isWatched })
     if (catalogue.version === version) return
-    const changed = changedIn(before, catalogue.marks(isOf))
+    const changed = changedIn(before, catalogue.marks(place))
     if (changed.length === 0) return
     this.#report({
       event: 'artifacts',
-      contracts: catalogue.count(isOf),
+      contracts: catalogue.count(place),
       place: this.#shown(place),
       ...(before.size === 0 ? {} : { changed }),
     })
@@ -261,11 +223,14 @@ export class Artifacts {
 
   /** Lists a folder after it starts watching, so that no file is missed. */
   async #look({
-    folder,
+    place,
+    isFile,
     watch,
   }: Watched): Promise<ArtifactFiles & { readonly isWatched: boolean }> {
     for (let i = 1; ; i++) {
-      const found = await artifactsBelow(folder)
+      const found = isFile
+        ? { files: [place], folders: [path.dirname(place)], isCut: false }
+        : await artifactsBelow(place)
       const { isNew, isWhole } = watch.follow(found.folders)
       if (!isNew || i === MOST_LOOKS) return { ...found, isWatched: isWhole }
     }
@@ -289,7 +254,7 @@ export class Artifacts {
 
   /** One warning for all unreadable files, without those reported before. */
   #warn(
-    { folder, watch, reported }: Watched,
+    { place, isFile, watch, reported }: Watched,
     skipped: readonly SkippedFile[],
     { isCut, isWatched }: { readonly isCut: boolean; readonly isWatched: boolean },
   ): void {
@@ -297,16 +262,17 @@ export class Artifacts {
     const fresh = watch.isBehind ? [] : skipped.filter(({ path: file }) => !reported.has(file))
     for (const { path: file } of fresh) reported.add(file)
     if (fresh.length > 0) {
+      const folder = isFile ? path.dirname(place) : place
       const names = fresh.map(({ path: file, why }) => `${path.relative(folder, file)} (${why})`)
       this.#warning(`skipped in ${this.#shown(folder)}: ${listed(names)}`)
     }
-    if (isCut && !reported.has(folder)) {
-      reported.add(folder)
-      this.#warning(`not all artifacts of ${this.#shown(folder)} are read: there are too many`)
+    if (isCut && !reported.has(place)) {
+      reported.add(place)
+      this.#warning(`not all artifacts of ${this.#shown(place)} are read: there are too many`)
     }
     if (!isWatched && !reported.has('watch')) {
       reported.add('watch')
-      this.#warning(`only ${MOST_WATCHED} folders of ${this.#shown(folder)} are watched`)
+      this.#warning(`only ${MOST_WATCHED} folders of ${this.#shown(place)} are watched`)
     }
   }
 
@@ -334,8 +300,4 @@ function changedIn(
   const keys = [...new Set([...now.keys(), ...before.keys()])]
   const changed = keys.filter((key) => before.get(key) !== now.get(key))
   return changed.map((key) => key.slice(key.lastIndexOf(':') + 1))
-}
-
-function isBelow(folder: string, file: string): boolean {
-  return file.startsWith(path.resolve(folder) + path.sep)
 }

@@ -1,4 +1,5 @@
 // The known contracts, looked up by code, selector or name.
+import path from 'node:path'
 import type { AbiItem, ContractSummary, ReaderNews, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
@@ -89,16 +90,16 @@ export class Catalogue {
     return Object.fromEntries([...this.#files].map(([file, { stamp }]) => [file, stamp]))
   }
 
-  /** Counts contracts with code in files that `isOf` accepts; if none has code, all of them. */
-  count(isOf: (file: string) => boolean): number {
-    const contracts = this.contracts.filter(({ file }) => isOf(file))
+  /** Counts contracts with code in some files and folders; if none has code, all of them. */
+  count(...places: readonly string[]): number {
+    const contracts = this.contracts.filter(({ file }) => places.some((each) => isIn(each, file)))
     const deployable = contracts.filter(({ runtime, creation }) => runtime ?? creation)
     return deployable.length > 0 ? deployable.length : contracts.length
   }
 
-  /** Identifies contracts of files that `isOf` accepts, by path and name: a hash of code without metadata, and ABI. */
-  marks(isOf: (file: string) => boolean): ReadonlyMap<string, string> {
-    const contracts = this.contracts.filter(({ file }) => isOf(file))
+  /** Identifies contracts of a file or folder, by path and name: a hash of code without metadata, and ABI. */
+  marks(place: string): ReadonlyMap<string, string> {
+    const contracts = this.contracts.filter(({ file }) => isIn(place, file))
     return new Map(
       contracts.map(({ name, source, creation, runtime, abi }) => {
         const items = abi.map(({ kind, signature }) => `${kind} ${signature}`)
@@ -107,8 +108,8 @@ export class Catalogue {
     )
   }
 
-  files(): IterableIterator<string> {
-    return this.#files.keys()
+  filesIn(place: string): readonly string[] {
+    return [...this.#files.keys()].filter((file) => isIn(place, file))
   }
 
   /**
@@ -227,6 +228,10 @@ export class Catalogue {
     }
     return likeliest && { contract: likeliest, isGuess: true, isSame: false }
   }
+}
+
+function isIn(place: string, file: string): boolean {
+  return file === place || file.startsWith(place + path.sep)
 }
 
 function lookupsOf(contracts: readonly Contract[]): Lookups {

@@ -52,8 +52,10 @@ export function buildOf(whole: Loose, other: Loose): Build {
     entriesOf(unit).map(([name, contract]) => {
       const layout = member(contract, 'storageLayout')
       const evm = member(contract, 'evm')
-      const [creation, runtime] = [member(evm, 'bytecode'), member(evm, 'deployedBytecode')]
-      const digest = digestOf(member(creation, 'object'), member(runtime, 'object'))
+      const [creation, runtime] = ['bytecode', 'deployedBytecode'].map((code) =>
+        member(evm, code, 'object'),
+      )
+      const digest = digestOf(creation, runtime)
       return [`${source}:${name}`, { ...mapsIn(evm), layout, digest }] as const
     }),
   )
@@ -80,13 +82,13 @@ function pathsIn(whole: Loose, output: Loose): readonly (readonly [number, strin
 
 export function mapsIn(code: unknown): Maps {
   return {
-    creationMap: text(member(member(code, 'bytecode'), 'sourceMap')),
-    runtimeMap: text(member(member(code, 'deployedBytecode'), 'sourceMap')),
+    creationMap: text(member(code, 'bytecode', 'sourceMap')),
+    runtimeMap: text(member(code, 'deployedBytecode', 'sourceMap')),
   }
 }
 
 export function isOptimizedBy(settings: unknown): boolean {
-  const isEnabled = member(member(settings, 'optimizer'), 'enabled') === true
+  const isEnabled = member(settings, 'optimizer', 'enabled') === true
   return isEnabled || member(settings, 'viaIR') === true
 }
 

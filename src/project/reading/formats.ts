@@ -40,8 +40,9 @@ export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function member(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined
+/** The member at a path; undefined if there is none. */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((each, name) => (isObject(each) ? each[name] : undefined), value)
 }
 
 export function entriesOf(value: unknown): (readonly [string, unknown])[] {
@@ -82,7 +83,7 @@ function bareAbi(abi: readonly unknown[], name: string): FoundContract {
 
 /** `out/Vault.sol/Vault.json` */
 function foundryFacts(json: Loose, file: string): Facts {
-  const target = member(member(json.metadata, 'settings'), 'compilationTarget')
+  const target = member(json.metadata, 'settings', 'compilationTarget')
   const [[source, name] = ['', file]] = entriesOf(target)
   // Foundry adds the compiler version if a contract is compiled twice: Vault.0.8.20.json
   const plain = String(name).replace(/\.\d+\.\d+\.\d+$/, '')
@@ -111,7 +112,7 @@ function compilerContracts(output: Loose): readonly FoundContract[] {
   return entriesOf(output.contracts).flatMap(([key, value]) => {
     if (!isObject(value)) return []
     if ('abi' in value || 'bin' in value) return [combinedContract(key, value)]
-    const sourceId = numberOf(member(member(output.sources, key), 'id'))
+    const sourceId = numberOf(member(output.sources, key, 'id'))
     return entriesOf(value).flatMap(([name, contract]) => {
       if (!isObject(contract)) return []
       const facts = { name, source: key, format: 'compiler', sourceId } as const

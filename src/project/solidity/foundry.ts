@@ -36,7 +36,7 @@ export function foundryArtifact(file: string): FoundryArtifact {
   const artifact = jsonIn(file)
   return {
     maps: { ...mapsIn(artifact), layout: artifact.storageLayout },
-    isOptimized: isOptimizedBy(member(member(artifact, 'metadata'), 'settings')),
+    isOptimized: isOptimizedBy(member(artifact, 'metadata', 'settings')),
     hashes: hashesIn(artifact.metadata),
   }
 }

@@ -125,17 +125,14 @@ function hardhatOutput(contract: Contract, [inputFile, outputFile]: readonly str
 
 function compilerOutput({ file, source, name }: Contract, compilation: Compilation): Output {
   const { input, output } = compilation
-  const unit = member(member(output, 'contracts'), source)
-  const contract = member(unit, name)
-  const evm = member(contract, 'evm')
-  const sources = member(input, 'sources')
+  const contract = member(output, 'contracts', source, name)
   return {
     metadata: member(contract, 'metadata') ?? rebuiltMetadata(compilation, [source, name]),
-    creation: member(evm, 'bytecode'),
-    runtime: member(evm, 'deployedBytecode'),
+    creation: member(contract, 'evm', 'bytecode'),
+    runtime: member(contract, 'evm', 'deployedBytecode'),
     storageLayout: member(contract, 'storageLayout'),
     sourceAt: (each) => {
-      const content = member(member(sources, each), 'content')
+      const content = member(input, 'sources', each, 'content')
       return typeof content === 'string' ? content : sourceNear(file, each)
     },
   }
@@ -182,7 +179,7 @@ function sourceNear(file: string, name: string): string | undefined {
 
 /** Path and name of the contract: `src/Vault.sol`, `Vault`. */
 export function targetOf(metadata: Loose): readonly [source: string, name: string] {
-  const target = member(member(metadata, 'settings'), 'compilationTarget')
+  const target = member(metadata, 'settings', 'compilationTarget')
   const [source = '', name] = entriesOf(target)[0] ?? []
   return [source, text(name)]
 }

@@ -17,9 +17,9 @@ export function rebuiltMetadata(
   { input, output, compilerVersion }: Compilation,
   [source, name]: readonly [source: string, name: string],
 ): Loose | undefined {
-  const abi = member(member(member(member(output, 'contracts'), source), name), 'abi')
+  const abi = member(output, 'contracts', source, name, 'abi')
   const contents = sourcesOf(input, output, source).map(
-    (each) => [each, member(member(member(input, 'sources'), each), 'content')] as const,
+    (each) => [each, member(input, 'sources', each, 'content')] as const,
   )
   if (!Array.isArray(abi) || contents.some(([, content]) => typeof content !== 'string')) {
     return undefined
@@ -56,10 +56,9 @@ function settingsOf(settings: unknown, compilationTarget: Loose): Loose {
 
 /** A source and its imports, by the syntax trees; all sources without trees. */
 function sourcesOf(input: unknown, output: unknown, source: string): readonly string[] {
-  const trees = member(output, 'sources')
   const found = new Set([source])
   for (const each of found) {
-    const nodes = member(member(member(trees, each), 'ast'), 'nodes')
+    const nodes = member(output, 'sources', each, 'ast', 'nodes')
     if (!Array.isArray(nodes)) return entriesOf(member(input, 'sources')).map(([name]) => name)
     for (const node of nodes as readonly unknown[]) {
       if (member(node, 'nodeType') === 'ImportDirective') {

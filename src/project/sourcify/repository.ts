@@ -82,13 +82,12 @@ export class Repository {
   compiled(contract: Contract): Compiled | Unverified {
     const compiled = this.reader.of(contract)
     const name = this.artifacts.catalogue.nameOf(contract)
-    if (compiled === undefined) {
-      const message = `the artifact of ${name} has no metadata of the compiler`
-      return { code: 'missing_source', message }
-    }
+    if (compiled === undefined)
+      return missingSource(`the artifact of ${name} has no compiler metadata`)
     if (compiled.missing.length === 0) return compiled
-    const message = `${compiled.missing.join(', ')} of ${name} cannot be had as it was compiled`
-    return { code: 'missing_source', message }
+    return missingSource(
+      `the compiled version of ${compiled.missing.join(', ')} of ${name} is gone`,
+    )
   }
 
   async creationOf(
@@ -114,8 +113,17 @@ export function verifiedAs(
 }
 
 function unknownCode(address: Address): Unverified {
-  const message = `the code at ${address} is that of no artifact that was read: compile the project, and name its artifacts with --artifacts where they are elsewhere`
+  return noMatch(
+    `no artifact matches the code at ${address}: compile the project, or pass its artifacts with --artifacts`,
+  )
+}
+
+export function noMatch(message: string): Unverified {
   return { code: 'no_match', message }
+}
+
+export function missingSource(message: string): Unverified {
+  return { code: 'missing_source', message }
 }
 
 /** True if the code has a metadata hash; without it, other sources may give the same code. */

@@ -9,6 +9,7 @@ import type { Artifacts } from '../artifacts.ts'
 import { type Loose, member } from '../reading/formats.ts'
 import {
   type CreationInfo,
+  noMatch,
   Repository,
   type RpcCaller,
   type Unverified,
@@ -139,7 +140,7 @@ export class SourcifySite {
 
   async #find(rpc: RpcCaller, chainId: string, address: Address): Promise<Verified | Unverified> {
     if (chainId === String(this.#chainId)) return await this.#repository.find(rpc, address)
-    return { code: 'no_match', message: `the chain here is ${this.#chainId}, not ${chainId}` }
+    return noMatch(`the chain here is ${this.#chainId}, not ${chainId}`)
   }
 
   async #file({ rpc, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
@@ -150,16 +151,15 @@ export class SourcifySite {
       return missing(`${name} is a ${isFull ? 'full' : 'partial'} match`)
     }
     if (file === 'metadata.json') return json(200, found.compiled.metadata)
-    if (file.startsWith('sources/')) {
-      const source = sourceAt(found, file.slice('sources/'.length))
-      if (source === undefined) return missing(`${name} has no ${file}`)
-      return { status: 200, contentType: 'text/plain; charset=utf-8', body: source }
-    }
-    const files = filesOf(found, await this.#repository.creationOf(rpc, found))
-    const content = files.find((each) => each.name === file)?.content
-    return content === undefined
-      ? missing(`${name} has no ${file}`)
-      : { status: 200, contentType: 'text/plain; charset=utf-8', body: content }
+    const body = file.startsWith('sources/')
+      ? sourceAt(found, file.slice('sources/'.length))
+      : (await this.#filesOf(rpc, found)).find((each) => each.name === file)?.content
+    if (body === undefined) return missing(`${name} has no ${file}`)
+    return { status: 200, contentType: 'text/plain; charset=utf-8', body }
+  }
+
+  async #filesOf(rpc: RpcCaller, found: Verified): Promise<ReturnType<typeof filesOf>> {
+    return filesOf(found, await this.#repository.creationOf(rpc, found))
   }
 
   /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
@@ -172,8 +172,7 @@ export class SourcifySite {
     }
     const status = isFull ? 'full' : 'partial'
     const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
-    const creation = await this.#repository.creationOf(rpc, found)
-    const files = filesOf(found, creation).map(({ name: place, content }) =>
+    const files = (await this.#filesOf(rpc, found)).map(({ name: place, content }) =>
       tree === undefined
         ? { name: place.split('/').at(-1), path: `${folder}/${place}`, content }
         : `/sourcify${folder}/${place}`,

@@ -8,6 +8,8 @@ import { hashOfSource } from '../reading/stamps.ts'
 import { type Compiled, targetOf } from './compiled.ts'
 import {
   type CodeMatches,
+  missingSource,
+  noMatch,
   type Repository,
   type RpcCaller,
   type Unverified,
@@ -55,20 +57,19 @@ function held(
   const meant = matches.contracts.filter((each) => isMeant(each, submission.target))
   if (meant.length === 0) {
     const names = listed(matches.contracts.map(({ source, name }) => `${source}:${name}`))
-    const message = `the code at ${address} is that of ${names}, not of ${submission.target?.join(':')}`
-    return { code: 'no_match', message }
+    return noMatch(`the code at ${address} matches ${names}, not ${submission.target?.join(':')}`)
   }
   let why: Unverified | undefined
   for (const contract of meant) {
     const compiled = reader.of(contract)
-    const difference = compiled === undefined ? undefined : differenceTo(compiled, submission)
-    if (compiled !== undefined && difference === undefined) {
+    if (compiled === undefined) continue
+    const difference = differenceTo(compiled, submission)
+    if (difference === undefined) {
       return verifiedAs(address, matches, withSources(compiled, submission))
     }
     why ??= difference
   }
-  const message = `the artifact of the code at ${address} has no metadata of the compiler`
-  return why ?? { code: 'missing_source', message }
+  return why ?? missingSource(`the artifact for the code at ${address} has no compiler metadata`)
 }
 
 function isMeant({ name, source }: Contract, target: Submission['target']): boolean {
@@ -78,22 +79,28 @@ function isMeant({ name, source }: Contract, target: Submission['target']): bool
   return name === wanted && (source.endsWith(path) || path.endsWith(source))
 }
 
-/** Why the post cannot give the artifact's code; undefined if it can. */
+/** Why the submission cannot give the artifact's code; undefined if it can. */
 function differenceTo({ metadata }: Compiled, submission: Submission): Unverified | undefined {
-  const hashes = new Set([...submission.sources.values()].map(hashOfSource))
-  const changed = entriesOf(metadata.sources).filter(
-    ([, each]) => !hashes.has(text(member(each, 'keccak256'))),
-  )
-  const absent = changed.filter(([name]) => !submission.sources.has(name)).map(([name]) => name)
-  if (absent.length > 0) {
-    return { code: 'missing_source', message: `${listed(absent)} is missing among the sources` }
-  }
-  if (changed.length > 0) {
-    const names = listed(changed.map(([name]) => name))
-    const message = `${names} is not as it was when the code was compiled`
-    return { code: 'no_match', message }
-  }
+  const changed = missingIn(submittedSources(metadata, submission))
+  const absent = changed.filter((name) => !submission.sources.has(name))
+  if (absent.length > 0) return missingSource(`${listed(absent)} is missing among the sources`)
+  if (changed.length > 0) return noMatch(`${listed(changed)} differs from the compiled source`)
   return differentSetting(metadata, submission)
+}
+
+type Content = readonly [name: string, content: string | undefined]
+
+/** Submitted contents by the metadata's paths; undefined where no content has the compiled hash. */
+function submittedSources({ sources }: Loose, submission: Submission): readonly Content[] {
+  const byHash = new Map([...submission.sources.values()].map((each) => [hashOfSource(each), each]))
+  return entriesOf(sources).map(([name, each]) => [
+    name,
+    byHash.get(text(member(each, 'keccak256'))),
+  ])
+}
+
+function missingIn(contents: readonly Content[]): readonly string[] {
+  return contents.filter(([, content]) => content === undefined).map(([name]) => name)
 }
 
 /** Settings that change code, with the compiler's defaults; undefined: the default depends on the compiler. */
@@ -108,31 +115,24 @@ function differentSetting(metadata: Loose, submission: Submission): Unverified |
   const version = text(member(metadata.compiler, 'version'))
   const given = submission.compilerVersion?.replace(/^v/, '') ?? version
   if (!version.startsWith(given) && !given.startsWith(version)) {
-    return { code: 'no_match', message: `the code was compiled by ${version}, not by ${given}` }
+    return noMatch(`the code was compiled by ${version}, not by ${given}`)
   }
   if (submission.settings === undefined) return undefined
   for (const [path, usual] of COMPARED_SETTINGS) {
-    const ours = at(metadata.settings, path) ?? usual
-    const theirs = at(submission.settings, path) ?? usual
+    const ours = member(metadata.settings, ...path) ?? usual
+    const theirs = member(submission.settings, ...path) ?? usual
     if (ours === undefined || theirs === undefined || ours === theirs) continue
-    const message = `the code was compiled with ${path.join('.')} ${ours}, not ${theirs}`
-    return { code: 'no_match', message }
+    return noMatch(`the code was compiled with ${path.join('.')} ${ours}, not ${theirs}`)
   }
   return undefined
 }
 
-function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce(member, value)
-}
-
-/** Submission sources replace those gone from disk. */
-function withSources(compiled: Compiled, { sources }: Submission): Compiled {
+/** Submitted sources replace those gone from disk. */
+function withSources(compiled: Compiled, submission: Submission): Compiled {
   if (compiled.missing.length === 0) return compiled
-  const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
-  const all = entriesOf(compiled.metadata.sources).map(
-    ([name, each]) => [name, byHash.get(text(member(each, 'keccak256'))) ?? ''] as const,
-  )
-  return { ...compiled, sources: new Map(all), missing: [] }
+  const all = submittedSources(compiled.metadata, submission)
+  const sources = new Map(all.map(([name, content = '']) => [name, content]))
+  return { ...compiled, sources, missing: [] }
 }
 
 /**
@@ -141,30 +141,25 @@ function withSources(compiled: Compiled, { sources }: Submission): Compiled {
  */
 function vouchedFor(
   code: string,
-  { sources, settings }: Submission,
+  submission: Submission,
   { text: written, value }: NonNullable<Submission['metadata']>,
 ): { readonly artifact: Loose } | Unverified {
   const texts = [written, JSON.stringify(value), JSON.stringify(sorted(value))]
   if (!texts.some((each) => hasHashOf(code, each))) {
-    const message = 'the code does not end with the hash of this metadata, and no artifact is of it'
-    return { code: 'no_match', message }
+    return noMatch('the code has no artifact and does not end with the hash of this metadata')
   }
-  const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
-  const found = entriesOf(value.sources).map(([name, each]) => {
-    const literal = text(member(each, 'content'))
-    return [name, literal || byHash.get(text(member(each, 'keccak256')))] as const
+  const found = submittedSources(value, submission).map(([name, content]): Content => {
+    return [name, text(member(value.sources, name, 'content')) || content]
   })
-  const absent = found.filter(([, content]) => content === undefined).map(([name]) => name)
-  if (absent.length > 0) {
-    const message = `${listed(absent)} is missing among the sources, or is not the one that was compiled`
-    return { code: 'missing_source', message }
-  }
+  const absent = missingIn(found)
+  if (absent.length > 0)
+    return missingSource(`${listed(absent)} is missing or not the compiled source`)
   const [source, name] = targetOf(value)
   const { abi } = (value.output ?? {}) as Loose
   const evm = { deployedBytecode: { object: code } }
   const contracts = { [source]: { [name]: { abi, metadata: written, evm } } }
-  const contents = Object.fromEntries(found.map(([each, content]) => [each, { content }]))
-  return { artifact: { input: { sources: contents, settings }, output: { contracts } } }
+  const sources = Object.fromEntries(found.map(([each, content]) => [each, { content }]))
+  return { artifact: { input: { sources, settings: submission.settings }, output: { contracts } } }
 }
 
 /** Bytes of a file that is one block to IPFS. */
