@@ -397,7 +397,7 @@ describe('version 2 of the Sourcify API', () => {
     const settings = { ...right.stdJsonInput.settings, viaIR: true }
     const otherwise = { ...right, stdJsonInput: { ...right.stdJsonInput, settings } }
     const cases = [
-      [changed, 'no_match', 'src/Coin.sol is not as it was when the code was compiled'],
+      [changed, 'no_match', 'src/Coin.sol differs from the compiled source'],
       [lacking, 'missing_source', 'src/Coin.sol is missing among the sources'],
       [otherwise, 'no_match', 'the code was compiled with viaIR false, not true'],
       [

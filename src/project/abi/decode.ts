@@ -1,7 +1,8 @@
 // Decodes arguments, results and events by their ABI. Importing this file loads the decoding library.
-import { type AbiParameters, decode } from 'ox/AbiParameters'
-import { bigintFromBytes } from '../../core/hex.ts'
+import { type AbiParameters, decode, encode } from 'ox/AbiParameters'
+import { hexFromBytes } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
+import { isObject, type Loose } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
 export interface Parameter {
@@ -28,7 +29,8 @@ interface ParsedItem {
 }
 
 const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
-  const { inputs = [], outputs = [] } = JSON.parse(item.json) as Partial<ParsedItem>
+  const json = JSON.parse(item.json) as Loose
+  const [inputs, outputs] = [listOf(json.inputs), listOf(json.outputs)]
   const isIndexed = (each: Parameter): boolean => each.indexed === true
   return {
     inputs,
@@ -38,10 +40,19 @@ const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
   }
 })
 
+/** Files may have anything in these places. */
+function listOf(parameters: unknown): readonly Parameter[] {
+  return Array.isArray(parameters) ? (parameters.filter(isObject) as unknown as Parameter[]) : []
+}
+
 /** Topics hold long values as hashes. */
 function inTopic(parameter: Parameter): Parameter {
-  const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
-  return isValue ? parameter : { ...parameter, type: 'bytes32' }
+  return isWord(parameter) ? parameter : { ...parameter, type: 'bytes32' }
+}
+
+/** True if values of the type take one word. */
+function isWord({ type }: Parameter): boolean {
+  return /^(u?int\d*|address|bool|bytes\d+)$/.test(type)
 }
 
 /** Arguments of a call, error or constructor; undefined if the bytes do not fit. @param data without a selector */
@@ -58,38 +69,24 @@ export function inputsFit(
   item: AbiItem,
   data: Uint8Array,
 ): 'undecodable' | 'unclean' | 'clean' | 'decodable' {
-  const types = parametersOf(item).inputs.map(({ type }) => type)
-  const areClean = areCleanWords(types, data)
-  if (areClean === false) return 'unclean'
+  const { inputs } = parametersOf(item)
+  const words = data.subarray(0, WORD * inputs.length)
+  const areWords = inputs.every(isWord) && words.length === WORD * inputs.length
+  if (areWords && !areClean(inputs, words)) return 'unclean'
   if (decodeInputs(item, data) === undefined) return 'undecodable'
   // an enumeration is a uint8
-  return areClean === undefined || types.includes('uint8') ? 'decodable' : 'clean'
+  return !areWords || inputs.some(({ type }) => type === 'uint8') ? 'decodable' : 'clean'
 }
 
 const WORD = 32
 
-/** True if no word has bits outside its type; undefined if a type takes several words or bytes are missing. */
-function areCleanWords(types: readonly string[], data: Uint8Array): boolean | undefined {
-  if (data.length < WORD * types.length) return undefined
-  const found = types.map((type, i) => isClean(type, data.subarray(WORD * i, WORD * (i + 1))))
-  return found.includes(undefined) ? undefined : !found.includes(false)
-}
-
-function isClean(type: string, word: Uint8Array): boolean | undefined {
-  const value = bigintFromBytes(word)
-  if (type === 'address') return value >> 160n === 0n
-  if (type === 'bool') return value <= 1n
-  const [, kind, digits = ''] = /^(u?int|bytes)(\d*)$/.exec(type) ?? []
-  const bits = Number(digits || 256)
-  switch (kind) {
-    case 'uint':
-      return BigInt.asUintN(bits, value) === value
-    case 'int':
-      return BigInt.asUintN(256, BigInt.asIntN(bits, value)) === value
-    case 'bytes':
-      return digits === '' ? undefined : BigInt.asUintN(256 - 8 * bits, value) === 0n
-    default:
-      return undefined
+/** True if no word has bits outside its type. */
+function areClean(parameters: readonly Parameter[], words: Uint8Array): boolean {
+  try {
+    const types = bareOf(parameters)
+    return encode(types, decode(types, words) as never) === hexFromBytes(words)
+  } catch {
+    return false
   }
 }
 
@@ -111,6 +108,11 @@ export function decodeEvent(
   const [ofTopics, ofData] = [inTopics.values(), values.values()]
   const all = inputs.map((each) => (each.indexed === true ? ofTopics : ofData).next().value)
   return all.every((each) => each !== undefined) ? (all as Argument[]) : undefined
+}
+
+/** One value of a type; undefined if the bytes do not fit. */
+export function decodeValue(type: string, data: Uint8Array): unknown {
+  return decodeAs([{ type }], data)?.[0]?.value
 }
 
 function decodeAs(

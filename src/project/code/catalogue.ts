@@ -68,7 +68,6 @@ type KnownFile = Pick<ReadFile, 'stamp'> & { readonly contracts: readonly Contra
 
 export class Catalogue {
   readonly #files = new Map<string, KnownFile>()
-  readonly #items = new Map<string, AbiItem>()
   #age = 0
   #version = 0
   #count = 0
@@ -118,7 +117,7 @@ export class Catalogue {
    * @returns false if there are too many contracts
    */
   add({ items: news, files }: ReaderNews, items: AbiItem[]): boolean {
-    for (const item of news) items.push(this.#shared(item))
+    items.push(...news)
     let fits = true
     for (const file of files) fits = this.#addFile(file, items) && fits
     return fits
@@ -145,14 +144,6 @@ export class Catalogue {
     this.#files.set(path, { stamp, contracts: made })
     this.#changed()
     return true
-  }
-
-  /** Contracts share most functions, so each is stored once. */
-  #shared(item: AbiItem): AbiItem {
-    const known = this.#items.get(item.json)
-    if (known !== undefined) return known
-    this.#items.set(item.json, item)
-    return item
   }
 
   #changed(): void {

@@ -1,5 +1,5 @@
 // Identifies an account: the contract it runs, also through proxies, and the token it may be.
-import { type Address, hexFromBytes } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { isPromise } from '../../core/promises.ts'
 import { deploymentOf } from '../../node/calls/appearances.ts'
@@ -7,6 +7,7 @@ import { call } from '../../node/calls/call.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { codeAt, type World } from '../../state/world.ts'
+import { decodeValue } from '../abi/decode.ts'
 import type { TokenUnit } from '../abi/values.ts'
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import { addressIn, type ProxyKind, targetOf } from '../code/proxies.ts'
@@ -120,8 +121,10 @@ export class Identities {
   #askedToken(world: World, address: Address): TokenUnit | undefined {
     const symbol = symbolIn(this.#ask(world, address, SYMBOL))
     if (symbol === undefined) return undefined
-    const decimals = numberIn(this.#ask(world, address, DECIMALS))
-    return decimals === undefined ? undefined : { symbol, decimals: Number(decimals) }
+    const output = this.#ask(world, address, DECIMALS)
+    const decimals = output?.length === 32 ? decodeValue('uint256', output) : undefined
+    if (typeof decimals !== 'bigint' || decimals > MOST_DECIMALS) return undefined
+    return { symbol, decimals: Number(decimals) }
   }
 
   #implementationOf(world: World, beacon: Address): Address | undefined {
@@ -147,25 +150,12 @@ function plain(match: Match | undefined, code: Address): Identity {
   return { contract, isGuess, via: undefined, outer: undefined, code }
 }
 
-function numberIn(word: Uint8Array | undefined): bigint | undefined {
-  if (word?.length !== 32) return undefined
-  const value = BigInt(hexFromBytes(word))
-  return value <= MOST_DECIMALS ? value : undefined
-}
-
 /** A short symbol, as a string or bytes32. */
 function symbolIn(output: Uint8Array | undefined): string | undefined {
-  if (output === undefined || output.length < 32) return undefined
+  if (output === undefined) return undefined
   const text =
     output.length === 32
       ? Buffer.from(output).toString('latin1').replace(/\0+$/, '')
-      : stringAt(Buffer.from(output))
-  return text !== undefined && /^[\w.$€£₿-]{1,16}$/.test(text) ? text : undefined
-}
-
-function stringAt(output: Buffer): string | undefined {
-  const length = output.length < 64 ? 0 : output.readUInt32BE(60)
-  return output.readUInt32BE(28) === 32 && 64 + length <= output.length
-    ? output.toString('utf8', 64, 64 + length)
-    : undefined
+      : decodeValue('string', output)
+  return typeof text === 'string' && /^[\w.$€£₿-]{1,16}$/.test(text) ? text : undefined
 }

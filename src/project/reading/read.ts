@@ -67,6 +67,12 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? 'there is no such file' : message
 }
 
+/** Members of ABI items that decoding needs, at any depth. */
+const DECODED = [
+  ...['type', 'name', 'inputs', 'outputs', 'components', 'indexed'],
+  ...['stateMutability', 'anonymous'],
+]
+
 /** ABI members shared by contracts are passed on once. */
 export class Summarizer {
   readonly #numbers = new Map<string, number>()
@@ -95,7 +101,7 @@ export class Summarizer {
 
   #numberOf(item: unknown): number[] {
     if (!isObject(item)) return []
-    const json = JSON.stringify(lean(item))
+    const json = JSON.stringify(item, DECODED)
     const known = this.#numbers.get(json)
     if (known !== undefined) return [known]
     const made = abiItem(item, json)
@@ -147,28 +153,4 @@ function typeOf(parameter: unknown): string {
   if (!isObject(parameter)) return ''
   const type = String(parameter.type)
   return type.startsWith('tuple') ? `(${typesOf(parameter.components)})${type.slice(5)}` : type
-}
-
-/** Drops what decoding does not need. */
-function lean({ type, name, inputs, outputs, stateMutability, anonymous }: Loose): Loose {
-  return {
-    type,
-    name,
-    inputs: parameters(inputs),
-    outputs: parameters(outputs),
-    stateMutability,
-    anonymous,
-  }
-}
-
-function parameters(list: unknown): unknown {
-  if (!Array.isArray(list)) return undefined
-  return (list as readonly unknown[])
-    .filter(isObject)
-    .map(({ name, type, components, indexed }) => ({
-      name,
-      type,
-      components: parameters(components),
-      indexed,
-    }))
 }
