@@ -187,7 +187,7 @@ describe('the Sourcify server', () => {
     [
       'code of no artifact',
       async () => await deploy(ask, '0x600160005360016000f3'),
-      'is that of no artifact that was read: compile the project',
+      ': compile the project, or pass its artifacts with --artifacts',
     ],
   ])('has nothing for %s', async (_, addressOf, why) => {
     writeProject(folder, 'foundry', project)
@@ -408,7 +408,7 @@ describe('version 2 of the Sourcify API', () => {
       [
         { ...right, contractIdentifier: 'src/Vault.sol:Vault' },
         'no_match',
-        `the code at ${address} is that of src/Coin.sol:Coin, not of src/Vault.sol:Vault`,
+        `the code at ${address} matches src/Coin.sol:Coin, not src/Vault.sol:Vault`,
       ],
     ] as const
     for (const [body, customCode, message] of cases) {
@@ -425,7 +425,7 @@ describe('version 2 of the Sourcify API', () => {
     const { error } = await outcome(`v2/verify/33/${address}`, right)
     expect(error).toMatchObject({
       customCode: 'no_match',
-      message: expect.stringContaining('is that of no artifact that was read: compile the project'),
+      message: expect.stringContaining(': compile the project, or pass its artifacts with --artifacts'),
     })
     const empty = await outcome(`v2/verify/33/${SENDER}`, right)
     expect(empty.error.customCode).toBe('contract_not_deployed')

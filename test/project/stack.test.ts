@@ -244,12 +244,12 @@ describe('the Solidity stack', () => {
   test.each([false, true])('is left out if it takes too long (%s)', async (isAtHand) => {
     let nowMs = 0
     const now = (): number => (nowMs += 1_000)
-    const explainer = { now, foresight: { isAtHand }, catalogue: new Catalogue() }
+    const explainer = { now, prediction: { isAtHand }, catalogue: new Catalogue() }
     const endless = async (tracer: Tracer): Promise<never> => {
       for (;;) await tracer.onPause?.()
     }
     await expect(explain(explainer as unknown as Explainer, endless, 'too long')).rejects.toThrow(
-      'what takes longer than 3000 ms to be run again is not explained',
+      'the failure is not explained: running it again takes longer than 3000 ms',
     )
   })
 

@@ -108,7 +108,7 @@ function impatience(now: () => number): () => Promise<void> {
   const endMs = now() + LONGEST_MS
   return async () => {
     if (now() < endMs) return
-    const message = `what takes longer than ${LONGEST_MS} ms to be run again is not explained`
+    const message = `the failure is not explained: running it again takes longer than ${LONGEST_MS} ms`
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
 }
