@@ -176,7 +176,7 @@ describe('the Sourcify server', () => {
     const address = await deploy(ask, initCode(project, 'Coin', [1n]))
     writeFileSync(path.join(folder, 'src/Coin.sol'), '// nothing')
     const { status, json } = await get(`contracts/full_match/33/${address}/metadata.json`)
-    const error = 'src/Coin.sol of Coin cannot be had as it was compiled'
+    const error = 'src/Coin.sol of Coin is missing or differs from the compiled source'
     expect([status, json()]).toEqual([404, { error }])
     writeFileSync(path.join(folder, 'src/Coin.sol'), sourceOf('src/Coin.sol'))
     expect((await get(`contracts/full_match/33/${address}/metadata.json`)).status).toBe(200)
@@ -425,7 +425,9 @@ describe('version 2 of the Sourcify API', () => {
     const { error } = await outcome(`v2/verify/33/${address}`, right)
     expect(error).toMatchObject({
       customCode: 'no_match',
-      message: expect.stringContaining(': compile the project, or pass its artifacts with --artifacts'),
+      message: expect.stringContaining(
+        ': compile the project, or pass its artifacts with --artifacts',
+      ),
     })
     const empty = await outcome(`v2/verify/33/${SENDER}`, right)
     expect(empty.error.customCode).toBe('contract_not_deployed')

@@ -86,7 +86,7 @@ export class Repository {
       return missingSource(`the artifact of ${name} has no compiler metadata`)
     if (compiled.missing.length === 0) return compiled
     return missingSource(
-      `the compiled version of ${compiled.missing.join(', ')} of ${name} is gone`,
+      `${compiled.missing.join(', ')} of ${name} is missing or differs from the compiled source`,
     )
   }
 

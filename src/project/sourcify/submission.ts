@@ -153,7 +153,7 @@ function vouchedFor(
   })
   const absent = missingIn(found)
   if (absent.length > 0)
-    return missingSource(`${listed(absent)} is missing or not the compiled source`)
+    return missingSource(`${listed(absent)} is missing or differs from the compiled source`)
   const [source, name] = targetOf(value)
   const { abi } = (value.output ?? {}) as Loose
   const evm = { deployedBytecode: { object: code } }
