@@ -23,7 +23,7 @@ async function play({ url }: Booted, keeper: string): Promise<unknown> {
   return on('eth_getBlockByNumber', 'latest', true)
 }
 
-test('the same work gives the same bytes, cold and warm, and the same blocks when it is replayed twice', async () => {
+test('--fork-record writes the same file cold and warm, and two replays have the same blocks', async () => {
   const folder = temporaryFolder(onTestFinished)
   const env = { XDG_CACHE_HOME: path.join(folder, 'cache') }
   const upstream = await startUpstream()
@@ -53,7 +53,7 @@ test('the same work gives the same bytes, cold and warm, and the same blocks whe
   expect(blocks.every((block) => JSON.stringify(block) === JSON.stringify(blocks[0]))).toBe(true)
 })
 
-test('many processes record into one file, and what each of them has fetched is in it', async () => {
+test('--fork-record joins what many processes fetch in one file', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'fork.jsonl')
   await using upstream = await startUpstream()
   await deployKeeper(upstream)
@@ -69,7 +69,7 @@ test('many processes record into one file, and what each of them has fetched is 
   await replayed.stop()
 })
 
-test('a process that is killed while it records leaves a file that is whole', async () => {
+test('--fork-record leaves a complete file when its process is killed', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'fork.jsonl')
   await using upstream = await startUpstream()
   await deployKeeper(upstream)

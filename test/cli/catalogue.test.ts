@@ -32,7 +32,7 @@ function catalogueOf(specification: string): Record<string, string[]> {
   return catalogue
 }
 
-describe('the catalogue', () => {
+describe('the method catalogue', () => {
   test('names each method once, under its module', () => {
     expect(names).toHaveLength(new Set(names).size)
     for (const [module, some] of Object.entries(CATALOGUE)) {
@@ -40,23 +40,23 @@ describe('the catalogue', () => {
     }
   })
 
-  test('names the modules that can be turned off, those whose methods come later among them', () => {
+  test('names the modules that can be disabled, those of lazy methods included', () => {
     expect(MODULES).toEqual(Object.keys(CATALOGUE))
   })
 
-  test('has every method that is refused as not supported, but for a few that need what is not here', () => {
+  test('includes every unsupported method, except a few that need what does not exist here', () => {
     const refused = methods.filter(({ unsupported }) => unsupported !== undefined)
     const others = refused.filter(({ name }) => !names.includes(name))
     expect(Object.fromEntries(others.map((each) => [each.name, each.unsupported]))).toEqual(NEEDING)
   })
 
-  test('is in the page of methods, every name of it', () => {
+  test('is on the page of methods under every name', () => {
     const page = readFileSync(path.join(ROOT, 'src/methods/README.md'), 'utf8')
     const tables = page.slice(page.indexOf('<!-- methods:'))
     for (const name of names) expect(tables, name).toMatch(new RegExp(`[|>] ?\`${name}\``))
   })
 
-  test('is reached by tasks, whose methods are all there', () => {
+  test('is listed by task, with existing methods only', () => {
     const page = readFileSync(path.join(ROOT, 'src/methods/README.md'), 'utf8')
     const [, tasks = ''] = /## Find a method by task([\s\S]*?)\n## /.exec(page) ?? []
     const named = [...tasks.matchAll(/`(\w+_\w+)`/g)].map(([, name]) => name)
@@ -66,14 +66,14 @@ describe('the catalogue', () => {
   })
 
   test.skipIf(process.env.DEVCHAIN_SPEC === undefined)(
-    "is that of the specification's section 4.2 (DEVCHAIN_SPEC names the file)",
+    'matches section 4.2 of the specification (DEVCHAIN_SPEC names the file)',
     () => {
       const specification = readFileSync(process.env.DEVCHAIN_SPEC ?? '', 'utf8')
       expect(CATALOGUE).toEqual(catalogueOf(specification))
     },
   )
 
-  test('is read from a specification module by module, rows of one module together', () => {
+  test('is parsed from a specification by module, rows of one module together', () => {
     const text = [
       '### 4.2 Method catalogue',
       '| Module | Methods | Support |',

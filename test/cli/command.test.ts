@@ -54,8 +54,8 @@ const steady = (text: string): string =>
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replace(/after \d+ s/, 'after N s')
 
-describe('help and mistakes', () => {
-  test('--help groups all options within 100 columns', async () => {
+describe('the devchain command', () => {
+  test('prints all options in groups for --help, within 100 columns', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect([code, stderr]).toEqual([0, ''])
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
@@ -70,7 +70,7 @@ describe('help and mistakes', () => {
     }
   })
 
-  test('--version prints the version of package.json', async () => {
+  test('prints the version of package.json for --version', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
@@ -98,14 +98,14 @@ describe('help and mistakes', () => {
     ],
     [['--log-except', 'eth_call,eht_*'], /--log-except: no method matches eht_\*/],
     [['--genesis', 'nowhere.json'], /cannot read the genesis file nowhere\.json/],
-  ])('%j is refused in one line, with exit code 2', async (args, message) => {
+  ])('refuses %j in one line, with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/^devchain: [^\n]+\n$/)
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  test('a bad genesis file is refused in one line that names file and field', async () => {
+  test('refuses a bad genesis file in one line that names file and field', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'genesis.json')
     writeFileSync(file, '{"alloc": {"0x12": {"balance": "1"}}}')
@@ -116,13 +116,13 @@ describe('help and mistakes', () => {
     expect(code).toBe(2)
   })
 
-  test('a bad variable of the environment is refused by its name', async () => {
+  test('refuses a bad environment variable by its name', async () => {
     const { code, stderr } = await run([], { env: { DEVCHAIN_ACCOUNTS: 'many' } })
     expect(stderr).toMatch(/^devchain: DEVCHAIN_ACCOUNTS: expected a whole number .*got "many"\n$/)
     expect(code).toBe(2)
   })
 
-  test('a misspelled variable of the environment is told with what was meant', async () => {
+  test('suggests the right name for a misspelled environment variable', async () => {
     const env = { DEVCHAIN_CHAINID: '5', DEVCHAIN_URL: 'http://127.0.0.1:1', DEVCHAIN_QQQQQ: '1' }
     const { stderr, stop, url } = await boot([], { env })
     expect(await request(url, 'eth_chainId')).toBe('0x21')
@@ -138,7 +138,7 @@ describe('help and mistakes', () => {
     expect([quiet.code, quiet.stderr]).toEqual([0, ''])
   })
 
-  test('a taken port is told in one line that says what to do, with exit code 1', async () => {
+  test('reports a port in use in one line with advice, and exit code 1', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => {
       taken.close()
@@ -150,7 +150,7 @@ describe('help and mistakes', () => {
     expect(code).toBe(1)
   })
 
-  test('a log file that cannot be written is told in one line', async () => {
+  test('reports a log file that is not writable in one line', async () => {
     const file = path.join(COMMAND, 'at/all.log')
     const { code, stderr } = await run(['--log-file', file])
     const said = /^devchain: cannot write (.*) \(--log-file\): [^\n]+\n$/.exec(stderr)
@@ -162,7 +162,7 @@ test.each([
   ['taken', ['taken']],
   ['nowhere/ready.json', []],
 ])(
-  'a ready file %s that cannot be written is told in one line, and no keys are left',
+  'a ready file %s that is not writable is reported in one line, and leaves no keys',
   async (name, left) => {
     const folder = temporaryFolder(onTestFinished)
     mkdirSync(path.join(folder, left[0] ?? '.'), { recursive: true })
@@ -175,8 +175,8 @@ test.each([
   },
 )
 
-describe('a run', () => {
-  test('the first screen has accounts with keys, the settings, and last the URL', async () => {
+describe('a running devchain', () => {
+  test('first prints accounts with keys, then settings, then the URL', async () => {
     const { stdout, url, stop } = await started(['--accounts', '2'])
     expect(await stop()).toBe(0)
     const text = stdout()
@@ -192,7 +192,7 @@ describe('a run', () => {
     expect(text).not.toMatch(/\u001b/)
   })
 
-  test('GET / and GET /health answer what runs here', async () => {
+  test('responds to GET / and GET /health', async () => {
     const { url } = await started(['--chain-id', '1337'])
     for (const page of ['/', '/health']) {
       const response = await fetch(url + page)
@@ -204,7 +204,7 @@ describe('a run', () => {
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s closes sockets and ends with 0 at once: no timer is waited for',
+    'on %s closes its sockets and exits with 0 at once',
     async (signal) => {
       const preload = path.join(ROOT, 'test/cli/notimers.mjs')
       const { child, url, ended } = await started([], {
@@ -221,7 +221,7 @@ describe('a run', () => {
     },
   )
 
-  test('options come from flags, the environment and a config file', async () => {
+  test('takes options from flags, the environment and a config file', async () => {
     const folder = temporaryFolder(onTestFinished)
     const config = path.join(folder, 'config.json')
     writeFileSync(config, JSON.stringify({ chainId: 5, networkId: 6, accounts: 1, balance: '2.5' }))
@@ -234,7 +234,7 @@ describe('a run', () => {
   })
 
   test.each(['frozen', 'step:5'])(
-    'under --clock %s two processes that do the same have the same blocks',
+    'with --clock %s has the same blocks in two processes',
     async (clock) => {
       const hashes: unknown[] = []
       for (const _ of [1, 2]) {
@@ -253,7 +253,7 @@ describe('a run', () => {
     },
   )
 
-  test('the ready file is there once the port answers, and has what a script needs', async () => {
+  test('writes the ready file once its port responds, with what a script needs', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'ready.json')
     const { url, stdout } = await started(['--ready-file', file, '--accounts', '1'])
@@ -269,7 +269,7 @@ describe('a run', () => {
     expect(stdout()).toContain(ready.url)
   })
 
-  test('--exit-with-parent: the chain ends when the process that started it is killed', async () => {
+  test('with --exit-with-parent ends when its parent is killed', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'ready.json')
     const script = `
@@ -291,7 +291,7 @@ describe('a run', () => {
     ...killed,
     ['SIGTERM', 'npx --no-install'],
     ['SIGTERM', 'npm exec --offline --'],
-  ])('--exit-with-parent: the chain ends with %s to %s', async (signal, command) => {
+  ])('with --exit-with-parent ends on %s to %s', async (signal, command) => {
     const [program = '', ...args] = command.split(' ')
     const folder = temporaryFolder(onTestFinished)
     const bin = path.join(folder, 'node_modules/.bin')
@@ -307,13 +307,13 @@ describe('a run', () => {
     await eventually(async () => !(await answers(ready.url)))
   })
 
-  test('--exit-with-parent: the end of a piped stdin ends the chain too', async () => {
+  test('with --exit-with-parent ends when piped stdin ends', async () => {
     const { child, ended } = await started(['--exit-with-parent'], { stdin: 'pipe' })
     child.stdin!.end()
     expect(await ended).toBe(0)
   })
 
-  test('without --exit-with-parent the end of stdin means nothing', async () => {
+  test('without --exit-with-parent ignores the end of stdin', async () => {
     const { child, url } = await started([], { stdin: 'pipe' })
     child.stdin!.end()
     expect(await request(url, 'eth_chainId')).toBe('0x21')
@@ -360,7 +360,7 @@ describe('the log', () => {
   }
   const frozen = ['--clock', 'frozen', '--timestamp', '1800000000', '--accounts', '2']
 
-  test('tells a session in words', async () => {
+  test('describes a session in words', async () => {
     const { url, stdout, stop } = await started(frozen)
     await session(url)
     await stop()
@@ -387,7 +387,7 @@ describe('the log', () => {
     `)
   })
 
-  test('tells the same session as JSON, an object a line', async () => {
+  test('describes the same session in JSON, an object per line', async () => {
     const { url, stdout, stop } = await started([...frozen, '--log', 'json'])
     await session(url)
     await stop()
@@ -423,7 +423,7 @@ describe('the log', () => {
     })
   })
 
-  test('--log-file makes the folder that it names', async () => {
+  test('creates the folder of --log-file', async () => {
     const file = path.join(temporaryFolder(onTestFinished), 'logs/today/chain.log')
     const { url, stop } = await started(['--log-file', file])
     await request(url, 'eth_chainId')
@@ -431,7 +431,7 @@ describe('the log', () => {
     expect(readFileSync(file, 'utf8')).toContain('eth_chainId')
   })
 
-  test('--log-file takes the log; the terminal keeps the first screen', async () => {
+  test('goes to --log-file, while the terminal keeps the first screen', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'chain.log')
     const { url, stdout, stop } = await started(['--log-file', file])
@@ -443,7 +443,7 @@ describe('the log', () => {
     expect(stdout()).toMatch(/Listening on [^\n]*\n$/)
   })
 
-  test('--quiet prints nothing', async () => {
+  test('is empty with --quiet', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'ready.json')
     const quiet = startProcess(['--quiet', '--port', '0', '--ready-file', file])
@@ -454,7 +454,7 @@ describe('the log', () => {
     expect([quiet.stdout(), quiet.stderr()]).toEqual(['', ''])
   })
 
-  test('--verbose prints parameters and results', async () => {
+  test('has parameters and results with --verbose', async () => {
     const { url, stdout, stop } = await started(['--verbose'])
     await request(url, 'eth_getBalance', FIRST, 'latest')
     await stop()
@@ -468,13 +468,13 @@ describe('the log', () => {
     [{ FORCE_COLOR: '1', NO_COLOR: '1' }, [], false],
     [{ FORCE_COLOR: '1' }, ['--no-color'], false],
     [{}, [], false],
-  ] as const)('with %j and %j colors off a terminal: %s', async (env, args, expected) => {
+  ] as const)('with %j and %j has colors off a terminal: %s', async (env, args, expected) => {
     const { stdout, stop } = await started([...args], { env })
     await stop()
     expect(stdout().includes('\u001b[')).toBe(expected)
   })
 
-  test('a reader that goes away, or never reads, does not disturb the chain', async () => {
+  test('to a reader that is gone or never reads does not disturb the chain', async () => {
     const { url, child, stop } = await started()
     child.stdout!.destroy()
     for (let i = 0; i < 200; i++) await request(url, 'eth_getBalance', FIRST, 'latest')
@@ -482,7 +482,7 @@ describe('the log', () => {
     expect(await stop()).toBe(0)
   })
 
-  test('a reader that never reads neither blocks replies nor the end', async () => {
+  test('to a reader that never reads delays neither replies nor the exit', async () => {
     const { url, child, stop } = await started(['--verbose'])
     child.stdout!.pause()
     const data = `0x${'ab'.repeat(500)}`

@@ -20,8 +20,8 @@ async function open(options: DevchainOptions = {}, hooks: Hooks = {}): Promise<D
 const ask = (devchain: Devchain, method: string, ...params: unknown[]): Promise<unknown> =>
   devchain.request({ method, params })
 
-describe('in a program', () => {
-  test('answers requests without a port, and the same over a port once it listens', async () => {
+describe('createDevchain', () => {
+  test('responds to requests without a port, and the same over a port once it listens', async () => {
     const devchain = await open({ port: 0 })
     expect(await ask(devchain, 'eth_chainId')).toBe('0x21')
     expect(await ask(devchain, 'net_listening')).toBe(false)
@@ -39,7 +39,7 @@ describe('in a program', () => {
     await expect(unknown).rejects.toBeInstanceOf(Error)
   })
 
-  test('gives accounts with the keys that sign for them', async () => {
+  test('returns accounts with the keys that sign for them', async () => {
     const { accounts } = await open()
     expect(accounts[0]).toEqual({
       address: FIRST,
@@ -48,7 +48,7 @@ describe('in a program', () => {
     expect(accounts).toHaveLength(2)
   })
 
-  test('await using closes it, sockets and all; closing again is harmless', async () => {
+  test('is closed by await using, sockets included; closing again is harmless', async () => {
     let url: string
     let devchain: Devchain
     {
@@ -61,7 +61,7 @@ describe('in a program', () => {
     await devchain.close()
   })
 
-  test('a port that was taken can be tried again once it is free', async () => {
+  test('can listen on a port later that was in use', async () => {
     const first = await open({ port: 0 })
     const { port } = await first.listen()
     const second = await open({ port })
@@ -70,7 +70,7 @@ describe('in a program', () => {
     expect((await second.listen()).port).toBe(port)
   })
 
-  test('two chains know nothing of each other', async () => {
+  test('makes chains that are independent', async () => {
     const [one, other] = [await open(), await open({ chainId: 5 })]
     await ask(one, 'evm_mine')
     expect(await ask(one, 'eth_blockNumber')).toBe('0x1')
@@ -78,7 +78,7 @@ describe('in a program', () => {
     expect(await ask(other, 'eth_chainId')).toBe('0x5')
   })
 
-  test('an observer is told of calls and changes; what it throws goes to onBug', async () => {
+  test('calls an observer for calls and changes; its errors go to onBug', async () => {
     const told: unknown[] = []
     const bugs: unknown[] = []
     const observer = {
@@ -96,7 +96,7 @@ describe('in a program', () => {
   })
 })
 
-describe('options', () => {
+describe('createDevchain with options', () => {
   /** What one question answers under some options. */
   const cases: readonly [DevchainOptions, method: string, params: unknown[], answer: unknown][] = [
     [{ chainId: 5 }, 'net_version', [], '5'],
@@ -123,18 +123,18 @@ describe('options', () => {
     [{ hardfork: 'berlin' }, 'baseFeePerGas', undefined],
     [{ coinbase: SECOND }, 'miner', SECOND],
   ]
-  test.each(blockCases)('%j shows in the first block: %s', async (options, field, value) => {
+  test.each(blockCases)('%j shows it in the first block: %s', async (options, field, value) => {
     const devchain = await open(options)
     const block = await ask(devchain, 'eth_getBlockByNumber', 'latest', false)
     expect((block as Record<string, unknown>)[field]).toEqual(value)
   })
 
-  test('disable turns a module off', async () => {
+  test('disables a module', async () => {
     const devchain = await open({ disable: ['personal'] })
     await expect(ask(devchain, 'personal_listAccounts')).rejects.toMatchObject({ code: -32601 })
   })
 
-  test('disable turns off every module of the catalogue, those whose methods come later, too', async () => {
+  test('disables every module of the catalogue, those of lazy methods too', async () => {
     const devchain = await open({ disable: MODULES })
     for (const method of ['mnr_getWork', 'sco_peerList']) {
       await expect(ask(devchain, method)).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('options', () => {
     await expect(createDevchain(options)).rejects.toThrow(message)
   })
 
-  test('a genesis file gives accounts, time and chain id; dev accounts are added', async () => {
+  test('takes accounts, time and chain id from a genesis file, and adds dev accounts', async () => {
     const file = path.join(temporaryFolder(onTestFinished), 'genesis.json')
     const rich = `0x${'12'.repeat(20)}`
     const genesis = {
@@ -185,7 +185,7 @@ describe('options', () => {
     })
   })
 
-  test('a revert is answered with the hash, or with an error under onRevert: throw', async () => {
+  test('returns the hash for a revert, or an error under onRevert: throw', async () => {
     const failing = { from: FIRST, data: '0x60006000fd', gas: '0x186a0' }
     const hash = await ask(await open(), 'eth_sendTransaction', failing)
     expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
@@ -196,7 +196,7 @@ describe('options', () => {
     })
   })
 
-  test('a snapshot can be reverted to again, or once under consumeSnapshots', async () => {
+  test('can revert to a snapshot again, or once under consumeSnapshots', async () => {
     for (const consumeSnapshots of [false, true]) {
       const devchain = await open({ consumeSnapshots })
       const id = await ask(devchain, 'evm_snapshot')
@@ -205,7 +205,7 @@ describe('options', () => {
     }
   })
 
-  test('under a frozen clock two runs give the same blocks', async () => {
+  test('makes equal blocks in two runs with a frozen clock', async () => {
     const hashes = await Promise.all(
       [1, 2].map(async () => {
         const devchain = await open({ clock: 'frozen' })
@@ -216,7 +216,7 @@ describe('options', () => {
     expect(hashes[0]).toEqual(hashes[1])
   })
 
-  test('filters end after the filter timeout', async () => {
+  test('ends filters after the filter timeout', async () => {
     let now = 1_800_000_000_000
     const devchain = await open({ filterTimeout: '2' }, { environment: { now: () => now } })
     const id = await ask(devchain, 'eth_newBlockFilter')
@@ -226,13 +226,13 @@ describe('options', () => {
     await expect(ask(devchain, 'eth_getFilterChanges', id)).rejects.toMatchObject({ code: -32001 })
   })
 
-  test('bodies over the limit are refused', async () => {
+  test('refuses bodies over the limit', async () => {
     const { url } = await (await open({ port: 0, bodyLimit: '1kB' })).listen()
     const large = overHttp(url, 'web3_sha3', `0x${'00'.repeat(1_000)}`)
     await expect(large).rejects.toThrow(/1000 bytes/)
   })
 
-  test('a host that is allowed is answered, another is not', async () => {
+  test('responds to an allowed host and not to another', async () => {
     const { url } = await (await open({ port: 0, allowHost: 'chain.test' })).listen()
     expect(await statusFor(url, 'chain.test')).toBe(200)
     expect(await statusFor(url, 'evil.test')).toBe(403)

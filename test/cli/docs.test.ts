@@ -9,18 +9,18 @@ import { ROOT } from '../support/process/boot.ts'
 import { TABLES, withTables } from './tables.ts'
 
 test.each(Object.keys(TABLES))(
-  'the tables of %s are those of the declarations (npm run docs writes them)',
+  'the tables of %s match the declarations (npm run docs writes them)',
   async (page) => {
     const file = path.join(ROOT, page)
     await expect(withTables(page, readFileSync(file, 'utf8'), methods)).toMatchFileSnapshot(file)
   },
 )
 
-test('the front page is read in one go', () => {
+test('the front page is short enough', () => {
   expect(Buffer.byteLength(textOf('README.md'))).toBeLessThan(12_000)
 })
 
-test.each(PAGES)('the links of %s lead to files and headings that are there', (page) => {
+test.each(PAGES)('the links of %s lead to existing files and headings', (page) => {
   for (const { file, heading } of linksOf(page)) {
     expect(existsSync(path.join(ROOT, file)), file).toBe(true)
     if (heading !== undefined) expect(headingsOf(file)).toContain(heading)

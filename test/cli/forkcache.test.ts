@@ -19,7 +19,7 @@ function itemFiles(folder: string): readonly (readonly [name: string, bytes: Buf
 const sizeOf = (folder: string): number =>
   itemFiles(folder).reduce((sum, [, bytes]) => sum + bytes.length, 0)
 
-test('processes that are killed while they write leave a cache that the next one uses and mends', async () => {
+test('the fork cache survives processes that are killed while they write', async () => {
   const folder = temporaryFolder(onTestFinished)
   await using upstream = await startUpstream()
   const accounts = Array.from(
@@ -59,7 +59,7 @@ test('processes that are killed while they write leave a cache that the next one
   await last.stop()
 })
 
-test('twenty processes at once fill one cache, and the next one asks for nothing', async () => {
+test('the fork cache is filled by twenty processes at once, and serves the next without a request', async () => {
   const folder = temporaryFolder(onTestFinished)
   await using upstream = await startUpstream()
   const keeper = await deployKeeper(upstream)
@@ -84,7 +84,7 @@ test('twenty processes at once fill one cache, and the next one asks for nothing
   expect(upstream.requests.length - begun).toBe(1)
 })
 
-test('a file that was cut at any byte has the records before, and takes new ones', async () => {
+test('the fork cache of a file cut at any byte keeps the records before, and takes new ones', async () => {
   const folder = temporaryFolder(onTestFinished)
   const of = `1/0x${'ab'.repeat(32)}`
   const keyOf = (index: number) => ({ of, method: 'eth_getBalance', params: [`0x${index}`] })

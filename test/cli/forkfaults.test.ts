@@ -19,7 +19,7 @@ const KINDS = [
   { type: '0x7f', notes: [{ of: 'nobody' }] },
 ]
 
-test('a network that limits, prunes, is cut off and is reorganized is told of in the terminal, and its key is not', async () => {
+test('the terminal reports a network that limits, prunes, disconnects and reorgs, without its key', async () => {
   const folder = temporaryFolder(onTestFinished)
   await using upstream = await startUpstream({ chainId: '1' })
   for (let each = 0; each < 9; each++) {
@@ -100,7 +100,7 @@ test('a network that limits, prunes, is cut off and is reorganized is told of in
   expect([...shown, said()].filter((text) => text.includes(KEY))).toEqual([])
 })
 
-test('transactions of kinds that only the network has are passed on as they are, and the log goes on', async () => {
+test('a fork returns unknown transaction types as they are, and the log goes on', async () => {
   await using upstream = await startUpstream({ chainId: '10' })
   const hashes: string[] = []
   for (const _ of KINDS) {

@@ -36,7 +36,7 @@ function refusal(act: () => unknown): string {
   throw new Error('nothing was refused')
 }
 
-describe('values', () => {
+describe('the option', () => {
   const ether = 10n ** 18n
   test.each<[OptionKey, unknown, unknown]>([
     ['chainId', '1337', 1337n],
@@ -155,20 +155,17 @@ describe('values', () => {
   )
 })
 
-describe('defaults', () => {
+describe('the default', () => {
   /** Words for values that cannot be written. */
   const UNREADABLE = ['none', 'the zero address']
 
-  test.each(OPTION_KEYS)(
-    '%s has a default that reads as what it prints, or words for none',
-    (key) => {
-      const { type, default: preset, unset } = optionOf(key)
-      expect(preset === undefined || unset === undefined).toBe(true)
-      const text = defaultTextOf(key)
-      expect(text).toMatch(/\S/)
-      if (unset === undefined && !UNREADABLE.includes(text)) expect(type.read(text)).toEqual(preset)
-    },
-  )
+  test.each(OPTION_KEYS)('of %s reads back as printed, or is words for none', (key) => {
+    const { type, default: preset, unset } = optionOf(key)
+    expect(preset === undefined || unset === undefined).toBe(true)
+    const text = defaultTextOf(key)
+    expect(text).toMatch(/\S/)
+    if (unset === undefined && !UNREADABLE.includes(text)) expect(type.read(text)).toEqual(preset)
+  })
 
   test.each([
     ['chainId', '31337', 31_337n],
@@ -195,13 +192,13 @@ describe('defaults', () => {
       ],
     ],
     ['disable', 'mnr,sco', ['mnr', 'sco']],
-  ] as const)('a value of %s is printed as it may be given: %s', (key, text, value) => {
+  ] as const)('value of %s prints as it may be given: %s', (key, text, value) => {
     const { type } = optionOf(key)
     expect(type.print(value)).toBe(text)
     expect(type.read(text)).toEqual(value)
   })
 
-  test('a chain that a program makes has those of the command line', async () => {
+  test('options of createDevchain are those of the command line', async () => {
     const { config, settings } = (await createChain({ environment: testEnvironment() })).state
     const { compat, genesis, import: blocks, predeploy, ...parameters } = resolveOptions([])
     expect(config.options).toEqual(parameters)
@@ -214,7 +211,7 @@ describe('defaults', () => {
     expect(config.hardforkAt(1n, 0n)).toBe(OPTIONS.hardfork.default)
   })
 
-  test('no options at all give the agreed chain', () => {
+  test('options make the agreed chain', () => {
     const settings: AllSettings = resolveOptions([])
     expect(settings).toMatchObject({
       accounts: 10,
@@ -231,25 +228,25 @@ describe('defaults', () => {
   })
 })
 
-describe('sources', () => {
-  test('a flag has precedence over the environment, the environment over the file', () => {
+describe('an option source', () => {
+  test('of flags precedes the environment, which precedes the config file', () => {
     const environment = environmentSource({ DEVCHAIN_PORT: '2', DEVCHAIN_ACCOUNTS: '2' })
     const file = fileSource('c.json', '{"port": 3, "accounts": 3, "chainId": 3}')
     const settings = resolveOptions([flags({ port: '1' }), environment, file])
     expect([settings.port, settings.accounts, settings.chainId]).toEqual([1, 2, 3n])
   })
 
-  test('every option has a name in the environment', () => {
+  test('in the environment has a name for every option', () => {
     expect(OPTION_KEYS.map(environmentNameOf)).toContain('DEVCHAIN_DERIVATION_PATH')
     const source = environmentSource({ DEVCHAIN_NO_MINING: '1', DEVCHAIN_CLOCK: 'frozen' })
     expect(resolveOptions([source])).toMatchObject({ noMining: true, clock: { kind: 'frozen' } })
   })
 
-  test('an empty variable is no variable', () => {
+  test('in the environment ignores an empty variable', () => {
     expect(resolveOptions([environmentSource({ DEVCHAIN_PORT: '' })]).port).toBe(8545)
   })
 
-  test('a bad value is blamed on where it was given', () => {
+  test('is named in the error about its value', () => {
     expect(refusal(() => resolveOptions([environmentSource({ DEVCHAIN_PORT: 'x' })]))).toMatch(
       /^DEVCHAIN_PORT: expected a port number from 0 to 65535, got "x"$/,
     )
@@ -268,11 +265,11 @@ describe('sources', () => {
       /unknown option "chainID" in c\.json; did you mean "chainId"\?/,
     ],
     ['another config file', '{"config": "d.json"}', /unknown option "config"/],
-  ])('a config file with %s is refused', (_what, content, message) => {
+  ])('in a config file with %s is refused', (_what, content, message) => {
     expect(refusal(() => fileSource('c.json', content))).toMatch(message)
   })
 
-  test('createDevchain refuses options it does not know and names the nearest', () => {
+  test('createDevchain refuses an unknown option and suggests the nearest', () => {
     const options = { hardFork: 'cancun' } as DevchainOptions
     expect(refusal(() => readDevchainOptions(options))).toBe(
       'unknown option "hardFork"; did you mean "hardfork"?',
@@ -280,21 +277,21 @@ describe('sources', () => {
   })
 })
 
-describe('contradictions', () => {
+describe('contradicting options', () => {
   test.each<[OptionSource['values'], string, string]>([
     [{ blockTime: '1', noMining: true }, '--block-time', '--no-mining'],
     [{ quiet: true, verbose: true }, '--quiet', '--verbose'],
-  ])('%j is refused, naming both', (values, one, other) => {
+  ])('%j are refused, and both are named', (values, one, other) => {
     const message = refusal(() => resolveOptions([flags(values)]))
     expect(message).toContain(one)
     expect(message).toContain(`contradicts ${other}`)
   })
 
-  test('an option set to false contradicts nothing', () => {
+  test('are allowed if one is set to false', () => {
     expect(resolveOptions([flags({ blockTime: '1', noMining: 'false' })]).blockTime).toBe(1_000)
   })
 
-  test('of two in different sources the one of higher precedence stands', () => {
+  test('from two sources are resolved by precedence', () => {
     const file = fileSource('c.json', '{"blockTime": 5}')
     expect(resolveOptions([flags({ noMining: true }), file])).toMatchObject({
       noMining: true,

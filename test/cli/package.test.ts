@@ -9,7 +9,7 @@ import { boot, ROOT, request, temporaryFolder } from '../support/process/boot.ts
 
 const run = promisify(execFile)
 
-test('the packed package, installed in an empty folder, gives npx devchain and createDevchain', async () => {
+test('the packed package, installed in an empty folder, provides npx devchain and createDevchain', async () => {
   const folder = temporaryFolder(onTestFinished)
   // The files are built already: the suite runs on them.
   const pack = ['pack', ROOT, '--ignore-scripts', '--json', '--pack-destination', folder]

@@ -59,7 +59,7 @@ function argumentsOf(args: readonly string[]): readonly string[] {
     : filled
 }
 
-describe('a reader that is gone', () => {
+describe('a closed pipe', () => {
   test.each(COMMANDS)('of standard output is no failure of %s %s', async (...args) => {
     expect(await unread('stdout', argumentsOf(args))).toEqual({
       code: 0,
@@ -84,7 +84,7 @@ describe('a reader that is gone', () => {
     expect(await unread('stderr', given)).toEqual({ code, other: '' })
   })
 
-  test('of both leaves a chain running', async () => {
+  test('of both does not stop a chain', async () => {
     const file = path.join(temporaryFolder(onTestFinished), 'ready.json')
     const { child, ended } = startProcess(['--port', '0', '--verbose', '--ready-file', file])
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -100,7 +100,7 @@ describe('a reader that is gone', () => {
 })
 
 test.runIf(process.platform === 'linux').each([['--help'], ['accounts'], ['completions', 'bash']])(
-  'a full disk behind standard output is told in a line by %s %s',
+  'a full disk behind standard output is reported in a line by %s %s',
   async (...args) => {
     const full = openSync('/dev/full', 'w')
     onTestFinished(() => closeSync(full))
@@ -124,7 +124,7 @@ describe('a slow reader', () => {
   test.each([
     ['rpc', 'rpc.discover'],
     ['completions', 'zsh'],
-  ])('gets all of %s %s', async (...args) => {
+  ])('gets the whole output of %s %s', async (...args) => {
     const { child, ended, stdout } = startProcess(argumentsOf(args))
     child.stdout!.pause()
     // more than a pipe holds has been written by the time that another command has ended
@@ -136,7 +136,7 @@ describe('a slow reader', () => {
   })
 
   // where the log made standard error a pipe that does not block, writes of the command failed
-  test('of standard error lets a command beside a chain write, and the chain answer', async () => {
+  test('of standard error delays neither a command beside a chain nor the chain', async () => {
     // fetch would have node make standard error one that does not block
     const script = `
       const { writeSync } = require('node:fs')
@@ -168,24 +168,24 @@ describe('a slow reader', () => {
   })
 })
 
-describe('words for help and version', () => {
+describe('help and version', () => {
   const said = async (...args: string[]): Promise<string> => {
     const { ended, stdout, stderr } = startProcess(args)
     expect([await ended, stderr()]).toEqual([0, ''])
     return stdout()
   }
 
-  test('help prints what --help prints', async () => {
+  test('print the same for help as for --help', async () => {
     expect(await said('help')).toBe(await said('--help'))
     expect(await said('help', 'rpc')).toBe(await said('rpc', '--help'))
     expect(await said('help', '--port')).toBe(await said('--help'))
   })
 
-  test('-v alone prints the version', async () => {
+  test('print the version for -v alone', async () => {
     expect(await said('-v')).toBe(await said('--version'))
   })
 
-  test('help with another word says what was probably meant', async () => {
+  test('suggest a word for help with an unknown one', async () => {
     const { ended, stderr } = startProcess(['help', 'exprot'])
     expect(await ended).toBe(2)
     expect(stderr()).toBe(

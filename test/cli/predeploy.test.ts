@@ -62,7 +62,7 @@ describe('--predeploy multicall3', () => {
     expect(reads[0]?.result).toBe(10_000n * 10n ** 18n)
   })
 
-  test('puts the code of the main network there, which is not there without it', async () => {
+  test('has the code of mainnet at its address, which is empty without it', async () => {
     const plain = await open({})
     expect(await ask(plain, 'eth_getCode', MULTICALL3)).toBe('0x')
     const devchain = await open({ predeploy: ['multicall3'] })
@@ -73,7 +73,7 @@ describe('--predeploy multicall3', () => {
     expect(keccak256(await ask<Hex>(devchain, 'eth_getCode', MULTICALL3))).toBe(CODE_HASH)
   })
 
-  test('is a flag of the command, besides a genesis file too', async () => {
+  test('can be combined with a genesis file', async () => {
     const genesis = fileOf({ alloc: { [BOX]: { balance: '0x5' } } }, 'genesis.json')
     const options = ['--accounts', '0', '--genesis', genesis, '--predeploy', 'multicall3']
     const { url, stop } = await boot([...options, '--port', '0'])
@@ -84,7 +84,7 @@ describe('--predeploy multicall3', () => {
 })
 
 describe('--predeploy FILE', () => {
-  test('puts accounts with code, balance, nonce and storage there', async () => {
+  test('creates accounts with code, balance, nonce and storage', async () => {
     const others = `0x${'c0'.repeat(20)}`
     const file = fileOf({
       [BOX]: { deployedBytecode: { object: READS_SLOT_1 }, storage: { '0x1': '0x2a' } },
@@ -116,11 +116,11 @@ describe('--predeploy FILE', () => {
       /expected either code or deployedBytecode/,
     ],
     ['nothing', { [BOX]: {} }, /b0: expected code, a balance, a nonce or storage, got \{\}/],
-  ])('refuses %s, and says what was expected', async (_, content, message) => {
+  ])('refuses %s with what was expected', async (_, content, message) => {
     await expect(createDevchain({ predeploy: fileOf(content) })).rejects.toThrow(message)
   })
 
-  test('refuses an address that another file, a name or the genesis gives', async () => {
+  test('refuses an address that is also in another file, a name or the genesis', async () => {
     const one = fileOf({ [BOX]: { balance: 1 } }, 'one.json')
     const two = fileOf({ [BOX]: { balance: 2 } }, 'two.json')
     const own = fileOf({ [MULTICALL3]: { balance: 2 } }, 'own.json')
@@ -150,7 +150,7 @@ describe('--predeploy FILE', () => {
 })
 
 describe.each([false, true])('--predeploy in a fork, proofs %s', (forkProofs) => {
-  test('puts a named contract where the network has no code, and keeps the network’s', async () => {
+  test('places a named contract if the network has no code there, and keeps the network’s code', async () => {
     await using upstream = await startUpstream()
     await using fork = await forkOf(upstream, { predeploy: 'multicall3', forkProofs })
     expect(keccak256((await fork.ask('eth_getCode', MULTICALL3)) as Hex)).toBe(CODE_HASH)
@@ -160,7 +160,7 @@ describe.each([false, true])('--predeploy in a fork, proofs %s', (forkProofs) =>
     expect(await later.ask('eth_getCode', MULTICALL3)).toBe('0x6001')
   })
 
-  test('replaces an account of the network by that of a file', async () => {
+  test('replaces an account of the network with that of a file', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('anvil_setCode', BOX, '0x6001')
     await upstream.ask('anvil_setStorageAt', BOX, '0x2', `0x${'01'.repeat(32)}`)

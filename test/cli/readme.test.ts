@@ -67,7 +67,7 @@ describe('the README', () => {
     project.remove()
   })
 
-  test('has blocks of no other kind than are run here', () => {
+  test('has only kinds of code blocks that these tests run', () => {
     expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
       'sh',
       'ts',
@@ -76,7 +76,7 @@ describe('the README', () => {
     expect(bootLines.length).toBeGreaterThan(2)
   })
 
-  test.each(bootLines)('%s', { timeout: MINUTE }, async (line) => {
+  test.each(bootLines)('prints: %s', { timeout: MINUTE }, async (line) => {
     const args = (BOOTS.exec(line)?.[1] ?? '').split(' ').filter((word) => word !== '')
     // the default port may be taken here
     const env = { DEVCHAIN_PORT: '0' }
@@ -87,7 +87,7 @@ describe('the README', () => {
   })
 
   test.each(scripts.map((block) => [block.heading, block.line, block] as const))(
-    'the lines for a shell under "%s" (line %i)',
+    'has shell lines that work under "%s" (line %i)',
     { timeout: MINUTE },
     async (_heading, _line, { code }) => {
       const env = { DEVCHAIN_URL: url, DEVCHAIN_PORT: '0', HOME: project.folder }
@@ -106,18 +106,18 @@ describe('the README', () => {
 
   const chains = new Map(Object.entries({ foundry, hardhat, localhost }))
 
-  test("names viem's chains of this machine", () => {
+  test('names viem’s local chains', () => {
     expect(new Set(named.map(([name]) => name))).toEqual(new Set(chains.keys()))
   })
 
-  test.each(named)("viem's %s has the chain id that %s gives", async (name, flags) => {
+  test.each(named)('gives viem’s %s its chain id by %s', async (name, flags) => {
     await using chain = await chainFor(`// npx devchain ${flags}`)
     const client = createPublicClient({ transport: http(chain.url) })
     expect(await client.getChainId()).toBe(chains.get(name)?.id)
   })
 
   test.each(modules.map((block) => [block.heading, block.line, block] as const))(
-    'the TypeScript under "%s" (line %i)',
+    'has TypeScript that works under "%s" (line %i)',
     { timeout: MINUTE },
     async (_heading, _line, { code }) => {
       await using chain = await chainFor(code)

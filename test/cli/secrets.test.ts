@@ -21,14 +21,14 @@ async function expectNoSecret(text: string): Promise<void> {
   expect(text).not.toMatch(PUBLIC)
 }
 
-describe('a phrase of the user', () => {
+describe('a user’s mnemonic', () => {
   const forms: readonly (readonly string[])[] = [
     [],
     ['--log', 'json'],
     ['--verbose'],
     ['--derivation-path', "m/44'/1'/0'/0"],
   ]
-  test.each(forms)('is not shown by the first screen with %j %s', async (...form) => {
+  test.each(forms)('is hidden on the first screen with %j %s', async (...form) => {
     const folder = temporaryFolder(onTestFinished)
     const [file, log] = [path.join(folder, 'ready.json'), path.join(folder, 'chain.log')]
     const config = path.join(folder, 'config.json')
@@ -52,7 +52,7 @@ describe('a phrase of the user', () => {
     ['a variable', ['--accounts', '2'], { DEVCHAIN_MNEMONIC: WORDS }],
     ['a flag', flags, {}],
     ['a flag and JSON', [...flags, '--log=always', '--', 'true'], { DEVCHAIN_LOG: 'json' }],
-  ])('is not in what exec prints when it comes by %s', async (_, args, env) => {
+  ])('is hidden in the output of exec with %s', async (_, args, env) => {
     const command = args.includes('--') ? [] : ['--', 'false']
     const { stderr, stdout, ended } = startProcess(['exec', ...args, ...command], { env })
     await ended
@@ -68,7 +68,7 @@ describe('a phrase of the user', () => {
   })
 })
 
-describe('a phrase with a slip in it', () => {
+describe('a mnemonic with a typo', () => {
   const config = (json: string): ((folder: string) => readonly string[]) => {
     return (folder) => {
       const file = path.join(folder, 'config.json')
@@ -104,14 +104,14 @@ describe('a phrase with a slip in it', () => {
       config(`{"mnemonic":"${WORDS}" "x":1}`),
       /is no valid JSON: Expected ','/,
     ],
-  ])('is refused without a word of it: %s', async (_, args, message) => {
+  ])('is refused without quoting it: %s', async (_, args, message) => {
     const { stderr, stdout, ended } = startProcess(args(temporaryFolder(onTestFinished)))
     expect(await ended).toBe(2)
     expect(stderr()).toMatch(message)
     await expectNoSecret((stderr() + stdout()).replace('fibber', 'fiber'))
   })
 
-  test('of the environment is refused without a word of it', async () => {
+  test('in the environment is refused without quoting it', async () => {
     const { stderr, ended } = startProcess([], { env: { DEVCHAIN_MNEMONIC: short } })
     expect(await ended).toBe(2)
     expect(stderr()).toMatch(/^devchain: DEVCHAIN_MNEMONIC: expected .*, got 11 words\n$/)
@@ -119,7 +119,7 @@ describe('a phrase with a slip in it', () => {
 })
 
 describe('the ready file', () => {
-  test('is for its user alone where others could read what was there', async () => {
+  test('is readable for its user only, even if it replaces a readable one', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'ready.json')
     writeFileSync(file, '{}')
@@ -130,7 +130,7 @@ describe('the ready file', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).accounts).toHaveLength(10)
   })
 
-  test('takes the place of a link, and leaves what that names', async () => {
+  test('replaces a link, and keeps the link’s target', async () => {
     const folder = temporaryFolder(onTestFinished)
     const [file, other] = [path.join(folder, 'ready.json'), path.join(folder, 'other')]
     writeFileSync(other, 'other')
@@ -142,7 +142,7 @@ describe('the ready file', () => {
   })
 })
 
-test('a program is given the keys of its own phrase', async () => {
+test('a program gets the keys of its own mnemonic', async () => {
   await using chain = await createDevchain({ mnemonic: WORDS, accounts: 1 })
   expect(chain.accounts[0]).toEqual({
     address: expect.any(String),

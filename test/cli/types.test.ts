@@ -8,7 +8,7 @@ import { ROOT } from '../support/process/boot.ts'
 const run = promisify(execFile)
 const EXAMPLES = path.join(import.meta.dirname, 'examples.ts')
 
-test('programs with viem and ethers compile against the published types, and run', async () => {
+test('programs with viem and ethers compile against the published types and run', async () => {
   const options = [
     ...['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions'],
     ...['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,esnext.disposable'],

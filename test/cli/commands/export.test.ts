@@ -36,8 +36,8 @@ async function headOf(url: string): Promise<unknown> {
   return [head.number, head.hash, head.uncles.length]
 }
 
-describe('a chain in a file', () => {
-  test('is what another chain begins with: transactions, uncles, settings of its blocks', async () => {
+describe('devchain export', () => {
+  test('writes a file that starts an equal chain: transactions, uncles, block settings', async () => {
     const file = path.join(temporaryFolder(onTestFinished), 'chain.rlp')
     const url = await chainWith('--base-fee', '1gwei')
     for (let i = 0; i < 3; i++) {
@@ -58,7 +58,7 @@ describe('a chain in a file', () => {
     expect(await request(again, 'eth_getTransactionCount', A, 'latest')).toBe('0x4')
   })
 
-  test('that is damaged stops the start, with the block and the rule', async () => {
+  test('writes a file that, if damaged, stops the start with the block and the rule', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'chain.rlp')
     const url = await chainWith()
@@ -80,7 +80,7 @@ describe('a chain in a file', () => {
     expect(other.stderr).toMatch(/block 0: genesis: the file begins with 0x[^\n]+\n$/)
   })
 
-  test('is written whole or not at all', async () => {
+  test('writes the whole file or nothing', async () => {
     const folder = temporaryFolder(onTestFinished)
     const file = path.join(folder, 'chain.rlp')
     const nobody = await run('export', file, '--url', 'http://127.0.0.1:9')

@@ -29,7 +29,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('devchain reset --fork', () => {
-  test('forks the same network at another block, and refuses what is no block', async () => {
+  test('forks the same network at another block, and refuses an invalid block', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x5')
     await using fork = await createDevchain({
@@ -63,7 +63,7 @@ describe('devchain reset --fork', () => {
     expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x3')
   })
 
-  test('says that there is no network where none was forked', async () => {
+  test('fails if the chain is not a fork', async () => {
     await using plain = await createDevchain({ port: 0 })
     await plain.request({ method: 'evm_mine' })
     const env = { DEVCHAIN_URL: (await plain.listen()).url }
@@ -76,7 +76,7 @@ describe('devchain reset --fork', () => {
 })
 
 describe('devchain fork-cache', () => {
-  test('tells how much is kept, and deletes it', async () => {
+  test('prints the size of the cache, and deletes it', async () => {
     await using upstream = await startUpstream()
     const env = { XDG_CACHE_HOME: folder }
     const forks = path.join(folder, 'devchain', 'forks')
@@ -108,7 +108,7 @@ describe('devchain fork-merge', () => {
 
   const merge = (...files: string[]): Promise<Ran> => run(['fork-merge', ...files], {})
 
-  test('puts recordings of one fork together, its lines in order', async () => {
+  test('merges recordings of one fork, with lines in order', async () => {
     const whole = recorded('whole', { '0x1': 'a', '0x2': 'b', '0x3': 'c', '0x4': 'd' })
     const one = recorded('one', { '0x3': 'c', '0x1': 'a' })
     const two = recorded('two', { '0x4': 'd', '0x1': 'a' })
@@ -123,7 +123,7 @@ describe('devchain fork-merge', () => {
     expect(readFileSync(unsorted, 'utf8')).toBe(readFileSync(whole, 'utf8'))
   })
 
-  test('names an item that two recordings contradict each other by, and leaves the file as it was', async () => {
+  test('names an item that contradicts, and leaves the file as it was', async () => {
     const one = recorded('one', { '0x1': 'a', '0x2': 'b' })
     const two = recorded('two', { '0x2': 'c', '0x3': 'd' })
     const other = recorded('other', {}, '0x01')

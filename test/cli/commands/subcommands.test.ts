@@ -37,7 +37,7 @@ async function run(
   return { code, stdout: stdout(), stderr: stderr() }
 }
 
-describe('a running chain', () => {
+describe('a command for a running chain', () => {
   let devchain: Devchain
   let url: string
   const chain = (...args: string[]): Promise<Ran> => run(args, { DEVCHAIN_URL: url })
@@ -55,7 +55,7 @@ describe('a running chain', () => {
     await devchain.close()
   })
 
-  test('is gone back and forth on by name', async () => {
+  test('takes snapshots and reverts to them by name', async () => {
     expect(await said('snapshot', 'empty')).toBe(
       'snapshot 0x1 empty at block 0, 2033-05-18 03:33:20 UTC\n',
     )
@@ -83,7 +83,7 @@ describe('a running chain', () => {
     expect(await said('snapshots', '--names')).toBe('')
   })
 
-  test('tells the names of its snapshots to a shell that completes', async () => {
+  test('completes the names of its snapshots', async () => {
     await said('snapshot', 'to come back to')
     const line = 'devchain revert to'
     const script = [
@@ -102,7 +102,7 @@ describe('a running chain', () => {
     expect([bash.stdout(), bash.stderr()]).toEqual(['to\\ come\\ back\\ to\n0\n', ''])
   })
 
-  test('is told the time', async () => {
+  test('moves and sets its clock', async () => {
     expect(await said('time', '+1d')).toBe('the next block is at 2033-05-19 03:33:20 UTC\n')
     expect(JSON.parse(await said('time', '2040-01-01', '--json'))).toEqual({
       timestamp: 2_208_988_800,
@@ -110,7 +110,7 @@ describe('a running chain', () => {
     expect(await said('time')).toBe('the next block is at 2040-01-01 00:00:00 UTC\n')
   })
 
-  test('answers any method, with JSON and words for parameters', async () => {
+  test('calls any method, with JSON or words as parameters', async () => {
     expect(await said('rpc', 'eth_chainId')).toBe('0x21\n')
     expect(await said('rpc', 'eth_getBalance', ALICE, 'latest')).toBe('0x21e19e0c9bab2400000\n')
     const call = JSON.stringify({ from: ALICE, to: ALICE, value: '0x1' })
@@ -120,21 +120,21 @@ describe('a running chain', () => {
     expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE_CHECKSUMMED}  10,000 ether`)
   })
 
-  test('is asked with what standard input has', async () => {
+  test('calls methods with parameters from standard input', async () => {
     const env = { DEVCHAIN_URL: url }
     const asked = startProcess(['rpc', 'eth_getBalance', '-'], { env, stdin: 'pipe' })
     asked.child.stdin?.end(`["${ALICE}", "latest"]\n`)
     expect([await asked.ended, asked.stdout()]).toEqual([0, '0x21e19e0c9bab2400000\n'])
   })
 
-  test.each(SUBCOMMANDS.map(({ name }) => name))('%s --help tells its exit codes', async (name) => {
+  test.each(SUBCOMMANDS.map(({ name }) => name))('lists exit codes for %s --help', async (name) => {
     const text = await said(name, '--help')
     expect(text).toMatch(new RegExp(`^Usage: devchain ${name}`))
     expect(text).toContain('Exit codes:')
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
-  test('tells who is cut off, and cuts nobody off for being asked', async () => {
+  test('warns whose requests it cancels, and a read cancels none', async () => {
     await using peer = await createDevchain({ port: 0, peer: url, nodeName: 'alice' })
     const { port } = await peer.listen()
     expect(await peer.request({ method: 'net_peerCount' })).toBe('0x1')
@@ -157,7 +157,7 @@ describe('a running chain', () => {
     expect(alone.stdout).toMatch(/joined\npeers to come: joined\n$/)
   })
 
-  test('tells the calls of a transaction', async () => {
+  test('prints the trace of a transaction', async () => {
     const [from, to] = JSON.parse(await said('rpc', 'eth_accounts', '--json')) as string[]
     const transfer = JSON.stringify({ from, to, value: '0x7' })
     const hash = JSON.parse(await said('rpc', 'eth_sendTransaction', transfer, '--json')) as string
@@ -166,12 +166,12 @@ describe('a running chain', () => {
     expect(call).toMatchObject({ type: 'CALL', value: '0x7', steps: [] })
   })
 
-  test('tells what functions used', async () => {
+  test('prints the gas report', async () => {
     expect(await said('gas-report')).toBe('no transaction to a contract of the project yet\n')
     expect(JSON.parse(await said('gas-report', '--json'))).toEqual([])
   })
 
-  test('is waited for', async () => {
+  test('waits for the chain', async () => {
     expect(await said('wait')).toBe(`a chain answers at ${url}\n`)
     expect(JSON.parse(await said('wait', '--json'))).toEqual({ url, chainId: '0x21' })
   })
@@ -229,14 +229,14 @@ describe('a running chain', () => {
     [['wait', '--timeout', 'long'], 2, /expected a number of seconds.*got "long"/],
     [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
     [['completions', 'tcsh'], 2, /expected one shell/],
-  ])('%j ends with %i', async (args, exitCode, message) => {
+  ])('%j exits with %i', async (args, exitCode, message) => {
     const { code, stdout, stderr } = await chain(...args)
     expect([code, stdout]).toEqual([exitCode, ''])
     expect(stderr.trim()).toMatch(message)
   })
 })
 
-test('a chain that begins later is waited for', async () => {
+test('devchain wait waits for a chain that starts later', async () => {
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as { port: number }
@@ -248,7 +248,7 @@ test('a chain that begins later is waited for', async () => {
   expect([await waiting.ended, waiting.stdout()]).toEqual([0, `a chain answers at ${url}\n`])
 })
 
-describe('exec', () => {
+describe('devchain exec', () => {
   const script = (code: string): readonly string[] => ['--', process.execPath, '-e', code]
   const asks = `fetch(process.env.ETH_RPC_URL, { method: 'POST', body: '{"id":1,"method":"eth_chainId"}' })
     .then((reply) => reply.json()).then(({ result }) => {
@@ -257,18 +257,18 @@ describe('exec', () => {
       process.exit(result === '0x21' ? 0 : 3)
     })`
 
-  test('runs a command beside a chain, and says nothing of it when all is well', async () => {
+  test('runs a command beside a chain, and prints nothing else on success', async () => {
     expect(await run(['exec', ...script(asks)])).toEqual({ code: 0, stdout: '0x21\n', stderr: '' })
   })
 
-  test('ends as the command ended, and shows the log of the chain', async () => {
+  test('exits like the command, and prints the chain’s log on failure', async () => {
     const { code, stdout, stderr } = await run(['exec', '--chain-id', '7', ...script(asks)])
     expect([code, stdout]).toEqual([3, '0x7\n'])
     expect(stderr).toContain('Chain id    7')
     expect(stderr).toMatch(/eth_chainId +[\d.]+ ms {2}7/)
   })
 
-  test('shows the log always, or never', async () => {
+  test('prints the log always, or never', async () => {
     const always = await run(['exec', '--log', 'always', ...script('')])
     expect([always.code, always.stderr]).toEqual([0, expect.stringContaining('Listening on')])
     const never = await run(['exec', '--log=never', ...script('process.exit(4)')])
@@ -282,13 +282,13 @@ describe('exec', () => {
     ['json,always', '', /^\{"time":.*"event":"boot"/],
     ['never,pretty', 'process.exit(4)', /^$/],
     ['always,pretty,json,pretty', '', /\nListening on/],
-  ])('shows the log with --log %s beside %j', async (log, code, said) => {
+  ])('prints the log with --log %s beside %j', async (log, code, said) => {
     expect((await run(['exec', '--log', log, ...script(code)])).stderr).toMatch(said)
     const flags = log.split(',').map((word) => `--log=${word}`)
     expect((await run(['exec', ...flags, ...script(code)])).stderr).toMatch(said)
   })
 
-  test('prints no log where the user interrupts the command', async () => {
+  test('prints no log if the user interrupts the command', async () => {
     const waits = `${FOREVER}; console.log('up')`
     const { child, says, ended, stderr } = startProcess(['exec', ...script(waits)])
     await says(/up/)
@@ -296,7 +296,7 @@ describe('exec', () => {
     expect([await ended, stderr()]).toEqual([130, ''])
   })
 
-  test('breaks lines of the log where the terminal ends, and draws over none', () => {
+  test('wraps log lines at the terminal’s width, and overwrites none', () => {
     const renderer = fitted(createPrettyRenderer(PLAIN, false), () => 60)
     const hint = { event: 'hint', flag: '--host', hint: 'a long hint '.repeat(20) } as const
     const rows = renderer.line(hint).trimEnd().split('\n')
@@ -305,12 +305,12 @@ describe('exec', () => {
     expect(renderer.line({ event: 'notice', text: 'a notice' })).toContain('a notice')
   })
 
-  test('ends with 128 and the number of the signal that ended the command', async () => {
+  test('exits with 128 plus the number of the signal that ended the command', async () => {
     const { code } = await run(['exec', ...script("process.kill(process.pid, 'SIGTERM')")])
     expect(code).toBe(143)
   })
 
-  test('hands signals on, and waits for the command', async () => {
+  test('passes signals on, and waits for the command', async () => {
     const waits = `process.on('SIGTERM', () => process.exit(5)); ${FOREVER}; console.log('up')`
     const { child, says, ended } = startProcess(['exec', ...script(waits)])
     await says(/up/)
@@ -318,7 +318,7 @@ describe('exec', () => {
     expect(await ended).toBe(5)
   })
 
-  test('says why there is no chain, and what is wrong with its options', async () => {
+  test('reports why the chain did not start, and wrong options', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
@@ -332,7 +332,7 @@ describe('exec', () => {
     expect(lost).toMatchObject({ code: 2, stderr: expect.stringMatching(/^devchain: exec: .*\n$/) })
   })
 
-  test('writes the log to a file, and what a script needs to another', async () => {
+  test('writes the log to --log-file, and the ready file for scripts', async () => {
     const folder = temporaryFolder(onTestFinished)
     const [log, ready] = [path.join(folder, 'chain.log'), path.join(folder, 'ready.json')]
     const { code, stderr } = await run(
@@ -344,14 +344,14 @@ describe('exec', () => {
     expect(readFileSync(log, 'utf8')).toMatch(/"event":"boot".*\n.*"method":"eth_chainId"/)
   })
 
-  test('hands standard input on', async () => {
+  test('passes standard input on', async () => {
     const copies = 'process.stdin.pipe(process.stdout)'
     const { child, ended, stdout } = startProcess(['exec', ...script(copies)], { stdin: 'pipe' })
     child.stdin?.end('some words')
     expect([await ended, stdout()]).toEqual([0, 'some words'])
   })
 
-  test('says what cannot be run', async () => {
+  test('reports a command that cannot be run', async () => {
     const { code, stderr } = await run(['exec', '--', 'no-such-command'])
     expect(code).toBe(127)
     // the log of a chain that nobody called would only hide it
@@ -362,7 +362,7 @@ describe('exec', () => {
     expect((await run(['exec', '--log', 'loud', '--', 'true'])).code).toBe(2)
   })
 
-  test('keeps the newest of a long log', () => {
+  test('keeps the end of a long log', () => {
     const kept = new NewestText(100)
     for (let i = 0; i < 1000; i += 1) kept.write(`line ${i}\n`)
     expect(kept.text.length).toBeLessThan(300)
@@ -371,19 +371,19 @@ describe('exec', () => {
   })
 })
 
-describe('parameters of rpc', () => {
+describe('the parameters of devchain rpc', () => {
   const none = (): string => {
     throw new Error('nothing is read')
   }
 
-  test('are JSON where they are JSON, else text; long numbers keep their digits', () => {
+  test('are JSON if valid, otherwise text; long numbers keep their digits', () => {
     const words = ['0x1', 'latest', 'true', 'null', '7', '-7', '["a"]', '{"a":1}', '"7"', '1e']
     const params = ['0x1', 'latest', true, null, 7, -7, ['a'], { a: 1 }, '7', '1e']
     expect(paramsOf(words, none)).toEqual(params)
     expect(paramsOf(['100000000000000000001'], none)).toEqual(['100000000000000000001'])
   })
 
-  test('come from standard input once: a list is several, anything else is one', () => {
+  test('are read from standard input once: a list is several, anything else one', () => {
     expect(paramsOf(['a', '-', 'b'], () => '0x02f8\n')).toEqual(['a', '0x02f8', 'b'])
     expect(paramsOf(['-'], () => '["0x1", [false]]')).toEqual(['0x1', [false]])
     expect(() => paramsOf(['-', '-'], none)).toThrow('at most once')
@@ -391,7 +391,7 @@ describe('parameters of rpc', () => {
   })
 })
 
-describe('a moment', () => {
+describe('a time argument', () => {
   test.each([
     ['+90', { kind: 'increase', seconds: 90n }],
     ['+5m', { kind: 'increase', seconds: 300n }],
@@ -419,12 +419,12 @@ test.each([
   ['0.25', 250],
   ['500ms', 500],
   ['2m', 120_000],
-])('to wait %s is %i ms', (text, milliseconds) => {
+])('the delay until %s is %i ms', (text, milliseconds) => {
   expect(parseWait(text)).toBe(milliseconds)
 })
 
-describe('completions', () => {
-  test.each(SHELLS)('for %s know every subcommand and every flag', (shell) => {
+describe('a completion script', () => {
+  test.each(SHELLS)('for %s knows every subcommand and every flag', (shell) => {
     const script = completionsFor(shell, METHODS)
     for (const { name } of SUBCOMMANDS) expect(script).toContain(name)
     for (const flag of ['chain-id', 'hardfork', 'compat', 'log-file', 'timeout', 'url']) {
@@ -437,7 +437,7 @@ describe('completions', () => {
     ['devchain exec --log f', ['failure']],
     ['devchain exec --port 0 -- cat gen', ['genesis.json']],
     ['devchain revert de', ['deployed']],
-  ])('of fish turn "%s" into %j', (line, expected) => {
+  ])('for fish completes "%s" to %j', (line, expected) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
     try {
       writeFileSync(path.join(folder, 'completions'), completionsFor('fish', METHODS))
@@ -457,7 +457,7 @@ describe('completions', () => {
     }
   })
 
-  test('of zsh and fish complete the command that exec runs as it would be alone', () => {
+  test('for zsh and fish completes the command of exec like that command alone', () => {
     expect(completionsFor('zsh', METHODS)).toMatch(/ exec\)(?:\n(?!.*;;).*)*\n +_normal\n/)
     expect(completionsFor('fish', METHODS)).toMatch(/exec; and contains -- --.*__devchain_command/)
   })
@@ -481,7 +481,7 @@ describe('completions', () => {
     ['devchain revert --js', ['--json']],
     ['devchain snapshots --drop 0', ['0x3']],
     ['devchain revert --url :8 at', ['at-:8']],
-  ])('of bash turn "%s" into %j', (line, expected) => {
+  ])('for bash completes "%s" to %j', (line, expected) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
     try {
       writeFileSync(path.join(folder, 'completions'), completionsFor('bash', METHODS))

@@ -64,7 +64,7 @@ const lines = (text: string): string[] =>
     .trimEnd()
     .split('\n')
 
-test('in a file calls that alternate are a line each with a counter, ever more seldom', () => {
+test('alternating calls in a file are a line each with a counter, ever more seldom', () => {
   const polled = record(pretty)
   for (let second = 0; second < 120; second++) {
     poll(polled)
@@ -81,7 +81,7 @@ test('in a file calls that alternate are a line each with a counter, ever more s
   }
 })
 
-test('on a terminal calls that alternate are drawn over together', () => {
+test('alternating calls on a terminal are redrawn together', () => {
   const polled = record(pretty, 100)
   poll(polled)
   poll(polled)
@@ -99,7 +99,7 @@ test('on a terminal calls that alternate are drawn over together', () => {
   ])
 })
 
-test('what fails, and what may change the chain, stands between the calls before and after it', () => {
+test('calls that fail or change the chain are not folded into calls around them', () => {
   const polled = record(pretty)
   const gone = call('eth_getFilterChanges', { error: { code: -32001, message: 'no filter 0x1' } })
   const automine = call('evm_setAutomine', { told: 'automine off', effects: 'chain' })
@@ -126,7 +126,7 @@ test('what fails, and what may change the chain, stands between the calls before
   ])
 })
 
-test('a method with ever other parameters has three lines, the last for the newest', () => {
+test('a method with changing parameters has three lines, the last for the newest', () => {
   const scan = (renderer: Renderer): string[] => {
     const { add, end, text } = record(renderer)
     for (let i = 0; i < 9; i++) {
@@ -152,7 +152,7 @@ test('a method with ever other parameters has three lines, the last for the newe
   expect(verbose.filter((line) => line === 'eth_getLogs 0 logs')).toHaveLength(9)
 })
 
-test('empty blocks of an interval fold among calls that poll', () => {
+test('empty interval blocks fold among polling calls', () => {
   const { add, addBlock, end, text } = record(pretty)
   for (let number = 6n; number < 20n; number++) {
     add(height)
@@ -167,7 +167,7 @@ test('empty blocks of an interval fold among calls that poll', () => {
   ])
 })
 
-test('on a terminal no more is drawn over than it has rows', () => {
+test('a terminal redraws no more lines than it has rows', () => {
   const { add, text } = record(pretty, 100)
   const accounts = Array.from({ length: 40 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
   for (const to of accounts) add(call('eth_call', { params: [{ to }], result: '0x' }))
@@ -179,7 +179,7 @@ test('on a terminal no more is drawn over than it has rows', () => {
   expect(text().slice(former)).not.toContain('\u001b')
 })
 
-test('a call that comes again after half a minute has a new line', () => {
+test('a call that repeats after half a minute has a new line', () => {
   const { add, text } = record(pretty, 100)
   add(chainId)
   add(height)

@@ -44,7 +44,7 @@ async function askHost({ devchain }: LoggedChain, host: string): Promise<number 
   })
 }
 
-test('an execution that failed with -32015: which clients cannot decode that', async () => {
+test('a hint after -32015 names clients that cannot decode it', async () => {
   const hint =
     'hint viem and ethers 5 cannot decode errors of code -32015; --compat geth has them answered as geth does'
   expect(await hintsOf({}, failingCall)).toEqual([hint])
@@ -54,7 +54,7 @@ test('an execution that failed with -32015: which clients cannot decode that', a
   expect(await hintsOf({}, ({ ask }) => ask('eth_call', { gas: 'x' }))).toEqual([])
 })
 
-test('a send without gas that ran out of the default: how to estimate', async () => {
+test('a hint after a send that ran out of the default gas names --default-gas estimate', async () => {
   const hint =
     'hint the transaction named no gas, and the default of 90,000 ran out; --default-gas estimate gives what is needed'
   expect(await hintsOf({}, starving)).toEqual([hint])
@@ -67,7 +67,7 @@ test('a send without gas that ran out of the default: how to estimate', async ()
   expect(await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', reverting))).toEqual([])
 })
 
-test('a request for a host that is not allowed: how to allow it', async () => {
+test('a hint after a request for a refused host names --allow-host', async () => {
   let status: number | undefined
   const hints = await hintsOf({ port: 0 }, async (chain) => {
     status = await askHost(chain, 'devchain.test:8545')
@@ -79,7 +79,7 @@ test('a request for a host that is not allowed: how to allow it', async () => {
   ])
 })
 
-describe('a transaction that is signed for another chain id', () => {
+describe('a hint for a transaction of another chain id', () => {
   const account = mnemonicToAccount('test test test test test test test test test test test junk')
   const signedFor = (chainId: number, nonce = 0): Promise<string> =>
     account.signTransaction({ chainId, nonce, to: A, gas: 21_000n, gasPrice: 0n })
@@ -89,7 +89,7 @@ describe('a transaction that is signed for another chain id', () => {
     ['geth', 31_337, 1337],
     ['anvil', 33, 31_337],
     ['hardhat', 1, 31_337],
-  ])('sent to --compat %s: which flag has %i instead of %i', async (compat, given, own) => {
+  ])('with --compat %s names the flag that gives %i instead of %i', async (compat, given, own) => {
     const raw = await signedFor(given)
     const options = compat === undefined ? {} : { compat }
     expect(await hintsOf(options, ({ ask }) => ask('eth_sendRawTransaction', raw))).toEqual([
@@ -97,13 +97,13 @@ describe('a transaction that is signed for another chain id', () => {
     ])
   })
 
-  test('named in a request that is sent unsigned: the same', async () => {
+  test('is the same if a request names the chain id', async () => {
     const request = { from: A, to: A, chainId: '0x7a69' }
     const hints = await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', request))
     expect(hints).toEqual([expect.stringContaining('--chain-id 31337 gives it that id')])
   })
 
-  test('looked up on a fork: that clients cannot run it again, and --chain-id remote', async () => {
+  test('on a fork names --chain-id remote, for clients that would run it again', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
     const hash = await upstream.ask('eth_sendRawTransaction', await signedFor(5))
     const look = ({ ask }: LoggedChain): Promise<unknown> => ask('eth_getTransactionByHash', hash)
@@ -117,7 +117,7 @@ describe('a transaction that is signed for another chain id', () => {
     expect(hints).toEqual([expect.stringContaining('it was refused; --chain-id remote')])
   })
 
-  test('made here before anvil_setChainId: nothing', async () => {
+  test('is left out for one that was mined before anvil_setChainId', async () => {
     const hints = await hintsOf({}, async ({ ask }) => {
       await ask('anvil_setChainId', 33)
       const hash = await ask('eth_sendTransaction', { from: A, to: A })
@@ -128,13 +128,13 @@ describe('a transaction that is signed for another chain id', () => {
   })
 })
 
-test('--no-hints gives none', async () => {
+test('--no-hints removes all hints', async () => {
   expect(await hintsOf({}, failingCall, false)).toEqual([])
   expect(await hintsOf({}, starving, false)).toEqual([])
   expect(await hintsOf({ port: 0 }, (chain) => askHost(chain, 'x.test'), false)).toEqual([])
 })
 
-test('a hint stands below its call, in JSON as an object with the flag', async () => {
+test('a hint is below its call, and in JSON an object with the flag', async () => {
   await using chain = await startLogged({}, { hasHints: true, columns: 80 })
   await failingCall(chain).catch(() => undefined)
   await failingCall(chain).catch(() => undefined)
@@ -163,7 +163,7 @@ test.each([
     createJsonRenderer(() => 0, false),
     /^\{"time":"1970.*","event":"end","calls":3,"failedCalls":1,"transactions":2,"failedTransactions":1,"blocks":2,"durationMs":\d+\}\n$/,
   ],
-])('at the end one line says what there was', async (renderer: Renderer, line) => {
+])('the last line summarizes the session', async (renderer: Renderer, line) => {
   const written: string[] = []
   const log = new Log(renderer, { write: (text) => written.push(text) }, undefined)
   await using devchain = await createDevchain({}, { observer: observerOf(log) })
@@ -182,6 +182,6 @@ test.each([
   [200_000, '3 m 20 s'],
   [7_500_000, '2 h 5 m'],
   [345_600_000, '4 d 0 h'],
-])('%i ms are %s', (milliseconds, text) => {
+])('%i ms are printed as %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text)
 })

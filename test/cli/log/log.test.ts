@@ -76,7 +76,7 @@ const pretty = createPrettyRenderer(PLAIN, false)
 const print = (event: CallEvent | undefined, ...events: ChainEvent[]): string =>
   pretty.entry({ call: event, count: 1, events })
 
-test('what contracts print during a call stands below its line, and is no repetition', () => {
+test('console lines of a call are below its line, and are not counted as repetitions', () => {
   const written: string[] = []
   const writer = { write: (text: string) => void written.push(text) }
   const log = new Log(createPrettyRenderer(PLAIN, false), writer, undefined)
@@ -99,11 +99,11 @@ test('what contracts print during a call stands below its line, and is no repeti
   expect(JSON.parse(json)).toMatchObject({ event: 'call', console: ['hello 1'] })
 })
 
-describe('remarks on a call', () => {
+describe('a note on a call', () => {
   const note = 'transaction: the member "gasprice" is ignored; did you mean gasPrice?'
   const sent = call('eth_call', { result: '0x', notes: [note], console: ['hello 1'] })
 
-  test('stand below its line, before what contracts print', () => {
+  test('is below its line, before console lines', () => {
     expect(print(sent).split('\n').slice(1)).toEqual([
       `    note ${note}`,
       '    console.log hello 1',
@@ -111,7 +111,7 @@ describe('remarks on a call', () => {
     ])
   })
 
-  test('are repeated with a repeated call, and in one text with its counter', () => {
+  test('repeats with a repeated call, and is part of its text with the counter', () => {
     const written: string[] = []
     const log = new Log(pretty, { write: (text) => void written.push(text) }, undefined)
     for (let i = 0; i < 3; i++) log.call(call('eth_call', { result: '0x', notes: [note] }))
@@ -120,7 +120,7 @@ describe('remarks on a call', () => {
     expect(written[0]).toContain('×3')
   })
 
-  test('are members of the JSON line, where there are any', () => {
+  test('is a member of the JSON line', () => {
     const json = createJsonRenderer(() => 0, false)
     const line = (event: CallEvent): unknown =>
       JSON.parse(json.entry({ call: event, count: 1, events: [] }))
@@ -129,8 +129,8 @@ describe('remarks on a call', () => {
   })
 })
 
-describe('lines for people', () => {
-  test('a call, its transaction with console lines, and the block', () => {
+describe('the text log', () => {
+  test('has a call, its transaction with console lines, and the block', () => {
     const sent = call('eth_sendTransaction', { result: HASH, durationMs: 3.14 })
     expect(print(sent, transfer, block)).toMatchInlineSnapshot(`
       "eth_sendTransaction             3.1 ms  0x48cf…b142
@@ -146,7 +146,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('a creation that failed says why', () => {
+  test('says why a creation failed', () => {
     expect(print(call('eth_sendTransaction', { result: HASH }), creation)).toMatchInlineSnapshot(`
       "eth_sendTransaction             0.4 ms  0x48cf…b142
         transaction 0x48cf00000000000000000000000000000000000000000000000000000000b142
@@ -163,12 +163,12 @@ describe('lines for people', () => {
     [1_000_007n, '0.001000007 gwei'],
     [999_999_950_000_000n, '0.001 ether'],
     [0n, '0 ether'],
-  ])('a fee of %i wei is told in seven digits', (fee, text) => {
+  ])('shows a fee of %i wei in seven digits', (fee, text) => {
     const sent = print(undefined, { ...creation, fee })
     expect(sent).toContain(` · fee ${text} · `)
   })
 
-  test('a transaction with blobs says how many, and its fee is for them, too', async () => {
+  test('shows the number of blobs of a transaction, and their fee', async () => {
     const changes: StateChange[] = []
     const onChange = (change: StateChange): void => void changes.push(change)
     await using devchain = await createDevchain({}, { observer: { onChange } })
@@ -181,7 +181,7 @@ describe('lines for people', () => {
     expect(print(undefined, sent!)).toContain(' (23 %) · 2 blobs · fee 262,144 wei · success')
   })
 
-  test('a failed call has its reason on its own line of text', () => {
+  test('has the reason of a failed call on its own line', () => {
     const message = 'VM Exception while processing transaction: revert too small'
     const failure = { reason: 'revert too small', data: '0x', hash: undefined }
     const failed = call('eth_call', { error: { code: -32015, message }, failure, durationMs: 12.3 })
@@ -191,7 +191,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('snapshots, reverts and time jumps say what they did', () => {
+  test('describes snapshots, reverts and time jumps', () => {
     const snapshot: ChainEvent = { event: 'snapshot', id: '0x3', name: undefined, block: 4n }
     const jump: ChainEvent = { event: 'clock', clockSeconds: 86_400n, offsetSeconds: 90_000n }
     const back: ChainEvent = {
@@ -226,7 +226,7 @@ describe('lines for people', () => {
     expect(text).toContain('revert to 0x3: block 12 → 4, clock −86,400 s')
   })
 
-  test('a snapshot with a name is told by it, as is the way back', async () => {
+  test('names a snapshot, also when reverted to', async () => {
     const changes: StateChange[] = []
     const onChange = (change: StateChange): void => void changes.push(change)
     await using devchain = await createDevchain({}, { observer: { onChange } })
@@ -245,7 +245,7 @@ describe('lines for people', () => {
     expect(text).toMatch(/snapshot deployed \(0x1\) at block 0\n.*revert to deployed: block 1 → 0/)
   })
 
-  test('a clock that was increased and then set says how far it moved in all, there and back', async () => {
+  test('sums up a clock that was increased and then set, in both directions', async () => {
     const changes: StateChange[] = []
     const onChange = (change: StateChange): void => void changes.push(change)
     const timestamp = 1_000_000
@@ -276,7 +276,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('lists and objects of some methods are told in their own words', () => {
+  test('summarizes lists and objects of some methods', () => {
     const lines = [
       call('devchain_snapshots', { result: [{ id: '0x1' }] }),
       call('txpool_status', { result: { pending: '0x2', queued: '0x0' } }),
@@ -298,7 +298,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('a call that mines says how many blocks', () => {
+  test('counts the blocks that a call mined', () => {
     const mined = print(call('evm_mine', { result: '0x0' }), {
       ...block,
       transactions: 0,
@@ -307,7 +307,7 @@ describe('lines for people', () => {
     expect(mined).toMatch(/^evm_mine .* 5 blocks\n {2}blocks 6 to 10 0x48cf/)
   })
 
-  test('blocks that came by themselves stand at the margin, one and many', () => {
+  test('has automatic blocks at the margin, one and many', () => {
     const empty: ChainEvent = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
     const text = print(undefined, empty) + print(undefined, { ...empty, number: 1_005n })
     expect(text).toMatchInlineSnapshot(`
@@ -319,7 +319,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('what waits, what was dropped, and how mining goes on', () => {
+  test('shows waiting and dropped transactions, and changes of mining', () => {
     const dropped: ChainEvent = {
       event: 'dropped',
       hash: HASH,
@@ -349,7 +349,7 @@ describe('lines for people', () => {
     `)
   })
 
-  test('verbose adds parameters and results, cut at 2,000 characters', () => {
+  test('has parameters and results with --verbose, cut at 2,000 characters', () => {
     const renderer = createPrettyRenderer(PLAIN, true)
     const event = call('eth_call', {
       params: [{ data: `0x${'ab'.repeat(5_000)}` }],
@@ -361,7 +361,7 @@ describe('lines for people', () => {
     expect(lines[2]).toBe('    result  "0x01"')
   })
 
-  test('what callers and contracts write cannot steer the terminal', () => {
+  test('removes control characters that callers and contracts write', () => {
     const evil = '\u001b[2J\u0007boo'
     const text = print(call(evil, { error: { code: -32601, message: `no method ${evil}\nfoo` } }), {
       ...transfer,
@@ -372,7 +372,7 @@ describe('lines for people', () => {
     expect(text.split('\n')[0]).toMatch(/boo foo$/)
   })
 
-  test('with colors the text is the same', async () => {
+  test('has the same text with colors', async () => {
     const colored = createPrettyRenderer(await loadPalette(true), false)
     const entry = { call: call('eth_x', { result: '0x1' }), count: 3, events: [transfer, block] }
     const text = colored.entry(entry)
@@ -426,11 +426,11 @@ test.each<[method: string, result: Json, outcome: string]>([
   ['web3_clientVersion', 'devchain/1', 'devchain/1'],
   ['rpc_modules', { eth: '1.0', net: '1.0' }, '2 fields'],
   ['devchain_snapshots', [{}], '1 snapshot'],
-])('the outcome of %s in few words (%j)', (method, result, outcome) => {
+])('the summary of %s is short (%j)', (method, result, outcome) => {
   expect(outcomeOf(call(method, { result }))).toBe(outcome)
 })
 
-describe('repetitions', () => {
+describe('a repeated call', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -447,7 +447,7 @@ describe('repetitions', () => {
   const balance = (account: string): CallEvent =>
     call('eth_getBalance', { params: [account, 'latest'], result: '0x0' })
 
-  test('in a file the same call in a row is one line with a counter, once something changes', () => {
+  test('in a file is one line with a counter, once something else comes', () => {
     const { log, text } = record(pretty)
     for (let i = 0; i < 12; i++) log.call(balance(FROM))
     log.call(balance(TOKEN))
@@ -458,7 +458,7 @@ describe('repetitions', () => {
     expect(text().split('\n')).toHaveLength(4)
   })
 
-  test('in a file a single call is written after a short while, without a counter', () => {
+  test('in a file is written soon if it was a single one, without a counter', () => {
     const { log, text } = record(pretty)
     log.call(balance(FROM))
     vi.advanceTimersByTime(300)
@@ -467,7 +467,7 @@ describe('repetitions', () => {
     expect(text().split('\n')).toHaveLength(2)
   })
 
-  test('an endless run writes ever fewer lines, and every call is counted once', () => {
+  test('without end writes ever fewer lines, and every call is counted once', () => {
     const { log, text } = record(pretty)
     for (let second = 0; second < 120; second++) {
       for (let i = 0; i < 10; i++) log.call(balance(FROM))
@@ -480,7 +480,7 @@ describe('repetitions', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_200)
   })
 
-  test('on a terminal the line is drawn at once, and drawn over as the counter grows', () => {
+  test('on a terminal is drawn at once, and redrawn with its counter', () => {
     const { log, text } = record(pretty, 24)
     log.call(balance(FROM))
     expect(text()).toMatch(/→ 0\n {4}ether\n$/)
@@ -494,7 +494,7 @@ describe('repetitions', () => {
     ])
   })
 
-  test('another outcome of the same kind of call is a line of its own when it fails', () => {
+  test('with another failure has its own line', () => {
     const { log, text } = record(pretty)
     log.call(balance(FROM))
     log.call(
@@ -504,7 +504,7 @@ describe('repetitions', () => {
     expect(text().trimEnd().split('\n')).toHaveLength(2)
   })
 
-  test('JSON has an object for each call', () => {
+  test('in JSON has an object for each call', () => {
     const { log, text } = record(createJsonRenderer(() => 0, false))
     log.call(balance(FROM))
     log.call(balance(FROM))
@@ -517,7 +517,7 @@ describe('repetitions', () => {
   })
 })
 
-describe('JSON lines', () => {
+describe('the JSON log', () => {
   const json = createJsonRenderer(() => Date.UTC(2026, 0, 1), false)
   const objects = (text: string): unknown[] =>
     text
@@ -525,7 +525,7 @@ describe('JSON lines', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  test('a call, its transaction and its block are an object each, with the same events', () => {
+  test('has an object for a call, its transaction and its block, with the same events', () => {
     const sent = call('eth_sendTransaction', { result: HASH })
     expect(objects(json.entry({ call: sent, count: 1, events: [transfer, block] }))).toEqual([
       {
@@ -551,7 +551,7 @@ describe('JSON lines', () => {
     ])
   })
 
-  test('a failed transaction says so, and why', () => {
+  test('says that a transaction failed, and why', () => {
     const failed: ChainEvent = {
       ...transfer,
       failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
@@ -564,7 +564,7 @@ describe('JSON lines', () => {
     ])
   })
 
-  test('a failed call has its error', () => {
+  test('has the error of a failed call', () => {
     const failed = call('eth_call', { error: { code: -32015, message: 'revert', data: '0x08' } })
     expect(objects(json.entry({ call: failed, count: 1, events: [] }))).toEqual([
       expect.objectContaining({
@@ -574,7 +574,7 @@ describe('JSON lines', () => {
     ])
   })
 
-  test('a call has its parameters and its result, false and null among them', () => {
+  test('has parameters and results, false and null included', () => {
     const of = (result: Json): unknown =>
       objects(json.entry({ call: call('m', { params: [1], result }), count: 1, events: [] }))[0]
     expect(of(false)).toMatchObject({ params: [1], result: false })
@@ -593,6 +593,6 @@ test.each([
   [{ isTerminal: false, noColor: false, environment: { FORCE_COLOR: '1' } }, true],
   [{ isTerminal: true, noColor: false, environment: { FORCE_COLOR: '0' } }, false],
   [{ isTerminal: true, noColor: true, environment: { FORCE_COLOR: '1' } }, false],
-])('colors for %j: %s', (question, expected) => {
+])('%j on a terminal means colors: %s', (question, expected) => {
   expect(wantsColor(question)).toBe(expected)
 })

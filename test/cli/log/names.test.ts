@@ -38,7 +38,7 @@ test.each([
   expect(builtInName(TOKEN, selector)).toBe(signature)
 })
 
-test('whatever is called at the address of the console prints', () => {
+test('any call to the console’s address prints', () => {
   expect(builtInName('0x000000000000000000636F6e736F6c652e6c6f67', '0x41304fac')).toBe(
     'console.log',
   )
@@ -63,7 +63,7 @@ const ECHO = hexFromBytes(
 )
 const SHORTAGE = `e450d38c${A.slice(2).padStart(64, '0')}${'0'.repeat(64)}${'5'.padStart(64, '0')}`
 
-test('calls, estimates and failures name the callee and its function', async () => {
+test('calls, estimates and failures are logged with contract and function', async () => {
   await using chain = await startLogged()
   const to = TOKEN
   await chain.ask('hardhat_setCode', to, '0x00')
@@ -94,7 +94,7 @@ test('calls, estimates and failures name the callee and its function', async () 
   ])
 })
 
-test('transactions name their function, failed ones their error', async () => {
+test('transactions are logged with their function, failed ones with their error', async () => {
   await using chain = await startLogged()
   await chain.ask('eth_sendTransaction', { from: A, to: TOKEN, data: '0xa9059cbb' })
   expect(chain.lines()[2]).toBe(`    ${A} → ${TOKEN} transfer`)
@@ -110,7 +110,7 @@ test('transactions name their function, failed ones their error', async () => {
   expect(amounts).toMatch(/failed: revert ERC20InsufficientBalance\(0xf39F…2266, 0, 5\)$/)
 })
 
-test('the log of an answer in another node’s words is in our own', async () => {
+test('the log of a --compat response has devchain’s own words', async () => {
   await using chain = await startLogged({ compat: 'anvil' })
   await chain.ask('hardhat_setCode', TOKEN, ECHO)
   chain.lines()
@@ -120,7 +120,7 @@ test('the log of an answer in another node’s words is in our own', async () =>
   ])
 })
 
-test('repeated calls are one line with a counter, with their function', async () => {
+test('repeated calls of one function are one line with a counter', async () => {
   await using chain = await startLogged()
   await chain.ask('hardhat_setCode', TOKEN, '0x00')
   chain.lines()
@@ -132,7 +132,7 @@ test('repeated calls are one line with a counter, with their function', async ()
   ])
 })
 
-test('JSON lines name calls by an id, and functions in full', async () => {
+test('JSON lines have an id for calls, and full function signatures', async () => {
   await using chain = await startLogged({}, { json: true })
   await chain.ask('eth_blockNumber')
   await chain.ask('eth_sendTransaction', { from: A, to: TOKEN, data: '0xa9059cbb' })
@@ -153,7 +153,7 @@ test('JSON lines name calls by an id, and functions in full', async () => {
   expect(lines[4].params).toHaveLength(10_001)
 })
 
-test('JSON lines have how mining goes and what waits as data', async () => {
+test('JSON lines have mining and waiting transactions as data', async () => {
   await using chain = await startLogged({}, { json: true })
   await chain.ask('evm_setIntervalMining', 60)
   const hash = await chain.ask('eth_sendTransaction', { from: A, to: TOKEN, value: '0x1' })
@@ -167,7 +167,7 @@ test('JSON lines have how mining goes and what waits as data', async () => {
   expect(lines[3]).toMatchObject({ event: 'waiting', added: 1, hashes: [hash], poolSize: 1 })
 })
 
-test('a value is whole up to the bound, and beyond it cut where its JSON is', () => {
+test('a value is complete up to the limit, and cut in its JSON beyond', () => {
   const value = { a: ['x'.repeat(50), 7, null, true], b: { c: 'é"' } }
   const text = JSON.stringify(value)
   expect(bounded(value, text.length + 20)).toEqual({ value, isCut: false })

@@ -34,8 +34,8 @@ function masked(lines: readonly string[]): string {
     .replaceAll(/:\d{4,5}\b/g, ':PORT')
 }
 
-describe('the log tells', () => {
-  test('of a link, of imported blocks in a row as one, and of the end', async () => {
+describe('the log of peers', () => {
+  test('has a link, its imported blocks as one line, and its end', async () => {
     const { devchain, url } = await bob()
     await devchain.request({ method: 'hardhat_mine', params: ['0x3'] })
     await using chain = await startLogged({ peer: [url] })
@@ -53,7 +53,7 @@ describe('the log tells', () => {
     )
   })
 
-  test('of a reorganization with its depth and whose branch it was', async () => {
+  test('has a reorg with its depth and whose branch it was', async () => {
     const { devchain, url } = await bob()
     await devchain.request({ method: 'hardhat_mine', params: ['0x3'] })
     await using chain = await startLogged()
@@ -72,7 +72,7 @@ describe('the log tells', () => {
     )
   })
 
-  test('of a refusal with its reason, and of nobody there', async () => {
+  test('has a refusal with its reason, and a peer that does not respond', async () => {
     const { url } = await bob({ chainId: 7 })
     await using chain = await startLogged({ peer: [url, 'ws://127.0.0.1:1'] })
     expect(masked(chain.lines()).split('\n').sort()).toEqual([
@@ -81,7 +81,7 @@ describe('the log tells', () => {
     ])
   })
 
-  test('of blocks that are invalid here, and why that may be', async () => {
+  test('has blocks that are invalid here, with a likely reason', async () => {
     const { devchain, url } = await bob()
     await using chain = await startLogged({ peer: [url] })
     await devchain.request({
@@ -97,7 +97,7 @@ describe('the log tells', () => {
     expect(blockNumber(chain.devchain)).toBe(0)
   })
 
-  test('of all that as JSON', async () => {
+  test('has all that in JSON', async () => {
     const { devchain, url } = await bob()
     await devchain.request({ method: 'evm_mine' })
     await using chain = await startLogged({ peer: [url] }, { json: true })

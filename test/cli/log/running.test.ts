@@ -39,7 +39,7 @@ const LINES: readonly (readonly [Partial<ProgressReport>, string])[] = [
 ]
 
 test.each(LINES.map(([report, line]) => ({ report, line })))(
-  'people read $line',
+  'the text log has $line',
   ({ report, line }) => {
     const usual = {
       name: 'eth_sendTransaction',
@@ -51,7 +51,7 @@ test.each(LINES.map(([report, line]) => ({ report, line })))(
   },
 )
 
-test('programs read the same events', () => {
+test('the JSON log has the same events', () => {
   const report = { name: 'eth_call', durationMs: 2_000.4, gasUsed: 12n, others: 1 }
   expect(JSON.parse(printed('json', report))).toEqual({
     time: '1970-01-01T00:00:00.000Z',
@@ -68,7 +68,7 @@ test.each([
   ['eth_call', {}],
   ['eth_estimateGas', {}],
   ['debug_traceCall', {}],
-])('%s that does not end is told of with the gas that it has used', async (method, from) => {
+])('an endless %s is logged with the gas that it has used', async (method, from) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const told: ProgressReport[] = []
   const devchain = await createDevchain(

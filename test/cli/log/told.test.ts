@@ -78,7 +78,7 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   [`locked ${A}`, 'personal_lockAccount', A],
   [`unlocked ${A} for 60 s`, 'personal_unlockAccount', A, '', 60],
   [`unlocked ${A} for good`, 'personal_unlockAccount', A, '', 0],
-])('%s: %s', async (told, method, ...params) => {
+])('the log summarizes %s: %s', async (told, method, ...params) => {
   await using chain = await startLogged({ chainId: 31_337n })
   await chain.ask(method, ...params)
   const shown = told.replaceAll(
@@ -88,7 +88,7 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   expect(chain.lines()[0]?.toLowerCase()).toBe(`${method}  1.0 ms  ${shown}`.toLowerCase())
 })
 
-test('a subscription is told by what it is for, its end by its id', async () => {
+test('the log names a subscription by its kind, and its end by its id', async () => {
   await using chain = await startLogged({ port: 0 })
   const { wsUrl } = await chain.devchain.listen()
   const socket = new WebSocket(wsUrl)
@@ -122,7 +122,7 @@ test('a subscription is told by what it is for, its end by its id', async () => 
   )
 })
 
-test('a read of an account names it', async () => {
+test('the log names the account of a read', async () => {
   await using chain = await startLogged()
   await chain.ask('eth_getBalance', A, 'latest')
   await chain.ask('eth_getCode', B, 'latest')
@@ -135,7 +135,7 @@ test('a read of an account names it', async () => {
 })
 
 test.each([undefined, 'geth', 'anvil', 'hardhat'] as const)(
-  'a sender without funds (--compat %s) has its amounts in ether',
+  'the log shows amounts in ether for a sender without funds (--compat %s)',
   async (compat) => {
     await using chain = await startLogged(compat === undefined ? {} : { compat })
     await chain.ask('hardhat_setBalance', A, '0x0')
@@ -150,7 +150,7 @@ test.each([undefined, 'geth', 'anvil', 'hardhat'] as const)(
   },
 )
 
-test('nothing that changes the chain is told as null or true', async () => {
+test('the log shows null or true for no change of the chain', async () => {
   const silent: string[] = []
   for (const { name, effects, example } of methods) {
     if (!changesChain({ effects }) || effects === 'transaction') continue
@@ -164,7 +164,7 @@ test('nothing that changes the chain is told as null or true', async () => {
   expect(silent).toEqual([])
 })
 
-test('a snapshot that is dropped is named as it was', async () => {
+test('the log names a dropped snapshot', async () => {
   await using chain = await startLogged()
   await chain.ask('devchain_snapshot', 'deployed')
   await chain.ask('evm_snapshot')
@@ -177,7 +177,7 @@ test('a snapshot that is dropped is named as it was', async () => {
   ])
 })
 
-test('what a method changed stands below it, whatever its name', async () => {
+test('the log shows below a method what it changed, under any name', async () => {
   await using chain = await startLogged()
   for (let i = 0; i < 3; i++) await chain.ask('eth_sendTransaction', SENT)
   chain.lines()
@@ -195,7 +195,7 @@ test('what a method changed stands below it, whatever its name', async () => {
   expect(waiting).toBeUndefined()
 })
 
-test('a reorganization tells what waits again, and what is gone', async () => {
+test('the log of a reorg shows what waits again and what is gone', async () => {
   await using chain = await startLogged()
   for (let i = 0; i < 3; i++) await chain.ask('eth_sendTransaction', SENT)
   chain.lines()
@@ -207,8 +207,8 @@ test('a reorganization tells what waits again, and what is gone', async () => {
   ])
 })
 
-describe('a transaction behind a gap of nonces', () => {
-  test('waits with its nonce and that of its account', async () => {
+describe('the log of a transaction behind a nonce gap', () => {
+  test('shows its nonce and that of its account', async () => {
     await using chain = await startLogged()
     await chain.ask('eth_sendTransaction', SENT)
     chain.lines()
@@ -238,11 +238,11 @@ describe('a transaction behind a gap of nonces', () => {
   })
 })
 
-describe('calldata for an address without code', () => {
+describe('the log of calldata for an address without code', () => {
   const DATA = '0xa9059cbb'
   const note = `no code at ${B}: nothing was called`
 
-  test('is remarked on below a transaction and a call', async () => {
+  test('has a note below a transaction and a call', async () => {
     await using chain = await startLogged()
     await chain.ask('eth_sendTransaction', { from: A, to: B, data: DATA })
     const [, , , , remark] = chain.lines()
@@ -254,7 +254,7 @@ describe('calldata for an address without code', () => {
     ])
   })
 
-  test('is a note in JSON', async () => {
+  test('has a note in JSON', async () => {
     await using chain = await startLogged({}, { json: true })
     await chain.ask('eth_sendTransaction', { from: A, to: B, data: DATA })
     await chain.ask('eth_call', { to: B, data: DATA })
@@ -272,7 +272,7 @@ describe('calldata for an address without code', () => {
     ['a precompile', { to: `0x${'0'.repeat(39)}2`, data: DATA }],
     ['console.log', { to: CONSOLE_ADDRESS, data: DATA }],
     ['a creation', { data: '0x00' }],
-  ])('has no remark where %s was meant', async (_what, request) => {
+  ])('has no note if %s was meant', async (_what, request) => {
     await using chain = await startLogged({ hardfork: 'shanghai' })
     await chain.ask('hardhat_setCode', WITH_CODE, '0x00')
     await chain.ask('hardhat_setCode', SHORT_LIVED, '0x33ff')
@@ -313,11 +313,11 @@ describe('--log-only and --log-except', () => {
     ['all but some', { except: ['eth_get*', 'evm_*'] }, ['eth_chainId', ...sent]],
     ['some of others', { only: ['eth_*'], except: ['eth_get*', 'eth_send*'] }, ['eth_chainId']],
     ['none of that name', { only: ['eth_get'] }, []],
-  ])('log %s, with what they change', async (_what, form, names) => {
+  ])('log %s, with their changes', async (_what, form, names) => {
     expect(await say(form)).toEqual(names)
   })
 
-  test('decide on what JSON has, and not on what is counted at the end', async () => {
+  test('affect JSON, and not the counts at the end', async () => {
     await using chain = await startLogged({}, { json: true, only: ['evm_*'] })
     await chain.ask('eth_sendTransaction', SENT)
     await chain.ask('evm_mine')
@@ -329,7 +329,7 @@ describe('--log-only and --log-except', () => {
     ])
   })
 
-  test('leave hints', async () => {
+  test('keep hints', async () => {
     await using chain = await startLogged({}, { hasHints: true, except: ['*'] })
     await chain.ask('eth_call', { data: '0xfe' }).catch(() => undefined)
     expect(chain.lines()).toEqual([expect.stringMatching(/^hint viem and ethers 5/)])

@@ -31,7 +31,7 @@ async function live({ ask }: LoggedChain): Promise<void> {
   await ask('a_method_that_has_quite_a_long_name_and_does_not_exist_at_all').catch(() => undefined)
 }
 
-test.each([120, 100, 80, 60, 40])('%i columns are enough', async (columns) => {
+test.each([120, 100, 80, 60, 40])('the log fits into %i columns', async (columns) => {
   await using chain = await startLogged({}, { columns })
   await live(chain)
   const rows = chain.lines()
@@ -45,7 +45,7 @@ test.each([120, 100, 80, 60, 40])('%i columns are enough', async (columns) => {
   expect(text).toContain(columns >= 100 ? ' → ' : '0xf39F…2266 → 0x7099…79C8')
 })
 
-test('at 80 columns it looks so', async () => {
+test('the log at 80 columns matches the snapshot', async () => {
   await using chain = await startLogged({}, { columns: 80 })
   await live(chain)
   expect(
@@ -95,7 +95,7 @@ test('at 80 columns it looks so', async () => {
   `)
 })
 
-test('in a file nothing is broken or shortened', async () => {
+test('the log in a file is neither wrapped nor shortened', async () => {
   await using narrow = await startLogged()
   await live(narrow)
   const text = narrow.lines().join('\n')
@@ -121,17 +121,17 @@ describe('the first screen', () => {
     }
   })
 
-  test('shows keys in full where they have no room, for the terminal to break', async () => {
+  test('shows keys in full even if the terminal wraps them', async () => {
     const booted = await events()
     const text = bootText(booted, PLAIN, 40)
     for (const { privateKey } of booted.accounts) expect(text).toContain(privateKey!)
   })
 })
 
-describe('breaking lines', () => {
+describe('line wrapping', () => {
   const word = fc.stringMatching(/^[\w→·…]{1,20}$/)
 
-  test('keeps every word whole and in order, within the columns', () => {
+  test('keeps every word whole and in order within the columns', () => {
     fc.assert(
       fc.property(
         fc.array(word, { maxLength: 30 }),
@@ -146,7 +146,7 @@ describe('breaking lines', () => {
     )
   })
 
-  test('counts no escape sequences', async () => {
+  test('does not count escape sequences', async () => {
     const palette = await loadPalette(true)
     const colored = `    ${palette.bold('word')} ${palette.red('some more words that fail')}`
     const plain = wrapped(stripVTControlCharacters(colored), 20)
@@ -154,7 +154,7 @@ describe('breaking lines', () => {
     expect(plain).toBe('    word some more\n        words that\n        fail')
   })
 
-  test('shortens a hash that has no room, and breaks before one that has', () => {
+  test('shortens a hash that does not fit, and wraps before one that does', () => {
     const hash = `0x${'ab'.repeat(32)}`
     expect(wrapped(`  block 123,456 ${hash}`, 80)).toBe(`  block 123,456\n      ${hash}`)
     expect(wrapped(`  block 123,456 ${hash}`, 60)).toBe('  block 123,456 0xabab…abab')

@@ -34,7 +34,7 @@ afterEach(() => {
 })
 
 describe('LogWriter', () => {
-  test('writes lines together, after the work at hand', async () => {
+  test('writes lines together, after the current work', async () => {
     const { stream, taken } = slowReader()
     const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
@@ -44,7 +44,7 @@ describe('LogWriter', () => {
     expect(taken).toEqual(['one\ntwo\n'])
   })
 
-  test('keeps what comes while the reader is busy, in order', async () => {
+  test('keeps lines in order while the reader is busy', async () => {
     const { stream, taken, take } = slowReader()
     const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
@@ -57,7 +57,7 @@ describe('LogWriter', () => {
     expect(taken).toEqual(['one\n', 'two\nthree\n'])
   })
 
-  test('drops lines beyond its bound, and says how many', async () => {
+  test('drops lines beyond its limit, and says how many', async () => {
     const { stream, taken, take } = slowReader()
     const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('first\n')
@@ -70,7 +70,7 @@ describe('LogWriter', () => {
     expect(taken[1]!.endsWith('1000 dropped\n')).toBe(true)
   })
 
-  test('does not wait longer than the deadline for a reader that does not read', async () => {
+  test('waits no longer than the deadline for a reader that does not read', async () => {
     const { stream } = slowReader()
     const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
@@ -79,7 +79,7 @@ describe('LogWriter', () => {
     await finished
   })
 
-  test('falls silent when the reader is gone', async () => {
+  test('stops writing when the reader is gone', async () => {
     const stream = new Writable({
       write: (_chunk, _encoding, callback) => callback(new Error('EPIPE')),
     })
@@ -96,7 +96,7 @@ describe('LogWriter', () => {
     expect(write.mock.calls.map(([text]) => text)).toEqual(['one\n'])
   })
 
-  test('writes what is left at once when the process dies, to files', () => {
+  test('writes the rest to files at once when the process dies', () => {
     const file = path.join(temporaryFolder(onTestFinished), 'a.log')
     const fd = openSync(file, 'a')
     onTestFinished(() => closeSync(fd))

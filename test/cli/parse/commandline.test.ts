@@ -7,8 +7,8 @@ import { flagOf, OPTION_KEYS, optionOf } from '../../../src/options/derived.ts'
 /** Arguments that ask neither for help nor for the version. */
 const read = (...argv: string[]): CommandLine => readCommandLine(argv) as CommandLine
 
-describe('without a command', () => {
-  test('options of a chain are read by their keys', () => {
+describe('a command line without a command', () => {
+  test('has chain options under their keys', () => {
     const args = ['--port', '0', '--quiet', '--alias=a=b', '--alias', 'c=d', '--no-mining']
     expect(read(...args)).toEqual({
       name: undefined,
@@ -18,7 +18,7 @@ describe('without a command', () => {
     })
   })
 
-  test.each(OPTION_KEYS)('%s is given by its flag, with its value or without', (key) => {
+  test.each(OPTION_KEYS)('gives %s by its flag, with its value or without', (key) => {
     const { type } = optionOf(key)
     const flag = flagOf(key)
     const value = type.repeatable ? ['-1=Ü b'] : '-1=Ü b'
@@ -36,11 +36,11 @@ describe('without a command', () => {
     expect(read(`${flag}=-1=Ü b`).options).toEqual({ [key]: value })
   })
 
-  test('of an option that is given twice the last value counts', () => {
+  test('takes the last value of an option that is given twice', () => {
     expect(read('--port', '1', '--port=2').options).toEqual({ port: '2' })
   })
 
-  test('nothing at all is nothing given', () => {
+  test('may be empty', () => {
     expect(read().options).toEqual({})
   })
 
@@ -109,7 +109,7 @@ const FLAGS_OF_OTHERS = [
 ]
 
 test.each(FLAGS_OF_OTHERS)(
-  '%s of another node is answered with ours, or why there is none',
+  'the flag %s of another node suggests devchain’s, or says why there is none',
   (flag) => {
     const answer = new RegExp(
       `^unknown option ${flag}; (did you mean .*\\?|leave it out: .*) \\(--help`,
@@ -118,8 +118,8 @@ test.each(FLAGS_OF_OTHERS)(
   },
 )
 
-describe('the arguments of a command', () => {
-  test('are words but for flags, which may stand anywhere', () => {
+describe('a command’s arguments', () => {
+  test('are words except for flags, which may stand anywhere', () => {
     expect(read('rpc', '--json', 'm', '-5', '--url', 'u', '-')).toEqual({
       name: 'rpc',
       words: ['m', '-5', '-'],
@@ -128,11 +128,11 @@ describe('the arguments of a command', () => {
     })
   })
 
-  test('are words after --, whatever they look like', () => {
+  test('are words after --', () => {
     expect(read('rpc', 'm', '--', '--json')).toMatchObject({ words: ['m', '--json'], flags: {} })
   })
 
-  test('give a value after an equals sign too, which may have more of them', () => {
+  test('may have a value after an equals sign, which may contain more of them', () => {
     expect(read('mine', '--url=http://x/?a=b')).toMatchObject({
       words: [],
       flags: { url: 'http://x/?a=b' },
@@ -156,8 +156,8 @@ describe('the arguments of a command', () => {
   )
 })
 
-describe('exec', () => {
-  test('takes the first word that is no option for the command', () => {
+describe('devchain exec', () => {
+  test('takes the first word that is no option as the command', () => {
     expect(read('exec', '--port', '0', '--quiet', 'npm', 'test', '--', '-v', '--port=1')).toEqual({
       name: 'exec',
       words: ['npm', 'test', '--', '-v', '--port=1'],
@@ -178,20 +178,17 @@ describe('exec', () => {
     ],
     [['--trace', '--', 'npm', '--trace', 'x'], 'all', ['npm', '--trace', 'x']],
     [['--trace', 'all', '--', 'failed'], 'all', ['failed']],
-  ])(
-    '%j takes no word of the command for the value of a flag that may stand alone',
-    (args, trace, words) => {
-      const line = read('exec', ...args)
-      expect([line.options.trace, line.words]).toEqual([trace, words])
-    },
-  )
+  ])('%j takes no word of the command as the value of a flag without one', (args, trace, words) => {
+    const line = read('exec', ...args)
+    expect([line.options.trace, line.words]).toEqual([trace, words])
+  })
 
-  test('takes what comes after -- for the command, even if it looks like an option', () => {
+  test('takes everything after -- as the command, even if it looks like an option', () => {
     const { words, options } = read('exec', '--no-mining', '--', '--help', '--', 'x')
     expect([words, options]).toEqual([['--help', '--', 'x'], { noMining: true }])
   })
 
-  test('has a --log of its own, which is no option of the chain', () => {
+  test('has its own --log, which is no chain option', () => {
     const { flags, options } = read('exec', '--log=never', '--log-file', 'f', 'true')
     expect([flags.log, options]).toEqual(['never', { logFile: 'f' }])
   })
