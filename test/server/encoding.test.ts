@@ -32,7 +32,7 @@ async function post(body: Uint8Array, encoding: string | string[]): Promise<Repl
   return { status: response.statusCode, accepted, body: JSON.parse(`${Buffer.concat(chunks)}`) }
 }
 
-describe('a compressed body is read', () => {
+describe('the server reads the compressed body', () => {
   test.each<[encoding: string | string[], Uint8Array]>([
     ['gzip', gzipSync(ECHO)],
     ['x-gzip', gzipSync(ECHO)],
@@ -49,7 +49,7 @@ describe('a compressed body is read', () => {
   })
 })
 
-describe('a compressed body is refused', () => {
+describe('the server refuses the compressed body', () => {
   test.each<[why: string, Uint8Array, encoding: string, number, code: number, RegExp]>([
     [
       'whose encoding is unknown',
@@ -124,7 +124,7 @@ describe('a compressed body is refused', () => {
     expect(replied.accepted).toBe(status === 415 ? 'gzip, deflate, br' : undefined)
   })
 
-  test('and its connection goes on', async () => {
+  test('of a connection, which goes on', async () => {
     const init = { method: 'POST', headers: { 'content-encoding': 'zstd' }, body: 'x' }
     const refused = await fetch(server.url, init)
     expect(refused.status).toBe(415)

@@ -234,8 +234,8 @@ async function expectTheSame(bytes: Buffer, cuts: readonly number[]): Promise<vo
   expect(servers.fast?.bugs).toEqual([])
 }
 
-describe('the same bytes have the same replies from both', () => {
-  test('of one request and of many without waiting, in any pieces', async () => {
+describe('both HTTP servers reply the same', () => {
+  test('to one request and to many pipelined ones, in any pieces', async () => {
     const requests = fc.array(request, { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(requests, places, async (texts, cuts) => {
@@ -245,7 +245,7 @@ describe('the same bytes have the same replies from both', () => {
     )
   })
 
-  test('with a byte that is wrong, missing or too much', async () => {
+  test('to a request with one byte wrong, missing or added', async () => {
     await fc.assert(
       fc.asyncProperty(request, body, fault, places, async (text, next, wrong, cuts) => {
         const bytes = Buffer.from(text + asLatin1(rawPost(next)), 'latin1')
@@ -255,7 +255,7 @@ describe('the same bytes have the same replies from both', () => {
     )
   })
 
-  test('that break off anywhere', async () => {
+  test('to a request that breaks off anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(
         request,

@@ -35,7 +35,7 @@ describe('an origin', () => {
     'tauri://localhost',
     '',
     undefined,
-  ])('of this computer may always call: %s', (header) => {
+  ])('of this computer is always allowed: %s', (header) => {
     const { isAllowed, told } = checked(APP)
     expect(isAllowed(header)).toBe(true)
     expect(told).toEqual([])
@@ -55,13 +55,13 @@ describe('an origin', () => {
     'chrome-extension://abcdefgh',
     'null',
     'nonsense',
-  ])('that is foreign may call where any may, and not where another may: %s', (header) => {
+  ])('that is foreign is allowed by default, and not if another is listed: %s', (header) => {
     expect(checked(APP).isAllowed(header)).toBe(false)
     expect(checked('*').isAllowed(header)).toBe(true)
     expect(checked(header).isAllowed(header)).toBe(true)
   })
 
-  test('may be allowed by its host name, in any case', () => {
+  test('is allowed by its host name in any case', () => {
     const { isAllowed } = checked('app.example', 'https://other.example:3000')
     for (const header of [
       'http://app.example:1',
@@ -73,7 +73,7 @@ describe('an origin', () => {
     expect(isAllowed('http://other.example:3000')).toBe(false)
   })
 
-  test('that is foreign is told of once, whether it may call or not', () => {
+  test('that is foreign is logged once, allowed or not', () => {
     const any = checked('*')
     const some = checked(APP)
     for (const header of [EVIL, EVIL, 'https://EVIL.example', 'null', EVIL]) {
@@ -90,7 +90,7 @@ describe('an origin', () => {
     ])
   })
 
-  test('of which there are many is told of no more, and the log says so', () => {
+  test('is not logged beyond a limit, and the log says so', () => {
     const { isAllowed, told } = checked(APP)
     for (let i = 0; i < 1_000; i++) isAllowed(`https://${i}.example`)
     expect(told).toHaveLength(101)
@@ -99,7 +99,7 @@ describe('an origin', () => {
     expect(isAllowed('https://2000.example')).toBe(false)
   })
 
-  test('cannot steer a terminal or fill it', () => {
+  test('is logged without control characters, and shortened', () => {
     const { told, isAllowed } = checked('*')
     isAllowed(`https://a\u001b[2J${'a'.repeat(10_000)}`)
     expect(told[0]!.length).toBeLessThan(300)
@@ -111,10 +111,10 @@ describe('an origin', () => {
 describe.each([
   ['the fast reader of HTTP and', false],
   ['node’s HTTP and', true],
-])('over %s WebSocket', (_, isPlain) => {
+])('over %s WebSocket the server', (_, isPlain) => {
   const options = (allowOrigin: readonly string[]): object => ({ port: 0, allowOrigin })
 
-  test('a page of another origin is refused before its request is run', async () => {
+  test('refuses a page of another origin before its request runs', async () => {
     await using chain = await startLogged(options([APP]), { isPlain })
     const { url, wsUrl } = await chain.devchain.listen()
     for (const method of ['POST', 'GET', 'OPTIONS']) {
@@ -136,7 +136,7 @@ describe.each([
     ])
   })
 
-  test('pages of an allowed origin, of this computer, and programs are answered', async () => {
+  test('accepts pages of an allowed origin, of this computer, and programs', async () => {
     await using chain = await startLogged(options([APP]), { isPlain })
     const { url, wsUrl } = await chain.devchain.listen()
     for (const origin of [APP, 'http://localhost:3000', undefined, APP]) {
@@ -152,7 +152,7 @@ describe.each([
     expect(told).toEqual([expect.stringContaining(`a page of ${APP} calls this chain`)])
   })
 
-  test('by default any page is answered, and each foreign one is told of once', async () => {
+  test('accepts any page by default, and logs each foreign origin once', async () => {
     await using chain = await startLogged({ port: 0 }, { isPlain })
     const { url } = await chain.devchain.listen()
     for (const origin of [APP, EVIL, APP, EVIL, 'http://localhost:1']) {

@@ -5,7 +5,7 @@ import { readScripts, runScript, SCRIPTS } from '../support/wire/io.ts'
 import { startNode } from '../support/wire/node.ts'
 
 it.each(readScripts().map((script) => ({ name: path.relative(SCRIPTS, script.file), script })))(
-  '$name',
+  'the plain server matches node’s: $name',
   async ({ script }) => {
     await using node = await startNode(script.options, script.transport, true)
     const { mismatch } = await runScript(script, node.send)

@@ -7,7 +7,7 @@ import { call } from '../support/wire/testserver.ts'
 
 const MIB = 1024 * 1024
 
-describe('a hint to collect garbage', () => {
+describe('a garbage collection', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -20,7 +20,7 @@ describe('a hint to collect garbage', () => {
     return { relief, hints: () => hints }
   }
 
-  test('is given thrice after large replies, and then no more', () => {
+  test('is requested thrice after large replies, then no more', () => {
     const { relief, hints } = counted()
     relief.note(60 * MIB)
     relief.note(60 * MIB)
@@ -32,7 +32,7 @@ describe('a hint to collect garbage', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('is given for many long replies as well, and not for few', () => {
+  test('is requested for many long replies, and not for few', () => {
     const { relief, hints } = counted()
     for (let i = 0; i < 15; i++) relief.note(MIB)
     expect(vi.getTimerCount()).toBe(0)
@@ -43,7 +43,7 @@ describe('a hint to collect garbage', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('waits while long replies go on', () => {
+  test('is delayed while long replies go on', () => {
     const { relief, hints } = counted()
     for (let i = 0; i < 50; i++) {
       relief.note(20 * MIB)
@@ -54,7 +54,7 @@ describe('a hint to collect garbage', () => {
     expect(hints()).toBe(3)
   })
 
-  test('is not given once the server has closed', () => {
+  test('is not requested after the server has closed', () => {
     const { relief, hints } = counted()
     relief.note(20 * MIB)
     relief.close()
@@ -68,7 +68,7 @@ const LARGE_ANSWER = '0x6301c9c3805ff3'
 const LARGE = '0x00000000000000000000000000000000000a11ce'
 
 test.skipIf(process.platform !== 'linux')(
-  'A process that has answered with 60 MB twice has its memory back within seconds',
+  'a process frees its memory within seconds after two replies of 60 MB',
   async () => {
     const { child, url, stop } = await boot(['--gas-limit', '2000000000'])
     onTestFinished(() => void stop())

@@ -10,8 +10,8 @@ import { call, result, startTestServer, stopTimers } from '../support/wire/tests
 
 const echo = (id: unknown, value: unknown = id): string => call(id, 'test_echo', [value])
 
-describe('a request', () => {
-  test('is answered on any path, with any content type', async () => {
+describe('an HTTP request', () => {
+  test('is accepted on any path, with any content type', async () => {
     await using server = await startTestServer()
     for (const path of ['', '/', '/some/chain?x=1', '/rpc/v1/key']) {
       const response = await fetch(server.url + path, {
@@ -25,7 +25,7 @@ describe('a request', () => {
     }
   })
 
-  test('may have its body in chunks', async () => {
+  test('may have a chunked body', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const body = echo(1, 'ü')
@@ -40,7 +40,7 @@ describe('a request', () => {
     expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 'ü'))
   })
 
-  test('without an id is answered by 204 and no body, alone and in a batch', async () => {
+  test('without an id gets 204 and no body, alone or in a batch', async () => {
     await using server = await startTestServer()
     const notification = { jsonrpc: '2.0', method: 'test_echo', params: [1] }
     for (const body of [notification, [notification, notification]]) {
@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(server.calls).toHaveLength(3)
   })
 
-  test('that waits for "100 Continue" gets it, and then its reply', async () => {
+  test('with "Expect: 100-continue" gets it, and then its reply', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const body = echo(1)
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
   })
 
-  test('needs no Host', async () => {
+  test('needs no Host header', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const body = echo(1)
@@ -73,7 +73,7 @@ describe('a request', () => {
     expect((await raw.reply()).status).toBe(200)
   })
 
-  test('of HTTP/1.0 is answered, and the connection ends', async () => {
+  test('in HTTP/1.0 gets a reply, and the connection closes', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const body = echo(1)
@@ -82,7 +82,7 @@ describe('a request', () => {
     expect(await raw.ended()).toBe('')
   })
 
-  test('that offers HTTP/2 is answered over HTTP/1.1, body and all', async () => {
+  test('with an upgrade to HTTP/2 is answered in HTTP/1.1, body included', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const offer = {
@@ -99,8 +99,8 @@ describe('a request', () => {
   })
 })
 
-describe('one connection', () => {
-  test('may bring its requests slowly, and ask for a WebSocket after them', async () => {
+describe('a connection', () => {
+  test('may send requests slowly, and then upgrade to WebSocket', async () => {
     await using server = await startTestServer({ timeouts: { idleMs: 100 } })
     using idle = await connectRaw(server.port)
     idle.write(rawPost(echo(0)))
@@ -124,7 +124,7 @@ describe('one connection', () => {
     expect(reply.headers['sec-websocket-accept']).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
   })
 
-  test('answers requests that are sent without waiting, in their order', async () => {
+  test('has the replies of pipelined requests in order', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(
@@ -139,7 +139,7 @@ describe('one connection', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('keeps only 1,000 requests waiting, and tells those after them', async () => {
+  test('keeps 1,000 requests waiting, and reads later ones only then', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(rawPost(call(0, 'test_wait', ['a'])).repeat(998))
@@ -157,7 +157,7 @@ describe('one connection', () => {
   })
 
   test.each([false, true])(
-    'whose replies are not read waits, and loses none (plainly: %s)',
+    'whose replies are not read pauses and loses none (plainly: %s)',
     async (isPlain) => {
       await using server = await startTestServer({ isPlain })
       using raw = await connectRaw(server.port)
@@ -175,7 +175,7 @@ describe('one connection', () => {
     },
   )
 
-  test('that the client has ended for its part still brings the reply', async () => {
+  test('that the client half-closes still delivers the reply', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.socket.end(rawPost(call(1, 'test_wait', ['a'])))
@@ -187,7 +187,7 @@ describe('one connection', () => {
     expect(await raw.ended()).toBe('')
   })
 
-  test('that breaks off while a request runs does no harm', async () => {
+  test('that breaks off during a request does no harm', async () => {
     await using server = await startTestServer()
     const raw = await connectRaw(server.port)
     raw.write(rawPost(call(1, 'test_wait', ['a'])))
@@ -200,7 +200,7 @@ describe('one connection', () => {
     expect(server.bugs).toEqual([])
   })
 
-  test('that breaks off in the middle of a batch does not keep the rest from being done', async () => {
+  test('that breaks off during a batch does not stop the batch', async () => {
     await using server = await startTestServer()
     const raw = await connectRaw(server.port)
     raw.write(rawPost(`[${call(1, 'test_wait', ['a'])},${call(2, 'test_wait', ['b'])}]`))
@@ -212,14 +212,14 @@ describe('one connection', () => {
 })
 
 describe('GET', () => {
-  test.each(['/', '/health', '/health?x=1'])('%s tells of the chain', async (path) => {
+  test.each(['/', '/health', '/health?x=1'])('%s describes the chain', async (path) => {
     await using server = await startTestServer()
     const response = await fetch(server.url + path)
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ name: 'test' })
   })
 
-  test('of another path is told what there is', async () => {
+  test('of another path lists what exists', async () => {
     await using server = await startTestServer()
     const response = await fetch(`${server.url}/other`)
     expect(response.status).toBe(404)
@@ -243,7 +243,7 @@ describe('GET', () => {
   })
 })
 
-test.each(['PUT', 'DELETE', 'PATCH'])('%s is refused, and its body read over', async (method) => {
+test.each(['PUT', 'DELETE', 'PATCH'])('%s is refused, and its body skipped', async (method) => {
   await using server = await startTestServer()
   using raw = await connectRaw(server.port)
   raw.write(rawPost(echo(1)).replace('POST', method) + rawPost(echo(2)))
@@ -256,8 +256,8 @@ test.each(['PUT', 'DELETE', 'PATCH'])('%s is refused, and its body read over', a
   expect(JSON.parse((await raw.reply()).body)).toEqual(result(2, 2))
 })
 
-describe('a page of any site', () => {
-  test('is allowed to ask by the preflight', async () => {
+describe('a web page of any origin', () => {
+  test('passes the preflight', async () => {
     await using server = await startTestServer()
     const response = await fetch(server.url, {
       method: 'OPTIONS',
@@ -277,7 +277,7 @@ describe('a page of any site', () => {
     expect(headers['access-control-allow-methods']).toContain('POST')
   })
 
-  test('may read replies and errors', async () => {
+  test('can read replies and errors', async () => {
     await using server = await startTestServer()
     const ask = (init: RequestInit): Promise<Response> => fetch(server.url, init)
     for (const response of [
@@ -293,7 +293,7 @@ describe('a page of any site', () => {
   })
 })
 
-describe('the Host of a request', () => {
+describe('the Host header', () => {
   const bound = (host: string, ...allowHosts: string[]): ((header: string) => boolean) => {
     const check = createHostCheck(host, allowHosts)
     return (header) => check(header) === undefined
@@ -346,14 +346,14 @@ describe('the Host of a request', () => {
     expect(bound('127.0.0.1', '*')('evil.example')).toBe(true)
   })
 
-  test.each(['0.0.0.0', '::'])('may be any address, but not any name, under %s', (host) => {
+  test.each(['0.0.0.0', '::'])('may be any address, but no name, under %s', (host) => {
     const isAllowed = bound(host)
     expect(isAllowed('192.168.0.4:8545')).toBe(true)
     expect(isAllowed('[fe80::1]:8545')).toBe(true)
     expect(isAllowed('evil.example')).toBe(false)
   })
 
-  test('of another site is refused before its request is read, whatever the method', async () => {
+  test('of another site is refused before the request is read, for any method', async () => {
     await using server = await startTestServer({ allowHost: ['chain.example'] })
     using raw = await connectRaw(server.port)
     for (const method of ['POST', 'GET', 'OPTIONS']) {
@@ -394,7 +394,7 @@ describe('a body over the limit', () => {
     expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
   })
 
-  test('is refused in chunks once it is over, before it has ended, and the connection goes on', async () => {
+  test('in chunks is refused once it exceeds, and the connection goes on', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     using raw = await connectRaw(server.port)
     const chunk = `${limit.toString(16)}\r\n${'x'.repeat(limit)}\r\n`
@@ -408,7 +408,7 @@ describe('a body over the limit', () => {
     expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
   })
 
-  test('of many megabytes brings the reply, not a reset connection', async () => {
+  test('of many megabytes gets a reply and not a connection reset', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     const request = httpRequest(server.url, { method: 'POST' })
     const replied = once(request, 'response')
@@ -421,7 +421,7 @@ describe('a body over the limit', () => {
     await once(request, 'close')
   })
 
-  test('that waits for "100 Continue" is refused without it', async () => {
+  test('with "Expect: 100-continue" is refused without it', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     using raw = await connectRaw(server.port)
     raw.write(rawPost('', { 'Content-Length': `${limit + 1}`, Expect: '100-continue' }))
@@ -431,7 +431,7 @@ describe('a body over the limit', () => {
     expect(await raw.ended()).toBe('')
   })
 
-  test('counts bytes, and the limit itself is allowed', async () => {
+  test('is counted in bytes, and the limit itself is allowed', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     const body = echo(1, 'ü'.repeat(limit / 4))
     const pad = ' '.repeat(limit - Buffer.byteLength(body))
@@ -440,7 +440,7 @@ describe('a body over the limit', () => {
   })
 })
 
-describe('bytes that are no HTTP', () => {
+describe('invalid HTTP', () => {
   test.each([
     ['garbage', 'hello\r\n\r\n', 400, -32600],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, -32600],
@@ -456,7 +456,7 @@ describe('bytes that are no HTTP', () => {
     ['a flood of headers', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(1e5)}\r\n`, 431, -32005],
     ['a flood of path', `GET /${'x'.repeat(1e6)} HTTP/1.1\r\n\r\n`, 431, -32005],
   ])(
-    '%s: refused in one line of JSON, and the connection ends',
+    'is refused in one line of JSON, and the connection closes: %s',
     async (_what, bytes, status, code) => {
       await using server = await startTestServer()
       using raw = await connectRaw(server.port)
@@ -473,7 +473,7 @@ describe('bytes that are no HTTP', () => {
     },
   )
 
-  test('do not cost the requests before them their replies', async () => {
+  test('does not affect the replies to earlier requests', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(`${rawPost(call(1, 'test_wait', ['a']))}${rawPost(echo(2))}garbage\r\n\r\n`)
@@ -485,7 +485,7 @@ describe('bytes that are no HTTP', () => {
     expect(await raw.ended()).toBe('')
   })
 
-  test('in a body do not cost the requests before it their replies', async () => {
+  test('in a body does not affect the replies to earlier requests', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     const chunked = 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
@@ -508,7 +508,7 @@ describe.concurrent('a slow client', () => {
     ['half the headers', 'POST / HTTP/1.1\r\nHost: localhost\r\nX-'],
     ['half a body', rawPost(echo(1)).slice(0, -5)],
     ['half of the chunks', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n'],
-  ])('that sends %s is told that its time is up', async (_what, bytes) => {
+  ])('that sends %s gets a timeout error', async (_what, bytes) => {
     await using server = await startTestServer(quick)
     using raw = await connectRaw(server.port)
     raw.write(bytes)
@@ -522,7 +522,7 @@ describe.concurrent('a slow client', () => {
     expect(server.calls).toEqual([])
   })
 
-  test('whose request comes to its end after all is not answered twice, nor obeyed', async () => {
+  test('that finishes after the timeout gets no second reply, and nothing is run', async () => {
     await using server = await startTestServer(quick)
     using raw = await connectRaw(server.port)
     const request = rawPost(echo(1))
@@ -534,7 +534,7 @@ describe.concurrent('a slow client', () => {
     expect(server.calls.map(({ params }) => params)).toEqual([[3]])
   })
 
-  test('does not cost a request that runs for longer its reply', async () => {
+  test('does not stop a request that runs for longer', async () => {
     await using server = await startTestServer(quick)
     using patient = await connectRaw(server.port)
     using slow = await connectRaw(server.port)
@@ -545,7 +545,7 @@ describe.concurrent('a slow client', () => {
     expect(JSON.parse((await patient.reply()).body)).toEqual(result(1, 'a'))
   })
 
-  test('that breaks off in the middle of a body is told so, if it listens', async () => {
+  test('that breaks off during a body gets an error if it still reads', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.socket.end(rawPost(echo(1)).slice(0, -5))
@@ -555,7 +555,7 @@ describe.concurrent('a slow client', () => {
     expect(await raw.ended()).toBe('')
   })
 
-  test('that breaks off without listening does no harm', async () => {
+  test('that breaks off and does not read does no harm', async () => {
     await using server = await startTestServer()
     const raw = await connectRaw(server.port)
     raw.write(rawPost(echo(1)).slice(0, -5))
@@ -567,7 +567,7 @@ describe.concurrent('a slow client', () => {
 })
 
 describe('an idle connection', () => {
-  test('is ended after its time', async () => {
+  test('is closed after its timeout', async () => {
     await using server = await startTestServer({ timeouts: { idleMs: 1 } })
     using raw = await connectRaw(server.port)
     raw.write(rawPost(echo(1)))
@@ -576,10 +576,10 @@ describe('an idle connection', () => {
   })
 })
 
-describe('a client that hangs up', () => {
+describe('a client that disconnects', () => {
   const long = (name: string): string => call(1, 'test_untilGone', [name])
 
-  test('is noticed by the call that it waits for', async () => {
+  test('is noticed by its running call', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(rawPost(long('a')))
@@ -589,7 +589,7 @@ describe('a client that hangs up', () => {
     expect(await server.post(echo(2))).toEqual(result(2, 2))
   })
 
-  test('is noticed though it said goodbye like one that only sends no more', async () => {
+  test('is noticed even if it first only half-closes', async () => {
     await using server = await startTestServer()
     const controller = new AbortController()
     const reply = fetch(server.url, {
@@ -603,7 +603,7 @@ describe('a client that hangs up', () => {
     await server.gates.arrival('a ends')
   })
 
-  test('is not one that only sends no more: it is asked, and gets its reply', async () => {
+  test('is not confused with one that half-closes and still reads', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(rawPost(call(1, 'test_wait', ['a'])))
@@ -629,7 +629,7 @@ describe('a site beside JSON-RPC', () => {
     }),
   }
 
-  test('has the requests that it owns, before the sites after it', async () => {
+  test('gets its requests before the sites after it', async () => {
     await using server = await startTestServer({ sites: [page] })
     const seen = await fetch(server.url, { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([await seen.text(), seen.headers.get('content-security-policy')]).toEqual([
@@ -639,7 +639,7 @@ describe('a site beside JSON-RPC', () => {
     expect(await (await fetch(server.url)).json()).toEqual({ name: 'test' })
   })
 
-  test('is not asked by whom the server does not know', async () => {
+  test('gets no requests with a refused host', async () => {
     await using server = await startTestServer({ sites: [page] })
     using raw = await connectRaw(server.port)
     const headers = { Accept: 'text/html', Host: 'rebound.example' }
@@ -656,16 +656,13 @@ describe('a bug', () => {
   const message = 'internal error: a bug in devchain; its log has the details'
   const refusal = { jsonrpc: '2.0', id: null, error: { code: -32603, message } }
 
-  test.each([false, true])(
-    'in what is made for a request is told as such (plainly: %s)',
-    async (isPlain) => {
-      await using server = await startTestServer({ isPlain, makeContext: broken })
-      expect(await server.post(echo(1))).toEqual(refusal)
-      expect(server.bugs).toEqual([bug])
-    },
-  )
+  test.each([false, true])('in a handler is reported as one (plainly: %s)', async (isPlain) => {
+    await using server = await startTestServer({ isPlain, makeContext: broken })
+    expect(await server.post(echo(1))).toEqual(refusal)
+    expect(server.bugs).toEqual([bug])
+  })
 
-  test('in what is said of the chain is told as such', async () => {
+  test('in the description of the chain is reported as one', async () => {
     await using server = await startTestServer({ info: broken })
     const response = await fetch(server.url)
     expect([response.status, await response.json()]).toEqual([500, refusal])
@@ -674,8 +671,8 @@ describe('a bug', () => {
   })
 })
 
-describe('stopping', () => {
-  test('ends idle, half-sent and refused connections at once', async () => {
+describe('stopping the server', () => {
+  test('closes idle, incomplete and refused connections at once', async () => {
     stopTimers(onTestFinished)
     const server = await startTestServer()
     const idle = await connectRaw(server.port)
@@ -694,7 +691,7 @@ describe('stopping', () => {
     await expect(fetch(server.url)).rejects.toThrow()
   })
 
-  test('does not wait for a request that runs, and survives its end', async () => {
+  test('does not wait for a running request, and survives its end', async () => {
     const server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(rawPost(call(1, 'test_wait', ['a'])))
@@ -706,19 +703,19 @@ describe('stopping', () => {
     expect(server.bugs).toEqual([])
   })
 
-  test('may be asked for twice', async () => {
+  test('may be done twice', async () => {
     const server = await startTestServer()
     await Promise.all([server.close(), server.close()])
     await server.close()
   })
 })
 
-test('a port that is taken is told by its code', async () => {
+test('listening on a port in use fails with its code', async () => {
   await using server = await startTestServer()
   await expect(startTestServer({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
 })
 
-test('the URL names the address, in brackets where it has colons', async () => {
+test('the server’s URL has the address, in brackets if it has colons', async () => {
   await using server = await startTestServer({ host: '::1' })
   expect(server.url).toBe(`http://[::1]:${server.port}`)
   expect(await server.post(echo(1))).toEqual(result(1, 1))

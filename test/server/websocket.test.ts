@@ -54,8 +54,8 @@ async function connect(server: TestServer, options: ClientOptions = {}): Promise
 
 const echo = (id: unknown, value: unknown = id): string => call(id, 'test_echo', [value])
 
-describe('a session', () => {
-  test('answers requests, batches and errors, in text and in binary frames', async () => {
+describe('a WebSocket session', () => {
+  test('responds to requests, batches and errors, in text and binary frames', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(echo(1, 'ü'))
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(await client.next()).toMatchObject({ id: 2, error: { code: -32015, data: '0x1234' } })
   })
 
-  test('answers messages in their order, one at a time', async () => {
+  test('responds in order, one message at a time', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_wait', ['a']))
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect(await waiting.next()).toEqual(result(1, 'a'))
   })
 
-  test('says nothing to notifications of the client, alone and in a batch', async () => {
+  test('sends no response to notifications, alone or in a batch', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     const notification = '{"jsonrpc":"2.0","method":"test_echo","params":[1]}'
@@ -101,7 +101,7 @@ describe('a session', () => {
     expect(server.calls).toHaveLength(4)
   })
 
-  test('answers what is no JSON, and goes on', async () => {
+  test('responds to invalid JSON, and goes on', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     for (const message of [
@@ -120,7 +120,7 @@ describe('a session', () => {
     expect(await client.next()).toEqual(result(1, 1))
   })
 
-  test('answers text that is no UTF-8, and goes on', async () => {
+  test('responds to invalid UTF-8, and goes on', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.socket.send(Uint8Array.of(0x22, 0xff, 0x22), { binary: false })
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect(await client.next()).toEqual(result(1, 1))
   })
 
-  test('answers a message that comes in fragments', async () => {
+  test('accepts fragmented messages', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     for (const letter of echo(1)) client.socket.send(letter, { fin: false })
@@ -137,7 +137,7 @@ describe('a session', () => {
     expect(await client.next()).toEqual(result(1, 1))
   })
 
-  test('answers pings while a request runs', async () => {
+  test('responds to pings while a request runs', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_wait', ['a']))
@@ -148,7 +148,7 @@ describe('a session', () => {
     expect(await client.next()).toEqual(result(1, 'a'))
   })
 
-  test('does all that it was sent, though the client has left', async () => {
+  test('runs all received requests, even after the client disconnects', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_wait', ['a']))
@@ -161,8 +161,8 @@ describe('a session', () => {
   })
 })
 
-describe('a flood of messages', () => {
-  test('is read only as far as it can be answered, and none is lost', async () => {
+describe('a flood of WebSocket messages', () => {
+  test('is read only as fast as it is handled, and none is lost', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(0, 'test_wait', ['a']))
@@ -178,7 +178,7 @@ describe('a flood of messages', () => {
     expect(client.socket.bufferedAmount).toBe(0)
   })
 
-  test('whose replies are not read waits, and loses none', async () => {
+  test('without reading replies pauses, and none is lost', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.socket.pause()
@@ -192,8 +192,8 @@ describe('a flood of messages', () => {
   })
 })
 
-describe('notifications', () => {
-  test('come in their order, before the reply that follows them', async () => {
+describe('WebSocket notifications', () => {
+  test('come in order, before the reply that follows them', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_tell', [3]))
@@ -207,7 +207,7 @@ describe('notifications', () => {
     expect(await client.next()).toEqual(result(1, null))
   })
 
-  test('may be any number for a client that reads them, in their order; the reply does not wait for all', async () => {
+  test('may be any number for a reading client, in order, and do not delay the reply', async () => {
     await using server = await startTestServer({ timeouts: { stallMs: 500 } })
     using client = await connect(server)
     client.send(call('a', 'test_tell', [30_000, 1_000]))
@@ -224,7 +224,7 @@ describe('notifications', () => {
     expect(told).toEqual([...Array(30_000).keys(), ...Array(50).keys()])
   })
 
-  test('to one client leave time for the others', async () => {
+  test('to one client leave time for others', async () => {
     await using server = await startTestServer()
     using flooded = await connect(server)
     using other = await connect(server)
@@ -240,7 +240,7 @@ describe('notifications', () => {
     await eventually(() => told === 60_001)
   })
 
-  test('that are not wanted take their time as well', async () => {
+  test('that are filtered out leave time for others too', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_tellNothing', ['a']))
@@ -250,7 +250,7 @@ describe('notifications', () => {
     await server.gates.arrival('a is over')
   })
 
-  test('that a client does not read are bounded: it is told why, and cut off', async () => {
+  test('that a client does not read are limited: it gets the reason and is disconnected', async () => {
     await using server = await startTestServer({ timeouts: { stallMs: 50 } })
     using client = await connect(server)
     client.socket.pause()
@@ -265,7 +265,7 @@ describe('notifications', () => {
     await server.gates.arrival('closed')
   })
 
-  test('wait for a client that reads nothing for a while, where they are not many', async () => {
+  test('in small numbers wait for a client that does not read for a while', async () => {
     await using server = await startTestServer({ timeouts: { stallMs: 1 } })
     using client = await connect(server)
     client.socket.pause()
@@ -276,7 +276,7 @@ describe('notifications', () => {
     for (let count = 0; count < 901; count++) await client.next()
   })
 
-  test('to a client that is gone go nowhere', async () => {
+  test('to a disconnected client are dropped', async () => {
     await using server = await startTestServer()
     const client = await connect(server)
     client.send(call(1, 'test_onClose', ['closed']))
@@ -292,7 +292,7 @@ describe('notifications', () => {
 })
 
 describe('the end of a session', () => {
-  test('is told to whoever asked for it, before and after', async () => {
+  test('is reported to its listeners, before and after it', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_onClose', ['before']))
@@ -305,7 +305,7 @@ describe('the end of a session', () => {
     await server.gates.arrival('after')
   })
 
-  test('is noticed by the call that its client waits for', async () => {
+  test('is noticed by its running call', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
     client.send(call(1, 'test_untilGone', ['a']))
@@ -314,7 +314,7 @@ describe('the end of a session', () => {
     await server.gates.arrival('a ends')
   })
 
-  test('comes with 1001 when the server stops, at once and without loss of what was answered', async () => {
+  test('has code 1001 at server stop, at once and after all replies', async () => {
     stopTimers(onTestFinished)
     const server = await startTestServer()
     using idle = await connect(server)
@@ -331,7 +331,7 @@ describe('the end of a session', () => {
     expect(server.bugs).toEqual([])
   })
 
-  test('does not wait for a client that says no goodbye', async () => {
+  test('does not wait for a client that does not respond', async () => {
     stopTimers(onTestFinished)
     const server = await startTestServer()
     using client = await connect(server)
@@ -345,10 +345,10 @@ describe('the end of a session', () => {
   })
 })
 
-describe('a message over the limit', () => {
+describe('a WebSocket message over the limit', () => {
   const limit = 10_000
 
-  test('is refused, and ends the session after what came before it is answered', async () => {
+  test('is refused, and ends the session after earlier replies', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     using client = await connect(server)
     client.send(call(1, 'test_wait', ['a']))
@@ -371,7 +371,7 @@ describe('a message over the limit', () => {
   test.each([
     ['far', { fin: true }],
     ['in fragments', { fin: false }],
-  ])('%s ends the session at once, and no other', async (_what, options) => {
+  ])('as %s ends the session at once, and no other', async (_what, options) => {
     await using server = await startTestServer({ bodyLimit: limit })
     using client = await connect(server)
     using other = await connect(server)
@@ -382,7 +382,7 @@ describe('a message over the limit', () => {
     expect(await other.next()).toEqual(result(1, 1))
   })
 
-  test('is not one of just the limit', async () => {
+  test('is larger than exactly the limit', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     using client = await connect(server)
     client.send(echo(1).padEnd(limit))
@@ -390,7 +390,7 @@ describe('a message over the limit', () => {
   })
 })
 
-describe('frames that break the protocol', () => {
+describe('a WebSocket protocol error', () => {
   test.each([
     ['an unknown kind of frame', [0x83, 0x80, 0, 0, 0, 0], 1002],
     ['an unmasked frame', [0x81, 0x01, 0x31], 1002],
@@ -401,7 +401,7 @@ describe('frames that break the protocol', () => {
       Array.from({ length: 20_000 }, (_, i) => [i === 0 ? 1 : 0, 0x81, 0, 0, 0, 0, 0x20]).flat(),
       1008,
     ],
-  ])('%s: the session ends with the code that says why', async (_what, bytes, code) => {
+  ])('%s ends the session with its code', async (_what, bytes, code) => {
     await using server = await startTestServer()
     using other = await connect(server)
     using client = await connectRaw(server.port)
@@ -425,7 +425,7 @@ const UPGRADE = [
   '\r\n',
 ].join('\r\n')
 
-describe('an upgrade', () => {
+describe('a WebSocket upgrade', () => {
   test('by a page of another site is refused', async () => {
     await using server = await startTestServer()
     using client = await connectRaw(server.port)
@@ -448,7 +448,7 @@ describe('an upgrade', () => {
     expect(await server.post(echo(1))).toEqual(result(1, 1))
   })
 
-  test('may name a host that is allowed, on any path, from any origin', async () => {
+  test('is accepted for an allowed host, on any path, from any origin', async () => {
     await using server = await startTestServer({ allowHost: ['chain.example'] })
     using client = await connect(server, {
       headers: { host: 'chain.example:8545' },
@@ -466,7 +466,7 @@ describe('an upgrade', () => {
     expect(await client.ended()).toBe('')
   })
 
-  test('over the number of sessions is refused until one ends', async () => {
+  test('beyond the maximum of sessions is refused until one ends', async () => {
     await using server = await startTestServer()
     const clients = await Promise.all(Array.from({ length: 1000 }, () => connect(server)))
     using raw = await connectRaw(server.port)
