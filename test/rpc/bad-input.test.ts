@@ -292,9 +292,9 @@ const calls: readonly (readonly [string, string, unknown, number, RegExp])[] = [
   ['too many blocks to name', 'eth_feeHistory', ['0x1', 'latest', [200]], -32602, /200/],
 ]
 
-describe('a message', () => {
+describe('a malformed message', () => {
   test.each(messages)(
-    'that is %s is refused, and nothing else',
+    'of %s is refused without side effects',
     async (_what, body, id, code, message) => {
       for (const send of [() => post(product.url, body), () => overWebSocket(body)]) {
         const reply = (await amongOthers(send)) as ErrorReply
@@ -306,9 +306,9 @@ describe('a message', () => {
   )
 })
 
-describe('a call', () => {
+describe('an invalid call', () => {
   test.each(calls)(
-    'with %s is refused, and nothing else',
+    'with %s is refused without side effects',
     async (_what, method, params, code, message) => {
       await post(product.url, call(1, 'eth_sendTransaction', [transfer]))
       const body = call('my id', method, params)
@@ -321,7 +321,7 @@ describe('a call', () => {
     },
   )
 
-  test('in a batch does not touch its neighbours', async () => {
+  test('in a batch does not affect its neighbours', async () => {
     const bad = calls.map(
       ([, method, params], id) => JSON.parse(call(id, method, params)) as object,
     )
@@ -342,7 +342,7 @@ describe('a body over the limit', () => {
   const over = call(1, 'web3_sha3', [`0x${'00'.repeat(LIMIT / 2)}`])
   const within = call(1, 'web3_sha3', [`0x${'00'.repeat(LIMIT / 2 - 100)}`])
 
-  test('of 5 MB is refused, one within is answered', async () => {
+  test('of 5 MB is refused, and one within it accepted', async () => {
     const reply = await amongOthers(() => post(product.url, over))
     expect(reply).toMatchObject({
       id: null,
@@ -351,7 +351,7 @@ describe('a body over the limit', () => {
     expect(await post(product.url, within)).toHaveProperty('result')
   })
 
-  test('is refused over WebSocket with code 1009', async () => {
+  test('over WebSocket is refused with code 1009', async () => {
     const socket = new WebSocket(product.url.replace('http', 'ws'))
     await once(socket, 'open')
     const reply = once(socket, 'message')
@@ -361,7 +361,7 @@ describe('a body over the limit', () => {
     expect((await closed)[0]).toBe(1009)
   })
 
-  test('is one over --body-limit', async () => {
+  test('is measured by --body-limit', async () => {
     const { devchain, url } = await start({ bodyLimit: '1kB' })
     expect(await post(url, call(1, 'web3_sha3', [`0x${'00'.repeat(600)}`]))).toMatchObject({
       error: { code: -32005 },
@@ -373,7 +373,7 @@ describe('a body over the limit', () => {
   })
 })
 
-describe('a connection', () => {
+describe('a bad connection', () => {
   test.each([
     ['half a request', rawPost(call(1, 'evm_mine')).slice(0, -5), 400, -32600],
     ['no HTTP', 'SELECT * FROM accounts\r\n\r\n', 400, -32600],
@@ -383,7 +383,7 @@ describe('a connection', () => {
       431,
       -32005,
     ],
-  ])('with %s is told so, and nothing is mined', async (_what, bytes, status, code) => {
+  ])('with %s gets an error, and nothing is mined', async (_what, bytes, status, code) => {
     const reply = await amongOthers(async () => {
       using raw = await connectRaw(product.port)
       raw.socket.end(bytes)
@@ -393,7 +393,7 @@ describe('a connection', () => {
     expect(JSON.parse(reply.body)).toMatchObject({ id: null, error: { code } })
   })
 
-  test('that breaks off in the middle of a batch leaves a chain that is whole', async () => {
+  test('that breaks off during a batch does not damage the chain', async () => {
     const before = await nonceOf()
     const raw = await connectRaw(product.port)
     const batch = Array.from({ length: 50 }, (_, id) => call(id, 'eth_sendTransaction', [transfer]))
@@ -404,7 +404,7 @@ describe('a connection', () => {
   })
 
   test.each(['evil.example', 'localhost.evil.example:8545', '10.0.0.1'])(
-    'for the host %s is refused, for HTTP and for WebSocket',
+    'for the host %s is refused over HTTP and WebSocket',
     async (host) => {
       using raw = await connectRaw(product.port)
       raw.write(rawPost(call(1, 'eth_accounts'), { Host: host }))
@@ -415,7 +415,7 @@ describe('a connection', () => {
     },
   )
 
-  test('may name a host of --allow-host, for HTTP and for WebSocket', async () => {
+  test('is accepted for a host of --allow-host over HTTP and WebSocket', async () => {
     const { devchain, port } = await start({ allowHost: ['chain.example'] })
     using raw = await connectRaw(port)
     raw.write(rawPost(call(1, 'eth_chainId'), { Host: 'chain.example' }))
@@ -427,7 +427,7 @@ describe('a connection', () => {
   })
 })
 
-describe('a genesis file', () => {
+describe('a bad genesis file', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'devchain-genesis-'))
@@ -459,7 +459,7 @@ describe('a genesis file', () => {
     await expect(refused).rejects.toThrow('genesis.json')
   })
 
-  test('that is not there, or is a folder, is refused by name', async () => {
+  test('that does not exist, or is a folder, is refused by name', async () => {
     await expect(createDevchain({ genesis: path.join(folder, 'none.json') })).rejects.toThrow(
       /none\.json: there is no such file/,
     )

@@ -44,7 +44,7 @@ describe('the OpenRPC document', () => {
     expect(isValid, ajv.errorsText(validate.errors)).toBe(true)
   })
 
-  it('has schemas that compile, and that fit the examples', async () => {
+  it('has schemas that compile and match the examples', async () => {
     const ajv = new Ajv2020({ strict: false })
     for (const { name, params, examples } of (await discover()).methods) {
       for (const { name: param, schema } of params) {
@@ -60,7 +60,7 @@ describe('the OpenRPC document', () => {
     }
   })
 
-  it('lists every method that is answered, with a sentence and its parameters', async () => {
+  it('lists every supported method, with a summary and its parameters', async () => {
     const document = await discover()
     const listed = new Map(document.methods.map((method) => [method.name, method]))
     for (const { name, summary, params } of supported) {
@@ -71,31 +71,31 @@ describe('the OpenRPC document', () => {
     }
   })
 
-  it('leaves out a module that is turned off', async () => {
+  it('omits a disabled module', async () => {
     const document = await discover({ disable: ['personal'] })
     const names = document.methods.map(({ name }) => name)
     expect(names).toContain('eth_chainId')
     expect(names.filter((name) => name.startsWith('personal_'))).toEqual([])
   })
 
-  it('is answered under its other name too', async () => {
+  it('is returned under its other name too', async () => {
     await using devchain = await createDevchain()
     const document = (await devchain.request({ method: 'rpc_discover' })) as Document
     expect(document.openrpc).toMatch(/^1\./)
   })
 })
 
-describe('the declarations', () => {
-  it('have different names', () => {
+describe('a method declaration', () => {
+  it('has a unique name', () => {
     const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
   })
 
-  it.each(methods)('$name has a sentence that ends in a full stop, on one line', ({ summary }) => {
+  it.each(methods)('of $name has a summary of one sentence on one line', ({ summary }) => {
     expect(summary).toMatch(/^[A-Z`].*\.$/)
   })
 
-  it.each(supported)('$name has an example with parameters that are accepted', (method) => {
+  it.each(supported)('of $name has an example with valid parameters', (method) => {
     method.params.forEach(({ name, decoder, required }, i) => {
       const value = method.example.params[i]
       if (value === undefined) expect(required, name).toBe(false)
@@ -104,12 +104,15 @@ describe('the declarations', () => {
   })
 
   const shown = supported.filter(({ example }) => example.result !== undefined)
-  it.each(shown)('$name answers its example as shown', async ({ name, example, result }) => {
-    await using devchain = await createDevchain({ clock: 'frozen', port: 0 })
-    if (name === 'net_listening') await devchain.listen()
-    const answer = await devchain.request({ method: name, params: example.params })
-    expect(answer).toEqual(example.result)
-    const ajv = new Ajv2020({ strict: false })
-    expect(ajv.validate(result.json, answer), ajv.errorsText()).toBe(true)
-  })
+  it.each(shown)(
+    'of $name has an example with the real result',
+    async ({ name, example, result }) => {
+      await using devchain = await createDevchain({ clock: 'frozen', port: 0 })
+      if (name === 'net_listening') await devchain.listen()
+      const answer = await devchain.request({ method: name, params: example.params })
+      expect(answer).toEqual(example.result)
+      const ajv = new Ajv2020({ strict: false })
+      expect(ajv.validate(result.json, answer), ajv.errorsText()).toBe(true)
+    },
+  )
 })

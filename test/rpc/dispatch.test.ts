@@ -18,15 +18,15 @@ const refusal = (id: unknown, code: number, message: string | RegExp): unknown =
   error: { code, message: typeof message === 'string' ? message : expect.stringMatching(message) },
 })
 
-describe('parameters', () => {
-  test('are given by position or by name, in any order', async () => {
+describe('dispatch of parameters', () => {
+  test('accepts them by position or by name, in any order', async () => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_add', ['0x2', 3]))).toEqual(result(1, '0x5'))
     expect(await server.post(call(1, 'test_add', { b: '3', a: 2 }))).toEqual(result(1, '0x5'))
   })
 
   test.each([[['0x2']], [['0x2', null]], [{ a: '0x2' }], [{ a: '0x2', b: null }]])(
-    'that may be left out may be null: %j',
+    'accepts null for an omitted one: %j',
     async (params) => {
       await using server = await startTestServer()
       expect(await server.post(call(1, 'test_add', params))).toEqual(result(1, '0x3'))
@@ -48,12 +48,12 @@ describe('parameters', () => {
     ],
     ['wrong', ['x'], 'a: expected a quantity (0x hex or decimal), got "x"'],
     ['wrong', { a: {} }, 'a: expected a quantity (0x hex or decimal), got {}'],
-  ])('that are %s are refused by name: %j', async (_what, params, message) => {
+  ])('refuses %s ones by name: %j', async (_what, params, message) => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_add', params))).toEqual(refusal(1, -32602, message))
   })
 
-  test('of a method that takes none are refused', async () => {
+  test('refuses them for a method without any', async () => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_refuse', [1]))).toEqual(
       refusal(1, -32602, 'test_refuse takes no parameters, got 1'),
@@ -64,14 +64,14 @@ describe('parameters', () => {
   })
 })
 
-describe('a name', () => {
-  test('may be another name of the same method', async () => {
+describe('dispatch of a name', () => {
+  test('accepts another name of the same method', async () => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_same', [1]))).toEqual(result(1, 1))
     expect(server.calls[0]?.method).toBe('test_same')
   })
 
-  test('may be given by an alias, for a method or for a whole module, and for aliases in turn', async () => {
+  test('resolves aliases of a method or a module, and aliases of aliases', async () => {
     const aliases = [
       { from: 'my_echo', to: 'test_echo' },
       { from: 'new_*', to: 'test_*' },
@@ -84,7 +84,7 @@ describe('a name', () => {
     expect(await server.post(call(1, 'new_gone'))).toMatchObject({ error: { code: -32601 } })
   })
 
-  test('that is absent is none, though other names of its method stay and an alias may lead there', async () => {
+  test('refuses an absent one, though other names and aliases still work', async () => {
     const aliases = [
       { from: 'my_echo', to: 'test_echo' },
       { from: 'new_*', to: 'test_*' },
@@ -102,7 +102,7 @@ describe('a name', () => {
     }
   })
 
-  test('is told to who puts parameters into other forms, and may refuse them', async () => {
+  test('passes it on to a rewriter of parameters, which may refuse them', async () => {
     const seen: unknown[] = []
     const adapt = (method: string, params: readonly unknown[]): readonly unknown[] => {
       seen.push([method, params])
@@ -122,7 +122,7 @@ describe('a name', () => {
     ])
   })
 
-  test('that stands for nothing is told the nearest that does', async () => {
+  test('suggests the nearest for an unknown one', async () => {
     await using server = await startTestServer()
     for (const [name, message] of [
       ['test_ecko', 'the method test_ecko does not exist: did you mean test_echo?'],
@@ -141,7 +141,7 @@ describe('a name', () => {
     )
   })
 
-  test('of a method that is not supported is told why, whatever the parameters', async () => {
+  test('says why a method is not supported, whatever the parameters', async () => {
     await using server = await startTestServer()
     const message = 'old_gone is not supported: nobody wants it'
     for (const params of [[], [1, 2, 3], { a: 1 }]) {
@@ -149,7 +149,7 @@ describe('a name', () => {
     }
   })
 
-  test('of a disabled module is told so', async () => {
+  test('says that a module is disabled', async () => {
     await using server = await startTestServer({}, { disabled: ['other', 'old'] })
     expect(await server.post(call(1, 'other_echo', [1]))).toEqual(
       refusal(1, -32601, 'the method other_echo is not available: the module other is disabled'),
@@ -159,7 +159,7 @@ describe('a name', () => {
     expect([...server.dispatcher.registry.keys()]).not.toContain('other_echo')
   })
 
-  test('of a disabled module is not to be had under any other name', async () => {
+  test('refuses a method of a disabled module under any name', async () => {
     const aliases = [{ from: 'new_*', to: 'test_*' }]
     await using server = await startTestServer({}, { disabled: ['test'], aliases })
     for (const name of ['test_echo', 'other_echo', 'new_echo']) {
@@ -172,7 +172,7 @@ describe('a name', () => {
     )
   })
 
-  test('of a disabled module that has none yet is told so', async () => {
+  test('says so for a disabled module without methods', async () => {
     await using server = await startTestServer({}, { disabled: ['later'] })
     expect(await server.post(call(1, 'later_echo'))).toEqual(
       refusal(1, -32601, 'the method later_echo is not available: the module later is disabled'),
@@ -183,26 +183,26 @@ describe('a name', () => {
 describe('a bug', () => {
   const internal = 'internal error: a bug in devchain; its log has the details'
 
-  test('in a method is told to onBug whole, and to the caller not at all', async () => {
+  test('in a method goes to onBug with details, and to the caller without', async () => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_break'))).toEqual(refusal(1, -32603, internal))
     expect(server.bugs).toEqual([new TypeError('secret of the implementation')])
     expect(await server.post(call(2, 'test_echo', [1]))).toEqual(result(2, 1))
   })
 
-  test('in what a method gives back costs this reply only', async () => {
+  test('in a method’s result costs only its own reply', async () => {
     await using server = await startTestServer()
     expect(await server.post(call(1, 'test_unwritable'))).toEqual(refusal(1, -32603, internal))
     expect(server.bugs).toEqual([expect.any(TypeError)])
   })
 
-  test('in a notification is told to onBug too', async () => {
+  test('in a notification goes to onBug too', async () => {
     await using server = await startTestServer()
     await fetch(server.url, { method: 'POST', body: '{"method":"test_break"}' })
     expect(server.bugs).toHaveLength(1)
   })
 
-  test('in the observer is told to onBug, and does not touch the reply', async () => {
+  test('in the observer goes to onBug, and does not affect the reply', async () => {
     const bug = new Error('cannot write the log')
     const bugs: unknown[] = []
     const observe = (): void => {
@@ -213,7 +213,7 @@ describe('a bug', () => {
     expect(bugs).toEqual([bug])
   })
 
-  test('in onBug itself does not touch the reply, and is warned of', async () => {
+  test('in onBug itself causes a warning, and does not affect the reply', async () => {
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
     const onBug = (): void => {
       throw new Error('the log is full')
@@ -225,7 +225,7 @@ describe('a bug', () => {
 })
 
 describe('the observer', () => {
-  test('is told of each call once, with what was sent and what came of it', async () => {
+  test('gets each call once, with its parameters and result', async () => {
     await using server = await startTestServer()
     await server.post([
       { id: 1, method: 'test_add', params: { a: '0x1' } },
@@ -272,7 +272,7 @@ describe('the observer', () => {
     expect(server.calls).toEqual(told)
   })
 
-  test('is told of messages that cannot be read as calls, too', async () => {
+  test('gets messages that are no valid calls, too', async () => {
     await using server = await startTestServer()
     await server.post('{')
     await server.post([])
@@ -292,7 +292,7 @@ describe('the observer', () => {
     ])
   })
 
-  test('is told the time that the call took', async () => {
+  test('gets the duration of the call', async () => {
     await using server = await startTestServer()
     const clock = vi.spyOn(performance, 'now')
     onTestFinished(() => clock.mockRestore())
@@ -306,8 +306,8 @@ describe('the observer', () => {
   })
 })
 
-describe('a request of this process', () => {
-  test('is answered and refused as one over the wire', async () => {
+describe('an in-process request', () => {
+  test('has the same results and errors as over the wire', async () => {
     await using server = await startTestServer()
     const request = server.dispatcher.request.bind(server.dispatcher)
     const context = ownContext(server)
@@ -339,7 +339,7 @@ test.each([
   expect(errorCode(word)).toBe(code)
 })
 
-describe('methods that are not among the first', () => {
+describe('lazy methods', () => {
   const first = testMethods.filter(({ name }) => name === 'test_echo')
   const start = async (
     loadAll: () => Promise<typeof testMethods> = async () => testMethods,
@@ -353,7 +353,7 @@ describe('methods that are not among the first', () => {
     return { server, loads: () => loads }
   }
 
-  test('are loaded once, when one of them is asked for', async () => {
+  test('are loaded once, at the first call of one', async () => {
     const { server, loads } = await start()
     await using _ = server
     expect(await server.post(call(1, 'test_echo', [1]))).toEqual(result(1, 1))
@@ -367,7 +367,7 @@ describe('methods that are not among the first', () => {
     expect([...new Set(server.dispatcher.registry.values())]).toEqual(testMethods)
   })
 
-  test('are loaded before a name is said to be none of any', async () => {
+  test('are loaded before a name is reported as unknown', async () => {
     const { server, loads } = await start()
     await using _ = server
     const unknown = refusal(1, -32601, 'the method test_ad does not exist: did you mean test_add?')
@@ -375,7 +375,7 @@ describe('methods that are not among the first', () => {
     expect(loads()).toBe(1)
   })
 
-  test('are loaded before the log is told of what cannot be read, as some have secrets', async () => {
+  test('are loaded before an unreadable message is logged, as some have secrets', async () => {
     const { server, loads } = await start()
     await using _ = server
     expect(await server.post('{"id":1')).toMatchObject({ error: { code: -32700 } })
@@ -383,7 +383,7 @@ describe('methods that are not among the first', () => {
     expect(server.unreadable).toHaveLength(1)
   })
 
-  test('that cannot be loaded are a bug, and the others are answered', async () => {
+  test('that fail to load are a bug, and others still work', async () => {
     const bug = new Error('no such file')
     const { server } = await start(() => Promise.reject(bug))
     await using _ = server

@@ -17,8 +17,8 @@ async function written(pieces: readonly string[]): Promise<JsonText> {
   return writer.end()
 }
 
-describe('written JSON', () => {
-  test('is what was written, however long, and can be read again', async () => {
+describe('JsonWriter', () => {
+  test('writes any length, which can be read again', async () => {
     const pieces = Array.from({ length: 300 }, (_, i) => `${i}ü`.repeat(1_000 + 10 * i))
     const text = await written(pieces)
     expect(await text.text(10 ** 9)).toBe(pieces.join(''))
@@ -26,11 +26,11 @@ describe('written JSON', () => {
     expect(text.size).toBe(Buffer.byteLength(pieces.join('')))
   })
 
-  test('may be empty, and put within other text', async () => {
+  test('may write nothing, or inside other text', async () => {
     expect(await (await written([])).within('<', 'ö').text(10)).toBe('<ö')
   })
 
-  test('is not read when there is more of it than is wanted', async () => {
+  test('output is not read if it is longer than wanted', async () => {
     const text = await written(['12345'])
     expect(await text.text(5)).toBe('12345')
     await expect(text.text(4)).rejects.toThrow('the result has 5 bytes, and may have 4 here')
@@ -40,7 +40,7 @@ describe('written JSON', () => {
     ['all of it', { size: 3_000_000 }, () => 'x'.repeat(100_000)],
     // what cannot be packed any smaller
     ['what is kept of it', { kept: 1_000_000 }, () => randomText(100_000)],
-  ])('is refused when %s is too much', async (_what, limits, next) => {
+  ])('refuses when %s is too much', async (_what, limits, next) => {
     const writer = new JsonWriter(limits)
     const writeAll = async (): Promise<void> => {
       for (let i = 0; i < 100; i++) {
@@ -54,7 +54,7 @@ describe('written JSON', () => {
 })
 
 describe('a long reply', () => {
-  test('comes whole over HTTP, with its length', async () => {
+  test('is complete over HTTP, with its length', async () => {
     await using server = await startTestServer()
     const body = call(1, 'test_long', [MANY])
     const response = await fetch(server.url, { method: 'POST', body })
@@ -64,7 +64,7 @@ describe('a long reply', () => {
     expect(server.calls[0]?.result).toMatch(/^\d,\d{3},\d{3} bytes of JSON$/)
   })
 
-  test('comes whole in a batch and in a WebSocket message', async () => {
+  test('is complete in a batch and in a WebSocket message', async () => {
     await using server = await startTestServer()
     const batch = `[${call(1, 'test_long', [MANY])},${call(2, 'test_echo', [2])}]`
     expect(await server.post(batch)).toEqual([result(1, many(MANY)), result(2, 2)])
@@ -76,7 +76,7 @@ describe('a long reply', () => {
     socket.terminate()
   })
 
-  test('is written as a string where it is short, with its length in bytes', async () => {
+  test('that turns out short is written as a string, with its length in bytes', async () => {
     await using server = await startTestServer()
     const response = await fetch(server.url, { method: 'POST', body: call(1, 'test_long', [3]) })
     const written = await response.text()
@@ -84,7 +84,7 @@ describe('a long reply', () => {
     expect(Number(response.headers.get('content-length'))).toBe(Buffer.byteLength(written))
   })
 
-  test('is a value within the process', async () => {
+  test('is a value inside the process', async () => {
     await using server = await startTestServer()
     const context = ownContext(server)
     expect(await server.dispatcher.request(context, 'test_long', [3])).toEqual(many(3))
@@ -104,7 +104,7 @@ describe('a long reply', () => {
     await expect(asked).rejects.toMatchObject({ code: -32005 })
   })
 
-  test('that nobody reads any more is given up, and the next is served', async () => {
+  test('is abandoned when nobody reads it, and the next request is served', async () => {
     await using server = await startTestServer()
     const socket = connect(server.port, '127.0.0.1')
     const body = call(1, 'test_long', [MANY])

@@ -59,9 +59,9 @@ function checkReplies(exchanges: readonly Exchange[]): void {
   }
 }
 
-describe('replies are as the scripts say', () => {
+describe('the script', () => {
   it.each(scripts.map((script) => ({ name: path.relative(SCRIPTS, script.file), script })))(
-    '$name',
+    '$name gets its recorded replies',
     async ({ script }) => {
       await using node = await startNode(script.options, script.transport)
       const send: Send = async (request) => {
@@ -86,13 +86,13 @@ function noteWriter(request: string): void {
 }
 
 // after the scripts
-describe('a method says whether it changes the chain', () => {
-  it('every one that did in a script', () => {
+describe('a method', () => {
+  it('declares effects if it changed the chain in a script', () => {
     const silent = [...writers].filter((name) => !changesChain(byName.get(name) ?? {}))
     expect(silent.sort()).toEqual([])
   })
 
-  it('and every one that says so did', () => {
+  it('that declares effects changed the chain in a script', () => {
     // work takes minutes to do: test/rpc/work.test.ts has a chain with less of it
     const names = methods
       .filter((method) => changesChain(method) && method.name !== 'eth_submitWork')
@@ -101,9 +101,9 @@ describe('a method says whether it changes the chain', () => {
   })
 })
 
-describe('no method is without a script', () => {
+describe('the scripts', () => {
   it.each(methods.map((method) => ({ name: method.name, method })))(
-    '$name is asked well and badly',
+    'for $name have a success and a refusal',
     ({ method }) => {
       const replies = scripts
         .filter((script) => script.method === method.name)
@@ -120,12 +120,12 @@ describe('no method is without a script', () => {
     },
   )
 
-  it('no script is about a method that does not exist', () => {
+  it('are about existing methods only', () => {
     expect(scripts.map(({ method }) => method).filter((name) => !byName.has(name))).toEqual([])
   })
 })
 
-describe('the runner of scripts', () => {
+describe('the script runner', () => {
   const script = (...lines: string[]): Script => ({
     file: 'x.io',
     method: 'x',
@@ -135,7 +135,7 @@ describe('the runner of scripts', () => {
   })
   const request = '>> {"id":1,"params":["<key>"]}'
 
-  it('finds a reply that differs, and one that is missing', async () => {
+  it('finds a wrong reply and a missing one', async () => {
     for (const reply of [
       '{"id":1,"result":"0x2"}',
       '{"id":1,"result":"0x1","more":1}',
@@ -149,7 +149,7 @@ describe('the runner of scripts', () => {
     }
   })
 
-  it('binds a name at its first place and wants the same in the others, in requests too', async () => {
+  it('binds a name at its first place and requires it at others, also in requests', async () => {
     const lines = ['>> {}', '<< {"a":"<key>","b":"<key>","c":"<*>"}', request, '<< {"a":"<key>"}']
     const sent: string[] = []
     const replies = ['{"a":7,"b":7,"c":[1]}', '{"a":7}']
@@ -164,7 +164,7 @@ describe('the runner of scripts', () => {
     expect(other.mismatch).toBeDefined()
   })
 
-  it('refuses a line of no known form', () => {
+  it('refuses a line of unknown form', () => {
     expect(() => exchangesOf(script('> {}'))).toThrow('expected //, >> or <<')
   })
 })

@@ -106,20 +106,20 @@ const PLACES: readonly [
   ['order', 'requeu', 'requeue', 'devchain_reorg', (o) => [{ depth: '0x1', ...o }]],
 ]
 
-describe('an unknown member is ignored', () => {
-  test.each(PLACES)('%s.%s is told as %s beside %s', async (where, key, meant, method, params) => {
+describe('an unknown member', () => {
+  test.each(PLACES)('%s.%s is noted as %s for %s', async (where, key, meant, method, params) => {
     expect(await notesOf(method, ...params({ [key]: '0x1' }))).toEqual([
       `${where}: the member "${key}" is ignored; did you mean ${meant}?`,
     ])
     expect(await notesOf(method, ...params({ customField: '0x1' }))).toEqual([])
   })
 
-  test('a short one, and one that clients send along, is told of nowhere', async () => {
+  test('that is short, or that clients often send, has no note', async () => {
     const request = { to: TO, id: 1, tp: 2, foo: 3, chain: 'x', hash: HASH, customField: {} }
     expect(await notesOf('eth_call', request)).toEqual([])
   })
 
-  test('a call that fails has its remarks, too', async () => {
+  test('of a call that fails has a note too', async () => {
     calls.length = 0
     const params = [{ to: 5, gasprice: '0x1' }]
     await expect(devchain.request({ method: 'eth_call', params })).rejects.toThrow('transaction.to')
@@ -130,7 +130,7 @@ describe('an unknown member is ignored', () => {
   })
 })
 
-test('a type that the other members contradict is told', async () => {
+test('a type that other members contradict has a note', async () => {
   const fees = { maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x0' }
   expect(
     await notesOf('eth_sendTransaction', { from: FROM, to: TO, type: '0x1', ...fees }),
@@ -141,14 +141,14 @@ test('a type that the other members contradict is told', async () => {
   expect(await notesOf('eth_call', { to: TO, type: '0x2' })).toEqual([])
 })
 
-test('a call has few remarks, however many members it has, and says that there were more', async () => {
+test('a call with many unknown members has few notes, and a note that there were more', async () => {
   const one = Array.from({ length: 1000 }, (_, i) => ({ to: TO, [`gasprice${i % 9}`]: '0x1' }))
   const notes = await notesOf('eth_callMany', [{ transactions: one.slice(0, 500) }])
   expect(notes).toHaveLength(9)
   expect(notes.at(-1)).toBe('there is more of the kind, which is not shown')
 })
 
-test('remarks are made once, and never more than the bound', () => {
+test('notes are made once, and never beyond the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 2 })), (texts) => {
       const notes: Notes = []
@@ -161,7 +161,7 @@ test('remarks are made once, and never more than the bound', () => {
   )
 })
 
-test('trace_filter without a count tells of the bound that ends its answer, with one it does not', async () => {
+test('trace_filter notes the limit of its result if no count is given', async () => {
   const at = `0x${'20'.repeat(20)}`
   // PUSH2 10000, JUMPDEST, a CALL without input, a counter that goes down, JUMPI
   const caller = '0x6127105b5f5f5f5f5f60ff5af15060019003806003575000'

@@ -31,7 +31,7 @@ function complaint(decoder: Decoder<unknown>, value: unknown): string {
   }
 }
 
-describe('what is taken', () => {
+describe('a schema accepts', () => {
   test.each<[string, Decoder<unknown>, unknown, unknown]>([
     ['address', address, ADDRESS, ADDRESS],
     ['address in capitals', address, ADDRESS.toUpperCase().replace('0X', '0x'), ADDRESS],
@@ -60,7 +60,7 @@ describe('what is taken', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('a schema refuses', () => {
   const wrong: readonly [string, Decoder<unknown>, string, readonly unknown[]][] = [
     [
       'address',
@@ -147,20 +147,20 @@ describe('what is refused', () => {
     expect(complaint(decoder, value)).toMatch(`here: expected ${expected}, got `)
   })
 
-  test('is named by its place in a list', () => {
+  test('a list item with its index', () => {
     expect(complaint(list(list(quantity)), [['0x1'], ['0x2', 'x']])).toBe(
       'here[1][1]: expected a quantity (0x hex or decimal), got "x"',
     )
   })
 
-  test('is shown on one line of bounded length', () => {
+  test('any value on one line of bounded length', () => {
     expect(complaint(address, 'line\nbreak')).toContain('got "line\\nbreak"')
     expect(complaint(data, `0xzz${'ff'.repeat(1e6)}`).length).toBeLessThan(200)
   })
 })
 
-describe('what is written', () => {
-  test('is read back as it was', () => {
+describe('an encoded value', () => {
+  test('decodes to the same value', () => {
     const ofBits = (bits: number): fc.Arbitrary<bigint> =>
       fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
     fc.assert(
@@ -183,7 +183,7 @@ describe('what is written', () => {
     expect(data.encode(new Uint8Array())).toBe('0x')
   })
 
-  test('may be null where nothing is to be said', () => {
+  test('may be null if the schema allows', () => {
     const maybe = nullable(quantity)
     expect([maybe.encode(null), maybe.encode(undefined), maybe.encode(0n)]).toEqual([
       null,
@@ -193,7 +193,7 @@ describe('what is written', () => {
   })
 })
 
-describe('a JSON Schema', () => {
+describe('the JSON Schema', () => {
   const schemas = {
     address,
     hash,
@@ -205,7 +205,7 @@ describe('a JSON Schema', () => {
     word: enumeration(['a', 'b']),
   }
 
-  test.each(Object.entries(schemas))('of %s describes what is written', (_name, schema) => {
+  test.each(Object.entries(schemas))('of %s matches what is encoded', (_name, schema) => {
     const validate = new Ajv2020({ strict: false }).compile(schema.json)
     const samples: Readonly<Record<string, unknown>> = {
       address: ADDRESS,

@@ -49,7 +49,7 @@ const REQUESTS: readonly Request[] = [
 
 const FORMS = [{ verbose: true }, { json: true, verbose: true }, { json: true }]
 
-test.each(REQUESTS)('%s %j', async (method, params) => {
+test.each(REQUESTS)('the log hides the secret of %s %j', async (method, params) => {
   for (const form of FORMS) {
     const options = { port: 0, alias: ['secret_*=personal_*'], forkRetries: 0 }
     await using chain = await startLogged(options, form)
@@ -65,13 +65,13 @@ test.each(REQUESTS)('%s %j', async (method, params) => {
   }
 })
 
-test('a disabled module has no secrets either', async () => {
+test('the log hides the secrets of a disabled module', async () => {
   await using chain = await startLogged({ disable: ['personal'] }, { verbose: true })
   await chain.ask('personal_importRawKey', KEY, PASS).catch(() => undefined)
   expect(chain.lines()).toEqual([expect.stringContaining('disabled'), '    params  ["•••","•••"]'])
 })
 
-test('the caller is answered in full', async () => {
+test('the caller of a method with secrets gets the whole result', async () => {
   await using chain = await startLogged({}, { verbose: true })
   const key = await chain.ask('personal_dumpRawKey', A)
   expect(key).toMatch(/^0xac0974be/)
@@ -87,20 +87,20 @@ test.each<Request>([
   ['personal_newAccount', [{ password: PASS }]],
   ['personal_newAccountWithSeed', [[PASS]]],
   ['anvil_setRpcUrl', ['correct horse']],
-])('the error of %s %j does not repeat the secret', async (method, params) => {
+])('the error of %s %j does not quote the secret', async (method, params) => {
   await using chain = await startLogged({}, {})
   const asked = chain.ask(method, ...(params as unknown[]))
   await expect(asked).rejects.toThrow('expected')
   await expect(asked).rejects.not.toThrow(SECRETS)
 })
 
-test('what is no secret is shown', async () => {
+test('the log shows what is no secret', async () => {
   await using chain = await startLogged({}, { verbose: true })
   await chain.ask('personal_sendTransaction', SENT, '')
   expect(chain.lines()[1]).toBe(`    params  [${JSON.stringify(SENT)},"•••"]`)
 })
 
-test('a parameter whose name says so is declared a secret', () => {
+test('a parameter with a secret’s name is declared secret', () => {
   const open = methods.flatMap(({ name, params }) =>
     params
       .filter((param) => /pass|secret|seed|mnemonic|private.?key/i.test(param.name))
@@ -110,7 +110,7 @@ test('a parameter whose name says so is declared a secret', () => {
   expect(open).toEqual([])
 })
 
-test('a call that fails is shown as it was sent, where its method has no secrets', async () => {
+test('the log shows a failed call of a method without secrets as it was sent', async () => {
   await using chain = await startLogged({}, { verbose: true })
   await expect(chain.ask('eth_getTransactionByHash', '0x12')).rejects.toThrow('0x12')
   const said = chain.lines().join('\n')

@@ -10,7 +10,7 @@ const invalid = (id: unknown, message: string): unknown => ({
   error: { code: -32600, message: `invalid request: ${message}` },
 })
 
-describe('an id', () => {
+describe('a request id', () => {
   test.each([
     ['a number', 1],
     ['zero', 0],
@@ -22,7 +22,7 @@ describe('an id', () => {
     ['text with quotes and line breaks', '"\n\u2028\ud83d\ude00\\'],
     ['half of a character', '\ud83d'],
     ['null', null],
-  ])('that is %s comes back as it was, with results and with errors', async (_what, id) => {
+  ])('that is %s is returned unchanged, with results and errors', async (_what, id) => {
     await using server = await startTestServer()
     expect(await server.post(call(id, 'test_echo', [1]))).toEqual(result(id, 1))
     expect(await server.post(call(id, 'test_refuse'))).toMatchObject({
@@ -103,7 +103,7 @@ describe('a request', () => {
     expect(server.calls).toEqual([])
   })
 
-  test('shows at most 100 characters of what is wrong', async () => {
+  test('is quoted in an error with at most 100 characters', async () => {
     await using server = await startTestServer()
     const reply = (await server.post({ id: 1, method: ['x'.repeat(1e6)] })) as {
       readonly error: { readonly message: string }
@@ -134,7 +134,7 @@ describe('a request', () => {
     expect(await server.post(body)).toMatchObject({ error: { code: -32015 } })
   })
 
-  test('may have white space around it, and text that looks like structure within', async () => {
+  test('may contain white space, and strings that look like structure', async () => {
     await using server = await startTestServer()
     const value = '[[[{{{"\\"\\\\'.repeat(100)
     expect(await server.post(` \r\n\t${call(1, 'test_echo', [value])}\n `)).toEqual(
@@ -142,7 +142,7 @@ describe('a request', () => {
     )
   })
 
-  test('of any JSON comes back as it was', async () => {
+  test('of any JSON gets its own id back', async () => {
     await using server = await startTestServer()
     const { url } = server
     const value = fc.jsonValue({ maxDepth: 8 }).filter((each) => each !== null)
@@ -156,8 +156,8 @@ describe('a request', () => {
   })
 })
 
-describe('nesting', () => {
-  test('is allowed for 100 levels, and refused beyond', async () => {
+describe('the nesting of a request', () => {
+  test('may have 100 levels and no more', async () => {
     await using server = await startTestServer()
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
     const body = (levels: number): string =>
@@ -170,7 +170,7 @@ describe('nesting', () => {
     expect(await server.post('{"a":'.repeat(100_000))).toEqual(refusal)
   })
 
-  test('is counted outside strings only, whatever they have in them', () => {
+  test('ignores brackets in strings', () => {
     const key = fc.string({
       unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', 'u'),
       maxLength: 6,
@@ -194,7 +194,7 @@ describe('nesting', () => {
     )
   })
 
-  test('is counted to the end in text that is no JSON', () => {
+  test('is counted to the end of invalid JSON', () => {
     for (const text of ['"', '"\\', '"\\"', '\\"[', '["\\\\"[', ']]]]', '"[[[[']) {
       expect(() => parseMessage(text, { ...DEFAULT_LIMITS, depth: 2 })).toThrow(/parse error/)
     }
@@ -208,7 +208,7 @@ function levelsOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(levelsOf))
 }
 
-describe('bytes', () => {
+describe('a request’s bytes', () => {
   test.each([
     ['nothing', '', /^parse error: Unexpected end of JSON input$/],
     ['white space', ' \n', /^parse error: Unexpected end of JSON input$/],
@@ -245,7 +245,7 @@ describe('bytes', () => {
 })
 
 describe('a batch', () => {
-  test('is answered in its order, its members each for themselves', async () => {
+  test('has its replies in order, each independent', async () => {
     await using server = await startTestServer()
     const batch = [
       { jsonrpc: '2.0', id: 1, method: 'test_echo', params: ['a'] },
@@ -276,7 +276,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('runs its members one after another', async () => {
+  test('runs its requests one after another', async () => {
     await using server = await startTestServer()
     const replied = server.post(`[${call(1, 'test_wait', ['a'])},${call(2, 'test_echo', [2])}]`)
     await server.gates.arrival('a')
@@ -306,7 +306,7 @@ describe('a batch', () => {
     expect(server.calls).toHaveLength(1000)
   })
 
-  test('stops running when its replies become too large, and says of each that it was not run', async () => {
+  test('stops when its replies become too large, and says for each rest that it was not run', async () => {
     await using server = await startTestServer({}, { limits: { replies: 1_000 } })
     const large = { id: 1, method: 'test_large', params: [600] }
     const replies = await server.post([large, large, { ...large, id: 'third' }, 5])
