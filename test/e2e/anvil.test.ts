@@ -56,47 +56,44 @@ async function expectTraces(ask: Ask, { hashes }: DumpedChain): Promise<void> {
   }
 }
 
-describe.skipIf(program === undefined)(
-  'beside anvil (skipped where npm has no build of it)',
-  () => {
-    test('a dump of anvil is loaded with its blocks, transactions and states', async () => {
-      const [theirs, ours] = [await anvil(), await devchain()]
-      const chain = await growChain(theirs, CHAIN_ID)
-      const dump = await theirs('anvil_dumpState', true)
-      expect(await ours('anvil_loadState', dump)).toBe(true)
-      const questions = allQuestions(chain)
-      expect(await answersOf(ours, questions)).toEqual(await answersOf(theirs, questions))
-      await expectTraces(ours, chain)
-    })
+describe.skipIf(program === undefined)('anvil (skipped if npm has no build of it)', () => {
+  test('writes a dump that devchain loads with blocks, transactions and states', async () => {
+    const [theirs, ours] = [await anvil(), await devchain()]
+    const chain = await growChain(theirs, CHAIN_ID)
+    const dump = await theirs('anvil_dumpState', true)
+    expect(await ours('anvil_loadState', dump)).toBe(true)
+    const questions = allQuestions(chain)
+    expect(await answersOf(ours, questions)).toEqual(await answersOf(theirs, questions))
+    await expectTraces(ours, chain)
+  })
 
-    test('a dump of devchain is loaded by anvil as well', async () => {
-      const options: DevchainOptions = { chainId: CHAIN_ID, baseFee: '1gwei', difficulty: 0 }
-      const [ours, theirs] = [await devchain(options), await anvil()]
-      const chain = await growChain(ours, CHAIN_ID)
-      const dump = await ours('anvil_dumpState', true)
-      expect(await theirs('anvil_loadState', dump)).toBe(true)
-      const questions = allQuestions(chain)
-      for (const hash of Object.values(chain.hashes)) {
-        const receipt = (await ours('eth_getTransactionReceipt', hash)) as Receipt
-        const trace = await theirs('debug_traceTransaction', hash)
-        // what anvil calls a transaction's gas is that of its block up to there
-        const gas = Number(receipt.cumulativeGasUsed)
-        expect(trace).toMatchObject({ gas, failed: receipt.status !== '0x1' })
-      }
-      const renamed = await renamedBy(theirs, chain)
-      const answers = renamed(await answersOf(theirs, questions))
-      expect(answers).toEqual([...(await answersOf(ours, questions))])
-    })
+  test('loads a dump of devchain', async () => {
+    const options: DevchainOptions = { chainId: CHAIN_ID, baseFee: '1gwei', difficulty: 0 }
+    const [ours, theirs] = [await devchain(options), await anvil()]
+    const chain = await growChain(ours, CHAIN_ID)
+    const dump = await ours('anvil_dumpState', true)
+    expect(await theirs('anvil_loadState', dump)).toBe(true)
+    const questions = allQuestions(chain)
+    for (const hash of Object.values(chain.hashes)) {
+      const receipt = (await ours('eth_getTransactionReceipt', hash)) as Receipt
+      const trace = await theirs('debug_traceTransaction', hash)
+      // what anvil calls a transaction's gas is that of its block up to there
+      const gas = Number(receipt.cumulativeGasUsed)
+      expect(trace).toMatchObject({ gas, failed: receipt.status !== '0x1' })
+    }
+    const renamed = await renamedBy(theirs, chain)
+    const answers = renamed(await answersOf(theirs, questions))
+    expect(answers).toEqual([...(await answersOf(ours, questions))])
+  })
 
-    test.runIf(RECORD)('a dump of anvil is recorded for other tests', async () => {
-      const ask = await anvil()
-      const chain = await growChain(ask, CHAIN_ID, false)
-      const dump = unzipped(await ask('anvil_dumpState', true))
-      const answers = [...(await answersOf(ask, allQuestions(chain)))]
-      writeFileSync(FIXTURE, gzipSync(JSON.stringify({ chain, dump, answers })))
-    })
-  },
-)
+  test.runIf(RECORD)('writes the dump that is recorded for other tests', async () => {
+    const ask = await anvil()
+    const chain = await growChain(ask, CHAIN_ID, false)
+    const dump = unzipped(await ask('anvil_dumpState', true))
+    const answers = [...(await answersOf(ask, allQuestions(chain)))]
+    writeFileSync(FIXTURE, gzipSync(JSON.stringify({ chain, dump, answers })))
+  })
+})
 
 interface Receipt {
   readonly cumulativeGasUsed: string

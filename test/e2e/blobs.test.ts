@@ -29,7 +29,7 @@ const blobsOf = (hash: string): Promise<unknown> =>
   devchain.request({ method: 'anvil_getBlobsByTransactionHash', params: [hash] })
 
 describe('viem', () => {
-  test('fills in, signs and sends blobs, and finds what they cost', async () => {
+  test('fills in, signs and sends blobs, and reads their cost', async () => {
     const chain = defineChain({
       id: 33,
       name: 'devchain',

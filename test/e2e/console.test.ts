@@ -13,7 +13,7 @@ import { createDevchain } from '../../src/devchain.ts'
 
 const { abi, bytecode } = inject('contracts').Greeter ?? { abi: [], bytecode: '0x' }
 
-test('a line is told with its transaction, and with its call, and not when gas is estimated', async () => {
+test('a console line is logged with its transaction or call, and not for an estimate', async () => {
   const printed: string[] = []
   await using devchain = await createDevchain(
     { port: 0, defaultGas: 'estimate' },

@@ -41,8 +41,8 @@ async function deploy(name: string, ...args: unknown[]): Promise<Contract> {
   return new Contract(await deployed.getAddress(), abi as never, signer)
 }
 
-describe('contracts', () => {
-  test('an ERC-20 moves from account to account, and queryFilter finds the event', async () => {
+describe('ethers', () => {
+  test('transfers an ERC-20, and queryFilter finds the event', async () => {
     const token = await deploy('Token', 1_000n)
     const to = (await provider.getSigner(1)).address
     const sent = await token.getFunction('transfer')(to, 25n)
@@ -53,13 +53,13 @@ describe('contracts', () => {
     expect(events).toHaveLength(1)
   })
 
-  test('an ERC-721 names the owner of what was minted', async () => {
+  test('reads the owner of a minted ERC-721', async () => {
     const collectible = await deploy('Collectible')
     await (await collectible.getFunction('mint')(signer.address)).wait()
     expect(await collectible.getFunction('ownerOf')(1)).toBe(signer.address)
   })
 
-  test('a proxy runs the code of its implementation on its own state', async () => {
+  test('runs a proxy’s implementation on the proxy’s state', async () => {
     const counter = await deploy('Counter')
     const data = counter.interface.encodeFunctionData('initialize', [3])
     const proxy = await deploy('CounterProxy', await counter.getAddress(), data)
@@ -68,7 +68,7 @@ describe('contracts', () => {
     expect(await behind.getFunction('count')()).toBe(4n)
   })
 
-  test('errors arrive decoded: a reason, a panic, a custom error with its arguments', async () => {
+  test('decodes a reason, a panic and a custom error with its arguments', async () => {
     const vault = await deploy('Vault', 0)
     await expect(vault.getFunction('deposit').staticCall('')).rejects.toMatchObject({
       code: 'CALL_EXCEPTION',
@@ -86,15 +86,15 @@ describe('contracts', () => {
     })
   })
 
-  test('a failed transaction makes wait() reject with its receipt', async () => {
+  test('rejects wait() for a failed transaction, with the receipt', async () => {
     const vault = await deploy('Vault', 0)
     const sent = await vault.getFunction('withdraw')(5, { gasLimit: 100_000 })
     await expect(sent.wait()).rejects.toMatchObject({ receipt: { status: 0 } })
   })
 })
 
-describe('wallets', () => {
-  test('a wallet of its own signs, sends and waits', async () => {
+describe('an ethers wallet', () => {
+  test('signs, sends and waits', async () => {
     const wallet = HDNodeWallet.fromPhrase(MNEMONIC, undefined, "m/44'/60'/0'/0/4").connect(
       provider,
     )
@@ -110,7 +110,7 @@ describe('wallets', () => {
     )
   })
 
-  test('what the node signs, ethers verifies', async () => {
+  test('verifies what the node signs', async () => {
     expect(verifyMessage('hello', await signer.signMessage('hello'))).toBe(signer.address)
     const domain = { name: 'devchain', chainId: 33 }
     const types = { Mail: [{ name: 'text', type: 'string' }] }
@@ -119,8 +119,8 @@ describe('wallets', () => {
   })
 })
 
-describe('the chain', () => {
-  test('a snapshot is as good as new after every revert', async () => {
+describe('an ethers provider', () => {
+  test('finds a snapshot restored after every revert', async () => {
     const token = await deploy('Token', 1_000n)
     const to = (await provider.getSigner(2)).address
     const id = await provider.send('evm_snapshot', [])
@@ -132,7 +132,7 @@ describe('the chain', () => {
     }
   })
 
-  test('increased time shows in the next block', async () => {
+  test('sees increased time in the next block', async () => {
     const before = (await provider.getBlock('latest'))?.timestamp ?? 0
     await provider.send('evm_increaseTime', [3600])
     await provider.send('evm_mine', [])
@@ -140,7 +140,7 @@ describe('the chain', () => {
     expect(after - before).toBeGreaterThanOrEqual(3600)
   })
 
-  test('500 parallel sends from one account all succeed', async () => {
+  test('completes 500 parallel sends from one account', async () => {
     const sender = await provider.getSigner(6)
     const first = await sender.getNonce()
     const hashes = await Promise.all(
@@ -153,7 +153,7 @@ describe('the chain', () => {
     expect(await sender.getNonce()).toBe(first + 500)
   })
 
-  test('a WebSocket provider hears of blocks and events', async () => {
+  test('over WebSocket gets blocks and events', async () => {
     const socket = new WebSocketProvider(url.replace('http', 'ws'))
     const token = (await deploy('Token', 1_000n)).connect(signer) as Contract
     const heard: string[] = []

@@ -156,7 +156,7 @@ async function begin(compat: CompatNode): Promise<Scene> {
   return { clients, [Symbol.asyncDispose]: end }
 }
 
-describe.each(COMPAT_NODES)('as %s', (compat) => {
+describe.each(COMPAT_NODES)('with --compat %s', (compat) => {
   let scene: Scene
 
   beforeAll(async () => {
@@ -173,12 +173,12 @@ describe.each(COMPAT_NODES)('as %s', (compat) => {
     ),
   )
 
-  test.each(cases)('%s decodes %s: %s', async (client, _, way, name, args, told) => {
+  test.each(cases)('%s decodes %s as %s', async (client, _, way, name, args, told) => {
     expect(await scene.clients[client].fail(way, name, args)).toEqual(told)
   })
 })
 
-test('as ganache, viem tells of a reason in words alone', async () => {
+test('with --compat ganache viem has the revert reason in words only', async () => {
   await using scene = await begin('ganache')
   const told = await scene.clients.viem.fail('call', 'deposit', ['note'])
   const words = 'VM Exception while processing transaction: revert nothing sent'

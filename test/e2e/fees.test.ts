@@ -15,7 +15,7 @@ const LOOP = '0x5b600056'
 describe.each([
   ['a market that starts at 1 gwei', { baseFee: '1 gwei' }],
   ['a base fee pinned at zero', {}],
-])('under %s', (_, options) => {
+])('with %s', (_, options) => {
   let devchain: Devchain
   let url: string
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe.each([
   })
 })
 
-test('the base fee falls by an eighth after an empty block and rises after a full one', async () => {
+test('the base fee falls by an eighth after an empty block, and rises after a full one', async () => {
   await using devchain = await createDevchain({ baseFee: '1 gwei' })
   const baseFee = async (): Promise<bigint> => {
     const block = await devchain.request({

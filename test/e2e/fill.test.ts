@@ -28,7 +28,7 @@ afterAll(async () => {
   await devchain.close()
 })
 
-test('sendRawTransactionSync answers the receipt', async () => {
+test('viem’s sendRawTransactionSync returns the receipt', async () => {
   const serializedTransaction = await alice.signTransaction({
     type: 'eip1559',
     chainId: 33,
@@ -46,7 +46,7 @@ test('sendRawTransactionSync answers the receipt', async () => {
   expect(receipt).toMatchObject({ status: '0x1', to: BOB, gasUsed: '0x5208' })
 })
 
-test('sendTransactionSync signs, sends and answers the receipt', async () => {
+test('viem’s sendTransactionSync signs, sends and returns the receipt', async () => {
   const receipt = await wallet.sendTransactionSync({
     account: alice,
     chain: null,
@@ -58,7 +58,7 @@ test('sendTransactionSync signs, sends and answers the receipt', async () => {
   expect(await client.getBalance({ address: BOB })).toBe(7n)
 })
 
-test('fillTransaction answers what can be signed and sent as it is', async () => {
+test('viem’s fillTransaction returns a transaction that can be signed and sent', async () => {
   // its types want the members of every type of transaction
   const fill = (request: object): ReturnType<typeof client.fillTransaction> =>
     client.fillTransaction(request as never)

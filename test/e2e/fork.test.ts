@@ -87,8 +87,8 @@ async function holds(
   expect(await fork.ask('eth_getLogs', filter)).toHaveLength(2)
 }
 
-describe('a fork of ours', () => {
-  test('of ours, and a fork of that', { timeout: TWO_MINUTES }, async () => {
+describe('a devchain fork', () => {
+  test('can be made of devchain, and of a fork of devchain', { timeout: TWO_MINUTES }, async () => {
     const network = await devchain()
     const grown = await grow(network)
     const fork = await devchain({ fork: network.url })
@@ -97,22 +97,26 @@ describe('a fork of ours', () => {
     await holds(fork, network, grown)
   })
 
-  test.skipIf(anvil === undefined)('of anvil', { timeout: TWO_MINUTES }, async () => {
+  test.skipIf(anvil === undefined)('can be made of anvil', { timeout: TWO_MINUTES }, async () => {
     const network = await anvilNode()
     const grown = await grow(network)
     await holds(await devchain({ fork: network.url }), network, grown)
   })
 
-  test.skipIf(hardhat === undefined)('of Hardhat', { timeout: TWO_MINUTES }, async () => {
-    const network = await hardhatNodeOf()
-    const grown = await grow(network)
-    await holds(await devchain({ fork: network.url }), network, grown)
-  })
+  test.skipIf(hardhat === undefined)(
+    'can be made of Hardhat',
+    { timeout: TWO_MINUTES },
+    async () => {
+      const network = await hardhatNodeOf()
+      const grown = await grow(network)
+      await holds(await devchain({ fork: network.url }), network, grown)
+    },
+  )
 })
 
-describe('a fork of us', () => {
+describe('a fork of devchain', () => {
   test.skipIf(anvil === undefined)(
-    'by anvil, and of that by us',
+    'can be made by anvil, and forked again by devchain',
     { timeout: TWO_MINUTES },
     async () => {
       const network = await devchain({ hardfork: 'prague' })
@@ -124,10 +128,14 @@ describe('a fork of us', () => {
     },
   )
 
-  test.skipIf(hardhat === undefined)('by Hardhat', { timeout: TWO_MINUTES }, async () => {
-    const network = await devchain({ hardfork: 'prague' })
-    const grown = await grow(network)
-    // of networks that it does not know it runs nothing in blocks up to the fork
-    await holds(await hardhatNodeOf('--fork', network.url), network, grown, false)
-  })
+  test.skipIf(hardhat === undefined)(
+    'can be made by Hardhat',
+    { timeout: TWO_MINUTES },
+    async () => {
+      const network = await devchain({ hardfork: 'prague' })
+      const grown = await grow(network)
+      // of networks that it does not know it runs nothing in blocks up to the fork
+      await holds(await hardhatNodeOf('--fork', network.url), network, grown, false)
+    },
+  )
 })

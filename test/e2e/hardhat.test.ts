@@ -61,7 +61,7 @@ describe('a Hardhat project', () => {
   })
 
   test(
-    'of version 2 has its helpers and matchers',
+    'of version 2 can use its helpers and matchers',
     async () => {
       const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
       const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
@@ -76,7 +76,7 @@ describe('a Hardhat project', () => {
   )
 
   test(
-    'has them all the same where errors have stacks beside them',
+    'of version 2 can use them with Solidity stacks in errors',
     async () => {
       const stacks: string[] = []
       // both were compiled by the tests above and below, or are now
@@ -113,7 +113,7 @@ describe('a Hardhat project', () => {
   )
 
   test(
-    'is tested in CI as the README says',
+    'runs in CI as the README says',
     async () => {
       const [block] = codeBlocks().filter(({ language }) => language === 'yaml')
       const steps = [...(block?.code ?? '').matchAll(/^- run: (.+)$/gm)].map(([, step]) => step)
@@ -128,7 +128,7 @@ describe('a Hardhat project', () => {
   )
 
   test(
-    'of version 2 hands over what it compiles, by the watcher of its own node',
+    'of version 2 passes on what it compiles, by the watcher of its own node',
     async () => {
       const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
       const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
@@ -151,7 +151,7 @@ describe('a Hardhat project', () => {
   )
 
   test(
-    'of version 3 has its helpers and matchers',
+    'of version 3 can use its helpers and matchers',
     async () => {
       const cli = 'node_modules/hardhat/dist/src/cli.js'
       const args = [cli, 'test', 'mocha', '--network', 'localhost']

@@ -92,18 +92,18 @@ describe.each<EvmChoice>(['reference', 'interpreter', 'auto'])('with --evm %s', 
   const impersonate = (...params: unknown[]): Promise<unknown> =>
     devchain.request({ method: 'anvil_impersonateSignature', params })
 
-  test('a permit of another signer is refused', async () => {
+  test('a permit of another signer fails', async () => {
     await expect(permit()).rejects.toThrow('ERC2612InvalidSigner')
     expect(await allowance()).toBe(0n)
   })
 
-  test('a permit passes once its signature counts as the holder’s', async () => {
+  test('a permit works once its signature counts as the holder’s', async () => {
     await impersonate(signature, HOLDER)
     expect(await permit()).toBe('success')
     expect(await allowance()).toBe(VALUE)
   })
 
-  test('the compact form, in anvil’s list, does the same', async () => {
+  test('a compact signature in anvil’s list works as well', async () => {
     const compact = serializeCompactSignature(
       signatureToCompactSignature(parseSignature(signature)),
     )

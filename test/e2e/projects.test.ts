@@ -77,11 +77,11 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
       return (await run(process.execPath, all, { env })).stdout
     }
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has its log told', async () => {
+    test.skipIf(tool === 'foundry' && !hasForge)('has a log with names', async () => {
       await expect(plain(chain.stdout())).toMatchFileSnapshot(expected('log.txt'))
     })
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has its traces told', async () => {
+    test.skipIf(tool === 'foundry' && !hasForge)('has traces with names', async () => {
       const traces: string[] = []
       for (const [name, hash] of Object.entries(played.hashes)) {
         const { lines } = (await request(chain.url, 'devchain_traceTransaction', hash)) as Traced
@@ -92,11 +92,11 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
       expect(traces).toContain(`# withdraw from BeaconProxy\n${printed}`)
     })
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has its gas told', async () => {
+    test.skipIf(tool === 'foundry' && !hasForge)('has a gas report', async () => {
       await expect(await said('gas-report')).toMatchFileSnapshot(expected('gas.txt'))
     })
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has its coverage told', async () => {
+    test.skipIf(tool === 'foundry' && !hasForge)('has a coverage report', async () => {
       await said('coverage', path.join(project.folder, 'asked.info'))
       const lcov = readFileSync(path.join(project.folder, 'asked.info'), 'utf8')
       await expect(lcov).toMatchFileSnapshot(expected('lcov.info'))
@@ -120,7 +120,7 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
       }
     })
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has its coverage told', async () => {
+    test.skipIf(tool === 'foundry' && !hasForge)('has a coverage report', async () => {
       const lcov = path.join(project.folder, 'early.info')
       const printed = await said('coverage', lcov)
       const [table] = printed.split('\n\n')
@@ -157,16 +157,16 @@ describe.skipIf(!hasForge)(
     const verified = (contract: string, url: string, ...flags: string[]): Promise<string> =>
       forgeVerify({ project, home, url: chain.url }, [coin, contract, ...flags], url)
 
-    test.each(['sourcify', 'sourcify/'])('finds what is verified already at /%s', async (url) => {
+    test.each(['sourcify', 'sourcify/'])('finds verified contracts at /%s', async (url) => {
       expect(await verified('contracts/Coin.sol:Coin', url)).toContain('is already verified')
     })
 
-    test('has what it posts verified', async () => {
+    test('verifies what it posts', async () => {
       const said = await verified('contracts/Coin.sol:Coin', 'sourcify', '--skip-is-verified-check')
       expect(said).toMatch(/Contract successfully verified:\s+Status: `exact_match`/)
     })
 
-    test('is told why what it posts is not verified', async () => {
+    test('gets the reason if a verification fails', async () => {
       const said = await verified(
         'contracts/Picky.sol:Picky',
         'sourcify',

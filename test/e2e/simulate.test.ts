@@ -51,7 +51,7 @@ async function deploy(name: string, args: readonly unknown[]): Promise<Deployed>
   return { address: receipt.contractAddress as Hex, abi: abi as Abi }
 }
 
-describe('simulateBlocks of viem', () => {
+describe('viem’s simulateBlocks', () => {
   test('runs calls in blocks that follow the head and each other', async () => {
     const head = await client.getBlock()
     const [first, second] = await client.simulateBlocks({
@@ -101,14 +101,14 @@ describe('simulateBlocks of viem', () => {
     expect(await client.getBalance({ address: BOB })).toBe(0n)
   })
 
-  test('is refused with the node error that viem knows', async () => {
+  test('fails with the node error that viem knows', async () => {
     const run = client.simulateBlocks({
       blocks: [{ calls: [{ account: BOB, to: alice, value: 1n }] }],
     })
     await expect(run).rejects.toThrow(/exceeds the balance of the account/)
   })
 
-  test('moves a precompile, by the raw request', async () => {
+  test('moves a precompile by a raw request', async () => {
     const request = {
       method: 'eth_simulateV1',
       params: [
@@ -129,8 +129,8 @@ describe('simulateBlocks of viem', () => {
   })
 })
 
-describe('simulateCalls of viem', () => {
-  test('answers results one by one', async () => {
+describe('viem’s simulateCalls', () => {
+  test('returns results one by one', async () => {
     const { results, block } = await client.simulateCalls({
       account: alice,
       calls: [
@@ -145,7 +145,7 @@ describe('simulateCalls of viem', () => {
     expect(block.number).toBe((await client.getBlockNumber()) + 1n)
   })
 
-  test('tells which assets change hands', async () => {
+  test('lists the assets that change hands', async () => {
     const { assetChanges } = await client.simulateCalls({
       account: alice,
       calls: [
@@ -161,7 +161,7 @@ describe('simulateCalls of viem', () => {
   })
 })
 
-test('the hash of an imagined block is that of the header it shows', async () => {
+test('a simulated block has the hash of its header', async () => {
   const [block] = await client.simulateBlocks({
     blocks: [{ calls: [{ account: alice, to: BOB }] }],
   })

@@ -104,7 +104,7 @@ const isCastThere = (): boolean => existsSync(CAST)
 
 describe('cast (skipped where npm has no build of it)', () => {
   test.each(COMPATS)(
-    'prints the same of a call, an estimate and a send that fail, with --compat %s',
+    'prints the same for a failed call, estimate and send with a stack, with --compat %s',
     async (compat) => {
       if (!isCastThere()) return
       const asked = ['withdraw(uint256)', `${AMOUNT}`]
@@ -125,7 +125,7 @@ describe('cast (skipped where npm has no build of it)', () => {
 
 describe('ethers 5', () => {
   test.each(COMPATS)(
-    'throws the same errors with the same members, with --compat %s',
+    'throws the same errors with the same members with a stack, with --compat %s',
     async (compat) => {
       const [plain, told] = await bothSay(compat, async (stage) =>
         JSON.stringify(await thrown(stage)),
@@ -135,7 +135,7 @@ describe('ethers 5', () => {
     TWO_MINUTES,
   )
 
-  test('decodes custom errors with a stack beside them', async () => {
+  test('decodes custom errors with a stack', async () => {
     const [, told] = await bothSay('geth', async (stage) => JSON.stringify(await thrown(stage)))
     expect(told).toContain('InsufficientBalance')
   })

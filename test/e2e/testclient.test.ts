@@ -29,7 +29,7 @@ function clientsOf(url: string, mode: Mode) {
   }
 }
 
-describe.each(MODES)('in %s mode', (mode) => {
+describe.each(MODES)('viem’s test client in %s mode', (mode) => {
   /** The methods that the log was told of. */
   const told: string[] = []
   let devchain: Devchain
@@ -59,7 +59,7 @@ describe.each(MODES)('in %s mode', (mode) => {
   const send = (value = 1n): Promise<Hex> =>
     clients.wallet.sendTransaction({ account: first, to: second, value, gas: 21_000n, chain: null })
 
-  test('a snapshot is reverted to', async () => {
+  test('reverts to a snapshot', async () => {
     const { tester } = clients
     const before = await tester.getBalance({ address: second })
     const inner = await tester.snapshot()
@@ -69,7 +69,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(await tester.getBalance({ address: second })).toBe(before)
   })
 
-  test('blocks are mined, one and many', async () => {
+  test('mines one block and many', async () => {
     const { tester } = clients
     const height = await tester.getBlockNumber({ cacheTime: 0 })
     await tester.mine({ blocks: 1 })
@@ -77,7 +77,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(await tester.getBlockNumber({ cacheTime: 0 })).toBe(height + 301n)
   })
 
-  test('the clock goes on, and the next block has the time that was set', async () => {
+  test('moves the clock, and the next block has the time that was set', async () => {
     const { tester } = clients
     const before = await tester.getBlock()
     await tester.increaseTime({ seconds: 3600 })
@@ -89,20 +89,20 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect((await tester.getBlock()).timestamp).toBe(after.timestamp + 100n)
   })
 
-  test('a balance is set', async () => {
+  test('sets a balance', async () => {
     const { tester } = clients
     await tester.setBalance({ address: STRANGER, value: parseEther('7') })
     expect(await tester.getBalance({ address: STRANGER })).toBe(parseEther('7'))
   })
 
-  test('code is set, and runs', async () => {
+  test('sets code that runs', async () => {
     const { tester } = clients
     await tester.setCode({ address: STRANGER, bytecode: ANSWERS_42 })
     const { data } = await tester.call({ to: STRANGER })
     expect(data).toBe(numberToHex(42, { size: 32 }))
   })
 
-  test('transactions wait while automining is off', async () => {
+  test('keeps transactions waiting while automining is off', async () => {
     const { tester, reader } = clients
     expect(await tester.getAutomine()).toBe(true)
     await tester.setAutomine(false)
@@ -117,14 +117,14 @@ describe.each(MODES)('in %s mode', (mode) => {
     await tester.setAutomine(true)
   })
 
-  test('blocks have the gas limit that was set', async () => {
+  test('sets the gas limit of blocks', async () => {
     const { tester } = clients
     await tester.setBlockGasLimit({ gasLimit: 20_000_000n })
     await tester.mine({ blocks: 1 })
     expect((await tester.getBlock()).gasLimit).toBe(20_000_000n)
   })
 
-  test.runIf(mode !== 'ganache')('nonces and slots are set', async () => {
+  test.runIf(mode !== 'ganache')('sets nonces and slots', async () => {
     const { tester } = clients
     await tester.setNonce({ address: STRANGER, nonce: 9 })
     expect(await tester.getTransactionCount({ address: STRANGER })).toBe(9)
@@ -133,7 +133,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(await tester.getStorageAt({ address: STRANGER, slot: '0x2' })).toBe(value)
   })
 
-  test.runIf(mode !== 'ganache')('anybody is impersonated', async () => {
+  test.runIf(mode !== 'ganache')('impersonates any account', async () => {
     const { tester, wallet } = clients
     const request = { account: STRANGER, to: second, value: 1n, gas: 21_000n, chain: null }
     await tester.setBalance({ address: STRANGER, value: parseEther('1') })
@@ -144,7 +144,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     await expect(wallet.sendTransaction(request)).rejects.toThrow()
   })
 
-  test.runIf(mode !== 'ganache')('a waiting transaction is dropped', async () => {
+  test.runIf(mode !== 'ganache')('drops a waiting transaction', async () => {
     const { tester } = clients
     await tester.setAutomine(false)
     const hash = await send()
@@ -153,7 +153,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     await tester.setAutomine(true)
   })
 
-  test.runIf(mode !== 'ganache')('blocks have the miner and base fee that were set', async () => {
+  test.runIf(mode !== 'ganache')('sets the miner and base fee of blocks', async () => {
     const { tester } = clients
     await tester.setCoinbase({ address: STRANGER })
     await tester.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('3') })
@@ -163,7 +163,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(block.baseFeePerGas).toBe(parseGwei('3'))
   })
 
-  test.runIf(mode !== 'ganache')('many blocks are as far apart as asked', async () => {
+  test.runIf(mode !== 'ganache')('mines many blocks at the requested interval', async () => {
     const { tester } = clients
     await tester.mine({ blocks: 1 })
     const { number, timestamp } = await tester.getBlock()
@@ -173,7 +173,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(last.timestamp).toBe(timestamp + (mode === 'anvil' ? 180n : 121n))
   })
 
-  test.runIf(mode !== 'ganache')('logging is turned off and on', async () => {
+  test.runIf(mode !== 'ganache')('turns logging off and on', async () => {
     await clients.tester.setLoggingEnabled(false)
     told.splice(0)
     await clients.reader.getGasPrice()
@@ -183,7 +183,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(told).toEqual([expect.stringMatching(/_setLoggingEnabled$/), 'eth_gasPrice'])
   })
 
-  test.runIf(mode === 'anvil')('blocks are apart by an interval, until it is removed', async () => {
+  test.runIf(mode === 'anvil')('sets a block interval and removes it', async () => {
     const { tester } = clients
     await tester.setBlockTimestampInterval({ interval: 50 })
     await tester.mine({ blocks: 1 })
@@ -193,7 +193,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     await tester.removeBlockTimestampInterval()
   })
 
-  test.runIf(mode === 'anvil')('the state is dumped and loaded', async () => {
+  test.runIf(mode === 'anvil')('dumps and loads the state', async () => {
     const { tester } = clients
     await tester.setBalance({ address: STRANGER, value: 77n })
     const state = await tester.dumpState()
@@ -202,7 +202,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(await tester.getBalance({ address: STRANGER })).toBe(77n)
   })
 
-  test.runIf(mode === 'anvil')('an unsigned transaction is sent for anybody', async () => {
+  test.runIf(mode === 'anvil')('sends an unsigned transaction for any account', async () => {
     const { tester } = clients
     await tester.setBalance({ address: STRANGER, value: parseEther('1') })
     const hash = await tester.sendUnsignedTransaction({
@@ -214,7 +214,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect((await tester.getTransaction({ hash })).from).toBe(STRANGER)
   })
 
-  test.runIf(mode !== 'ganache')('a reset starts the chain anew', async () => {
+  test.runIf(mode !== 'ganache')('resets the chain', async () => {
     const { tester } = clients
     await tester.mine({ blocks: 3 })
     await tester.reset()

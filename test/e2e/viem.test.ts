@@ -95,8 +95,8 @@ const read = <T>(
   args: readonly unknown[] = [],
 ): Promise<T> => client.readContract({ ...contract, functionName, args }) as Promise<T>
 
-describe('tokens', () => {
-  test('an ERC-20 is deployed, transferred and read, and its event is in the receipt', async () => {
+describe('viem', () => {
+  test('deploys, transfers and reads an ERC-20, and finds its event in the receipt', async () => {
     const token = await deploy(contracts.Token as Contract, [parseEther('1000')])
     const hash = await send(token, 'transfer', [accounts[1], 25n])
     const receipt = await client.getTransactionReceipt({ hash })
@@ -112,14 +112,14 @@ describe('tokens', () => {
     ])
   })
 
-  test('an ERC-721 names the owner of what was minted', async () => {
+  test('reads the owner of a minted ERC-721', async () => {
     const collectible = await deploy(contracts.Collectible as Contract)
     await send(collectible, 'mint', [accounts[2]])
     const owner = await read<string>(collectible, 'ownerOf', [1n])
     expect(owner.toLowerCase()).toBe(accounts[2]?.toLowerCase())
   })
 
-  test('a proxy keeps its state through an upgrade, which only its owner may do', async () => {
+  test('upgrades a proxy, which keeps its state, as its owner only', async () => {
     const first = await deploy(contracts.Counter as Contract)
     const second = await deploy(contracts.CounterTwo as Contract)
     const data = encodeFunctionData({ abi: first.abi, functionName: 'initialize', args: [40n] })
@@ -135,8 +135,8 @@ describe('tokens', () => {
   })
 })
 
-describe('failures', () => {
-  test('a revert reason, a panic and a custom error reach the caller with their data', async () => {
+describe('viem’s errors', () => {
+  test('have the data of a revert reason, a panic and a custom error', async () => {
     const vault = await deploy(contracts.Vault as Contract, [0n])
     const failure = async (call: Promise<unknown>): Promise<string> =>
       call.then(
@@ -168,7 +168,7 @@ describe('failures', () => {
     expect((decoded.args as unknown[]).slice(1)).toEqual([7n, 0n])
   })
 
-  test('a reverting transaction is mined with status reverted', async () => {
+  test('are none for a mined transaction with status reverted', async () => {
     const vault = await deploy(contracts.Vault as Contract, [0n])
     const hash = await wallet.writeContract({
       ...vault,
@@ -182,14 +182,14 @@ describe('failures', () => {
   })
 })
 
-describe('signed by the client', () => {
+describe('a viem wallet', () => {
   const account = mnemonicToAccount(MNEMONIC, { addressIndex: 5 })
 
   test.each([
     ['legacy', { gasPrice: 1n }],
     ['eip2930', { gasPrice: 1n, accessList: [] }],
     ['eip1559', { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }],
-  ] as const)('a %s transaction keeps its type, hash and sender', async (type, fees) => {
+  ] as const)('signs a %s transaction that keeps its type, hash and sender', async (type, fees) => {
     const request = await wallet.prepareTransactionRequest({
       account,
       chain: wallet.chain,
@@ -207,7 +207,7 @@ describe('signed by the client', () => {
     expect((await client.getTransactionReceipt({ hash })).status).toBe('success')
   })
 
-  test('a set-code transaction gives an account the code of another', async () => {
+  test('gives an account the code of another by a set-code transaction', async () => {
     const { address: target } = await deploy(contracts.Counter as Contract)
     const authorization = await account.signAuthorization?.({
       address: target,
@@ -227,7 +227,7 @@ describe('signed by the client', () => {
     )
   })
 
-  test('a message and typed data signed by the node verify', async () => {
+  test('verifies a message and typed data that the node signed', async () => {
     const address = accounts[0] as Hex
     const signature = await wallet.signMessage({ account: address, message: 'hello' })
     expect(await client.verifyMessage({ address, message: 'hello', signature })).toBe(true)
@@ -249,8 +249,8 @@ describe('signed by the client', () => {
   })
 })
 
-describe('the chain as a whole', () => {
-  test('after a snapshot, changes and a revert everything is as before', async () => {
+describe('viem on the chain', () => {
+  test('finds everything restored after a snapshot, changes and a revert', async () => {
     const token = await deploy(contracts.Token as Contract, [1000n])
     const before = await client.getBlock()
     const id = await tester.snapshot()
@@ -274,7 +274,7 @@ describe('the chain as a whole', () => {
     )
   })
 
-  test('time travel opens a time lock', async () => {
+  test('opens a time lock by time travel', async () => {
     const vault = await deploy(contracts.Vault as Contract, [86_400n])
     await wallet.writeContract({
       ...vault,
@@ -290,7 +290,7 @@ describe('the chain as a whole', () => {
     expect(await status(send(vault, 'withdraw', [9n]))).toBe('success')
   })
 
-  test('500 parallel sends from one account are all mined, with consecutive nonces', async () => {
+  test('sends 500 transactions of one account in parallel, with consecutive nonces', async () => {
     const account = accounts[7] as Hex
     const first = await client.getTransactionCount({ address: account })
     const hashes = await Promise.all(
@@ -310,7 +310,7 @@ describe('the chain as a whole', () => {
     expect(await client.getTransactionCount({ address: account })).toBe(first + 500)
   })
 
-  test('filters and subscriptions see blocks, logs and pending transactions', async () => {
+  test('sees blocks, logs and pending transactions by filters and subscriptions', async () => {
     const token = await deploy(contracts.Token as Contract, [1000n])
     const socket = createPublicClient({ chain: chain(wsUrl), transport: webSocket(wsUrl) })
     const blocks: bigint[] = []

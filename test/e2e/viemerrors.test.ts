@@ -41,7 +41,7 @@ async function causeOf<T extends BaseError>(
 describe.each([
   ['anvil', anvil],
   ['geth', localhost],
-] as const)('as %s', (compat, chain) => {
+] as const)('viem with --compat %s', (compat, chain) => {
   let devchain: Devchain
   let client: PublicClient
   let wallet: WalletClient
@@ -60,7 +60,7 @@ describe.each([
   const send = (request: object): Promise<Hex> =>
     wallet.sendTransaction({ account: ALICE.address, to: BOB, chain, ...request })
 
-  test('a request that names nothing but its target is sent and mined', async () => {
+  test('sends a request with nothing but its target', async () => {
     for (const account of [ALICE, ALICE.address]) {
       const hash = await wallet.sendTransaction({ account, to: BOB, value: 1n, chain })
       expect(await client.waitForTransactionReceipt({ hash })).toMatchObject({
@@ -70,7 +70,7 @@ describe.each([
     }
   })
 
-  test('too much value is InsufficientFundsError', async () => {
+  test('throws InsufficientFundsError for too much value', async () => {
     const value = parseEther('100000')
     expect(await causeOf(send({ value }), InsufficientFundsError)).toBeDefined()
     const account = ALICE.address
@@ -78,21 +78,21 @@ describe.each([
     expect(await causeOf(called, InsufficientFundsError)).toBeDefined()
   })
 
-  test('too little gas is IntrinsicGasTooLowError', async () => {
+  test('throws IntrinsicGasTooLowError for too little gas', async () => {
     expect(await causeOf(send({ gas: 100n }), IntrinsicGasTooLowError)).toBeDefined()
   })
 
-  test('a used nonce is NonceTooLowError', async () => {
+  test('throws NonceTooLowError for a used nonce', async () => {
     expect(await causeOf(send({ nonce: 0 }), NonceTooLowError)).toBeDefined()
   })
 
-  test('a fee cap below the base fee is FeeCapTooLowError', async () => {
+  test('throws FeeCapTooLowError for a fee cap below the base fee', async () => {
     const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gas: 21_000n }
     expect(await causeOf(send(fees), FeeCapTooLowError)).toBeDefined()
   })
 })
 
-test('as anvil more gas than a block has is IntrinsicGasTooHighError', async () => {
+test('viem with --compat anvil throws IntrinsicGasTooHighError for more gas than a block has', async () => {
   await using devchain = await createDevchain({ compat: 'anvil', port: 0 })
   const { url } = await devchain.listen()
   const wallet = createWalletClient({ chain: anvil, transport: http(url) })

@@ -45,7 +45,7 @@ async function deploy(name: string, args: unknown[] = []): Promise<Loose> {
   return deployed as unknown as Loose
 }
 
-test('an ERC-20 is deployed, moved, read, and its past events are found', async () => {
+test('web3 deploys, transfers and reads an ERC-20, and finds its past events', async () => {
   const token = await deploy('Token', [1000])
   const receipt = await token.methods.transfer?.(accounts[1], 25).send({ from: accounts[0] })
   expect(receipt?.status).toBe(1n)
@@ -54,7 +54,7 @@ test('an ERC-20 is deployed, moved, read, and its past events are found', async 
   expect(await token.getPastEvents('Transfer', { fromBlock: 0 })).toHaveLength(2)
 })
 
-test('an ERC-721 and a proxy behave as on a public chain', async () => {
+test('web3 uses an ERC-721 and a proxy as on a public chain', async () => {
   const collectible = await deploy('Collectible')
   await collectible.methods.mint?.(accounts[3]).send({ from: accounts[0], gas: '300000' })
   expect(await collectible.methods.ownerOf?.(1).call()).toBe(accounts[3])
@@ -69,7 +69,7 @@ test('an ERC-721 and a proxy behave as on a public chain', async () => {
   expect(await behind.methods.count?.().call()).toBe(1n)
 })
 
-test('a call that reverts tells why', async () => {
+test('web3 has the reason of a reverted call', async () => {
   const vault = await deploy('Vault', [0])
   const selector = web3.utils.sha3('NotEnough(address,uint256,uint256)')?.slice(0, 10)
   await expect(vault.methods.withdraw?.(5).call({ from: accounts[0] })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ test('a call that reverts tells why', async () => {
   })
 })
 
-test('a snapshot, a change, a revert: the state is as before', async () => {
+test('web3 finds the state restored after a snapshot, a change and a revert', async () => {
   const send = (method: string, params: unknown[] = []): Promise<unknown> =>
     web3.requestManager.send({ method, params } as never)
   const before = await web3.eth.getBalance(accounts[5] as string)
@@ -95,12 +95,12 @@ test('a snapshot, a change, a revert: the state is as before', async () => {
   expect(await web3.eth.getBalance(accounts[5] as string)).toBe(before)
 })
 
-test('a message that the node signed recovers to its account', async () => {
+test('web3 recovers the account of a message that the node signed', async () => {
   const signature = await web3.eth.sign(web3.utils.utf8ToHex('hello'), accounts[0] as string)
   expect(web3.eth.accounts.recover('hello', signature as string)).toBe(accounts[0])
 })
 
-test('500 parallel sends from one account all succeed', async () => {
+test('web3 completes 500 parallel sends from one account', async () => {
   const from = accounts[8] as string
   const first = await web3.eth.getTransactionCount(from)
   const send = (): Promise<string> =>
@@ -113,7 +113,7 @@ test('500 parallel sends from one account all succeed', async () => {
   expect(await web3.eth.getTransactionCount(from)).toBe(first + 500n)
 })
 
-test('subscriptions over WebSocket deliver heads and logs', async () => {
+test('web3 gets heads and logs by subscriptions over WebSocket', async () => {
   const socket = new Web3(url.replace('http', 'ws'))
   const heard: string[] = []
   const heads = await socket.eth.subscribe('newBlockHeaders')

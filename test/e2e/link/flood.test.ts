@@ -374,7 +374,7 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
   ],
 ]
 
-test.each(FLOODS)('a node goes on under %s', async (_, flood) => {
+test.each(FLOODS)('a node survives a flood of %s', async (_, flood) => {
   const node = await startWatched()
   await node.goesOn(5)
   const before = node.lines()

@@ -126,7 +126,7 @@ async function transfer(node: Node, from: string, count: number): Promise<string
 }
 
 describe('linked processes', () => {
-  test('two are in step under load, and a third that joins late catches up', async () => {
+  test('stay in sync under load, and a third that joins late catches up', async () => {
     const a = await start('alice')
     const b = await start('bob', '--peer', a.wsUrl)
     const [one, other] = (await a.ask('eth_accounts')) as [string, string]
@@ -149,7 +149,7 @@ describe('linked processes', () => {
     expect(await c.ask('eth_syncing')).toBe(false)
   })
 
-  test('three in a line hear of blocks and transactions of the farthest', async () => {
+  test('in a line of three pass on blocks and transactions', async () => {
     const a = await start('alice', '--no-mining')
     const b = await start('bob', '--no-mining', '--peer', a.wsUrl)
     const c = await start('carol', '--no-mining', '--peer', b.wsUrl)
@@ -166,7 +166,7 @@ describe('linked processes', () => {
     expect(await a.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
   })
 
-  test('what is impersonated or has blobs is mined by whoever mines, and comes back from a branch that lost', async () => {
+  test('mine each other’s impersonated and blob transactions, and those of a losing branch', async () => {
     const a = await start('alice', '--no-mining')
     const b = await start('bob', '--no-mining', '--peer', a.wsUrl)
     const stranger = `0x${'5a'.repeat(20)}`
@@ -196,7 +196,7 @@ describe('linked processes', () => {
     }
   })
 
-  test('cut off and healed: the same head and contracts everywhere, each removed log once', async () => {
+  test('after a partition have the same head and contracts, and each removed log once', async () => {
     const a = await start('alice')
     const b = await start('bob', '--peer', a.wsUrl)
     const [alice, bob] = [clientsOf(a, 0), clientsOf(b, 1)]
@@ -253,7 +253,7 @@ describe('linked processes', () => {
     expect(uncles.map(Number).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1)
   })
 
-  test('a node that is started anew fetches everything again, and the other dials it', async () => {
+  test('fetch everything again after a restart, by the other’s dialing', async () => {
     const a = await start('alice', '--timestamp', '1700000000')
     const b = await start('bob', '--timestamp', '1700000000', '--peer', a.wsUrl)
     await a.ask('hardhat_mine', '0x40')
@@ -268,7 +268,7 @@ describe('linked processes', () => {
     expect(await agree([again, b])).toBe(head)
   })
 
-  test('a revert is refused under a link, and done after devchain_unlink', async () => {
+  test('refuse a revert, and allow it after devchain_unlink', async () => {
     const a = await start('alice')
     const b = await start('bob', '--peer', a.wsUrl)
     const id = await b.ask('evm_snapshot')
@@ -290,7 +290,7 @@ describe('linked processes', () => {
   test.each([
     ['127.0.0.2', '127.0.0.2', '127.0.0.2'],
     ['::1', '[::1]', '[::1]'],
-  ])('links to and from %s are taken, listed and banned', async (host, inUrl, listed) => {
+  ])('accept, list and ban links to and from %s', async (host, inUrl, listed) => {
     const a = await start('alice', '--host', host)
     const b = await start('bob', '--peer', `ws://${inUrl}:${a.port}`)
     const { id } = (await a.ask('admin_nodeInfo')) as { readonly id: string }
@@ -306,7 +306,7 @@ describe('linked processes', () => {
     await b.process.says(/no link to ws:\S+ yet: \S+ is banned; trying again/)
   })
 
-  test('a page of whatever site gets no link, and neither does who is not let in', async () => {
+  test('refuse links from web pages and refused hosts', async () => {
     const a = await start('alice', '--no-link')
     expect(await a.ask('net_listening')).toBe(false)
     const b = await start('bob', '--peer', a.wsUrl)

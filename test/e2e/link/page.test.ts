@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('two nodes part and meet again, by the commands of the page', async () => {
+test('the commands of the README part and rejoin two nodes', async () => {
   const [alice, bob] = [await freePort(), await freePort()]
   const blocks = [...textOf('src/link/README.md').matchAll(/^```sh\n(.*?)^```/gms)]
   expect(blocks.length).toBe(3)
