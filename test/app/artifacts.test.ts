@@ -42,7 +42,7 @@ function askOf(backend: Backend): Ask {
   return (method, ...params) => backend.request(method, params)
 }
 
-test('two chains read the artifacts of a project once', async () => {
+test('two chains of one process read a project’s artifacts once', async () => {
   writeProject(folder, 'foundry', project)
   const summaryOf = vi.spyOn(Summarizer.prototype, 'summaryOf')
   await front.artifacts.refresh()
@@ -53,7 +53,7 @@ test('two chains read the artifacts of a project once', async () => {
   expect(events.map(([chain, { event }]) => [chain, event])).toEqual([['first', 'artifacts']])
 })
 
-test('two chains keep their names, labels, gas and coverage apart', async () => {
+test('two chains of one process have separate names, labels, gas and coverage', async () => {
   const [ask, askAlice] = [askOf(front.first), askOf(alice)]
   const rates = await deploy(ask, initCode(project, 'Rates'))
   const other = await deploy(askAlice, initCode(project, 'NoEther', [1n]))
@@ -84,7 +84,7 @@ test('two chains keep their names, labels, gas and coverage apart', async () => 
   expect(hits('NoEther.set')).toEqual(['0', '1'])
 })
 
-test('artifacts that one chain adds by RPC name the contracts of all chains', async () => {
+test('artifacts that one chain adds by RPC name contracts on all chains', async () => {
   const address = await deploy(askOf(front.first), initCode(project, 'Rates'))
   await askOf(alice)('devchain_addArtifacts', project)
   const { names } = await front.first.project.open()

@@ -33,8 +33,8 @@ async function opened(
 const blockNumber = call(1, 'eth_blockNumber')
 const mine = call(1, 'evm_mine')
 
-describe.each([false, true])('over HTTP (plainly: %s)', (isPlain) => {
-  test('a path leads to the chain of its name, and / to the first', async () => {
+describe.each([false, true])('HTTP routing (plainly: %s)', (isPlain) => {
+  test('leads a path to the chain of its name, and / to the first chain', async () => {
     await using two = await opened(['alice'], { isPlain })
     const { url } = two
     await post(`${url}/alice`, mine)
@@ -46,7 +46,7 @@ describe.each([false, true])('over HTTP (plainly: %s)', (isPlain) => {
     expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x2'))
   })
 
-  test('a path that names none of several chains is refused', async () => {
+  test('refuses a path that names none of several chains', async () => {
     await using two = await opened(['alice'], { isPlain })
     const response = await fetch(`${two.url}/alcie`, { method: 'POST', body: mine })
     expect([response.status, await response.json()]).toEqual([
@@ -56,13 +56,13 @@ describe.each([false, true])('over HTTP (plainly: %s)', (isPlain) => {
     expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
   })
 
-  test('every path leads to the only chain', async () => {
+  test('leads every path to the only chain', async () => {
     await using one = await opened([], { isPlain })
     await post(`${one.url}/v3/key`, mine)
     expect(await post(one.url, blockNumber)).toEqual(result(1, '0x1'))
   })
 
-  test('requests of one connection each reach their own chain, and are answered in order', async () => {
+  test('keeps the responses of one connection in order across chains', async () => {
     await using two = await opened(['alice'], { isPlain })
     await post(`${two.url}/alice`, mine)
     using raw = await connectRaw(two.port)
@@ -73,7 +73,7 @@ describe.each([false, true])('over HTTP (plainly: %s)', (isPlain) => {
   })
 })
 
-describe('over WebSocket', () => {
+describe('WebSocket routing', () => {
   async function connect(url: string): Promise<{
     readonly ask: (text: string) => Promise<unknown>
     readonly messages: unknown[]
@@ -94,7 +94,7 @@ describe('over WebSocket', () => {
     }
   }
 
-  test('a session stays with the chain of the path that it was opened with', async () => {
+  test('keeps a session on the chain of its path', async () => {
     await using two = await opened(['alice'])
     using alice = await connect(`${two.url}/alice`)
     await alice.ask(mine)
@@ -102,7 +102,7 @@ describe('over WebSocket', () => {
     expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
   })
 
-  test('subscribers are notified of their own chain', async () => {
+  test('notifies subscribers of their own chain', async () => {
     await using two = await opened(['alice'])
     using alice = await connect(`${two.url}/alice`)
     using first = await connect(two.url)
@@ -121,13 +121,13 @@ describe('over WebSocket', () => {
     expect([heads(alice.messages), heads(first.messages)]).toEqual([['0x1', '0x2'], ['0x1']])
   })
 
-  test('a path that names none of several chains is refused', async () => {
+  test('refuses a path that names none of several chains', async () => {
     await using two = await opened(['alice'])
     await expect(connect(`${two.url}/alcie`)).rejects.toThrow('404')
   })
 })
 
-test('an observer is told of the first chain, and those that it makes of their own', async () => {
+test('a program’s observer gets the events of the first chain, and added chains have their own', async () => {
   const heard: string[] = []
   const listener = (chain: string): Observer => ({
     onCall: ({ method }) => heard.push(`${chain}: ${method}`),
@@ -146,7 +146,7 @@ test('an observer is told of the first chain, and those that it makes of their o
   ])
 })
 
-describe('the log', () => {
+describe('the log of several chains', () => {
   async function logged(renderer: Renderer): Promise<readonly string[]> {
     let text = ''
     const log = new Log(renderer, { write: (lines) => (text += lines) }, undefined)
@@ -161,7 +161,7 @@ describe('the log', () => {
     return text.trimEnd().split('\n')
   }
 
-  test('for people has the name before what a chain did, and folds calls of one chain', async () => {
+  test('has the name before what a chain did, and folds calls of one chain', async () => {
     const lines = await logged(createPrettyRenderer(PLAIN, false))
     const shown = lines.map((line) => line.replace(/ +[\d.]+ .?s /, ' ').replace(/0x\w+$/, '…'))
     expect(shown).toEqual([
@@ -178,7 +178,7 @@ describe('the log', () => {
     ])
   })
 
-  test('for programs has it in each line of a chain that has one', async () => {
+  test('in JSON has the name in each line of a named chain', async () => {
     const lines = await logged(createJsonRenderer(Date.now, false))
     const events = lines.map((line) => JSON.parse(line))
     expect(events.map(({ event, chain, id, call: of }) => [event, chain, id ?? of])).toEqual([
@@ -195,7 +195,7 @@ describe('the log', () => {
   })
 })
 
-test('a chain is not opened under the name of another', async () => {
+test('opening a chain under a name in use is refused', async () => {
   await using two = await opened(['alice'])
   const { url, front } = two
   await post(`${url}/alice`, mine)
@@ -206,7 +206,7 @@ test('a chain is not opened under the name of another', async () => {
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
 })
 
-test('a setting is changed of one chain alone', async () => {
+test('changing a setting affects its own chain only', async () => {
   await using one = await opened([])
   const { first } = one.front
   const alice = await one.front.open('alice')

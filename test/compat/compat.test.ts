@@ -8,10 +8,10 @@ import { SCENARIOS } from './scenarios.ts'
 const recordings = new Map(RIVALS.map((rival) => [rival, readRecording(rival).answers]))
 const own = readOwnAnswers()
 
-describe.each(NODES)('as %s', (node) => {
+describe.each(NODES)('--compat %s', (node) => {
   const asked = SCENARIOS.filter((scenario) => nodesOf(scenario).includes(node))
 
-  test.each(asked)('$name', async (scenario) => {
+  test.each(asked)('matches the node: $name', async (scenario) => {
     const { name } = scenario
     const theirs = recordings.get(rivalFor(node, scenario))?.[name]
     expect(theirs, 'recorded by: npm run compat -- --write').toBeDefined()
@@ -26,18 +26,18 @@ describe.each(NODES)('as %s', (node) => {
   })
 })
 
-describe('the table', () => {
-  test('names each scenario once', () => {
+describe('the table of scenarios', () => {
+  test('has each name once', () => {
     const names = SCENARIOS.map(({ name }) => name)
     expect(names).toEqual([...new Set(names)])
   })
 
-  test.each(RIVALS)('has all that was recorded of %s, and nothing else is recorded', (rival) => {
+  test.each(RIVALS)('has all recordings of %s and no others', (rival) => {
     const asked = SCENARIOS.filter((scenario) => isAbout(rival, scenario))
     expect(Object.keys(recordings.get(rival) ?? {})).toEqual(asked.map(({ name }) => name))
   })
 
-  test.each(NODES)('tells of %s only differences that it has, each with a reason', (node) => {
+  test.each(NODES)('lists for %s only real differences, each with a reason', (node) => {
     const names = SCENARIOS.filter((each) => nodesOf(each).includes(node)).map(({ name }) => name)
     const differences = Object.entries(DIFFERENCES[node])
     expect(differences.filter(([name]) => !names.includes(name))).toEqual([])

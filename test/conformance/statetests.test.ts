@@ -69,7 +69,7 @@ function conformance(vectors: string): void {
   ) as [Jobs, Jobs]
 
   test.each(vectorFiles(vectors))(
-    'tracers hear the same of %s',
+    'tracers report the same for %s',
     { timeout: 300_000 },
     async (file) => {
       const tests = Object.entries(readStateTests(vectors, file))

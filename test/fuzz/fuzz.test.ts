@@ -27,7 +27,7 @@ describe('the engines agree', () => {
 
   const kept = keptCases()
 
-  test.runIf(kept.length > 0)('on every case that failed once', async () => {
+  test.runIf(kept.length > 0)('on every case that once failed', async () => {
     for (const subject of kept) {
       expect(await difference(subject, engines), subject.name).toBeUndefined()
     }
@@ -48,7 +48,7 @@ function planted(isWrong: (result: Awaited<ReturnType<Machine['run']>>) => boole
 describe('the fuzzer', () => {
   const right = engineOf('right', async () => createReferenceMachine(attachTracer))
 
-  test('finds a difference, and shows what it takes', async () => {
+  test('finds a difference, and shows a minimal case', async () => {
     const wrong = engineOf('wrong', async () => planted(({ logs }) => logs.length > 1))
     let seed = 0
     let finding = await trySeed(seed, [right, wrong])
@@ -59,19 +59,19 @@ describe('the fuzzer', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200)
   })
 
-  test('finds nothing where there is nothing', async () => {
+  test('finds nothing if there is no difference', async () => {
     const twin = engineOf('twin', async () => planted(() => false))
     for (let seed = 0; seed < 20; seed += 1) {
       expect(await trySeed(seed, [right, twin])).toBeUndefined()
     }
   })
 
-  test('makes the same case of the same seed', () => {
+  test('makes the same case from the same seed', () => {
     expect(caseOf(7)).toEqual(caseOf(7))
     expect(caseOf(7)).not.toEqual(caseOf(8))
   })
 
-  test('reaches every way to end', async () => {
+  test('reaches every kind of outcome', async () => {
     const ends = new Set<string>()
     const collecting = engineOf('collecting', async () => {
       const machine = createReferenceMachine(attachTracer)

@@ -63,7 +63,7 @@ describe('with huge gas the engines agree', () => {
     },
   )
 
-  test('of which most end by themselves', () => {
+  test('on programs of which most end by themselves', () => {
     expect(ran).toBeGreaterThan(CASES)
   })
 })

@@ -11,7 +11,7 @@ const TESTS = 4
 /** The reference takes ten times as long as both others. */
 const WITH_REFERENCE = 30
 
-describe('loops come to the same', () => {
+describe('a loop has the same outcome', () => {
   const engines = allEngines()
   const [, ...fast] = engines
 

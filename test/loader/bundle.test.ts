@@ -45,7 +45,7 @@ function withoutLoader(): readonly [string, string] {
 test.each([
   ['as it is built', () => [process.execPath, COMMAND] as const],
   ['without its loader', withoutLoader],
-])('%s answers every method’s example, and none with a bug', async (_, makeCommand) => {
+])('the bundle %s runs every method’s example without a bug', async (_, makeCommand) => {
   const { url, stop } = await boot([], { command: [...makeCommand()] })
   onTestFinished(async () => {
     await stop()
@@ -63,7 +63,7 @@ test.each([
   expect(failures).toEqual([])
 })
 
-test('runs commands without its loader', async () => {
+test('the bundle runs commands without its loader', async () => {
   const command = withoutLoader()
   const { url, stop } = await boot([], { command: [...command] })
   onTestFinished(async () => {
@@ -74,7 +74,7 @@ test('runs commands without its loader', async () => {
   expect(called.stdout()).toContain('0x21')
 })
 
-test('mines thousands of blocks where node allows no threads', async () => {
+test('the bundle mines thousands of blocks without worker threads', async () => {
   const permission = ['--permission', '--experimental-permission'].find((flag) =>
     process.allowedNodeEnvironmentFlags.has(flag),
   )!
@@ -116,7 +116,7 @@ function copyProgram(): Copy {
   return { folder, start, kept, caches }
 }
 
-test('finds the bytecode of an earlier start usable, that of late parts too', async () => {
+test('the bundle reuses the bytecode of an earlier start, for lazy parts too', async () => {
   const { start, kept, caches } = copyProgram()
   const fileOf = (name: string): string => path.join(caches, 'devchain', name)
   // the last byte tells that it was made after a while
@@ -137,7 +137,7 @@ test('finds the bytecode of an earlier start usable, that of late parts too', as
   expect(made()).toEqual(before)
 })
 
-test('writes nothing beside the program', async () => {
+test('the bundle writes no files beside itself', async () => {
   const { folder, start, kept } = copyProgram()
   const files = (): string[] => readdirSync(folder, { recursive: true }).map(String).sort()
   const before = files()
@@ -146,7 +146,7 @@ test('writes nothing beside the program', async () => {
   expect(files()).toEqual(before)
 })
 
-test('starts many times at once with the same folder of bytecode', async () => {
+test('the bundle starts many times at once with one bytecode folder', async () => {
   const { start, kept } = copyProgram()
   const all = await Promise.all(Array.from({ length: 4 }, start))
   for (const { url } of all) expect(await request(url, 'eth_blockNumber')).toBe('0x0')

@@ -80,21 +80,18 @@ async function startAndStop(cache: string): Promise<void> {
   expect([await stop(), stderr()]).toEqual([0, ''])
 }
 
-test.each(DAMAGES)(
-  'a start with bytecode that has %s is like any other',
-  async (_, damage, seeds) => {
-    const { cache, files } = await keptByStart()
-    for (let seed = 1; seed <= seeds; seed++) {
-      const random = numbersOf(seed)
-      for (const [file, bytes] of files) writeFileSync(file, damage(bytes, random))
-      await startAndStop(cache)
-    }
-    // what was damaged is made anew
-    for (const [file, bytes] of files) expect(largestOf(file)).toBeGreaterThan(bytes.length / 2)
-  },
-)
+test.each(DAMAGES)('the bundle starts normally if bytecode has %s', async (_, damage, seeds) => {
+  const { cache, files } = await keptByStart()
+  for (let seed = 1; seed <= seeds; seed++) {
+    const random = numbersOf(seed)
+    for (const [file, bytes] of files) writeFileSync(file, damage(bytes, random))
+    await startAndStop(cache)
+  }
+  // what was damaged is made anew
+  for (const [file, bytes] of files) expect(largestOf(file)).toBeGreaterThan(bytes.length / 2)
+})
 
-test('a start with bytecode under the name of another part is like any other', async () => {
+test('the bundle starts normally if bytecode has the name of another part', async () => {
   const { cache, files } = await keptByStart()
   const names = [...files.keys()]
   for (const [i, name] of names.entries()) {
@@ -106,7 +103,7 @@ test('a start with bytecode under the name of another part is like any other', a
 test.runIf(process.platform !== 'win32').each<[string, (file: string) => void]>([
   ['folders', (file) => mkdirSync(file)],
   ['pipes that nobody writes to', (file) => execFileSync('mkfifo', [file])],
-])('a start with %s where bytecode would be is like any other', async (_, make) => {
+])('the bundle starts normally with %s instead of bytecode', async (_, make) => {
   const { cache, files } = await keptByStart()
   for (const file of files.keys()) {
     rmSync(file)
@@ -116,7 +113,7 @@ test.runIf(process.platform !== 'win32').each<[string, (file: string) => void]>(
 })
 
 test.runIf(process.platform === 'linux')(
-  'a start whose cache folder cannot be made ends when it is told to',
+  'the bundle without a cache folder ends when requested',
   async () => {
     const { url, stop } = await boot([], { env: { XDG_CACHE_HOME: '/proc/1/x' } })
     // bytecode is kept a while after the start

@@ -80,8 +80,8 @@ function replaceIn(folder: string, part: keyof typeof PARTS, before: string, aft
 describe.each([
   ['with bytecode', {}],
   ['where it is kept nowhere', { folder: undefined }],
-])('parts that are compiled %s', (_, options) => {
-  test('are loaded once, and late ones when they are asked for', () => {
+])('a part compiled %s', (_, options) => {
+  test('is loaded once, and a lazy one on demand', () => {
     const folder = folderOf(PARTS)
     const main = load(folder, options)
     expect(main.file).toBe(path.join(folder, 'main-a1b2c3d4.cjs'))
@@ -91,7 +91,7 @@ describe.each([
     expect([main.join(), main.format()]).toEqual([path.join('a', 'b'), '7'])
   })
 
-  test('tell their file in the stack of an error', () => {
+  test('shows its file in the stack of an error', () => {
     const fail = 'exports.fail = () => {\n throw new Error("no") }'
     const folder = folderOf({ 'main.cjs': fail })
     const main = load(folder, options) as unknown as { fail: () => void }
@@ -104,7 +104,7 @@ describe.each([
   })
 })
 
-describe('modules of node’s own', () => {
+describe('a built-in module', () => {
   function required(name: string): { readonly module: object; readonly loads: () => string[] } {
     const folder = folderOf({ 'main.cjs': `exports.module = require('${name}')` })
     const loads: string[] = []
@@ -118,7 +118,7 @@ describe('modules of node’s own', () => {
     return { module, loads: () => loads }
   }
 
-  test('that take long are loaded when something of them is used, once', () => {
+  test('that is slow to load is loaded at its first use, once', () => {
     const { module, loads } = required('node:zlib')
     expect(loads()).toEqual([])
     const zlib = module as typeof import('node:zlib')
@@ -126,7 +126,7 @@ describe('modules of node’s own', () => {
     expect(loads()).toEqual(['node:zlib'])
   })
 
-  test('can be looked through and copied as if they were there', () => {
+  test('that is lazy can be listed and copied as if loaded', () => {
     const { module } = required('util')
     const util = require('node:util') as typeof import('node:util')
     expect(Object.keys(module)).toEqual(Object.keys(util))
@@ -135,15 +135,15 @@ describe('modules of node’s own', () => {
     expect(Object.getOwnPropertyDescriptor(module, 'nothing')).toBeUndefined()
   })
 
-  test('that take no time are those that node gives', () => {
+  test('that is fast to load is node’s own', () => {
     const { module, loads } = required('node:path')
     expect(loads()).toEqual(['node:path'])
     expect(module).toBe(path)
   })
 })
 
-describe('bytecode', () => {
-  test('is kept a while after the start, and used at the next one', async () => {
+describe('cached bytecode', () => {
+  test('is written a while after the start, and used at the next', async () => {
     const folder = folderOf(PARTS)
     expect(load(folder).count()).toBe(1)
     await eventually(() => kept(folder).length === 2)
@@ -152,7 +152,7 @@ describe('bytecode', () => {
     expect(load(folder).count()).toBe(1)
   })
 
-  test('is kept of parts whose names have a hash of their text, and of no others', async () => {
+  test('is written only for parts whose name contains their hash', async () => {
     const folder = folderOf(PARTS)
     load(folder)
     await eventually(() => kept(folder).length === 2)
@@ -162,7 +162,7 @@ describe('bytecode', () => {
     ])
   })
 
-  test('is for its user alone', async () => {
+  test('is readable for its user only', async () => {
     const folder = folderOf(PARTS)
     load(folder)
     await eventually(() => kept(folder).length === 2)
@@ -171,7 +171,7 @@ describe('bytecode', () => {
     for (const name of kept(folder)) expect(modeOf(`kept/${name}`)).toBe(0o600)
   })
 
-  test('of the start is kept before the end of the start is told, and then at once', async () => {
+  test('of the start is written before the start is reported complete, later parts at once', async () => {
     const folder = folderOf(PARTS)
     const keptAtEnd: string[][] = []
     const onStarted = (): unknown => keptAtEnd.push(kept(folder))
@@ -187,13 +187,13 @@ describe('bytecode', () => {
     expect(keptAtEnd).toHaveLength(2)
   })
 
-  test('that is kept nowhere does not put off the end of the start', async () => {
+  test('without a folder does not delay the end of the start', async () => {
     let ends = 0
     load(folderOf(PARTS), { folder: undefined, onStarted: () => void ends++ })
     await eventually(() => ends === 1)
   })
 
-  test('is kept at the end of a process that ends before that, and made again by a longer one', async () => {
+  test('is written when a process ends early, and improved by a longer one', async () => {
     const folder = folderOf(PARTS)
     const program = new EventEmitter()
     load(folder, { keepAfterMs: 1e6, program })
@@ -217,7 +217,7 @@ describe('bytecode', () => {
     ['cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
     ['of another version', (bytes: Buffer) => withWord(bytes, 4)],
     ['of another text', (bytes: Buffer) => withWord(bytes, 8)],
-  ])('that is %s is made anew', async (_, spoil) => {
+  ])('that is %s is replaced', async (_, spoil) => {
     const folder = folderOf(PARTS)
     load(folder)
     await eventually(() => kept(folder).length === 2)
@@ -232,7 +232,7 @@ describe('bytecode', () => {
     expect(load(folder).count()).toBe(-1)
   })
 
-  test('that cannot be kept harms nothing', async () => {
+  test('that is not writable does no harm', async () => {
     const folder = folderOf(PARTS)
     writeFileSync(path.join(folder, 'kept'), 'a file where the folder would be')
     let ends = 0
@@ -243,7 +243,7 @@ describe('bytecode', () => {
     expect(readFileSync(path.join(folder, 'kept'), 'utf8')).toContain('a file')
   })
 
-  test('of versions that are gone does not pile up', async () => {
+  test('of old versions is deleted', async () => {
     const folder = folderOf(PARTS)
     mkdirSync(path.join(folder, 'kept'))
     for (let i = 0; i < 410; i++) {
@@ -270,6 +270,6 @@ test.each([
   ['darwin', { HOME: '/u', XDG_CACHE_HOME: '/c' }, '/c/devchain'],
   ['win32', { HOME: '/h', LOCALAPPDATA: '/local' }, '/local/devchain/Cache'],
   ['win32', { HOME: '/h' }, undefined],
-] as const)('on %s with %j the cache is in %s', (platform, environment, folder) => {
+] as const)('cacheFolder on %s with %j is %s', (platform, environment, folder) => {
   expect(cacheFolder(environment, platform)).toBe(folder)
 })

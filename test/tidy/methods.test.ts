@@ -32,15 +32,15 @@ async function listedIn(file: string): Promise<readonly string[]> {
     .flatMap(([, list]) => (list as readonly Method<never>[]).map(({ name }) => name))
 }
 
-describe('methods', () => {
-  test.each(declaring)('%s declares methods of its prefix alone', async (file) => {
+describe('a methods folder', () => {
+  test.each(declaring)('of %s declares methods of its prefix only', async (file) => {
     const strangers = (await listedIn(file)).filter(
       (name) => name.split(/[_.]/, 1)[0] !== placeOf(file),
     )
     expect(strangers).toEqual([])
   })
 
-  test('each that is answered is listed by a file of its prefix, under its prefix', async () => {
+  test('lists each supported method in a file of its prefix', async () => {
     const listed = await Promise.all(declaring.map(listedIn))
     expect(listed.flat().sort()).toEqual(methods.map(({ name }) => name).sort())
     for (const [prefix, members] of Object.entries(methodsByPrefix)) {
@@ -48,7 +48,7 @@ describe('methods', () => {
     }
   })
 
-  test('what prefixes share imports none of them, and only from what stands below it', () => {
+  test('shares code by methods/common, which imports no prefix and nothing from above', () => {
     const wrong = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => rankOf(target) < rankOf(file))
@@ -57,7 +57,7 @@ describe('methods', () => {
     expect(wrong).toEqual([])
   })
 
-  test('no prefix imports from another', () => {
+  test('imports nothing from another prefix', () => {
     const wrong = declaring.flatMap((file) =>
       importsOf(file)
         .filter((target) => !SHARED.includes(placeOf(target)) && placeOf(target) !== placeOf(file))
@@ -67,7 +67,7 @@ describe('methods', () => {
   })
 })
 
-describe('a fork is told by each declaration', () => {
+describe('a method declaration', () => {
   /** Parameters that are called so, and name nothing that a network has. */
   const NAMELESS = [
     // of code, of what was hashed, of a block without its proof
@@ -85,7 +85,7 @@ describe('a fork is told by each declaration', () => {
     'ots_searchTransactionsBefore block',
   ]
 
-  test('which parameter names a block or a transaction', () => {
+  test('says which parameter names a block or a transaction', () => {
     const nameless = methods.flatMap(({ name, params }) =>
       params
         .filter((each) => /^(block|hash|(parentB|b)lockHash|transactionHash)$/.test(each.name))
@@ -98,7 +98,7 @@ describe('a fork is told by each declaration', () => {
   const named = methods.filter(({ params }) => params.some(({ decoder }) => decoder.names))
 
   test.each(named.filter(({ effects }) => effects === 'nothing'))(
-    'what becomes of $name, which names one',
+    'of $name says what happens to it on a fork',
     ({ onFork }) => {
       expect(onFork).toBeDefined()
     },
@@ -107,7 +107,7 @@ describe('a fork is told by each declaration', () => {
   const ABOUT_NAMED =
     /^(network|placed|header|state|proof|page|replay|own|raw(Block|Header|Receipts|Transactions))$/
 
-  test('the network is asked about what a parameter names', () => {
+  test('names the parameter that the network is asked about', () => {
     const asked = methods.filter(({ onFork = 'here' }) => ABOUT_NAMED.test(onFork))
     expect(asked.length).toBeGreaterThan(45)
     expect(asked.filter((method) => !named.includes(method))).toEqual([])

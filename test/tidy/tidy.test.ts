@@ -108,18 +108,18 @@ function layerOf(name: string): string {
   return ROOT_FILES[name] ?? name.split('/')[1] ?? ''
 }
 
-test('nothing else stands at the top', () => {
+test('the top of the repository has the expected files only', () => {
   const seen = readdirSync(root).filter((name) => !name.startsWith('.') && !MADE.test(name))
   expect(seen.filter((name) => !TOP.test(name))).toEqual([])
 })
 
-describe('layers', () => {
-  test('every file of src belongs to a layer', () => {
+describe('src', () => {
+  test('has a layer for every file', () => {
     const strays = sources.filter(({ name }) => !LAYERS.includes(layerOf(name)))
     expect(strays.map(({ name }) => name)).toEqual([])
   })
 
-  test('a file imports from its own layer or from one below', () => {
+  test('imports from the same layer or lower ones', () => {
     const wrong = sources.flatMap((file) =>
       importsOf(file)
         .filter((target) => target.startsWith('.'))
@@ -130,7 +130,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  test('above the evm layer only its executor, its opcodes, its tracers and its words for failures are imported', () => {
+  test('imports of evm only executor, opcodes, tracers and failure words from above', () => {
     const above = LAYERS.slice(0, LAYERS.indexOf('evm'))
     const wrong = sources
       .filter((file) => above.includes(layerOf(file.name)))
@@ -166,7 +166,7 @@ describe('layers', () => {
     ['ox', ['project']],
     ['@scure/bip32', ['node']],
     ['@scure/bip39', ['node']],
-  ])('%s is imported in %s only', (library, layers) => {
+  ])('imports %s in %s only', (library, layers) => {
     const users = sources.filter((file) =>
       importsOf(file).some((target) => target === library || target.startsWith(`${library}/`)),
     )
@@ -175,7 +175,7 @@ describe('layers', () => {
     ).toEqual([])
   })
 
-  test('every package that src imports is a declared dependency, and every dependency is imported', () => {
+  test('imports every declared dependency and no other package', () => {
     const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
     const imported = sources
       .flatMap(importsOf)
@@ -189,7 +189,7 @@ describe('layers', () => {
     expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort())
   })
 
-  test('the machines, the compiler of hot loops and bulk mining have one door each', () => {
+  test('has one door each for the machines, the compiler of hot loops and bulk mining', () => {
     const doors = (folder: string): string[] =>
       sources
         .filter(({ name }) => !name.startsWith(folder))
@@ -207,7 +207,7 @@ describe('layers', () => {
     expect(doors('src/fork/')).toEqual(['src/app/forking.ts'])
   })
 
-  test('the user’s project has a door for the program and one for each chain, and its reader has none but the thread it runs in', () => {
+  test('has a door to the user’s project for the program and one for each chain, and runs its reader in a thread', () => {
     const isInside = (name: string): boolean => name.startsWith('src/project/')
     const uses = [...graph]
       .filter(([name]) => !isInside(name))
@@ -225,12 +225,12 @@ describe('layers', () => {
     }
   })
 
-  test('no file imports itself by way of others', () => {
+  test('has no import cycles at runtime', () => {
     expect(cycles(graph)).toEqual([])
   })
 
   test.each(Object.entries(ROOMS))(
-    'in %s a file imports from its room or one below',
+    'in %s imports from the same room or lower ones',
     (folder, rooms) => {
       const isInside = (name: string): boolean => name.startsWith(`${folder}/`)
       const wrong = [...typeGraph]
@@ -252,7 +252,7 @@ describe('layers', () => {
     },
   )
 
-  test('no file does so with its types counted, and no folder has over 15 files', () => {
+  test('has no import cycles of types, and at most 15 files a folder', () => {
     expect(cycles(typeGraph)).toEqual([])
     const folders = [...typeGraph.keys()].map((name) => path.dirname(name))
     const sizes = new Map(folders.map((folder) => [folder, folders.filter((f) => f === folder)]))
@@ -335,7 +335,7 @@ function loadedWith(name: string): Map<string, string> {
 
 describe('the start', () => {
   test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/app/front.ts'])(
-    '%s loads neither the reference executor nor links to other chains, forks of them, nor the decorations of a terminal',
+    'of %s loads no reference executor, links, forks, chalk or ora',
     (name) => {
       expect(graph.get(name)?.length).toBeGreaterThan(3)
       const late =
@@ -347,17 +347,17 @@ describe('the start', () => {
 })
 
 describe('files', () => {
-  test('each begins with a sentence that says what it is for', () => {
+  test('begin with a sentence that says what they are for', () => {
     const silent = [...sources, ...tests].filter(({ lines }) => !/^\/\/ \S.*/.test(lines[0] ?? ''))
     expect(silent.map(({ name }) => name)).toEqual([])
   })
 
-  test('none has over 500 lines', () => {
+  test('have at most 500 lines', () => {
     const long = sources.filter(({ lines }) => lines.length > 500)
     expect(long.map(({ name, lines }) => `${name}: ${lines.length}`)).toEqual([])
   })
 
-  test('no default exports, no barrels, no any, no mutable variables of modules', () => {
+  test('have no default exports, barrels, any, or mutable module variables', () => {
     const code = withoutComments(sources)
     expect(places(code, /^export default\b/)).toEqual([])
     expect(places(code, /^export \*/)).toEqual([])
@@ -365,7 +365,7 @@ describe('files', () => {
     expect(places(code, /^(export )?(let|var)\b/)).toEqual([])
   })
 
-  test('Biome refuses functions over 70 lines and what else no pattern can find', () => {
+  test('are checked by Biome for functions over 70 lines and other rules', () => {
     const { linter, overrides } = JSON.parse(readFileSync(path.join(root, '.biome.json'), 'utf8'))
     const { complexity, nursery, suspicious } = linter.rules
     expect(complexity.noExcessiveLinesPerFunction).toMatchObject({
@@ -378,18 +378,18 @@ describe('files', () => {
     expect(relaxed.filter((glob: string) => !glob.startsWith('test/'))).toEqual([])
   })
 
-  test('none of these rules is silenced in a file', () => {
+  test('silence none of these rules', () => {
     const silenced =
       /biome-ignore.*(noExcessiveLinesPerFunction|noFloatingPromises|noExplicitAny|noImportCycles)/
     expect(places(sources, silenced)).toEqual([])
   })
 
-  test('no paths of the machine they were written on', () => {
+  test('contain no paths of the machine they were written on', () => {
     const absolute = /['"`(\s](\/(home|root|Users|work|tmp|mnt|opt)\/|[A-Z]:\\)/
     expect(places([...sources, ...tests], absolute)).toEqual([])
   })
 
-  test('no opcode of the EVM is a bare number', () => {
+  test('write no opcode of the EVM as a bare number', () => {
     const evm = withoutComments(sources).filter(({ name }) => name.startsWith('src/evm/'))
     expect(places(evm, /\bcase 0x/)).toEqual([])
     expect(places(evm, /\bopcode\w*(\.code)? (===?|!==?|[<>]=?|[-+]) 0x/i)).toEqual([])
@@ -401,17 +401,17 @@ describe('files', () => {
     expect(places(evm, new RegExp(`\\bconst (${definitions.join('|')})\\b`))).toEqual([])
   })
 
-  test('no notes of unfinished work', () => {
+  test('have no notes of unfinished work', () => {
     expect(places(sources, /\b(TODO|FIXME|XXX|HACK)\b|'to be written'/)).toEqual([])
   })
 
-  test('tests neither sleep nor skip nor run alone', () => {
+  test('of tests neither sleep nor skip nor run alone', () => {
     // the official vectors are not part of the repository: their tests say so and are skipped without them
     const others = tests.filter(({ name }) => !/^test\/(tidy|conformance)\//.test(name))
     expect(places(others, /\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
   })
 
-  test('helpers of tests stand in folders by subject, and one that has one user beside it', () => {
+  test('of test helpers are in folders by subject, beside their only user if there is one', () => {
     const usersOf = (helper: string): readonly string[] =>
       tests
         .filter((file) =>
@@ -431,7 +431,7 @@ describe('files', () => {
     ['timers', /\bset(Timeout|Interval)\b(?!')|'(node:)?timers\b/, TIMERS],
     ['clocks', /\b(performance|Date)\.now\(|\bhrtime\b|\.cpuUsage\(/, CLOCKS],
     ['waits of a second', /\bvi\.wait(For|Until)\(|expect\.poll\(.*timeout:/, {}],
-  ])('tests count turns and wait for events: %s stand where they must alone', (_, used, known) => {
+  ])('of tests use %s only where listed', (_, used, known) => {
     const measuring = withoutComments(tests).filter(
       ({ name }) => !/^test\/(bench|tidy)\//.test(name),
     )
