@@ -6,12 +6,12 @@ import type { BlockRun } from '../node/ledger/blockrun.ts'
 import type { Header } from '../protocol/blocks/header.ts'
 import type { Json } from '../rpc/schema.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
-import { currentPatience, type Patience } from './client/patience.ts'
+import { currentWaitBudget, type WaitBudget } from './client/waitbudget.ts'
 import type { Lineage } from './lineage.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
-import { type BlockPoint, type Network, pointOf } from './network/network.ts'
+import { type BlockPoint, type ForkedNetwork, pointOf } from './network/network.ts'
 import { type BlockBody, bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
@@ -20,7 +20,7 @@ const KEPT_BLOCKS = 512
 const KEPT_STRANGERS = 4_096
 const KEPT_PLACES = 65_536
 
-interface Place {
+interface TransactionIndex {
   readonly number: bigint
   readonly index: number
 }
@@ -34,18 +34,18 @@ function requireHash(json: Json, hash: Hash): RemoteBlock | undefined {
 
 export class Ancestors implements BlockRun, MissSource {
   readonly count: number
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #fork: BlockPoint
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
   readonly #bodies = new LruCache<bigint, BlockBody>(KEPT_BLOCKS)
-  readonly #places = new LruCache<Hash, Place>(KEPT_PLACES)
+  readonly #places = new LruCache<Hash, TransactionIndex>(KEPT_PLACES)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
   readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
   /** With the work that asked: later work retries, as a node that had fallen behind may know the hash by then. */
-  readonly #strangers = new LruCache<Hash, { readonly of: Patience | undefined }>(KEPT_STRANGERS)
+  readonly #strangers = new LruCache<Hash, { readonly of: WaitBudget | undefined }>(KEPT_STRANGERS)
 
-  constructor(network: Network, head: RemoteBlock, lineage: Lineage) {
+  constructor(network: ForkedNetwork, head: RemoteBlock, lineage: Lineage) {
     this.#fork = pointOf(head)
     this.count = Number(this.#fork.number) + 1
     this.#network = network
@@ -65,7 +65,7 @@ export class Ancestors implements BlockRun, MissSource {
     const known = this.#numbers.get(hash)
     if (known !== undefined) return Number(known)
     const stranger = this.#strangers.get(hash)
-    if (stranger !== undefined && stranger.of === currentPatience()) return undefined
+    if (stranger !== undefined && stranger.of === currentWaitBudget()) return undefined
     throw this.#missing({ kind: 'block', hash })
   }
 
@@ -130,15 +130,16 @@ export class Ancestors implements BlockRun, MissSource {
   async #fetchHash(hash: Hash): Promise<void> {
     const how = { check: (json: Json) => void requireHash(json, hash) }
     const [method, params] = ['eth_getBlockByHash', [hash, false]] as const
-    const json = await this.#network.askBelow(this.#fork, method, params, undefined, how)
+    const json = await this.#network.askHistory(this.#fork, method, params, undefined, how)
     const block = requireHash(json, hash)
     if (block === undefined || block.header.number >= this.#fork.number) {
-      this.#strangers.set(hash, { of: currentPatience() })
+      this.#strangers.set(hash, { of: currentWaitBudget() })
       return
     }
     await this.#fetchNumber(block.header.number)
     // a block beside the chain has a sibling of its number there
-    if (this.#numbers.get(hash) === undefined) this.#strangers.set(hash, { of: currentPatience() })
+    if (this.#numbers.get(hash) === undefined)
+      this.#strangers.set(hash, { of: currentWaitBudget() })
   }
 
   #put(block: RemoteBlock): void {

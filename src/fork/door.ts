@@ -4,10 +4,10 @@ import type { MethodContext } from '../methods/common/context.ts'
 import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
 import { passOn } from './boundary/passon.ts'
-import { patiently } from './client/patience.ts'
+import { withWaitBudget } from './client/waitbudget.ts'
 import { GatheringExecutor } from './executor.ts'
-import { foresee } from './foresee.ts'
 import { complete, completeCommand } from './network/gather.ts'
+import { prefetch } from './prefetch.ts'
 import { warmUp } from './start/warmup.ts'
 
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'
@@ -27,7 +27,7 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
     executor: (inner) =>
       new GatheringExecutor(
         inner,
-        (message, world) => foresee(upstream(), message, world),
+        (message, world) => prefetch(upstream(), message, world),
         (job) => upstream()?.adapt?.(job) ?? job,
       ),
     complete: completeCommand,
@@ -35,7 +35,7 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
 }
 
 export const reach: Reach<MethodContext> = {
-  passOn: (...question) => patiently(() => passOn(...question)),
+  passOn: (...question) => withWaitBudget(() => passOn(...question)),
   complete: (_, method, work) =>
-    patiently(() => complete(work, { guesses: method.effects === 'nothing' })),
+    withWaitBudget(() => complete(work, { guesses: method.effects === 'nothing' })),
 }

@@ -24,23 +24,23 @@ import { complete, type Gathering, gathering, withoutGuesses } from './network/g
 /** Slots that a queue's system call reads: excess and count of requests, head and tail (EIP-7002, EIP-7251). */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
-export type Foreseen = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
+export type MessageCall = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
 
-type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
+type Prefetch = (message: MessageCall, world: World) => Promise<void> | undefined
 type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
 
 /** Jobs on worlds without missing state go straight to the inner executor. */
 export class GatheringExecutor extends DelegatingExecutor {
-  readonly #foresee: Foresee
+  readonly #prefetch: Prefetch
   readonly #adapt: Adapt
 
   /**
-   * @param foresee prefetches what a message will need, which saves rounds
+   * @param prefetch prefetches what a message will need, which saves rounds
    * @param adapt changes a job to what its network would run
    */
-  constructor(inner: Executor, foresee: Foresee, adapt: Adapt) {
+  constructor(inner: Executor, prefetch: Prefetch, adapt: Adapt) {
     super(inner)
-    this.#foresee = foresee
+    this.#prefetch = prefetch
     this.#adapt = adapt
   }
 
@@ -69,14 +69,17 @@ export class GatheringExecutor extends DelegatingExecutor {
   /** A tracer must see each event once, so the job runs without it until all state is known. */
   #run<Job extends TransactionJob | CallJob>(
     job: Job,
-    message: Foreseen,
+    message: MessageCall,
     run: (job: Job) => MaybePromise<Outcome>,
   ): MaybePromise<Outcome> {
     const outer = gathering()
     // after a guess, nothing more is fetched
-    if (outer?.hasMisses) return run(untold(job, outer))
-    const foresee = (): Promise<void> | undefined => this.#foresee(message, job.world)
-    const rehearsed = complete((attempt) => run(untold(job, attempt)), { guesses: true, foresee })
+    if (outer?.hasMisses) return run(withoutTracer(job, outer))
+    const prefetch = (): Promise<void> | undefined => this.#prefetch(message, job.world)
+    const rehearsed = complete((attempt) => run(withoutTracer(job, attempt)), {
+      guesses: true,
+      prefetch,
+    })
     if (job.tracer === undefined) return rehearsed
     return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
   }
@@ -95,7 +98,7 @@ function lookAhead({ world, block }: BlockStartJob): void {
 }
 
 /** A job without a tracer that is cancelled once it has gone astray. */
-function untold<Job extends TransactionJob | CallJob>(job: Job, attempt: Gathering): Job {
+function withoutTracer<Job extends TransactionJob | CallJob>(job: Job, attempt: Gathering): Job {
   const { isAwaited } = job
   return {
     ...job,

@@ -15,7 +15,7 @@ import { historySlot, RING } from '../state/systemslots.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import { unexpected } from './network/answers.ts'
 import { type RemoteBlock, readBlock } from './network/header.ts'
-import { type BlockPoint, type Network, pointOf } from './network/network.ts'
+import { type BlockPoint, type ForkedNetwork, pointOf } from './network/network.ts'
 import { BlockState } from './state.ts'
 import { unproven } from './tries.ts'
 
@@ -33,13 +33,13 @@ function requireNumber(json: Json, number: bigint): RemoteBlock {
 }
 
 export class Lineage {
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #fork: BlockPoint
   readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
   /** State after the fork block; undefined: it has no history contract. */
   #history: BlockState | undefined
 
-  constructor(network: Network, head: RemoteBlock) {
+  constructor(network: ForkedNetwork, head: RemoteBlock) {
     this.#network = network
     this.#fork = pointOf(head)
     // prague brought both the contract and this member
@@ -84,7 +84,7 @@ export class Lineage {
     const params = [quantityFromBigint(number), false]
     const how = { check: (block: Json) => void requireNumber(block, number) }
     const method = 'eth_getBlockByNumber'
-    const json = await this.#network.askBelow(this.#fork, method, params, number, how)
+    const json = await this.#network.askHistory(this.#fork, method, params, number, how)
     if (json !== null) return requireNumber(json, number)
     const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
     throw new DevchainError('UPSTREAM_FAILED', message)

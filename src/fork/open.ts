@@ -10,28 +10,28 @@ import { hashHeader } from '../protocol/blocks/header.ts'
 import { ASSUMED_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
-import { adapting, BelowHashes } from './arbitrum/adapt.ts'
+import { adapting, L1Hashes } from './arbitrum/adapt.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
-import { type Header, httpProvider } from './client/http.ts'
-import { patiently } from './client/patience.ts'
+import { type HttpHeader, httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
+import { withWaitBudget } from './client/waitbudget.ts'
 import { Lineage } from './lineage.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
-import { type Asker, type BlockPoint, Network, pointOf } from './network/network.ts'
+import { type Asker, type BlockPoint, ForkedNetwork, pointOf } from './network/network.ts'
 import { type BlockAge, PrunedState } from './network/pruned.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
 import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
 import { findBlock, requireSameBlock } from './start/find.ts'
-import { type Found, Heads } from './start/heads.ts'
+import { type FoundBlock, Heads } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
-import { readCassette, storeOf } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { trimLater } from './store/folder.ts'
 import { recordTo } from './store/recording.ts'
+import { readRecording, storeOf } from './store/recordingfile.ts'
 import { layered, memoryStore, type Store } from './store/store.ts'
 
 export interface ForkSettings extends DevchainSettings {
@@ -54,14 +54,14 @@ export interface OpenFork {
  */
 export async function openFork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   return settings.forkReplay === undefined
-    ? await patiently(() => openNetwork(settings, onNotice))
-    : openCassette(settings, settings.forkReplay, onNotice)
+    ? await withWaitBudget(() => openNetwork(settings, onNotice))
+    : openRecording(settings, settings.forkReplay, onNotice)
 }
 
 /** A fork from a recording: it makes no requests. */
-function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
-  const cassette = readCassette(file)
-  const { head } = cassette
+function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
+  const recording = readRecording(file)
+  const { head } = recording
   const block = readBlock(head.block)
   requireAsked(file, head, block, settings)
   const asker: Asker = {
@@ -75,7 +75,7 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
   const moveTo = async (): Promise<void> => {
     throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
   }
-  const kept = layered(memoryStore(), storeOf(cassette))
+  const kept = layered(memoryStore(), storeOf(recording))
   const { forkRecord: into } = settings
   // record only what the replay reads
   const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
@@ -168,7 +168,7 @@ function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined
 }
 
-function headerOf(line: string): Header {
+function headerOf(line: string): HttpHeader {
   const at = line.indexOf(':')
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
@@ -182,7 +182,7 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
 }
 
 function ageIn(
-  { block: { header }, newest, isSeen }: Found,
+  { block: { header }, newest, isSeen }: FoundBlock,
   number: bigint = header.number,
 ): BlockAge {
   const timestamp = number === header.number ? header.timestamp : undefined
@@ -191,7 +191,7 @@ function ageIn(
 
 function opened(
   { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
-  found: Found,
+  found: FoundBlock,
   { asker, store, recording, moveTo }: Carriers,
   onNotice: OnNotice,
 ): OpenFork {
@@ -207,7 +207,7 @@ function opened(
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
   const kept = { store, isProven, recording, isShallow }
-  const network = new Network({ chainId: id, asker, ...kept, isArbitrum, onNotice, ageOf })
+  const network = new ForkedNetwork({ chainId: id, asker, ...kept, isArbitrum, onNotice, ageOf })
   const point = pointOf(block)
   const lineage = new Lineage(network, block)
   let isRootKnown = isProven
@@ -219,7 +219,7 @@ function opened(
   // the first block mined here continues the block of the forked transaction
   const since = head.prefix === undefined ? block : readBlock(head.prefix.block)
   const seenNumber = isArbitrum ? seenAfter(block, since, ancestors) : undefined
-  const hashes = new BelowHashes(network, block, (at) => lineage.blockAt(at))
+  const hashes = new L1Hashes(network, block, (at) => lineage.blockAt(at))
   const named = (head.hardfork ?? undefined) as Hardfork | undefined
   const base: ForkBase = {
     upstream: {
@@ -272,7 +272,7 @@ const TELLING_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 function upstreamOf(
-  network: Network,
+  network: ForkedNetwork,
   point: BlockPoint,
   lineage: Lineage,
   isRootKnown: () => boolean,
@@ -287,13 +287,13 @@ function upstreamOf(
     },
     ask: async (method, params, block, check) => {
       const how = { check }
-      const answer = await network.askBelow(point, method, params as readonly Json[], block, how)
+      const answer = await network.askHistory(point, method, params as readonly Json[], block, how)
       if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
       return answer
     },
     askTogether: (method, params, block, made) => {
       const how = { make: made as () => Promise<Json> }
-      return network.askBelow(point, method, params as readonly Json[], block, how)
+      return network.askHistory(point, method, params as readonly Json[], block, how)
     },
     take: (accounts) => network.take(accounts, point),
     peek: (method, params, check) =>

@@ -28,7 +28,7 @@ import {
 import { StandIns } from './arbitrum/standins.ts'
 import { quantity, unexpected, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
-import { type BlockPoint, type Network, partsOf, type SlotPlace } from './network/network.ts'
+import { type BlockPoint, type ForkedNetwork, partsOf, type SlotPlace } from './network/network.ts'
 import { ProvenTries, unproven } from './tries.ts'
 
 interface Patches {
@@ -63,14 +63,14 @@ interface Storage {
   readonly trie: Trie<StorageSlot>
 }
 
-interface Found extends Pick<Account, 'nonce' | 'balance'> {
+interface FetchedAccount extends Pick<Account, 'nonce' | 'balance'> {
   readonly code: ReturnType<typeof codeOf>
   readonly hasStorage: boolean
 }
 
 export class BlockState implements MissSource {
   readonly world: World
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #point: BlockPoint
   readonly #patches: Patches
   readonly #accounts = new Map<Address, Account | undefined>()
@@ -81,7 +81,7 @@ export class BlockState implements MissSource {
 
   /** @param onLost called once with the reason if the state root can no longer be known */
   constructor(
-    network: Network,
+    network: ForkedNetwork,
     point: BlockPoint,
     patches: Patches = NO_PATCHES,
     onLost: (why: string) => void = () => undefined,
@@ -195,10 +195,15 @@ export class BlockState implements MissSource {
       this.#ask('eth_getTransactionCount', [address], quantity),
       this.#network.codeAt(address, this.#point),
     ])
-    this.#accounts.set(address, this.#told(address, balance, nonce, text))
+    this.#accounts.set(address, this.#accountFrom(address, balance, nonce, text))
   }
 
-  #told(address: Address, balance: bigint, nonce: bigint, text: unknown): Account | undefined {
+  #accountFrom(
+    address: Address,
+    balance: bigint,
+    nonce: bigint,
+    text: unknown,
+  ): Account | undefined {
     const code = codeOf(String(text))
     // without code and nonce, nothing could have written a slot
     const hasStorage = nonce > 0n || code.code.length > 0
@@ -212,7 +217,10 @@ export class BlockState implements MissSource {
     const nonce = this.#keptAt('eth_getTransactionCount', [address])
     const text = this.#network.keptCodeAt(address, this.#point)
     if (nonce === undefined || text === undefined) return false
-    this.#accounts.set(address, this.#told(address, quantity(balance), quantity(nonce), text))
+    this.#accounts.set(
+      address,
+      this.#accountFrom(address, quantity(balance), quantity(nonce), text),
+    )
     return true
   }
 
@@ -237,7 +245,7 @@ export class BlockState implements MissSource {
   /** Undefined for an empty account: it looks like a missing one, and newer hardforks have none. */
   #accountOf(
     address: Address,
-    { nonce, balance, code: { code, hash: codeHash }, hasStorage }: Found,
+    { nonce, balance, code: { code, hash: codeHash }, hasStorage }: FetchedAccount,
   ): Account | undefined {
     this.#network.noteUsed(address, code)
     const ours = this.#patches.code.get(address)

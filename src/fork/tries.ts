@@ -20,7 +20,7 @@ import { SparseTrie } from '../state/sparsetrie.ts'
 import { EMPTY_ROOT_BYTES, nibbleAt } from '../state/trienode.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering } from './network/gather.ts'
-import type { BlockPoint, Network } from './network/network.ts'
+import type { BlockPoint, ForkedNetwork } from './network/network.ts'
 import { namesWith } from './proofs/prefixes.ts'
 import { type ProvenNodes, provenValue } from './proofs/proof.ts'
 
@@ -33,7 +33,7 @@ interface ProvenAccount {
 
 export class ProvenTries {
   readonly state: SparseTrie
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #point: BlockPoint
   readonly #source: MissSource
   readonly #onLost: (why: string) => void
@@ -46,7 +46,7 @@ export class ProvenTries {
    * @param onLost called once, when a node cannot be fetched: why state roots are unknown from then on
    */
   constructor(
-    network: Network,
+    network: ForkedNetwork,
     point: BlockPoint,
     source: MissSource,
     onLost: (why: string) => void,
@@ -141,7 +141,7 @@ export class ProvenTries {
   }
 
   async #fetchBelow(owner: Address | undefined, prefixes: readonly string[]): Promise<void> {
-    const onLong = (left: readonly string[]): void => this.#network.tell(longSearch(owner, left))
+    const onLong = (left: readonly string[]): void => this.#network.warn(longSearch(owner, left))
     const names = await namesWith(prefixes, owner === undefined ? 20 : 32, { onLong })
     const lost = prefixes.find((prefix) => !names.has(prefix))
     if (lost !== undefined) this.#lose(owner, lost)

@@ -10,23 +10,23 @@ import { accountAt, type World, withAccount } from '../../state/world.ts'
 import { reading } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
 import type { RemoteBlock } from '../network/header.ts'
-import { type BlockPoint, type Network, pointOf } from '../network/network.ts'
+import { type BlockPoint, type ForkedNetwork, pointOf } from '../network/network.ts'
 import { ARBSYS } from '../network/owncontracts.ts'
-import { STAND_IN } from './question.ts'
+import { STAND_IN } from './slotquery.ts'
 import { arbSysIn } from './standins.ts'
 
 const KEPT_BLOCKS = 64
 const KEPT_HASHES = 256
 
-export class BelowHashes {
-  readonly #network: Network
+export class L1Hashes {
+  readonly #network: ForkedNetwork
   readonly #blockAt: (number: bigint) => Promise<RemoteBlock>
   readonly #fork: RemoteBlock
   readonly #seen = new LruCache<bigint, SeenHashes>(KEPT_BLOCKS)
 
   /** @param blockAt finds a block below the fork */
   constructor(
-    network: Network,
+    network: ForkedNetwork,
     fork: RemoteBlock,
     blockAt: (number: bigint) => Promise<RemoteBlock>,
   ) {
@@ -50,7 +50,7 @@ export class BelowHashes {
   }
 
   #none(why: string): undefined {
-    this.#network.tellOnce(`BLOCKHASH gives 0: hashes of blocks of the network below ${why}`)
+    this.#network.warnOnce(`BLOCKHASH gives 0: hashes of blocks of the L1 ${why}`)
   }
 
   async #pointOf(number: bigint): Promise<BlockPoint> {
@@ -59,11 +59,11 @@ export class BelowHashes {
 }
 
 class SeenHashes implements MissSource {
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #point: () => Promise<BlockPoint>
   readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
 
-  constructor(network: Network, point: () => Promise<BlockPoint>) {
+  constructor(network: ForkedNetwork, point: () => Promise<BlockPoint>) {
     this.#network = network
     this.#point = point
   }
@@ -95,10 +95,7 @@ function asking(number: bigint): string {
 /** PREVRANDAO is the difficulty in each block. */
 const PREV_RANDAO: Hash = wordFromBigint(1n)
 
-export function adapting(
-  seenNumber: SeenNumber,
-  hashes: BelowHashes,
-): NonNullable<Upstream['adapt']> {
+export function adapting(seenNumber: SeenNumber, hashes: L1Hashes): NonNullable<Upstream['adapt']> {
   return <Job extends TransactionJob | CallJob>(job: Job): Job => {
     const seen = seenNumber(job.block)
     if (seen === undefined) return job

@@ -23,9 +23,9 @@ import {
 import { RefusedByUpstream } from '../client/client.ts'
 import { unexpected } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
-import type { BlockPoint, Network } from '../network/network.ts'
+import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { CONTRACTS, selectorOf } from './functions.ts'
-import { ARB_INFO, oneWord, type Question, questionIn, STAND_IN, wordsOf } from './question.ts'
+import { ARB_INFO, oneWord, type SlotQuery, STAND_IN, slotQueryOf, wordsOf } from './slotquery.ts'
 
 const MOST_KEPT = 1_024
 
@@ -41,15 +41,15 @@ const INVALID_BLOCK = selectorOf('InvalidBlockNumber(uint256,uint256)')
 const ARBINFO = `0x${'65'.padStart(40, '0')}`
 const ARBINFO_ACCOUNT: Account = { ...emptyAccount(ARBINFO as Address), ...ARB_INFO }
 
-const TOLD_HASHES = 256n
+const KNOWN_HASHES = 256n
 
 export class StandIns implements MissSource {
-  readonly #network: Network
+  readonly #network: ForkedNetwork
   readonly #point: BlockPoint
   readonly #answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
   readonly #accounts = new Map<Address, Account>()
 
-  constructor(network: Network, point: BlockPoint) {
+  constructor(network: ForkedNetwork, point: BlockPoint) {
     this.#network = network
     this.#point = point
   }
@@ -65,9 +65,9 @@ export class StandIns implements MissSource {
   }
 
   #valueOf(address: Address, slot: bigint): bigint {
-    const question = questionIn(slot)
-    const known = this.#answers.get(keyOf(address, question))
-    if (known !== undefined) return known[question.index] ?? 0n
+    const query = slotQueryOf(slot)
+    const known = this.#answers.get(keyOf(address, query))
+    if (known !== undefined) return known[query.index] ?? 0n
     missed({ kind: 'slot', address, slot }, this)
     return 0n
   }
@@ -76,28 +76,28 @@ export class StandIns implements MissSource {
     await Promise.all(
       misses.map(async (miss) => {
         if (miss.kind !== 'slot') return
-        const question = questionIn(miss.slot)
-        const words = await this.#ask(miss.address, question)
-        this.#answers.set(keyOf(miss.address, question), words)
+        const query = slotQueryOf(miss.slot)
+        const words = await this.#ask(miss.address, query)
+        this.#answers.set(keyOf(miss.address, query), words)
       }),
     )
   }
 
-  async #ask(address: Address, { selector, data }: Question): Promise<readonly bigint[]> {
+  async #ask(address: Address, { selector, data }: SlotQuery): Promise<readonly bigint[]> {
     const { name: contract = address, functions } = CONTRACTS.get(address) ?? {}
     const signature = functions?.get(selector)
     if (signature === undefined || data === undefined) {
       const name = signature ?? `function 0x${selector.toString(16).padStart(8, '0')}`
-      this.#network.tellOnce(`${contract} ${name} ${NOT_HERE}`)
+      this.#network.warnOnce(`${contract} ${name} ${NOT_HERE}`)
       return REFUSED
     }
     if (this.#network.isProven) {
-      this.#network.tellOnce(`${contract} ${signature} fails: what it answers cannot be proven`)
+      this.#network.warnOnce(`${contract} ${signature} fails: what it answers cannot be proven`)
       return REFUSED
     }
     // nothing is posted to L1, so nothing is paid for it
     if (selector === L1_FEES) return oneWord(0n)
-    this.#network.tellOnce(`${contract} at ${address} ${AS_AT_FORK}`)
+    this.#network.warnOnce(`${contract} at ${address} ${AS_AT_FORK}`)
     try {
       const call = [{ to: address, data }]
       return await this.#network.askAt('eth_call', call, this.#point, readAnswer)
@@ -122,7 +122,7 @@ function readAnswer(answer: Json): readonly bigint[] {
   return wordsOf(bytesFromHex(answer), true)
 }
 
-function keyOf(address: Address, { selector, data }: Question): string {
+function keyOf(address: Address, { selector, data }: SlotQuery): string {
   return `${address} ${data ?? `${selector} and more`}`
 }
 
@@ -144,14 +144,17 @@ type Block = Pick<BlockEnvironment, 'number' | 'chainId' | 'blockHash'>
 
 export function arbSysIn(standIn: Account, block: Block): Account {
   const storage = answering((slot) => {
-    const question = questionIn(slot)
-    const words = question.data === undefined ? undefined : toldOf(block, question)
-    return words === undefined ? slotValue(standIn.storage, slot) : (words[question.index] ?? 0n)
+    const query = slotQueryOf(slot)
+    const words = query.data === undefined ? undefined : localAnswerTo(block, query)
+    return words === undefined ? slotValue(standIn.storage, slot) : (words[query.index] ?? 0n)
   })
   return { ...standIn, storage }
 }
 
-function toldOf(block: Block, { selector, parameter }: Question): readonly bigint[] | undefined {
+function localAnswerTo(
+  block: Block,
+  { selector, parameter }: SlotQuery,
+): readonly bigint[] | undefined {
   if (selector === BLOCK_NUMBER) return oneWord(block.number)
   if (selector === CHAIN_ID) return oneWord(block.chainId)
   return selector === BLOCK_HASH ? hashWords(block, parameter) : undefined
@@ -159,8 +162,8 @@ function toldOf(block: Block, { selector, parameter }: Question): readonly bigin
 
 /** As in ArbSys since ArbOS 11. */
 function hashWords({ number, blockHash }: Block, asked: bigint): readonly bigint[] {
-  const isTold = asked < number && asked + TOLD_HASHES >= number
-  if (isTold) return oneWord(BigInt(blockHash(asked) ?? ZERO_HASH))
+  const isKnown = asked < number && asked + KNOWN_HASHES >= number
+  if (isKnown) return oneWord(BigInt(blockHash(asked) ?? ZERO_HASH))
   const selector = paddedBytes(BigInt(INVALID_BLOCK), 4)
   return wordsOf(concatBytes(selector, paddedBytes(asked, 32), paddedBytes(number, 32)), false)
 }

@@ -6,11 +6,11 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isObject, isQuantity, unexpected, word } from '../network/answers.ts'
 import {
+  type ForkRequest,
   isChanged,
   numberIn,
   numberOf,
   placeOf,
-  type Question,
   referenceIn,
   requireCode,
 } from './places.ts'
@@ -18,8 +18,8 @@ import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** At old blocks, the storage root depends on slots that are not known here. */
-export function accountOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function accountOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const reference = referenceIn(params[1] ?? 'latest')
   if (reference === undefined) return undefined
@@ -28,14 +28,14 @@ export function accountOver(question: Question): Promise<Json> | undefined {
   return (async () => {
     const number = await numberIn(upstream, place)
     const [own, storageRoot] = await Promise.all([
-      answerHere(question),
-      number === undefined ? undefined : storageRootAt(question, number),
+      answerHere(request),
+      number === undefined ? undefined : storageRootAt(request, number),
     ])
     return storageRoot === undefined ? own : { ...(own as object), storageRoot }
   })()
 }
 
-async function storageRootAt({ params, upstream }: Question, number: bigint): Promise<Json> {
+async function storageRootAt({ params, upstream }: ForkRequest, number: bigint): Promise<Json> {
   const [account] = params
   const at = quantityFromBigint(number)
   try {
@@ -47,7 +47,7 @@ async function storageRootAt({ params, upstream }: Question, number: bigint): Pr
 }
 
 async function rootIn(
-  upstream: Question['upstream'],
+  upstream: ForkRequest['upstream'],
   method: string,
   params: readonly unknown[],
   number: bigint,
@@ -62,21 +62,21 @@ async function rootIn(
 }
 
 /** Without code and nonce there are no slots, as no code could have written them; but test nodes can set any slot. */
-export function slotOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function slotOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const [address, position, block = 'latest'] = params
   const reference = referenceIn(block)
   const isOwn = addresses(state.accounts).includes(String(address).toLowerCase() as Address)
   if (reference === undefined || isOwn || upstream.facts().isProven) return undefined
   return (async () => {
-    const own = await answerHere(question)
+    const own = await answerHere(request)
     const place = placeOf(state, upstream, reference)
     const number = place === 'here' ? upstream.number : await numberIn(upstream, place)
     if (BigInt(String(own)) !== 0n || number === undefined) return own
     const [code, nonce] = await Promise.all(
       ['eth_getCode', 'eth_getTransactionCount'].map((name) =>
-        answerHere({ ...question, method: methodOf(question, name), params: [address, block] }),
+        answerHere({ ...request, method: methodOf(request, name), params: [address, block] }),
       ),
     )
     if (code !== '0x' || nonce !== '0x0') return own
@@ -91,19 +91,19 @@ export function slotOver(question: Question): Promise<Json> | undefined {
   })()
 }
 
-function methodOf({ context, method }: Question, name: string): Question['method'] {
+function methodOf({ context, method }: ForkRequest, name: string): ForkRequest['method'] {
   return context.registry.get(name) ?? method
 }
 
 /** The network's accounts are not all known here, so code may have to be looked up there by its hash. */
-export function codeOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function codeOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const reference = referenceIn(params[1] ?? 'latest')
   if (reference === undefined || reference.kind === 'hash') return undefined
   const given = numberOf(context.chain.state, reference)
   const number = given === undefined || given > upstream.number ? upstream.number : given
   return (async () => {
-    const own = await answerHere(question)
+    const own = await answerHere(request)
     if (own !== null) return own
     try {
       const asked = [params[0], quantityFromBigint(number)]
@@ -122,8 +122,8 @@ export function codeOver(question: Question): Promise<Json> | undefined {
 }
 
 /** The accounts that blocks changed: first the network's blocks, then those mined here. */
-export function modifiedOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function modifiedOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const [start, end] = params.map((each) => referenceIn(each ?? null))
   if (start === undefined) return undefined
@@ -135,22 +135,22 @@ export function modifiedOver(question: Question): Promise<Json> | undefined {
     const to = isOneBlock || last === 'here' ? undefined : await numberIn(upstream, last)
     const isKnown = isOneBlock ? from !== 0n : last === 'here' || (to ?? -1n) > (from ?? 0n)
     // the chain reports what is wrong
-    if (from === undefined || !isKnown) return await answerHere(question)
-    if (last !== 'here') return await askNetwork(question, params, to ?? from)
-    return await modifiedOnBothSides(question, from, end!)
+    if (from === undefined || !isKnown) return await answerHere(request)
+    if (last !== 'here') return await askNetwork(request, params, to ?? from)
+    return await modifiedOnBothSides(request, from, end!)
   })()
 }
 
 async function modifiedOnBothSides(
-  question: Question,
+  request: ForkRequest,
   from: bigint,
   end: BlockReference,
 ): Promise<Json> {
-  const { context, method, params, upstream } = question
+  const { context, method, params, upstream } = request
   const byNumber = context.registry.get('debug_getModifiedAccountsByNumber') ?? method
   const fork = quantityFromBigint(upstream.number)
   const to = end.kind === 'hash' ? { blockHash: end.hash } : params[1]
-  const here = answerHere({ ...question, method: byNumber, params: [fork, to] })
+  const here = answerHere({ ...request, method: byNumber, params: [fork, to] })
   const there =
     from === upstream.number
       ? []

@@ -15,7 +15,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { quantity, reading } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
-import type { Fallback, Refused } from './retrace.ts'
+import type { Fallback, RefusedRequest } from './retrace.ts'
 
 type Members = Readonly<Record<string, Json | undefined>>
 
@@ -43,7 +43,7 @@ export const rawTransactions: Fallback = (refused) =>
   listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot)
 
 /** Checks that the header has the hash the network gives. */
-async function blockIn(refused: Refused): Promise<{ header: Header; json: Members }> {
+async function blockIn(refused: RefusedRequest): Promise<{ header: Header; json: Members }> {
   const { upstream, number } = refused
   const params = [quantityFromBigint(number), true]
   const check = (block: unknown): RemoteBlock => readBlock(block as Json)
@@ -54,7 +54,7 @@ async function blockIn(refused: Refused): Promise<{ header: Header; json: Member
 }
 
 async function listOf(
-  refused: Refused,
+  refused: RefusedRequest,
   what: string,
   rootIn: (header: Header) => Hash,
 ): Promise<Json> {
@@ -64,7 +64,10 @@ async function listOf(
   return list
 }
 
-function unclesIn({ upstream, number }: Refused, { hash, uncles }: Members): Promise<Header[]> {
+function unclesIn(
+  { upstream, number }: RefusedRequest,
+  { hash, uncles }: Members,
+): Promise<Header[]> {
   return Promise.all(
     listIn(uncles).map(async (_, index) => {
       const params = [hash, quantityFromBigint(BigInt(index))]
@@ -90,7 +93,12 @@ function listIn(value: Json | undefined): readonly Json[] {
 }
 
 /** @throws {DevchainError} `UPSTREAM_FAILED` if the hash differs, e.g. for unknown transaction types */
-function requireSame({ number, refusal }: Refused, what: string, made: Hash, there: Hash): void {
+function requireSame(
+  { number, refusal }: RefusedRequest,
+  what: string,
+  made: Hash,
+  there: Hash,
+): void {
   if (made === there) return
   const message = `${refusal.message}; encoded here, ${what} of block ${number} would have the hash ${made}, and not ${there}`
   throw new DevchainError('UPSTREAM_FAILED', message)

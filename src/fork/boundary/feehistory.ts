@@ -2,7 +2,7 @@
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, unexpected } from '../network/answers.ts'
-import { headNumber, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { type ForkRequest, headNumber, numberOf, placeOf, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
 interface History {
@@ -15,8 +15,8 @@ const ONE_MORE = ['baseFeePerGas', 'baseFeePerBlobGas']
 
 const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
 
-export function feeHistoryOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function feeHistoryOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const [count, newest, percentiles] = params
   const reference = referenceIn(newest ?? 'latest')
@@ -26,30 +26,30 @@ export function feeHistoryOver(question: Question): Promise<Json> | undefined {
   const more = percentiles === undefined ? [] : [percentiles]
   if (typeof place === 'bigint') {
     const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
-    return askNetwork(question, asked, place)
+    return askNetwork(request, asked, place)
   }
-  const head = headNumber(question)
+  const head = headNumber(request)
   const last = numberOf(state, reference) ?? head + 1n
   const own = last - upstream.number
-  return last > head + 1n || blocks <= own ? undefined : joined(question, blocks, own)
+  return last > head + 1n || blocks <= own ? undefined : joined(request, blocks, own)
 }
 
-async function joined(question: Question, blocks: bigint, own: bigint): Promise<Json> {
-  const { context, method, params, upstream } = question
+async function joined(request: ForkRequest, blocks: bigint, own: bigint): Promise<Json> {
+  const { context, method, params, upstream } = request
   const { number } = upstream
   const count = blocks - own > number + 1n ? number + 1n : blocks - own
   const [, newest, ...more] = params
   const older = [quantityFromBigint(count), quantityFromBigint(number), ...more]
   const [remote, local] = (await Promise.all([
-    askNetwork(question, older, number),
+    askNetwork(request, older, number),
     method.run(context, [quantityFromBigint(own), newest, ...more], []),
   ])) as unknown as [History, History]
-  const told = toldBlocks(remote, count)
+  const blocksThere = blockCountIn(remote, count)
   const members = MEMBERS.flatMap((name) => {
     const first = listOf(remote[name])
     const second = listOf(local[name])
     if (first === undefined || second === undefined) return []
-    const kept = ONE_MORE.includes(name) ? first.slice(0, told) : first
+    const kept = ONE_MORE.includes(name) ? first.slice(0, blocksThere) : first
     return [[name, [...kept, ...second]] as const]
   })
   return { oldestBlock: remote.oldestBlock, ...Object.fromEntries(members) }
@@ -59,7 +59,7 @@ async function joined(question: Question, blocks: bigint, own: bigint): Promise<
  * How many blocks the network returned: it may leave out the oldest.
  * @throws {NoAnswer} if a list has another length
  */
-function toldBlocks(history: History, asked: bigint): number {
+function blockCountIn(history: History, asked: bigint): number {
   const { oldestBlock, gasUsedRatio } = history
   const count = listOf(gasUsedRatio)?.length ?? 0
   const isWhole = MEMBERS.every((name) => {

@@ -5,19 +5,19 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
   boundOf,
+  type ForkRequest,
   headNumber,
   jsonOf,
   numberIn,
   placeOf,
-  type Question,
   referenceIn,
 } from './places.ts'
 import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-export function logsOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function logsOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const [given] = params
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
@@ -25,49 +25,53 @@ export function logsOver(question: Question): Promise<Json> | undefined {
   if (filter.blockHash !== undefined && filter.blockHash !== null) {
     const reference = referenceIn(filter.blockHash)
     const place = reference === undefined ? 'here' : placeOf(state, upstream, reference)
-    return place === 'here' ? undefined : logsOfBlock(question, place)
+    return place === 'here' ? undefined : logsOfBlock(request, place)
   }
-  const from = boundOf(question, filter.fromBlock ?? 'latest')
-  const to = boundOf(question, filter.toBlock ?? 'latest')
+  const from = boundOf(request, filter.fromBlock ?? 'latest')
+  const to = boundOf(request, filter.toBlock ?? 'latest')
   if (from === undefined || from > upstream.number || (to !== undefined && to < from)) {
     return undefined
   }
-  return inParts(question, filter, from, to)
+  return inParts(request, filter, from, to)
 }
 
-async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Json> {
-  const { params, upstream } = question
+async function logsOfBlock(request: ForkRequest, place: bigint | Hash): Promise<Json> {
+  const { params, upstream } = request
   const number = await numberIn(upstream, place)
   // unknown block: the chain reports it
-  if (number === undefined) return await answerHere(question)
-  return await askNetwork(question, params, number)
+  if (number === undefined) return await answerHere(request)
+  return await askNetwork(request, params, number)
 }
 
-export function filterLogsOver(question: Question): Promise<Json> | undefined {
-  const { context, params } = question
+export function filterLogsOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params } = request
   const id = idIn(params)
-  return id === undefined ? undefined : logsOfQuery(question, context.filters.rangeOf(id))
+  return id === undefined ? undefined : logsOfQuery(request, context.filters.rangeOf(id))
 }
 
 /** The first poll of a filter that begins in the network's blocks. */
-export function filterChangesOver(question: Question): Promise<Json> | undefined {
-  const { context, params } = question
+export function filterChangesOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params } = request
   const id = idIn(params)
   if (id === undefined) return undefined
-  const stored = logsOfQuery(question, context.filters.historyOf(id))
-  return stored && firstChanges(question, id, stored)
+  const stored = logsOfQuery(request, context.filters.historyOf(id))
+  return stored && firstChanges(request, id, stored)
 }
 
-async function firstChanges(question: Question, id: bigint, stored: Promise<Json>): Promise<Json> {
-  const before = await question.context.filters.beginWith(id, () => stored)
-  const changes = await answerHere(question)
+async function firstChanges(
+  request: ForkRequest,
+  id: bigint,
+  stored: Promise<Json>,
+): Promise<Json> {
+  const before = await request.context.filters.beginWith(id, () => stored)
+  const changes = await answerHere(request)
   return [...((before ?? []) as readonly Json[]), ...(changes as readonly Json[])]
 }
 
-function logsOfQuery(question: Question, query: LogQuery | undefined): Promise<Json> | undefined {
-  const method = question.context.registry.get('eth_getLogs')
+function logsOfQuery(request: ForkRequest, query: LogQuery | undefined): Promise<Json> | undefined {
+  const method = request.context.registry.get('eth_getLogs')
   if (query === undefined || method === undefined) return undefined
-  return logsOver({ ...question, method, params: [filterOf(query)] })
+  return logsOver({ ...request, method, params: [filterOf(query)] })
 }
 
 /** Undefined: no valid id, which the method itself refuses. */
@@ -93,12 +97,12 @@ function named(reference: BlockReference | undefined): Json {
 }
 
 async function inParts(
-  question: Question,
+  request: ForkRequest,
   filter: Filter,
   from: bigint,
   to: bigint | undefined,
 ): Promise<Json> {
-  const { context, method, upstream } = question
+  const { context, method, upstream } = request
   const last = to === undefined || to > upstream.number ? upstream.number : to
   const asked = {
     ...filter,
@@ -110,7 +114,7 @@ async function inParts(
   )) as readonly Json[]
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
-  if (headNumber(question) <= upstream.number && to !== undefined) return logs
+  if (headNumber(request) <= upstream.number && to !== undefined) return logs
   const own = await jsonOf(await method.run(context, [rest], []))
   return [...logs, ...(own as readonly Json[])]
 }

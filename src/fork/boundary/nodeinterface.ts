@@ -1,14 +1,14 @@
 // Arbitrum's NodeInterface exists in no state: nodes answer its calls themselves, so the network is asked.
 import { quantityFromBigint } from '../../core/hex.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
-import { placeOf, type Question, referenceIn } from './places.ts'
+import { type ForkRequest, placeOf, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
 const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 
 /** Undefined for any other call, and for a fork with proofs, as the answer cannot be proven. */
-export function nodeInterfaceOf(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function nodeInterfaceOf(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const [call, block, ...overrides] = params
   const to = (call as { readonly to?: unknown } | null | undefined)?.to
   const isIts = typeof to === 'string' && to.toLowerCase() === NODE_INTERFACE
@@ -21,5 +21,5 @@ export function nodeInterfaceOf(question: Question): Promise<Json> | undefined {
   const number = typeof place === 'bigint' ? place : upstream.number
   remark(context.notes, `NodeInterface is answered by the network, at block ${number}`)
   const asked = [call, isStrange ? block : quantityFromBigint(number), ...overrides]
-  return askNetwork(question, asked, isStrange ? undefined : number)
+  return askNetwork(request, asked, isStrange ? undefined : number)
 }

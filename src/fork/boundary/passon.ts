@@ -18,10 +18,10 @@ import { areTaken, namedAsGiven, plainParams } from './parameters.ts'
 import {
   askPlaced,
   below,
+  type ForkRequest,
   isChanged,
   numberAt,
   placeOf,
-  type Question,
   referenceIn,
 } from './places.ts'
 import { answerHere, askOrMake, type Fallback, makeHere, replayed } from './retrace.ts'
@@ -30,7 +30,7 @@ import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
 /** Undefined: the chain itself answers. */
-type Answerer = (question: Question) => MaybePromise<Json> | undefined
+type Answerer = (request: ForkRequest) => MaybePromise<Json> | undefined
 
 interface Rule {
   /** True: the answer names its block, so the place need not be known first. */
@@ -109,28 +109,28 @@ function isUnknownThere(error: unknown, name: string): error is RefusedByUpstrea
 
 /** Leaves invalid parameters to the chain, which reports them. */
 function ofTaken(answerer: Answerer): Answerer {
-  return (question) => (areTaken(question.method, question.params) ? answerer(question) : undefined)
+  return (request) => (areTaken(request.method, request.params) ? answerer(request) : undefined)
 }
 
 function ofNamed(rule: Rule): Answerer {
-  return (question) => {
-    const { method } = question
+  return (request) => {
+    const { method } = request
     const position = method.params.findIndex(({ decoder }) => decoder.names !== undefined)
-    const params = plainParams(method, question.params)
+    const params = plainParams(method, request.params)
     if (params === undefined) return undefined
     return method.params[position]?.decoder.names === 'block'
-      ? ofBlock(question, params, position, rule)
-      : ofTransaction({ ...question, params }, params[position] as Hash, rule)
+      ? ofBlock(request, params, position, rule)
+      : ofTransaction({ ...request, params }, params[position] as Hash, rule)
   }
 }
 
 function ofBlock(
-  question: Question,
+  request: ForkRequest,
   params: readonly unknown[],
   position: number,
   rule: Rule,
 ): MaybePromise<Json> | undefined {
-  const { context, upstream } = question
+  const { context, upstream } = request
   const { isOfState = false, ask: askFor = askNetwork, printNumber = quantityFromBigint } = rule
   const given = params[position] ?? 'latest'
   const reference = referenceIn(given)
@@ -142,49 +142,51 @@ function ofBlock(
   const named = typeof place === 'bigint' && !isHash ? printNumber(place) : given
   const asked = params.map((param, index) => (index === position ? named : param))
   while (asked.length <= position) asked.push(asked.length === position ? named : null)
-  const ask = (number?: bigint): Promise<Json> => askFor(question, asked, number)
+  const ask = (number?: bigint): Promise<Json> => askFor(request, asked, number)
   return typeof place === 'bigint'
-    ? askOrMake(question, place, () => ask(place), rule.instead)
-    : ofHash(question, place, ask, rule)
+    ? askOrMake(request, place, () => ask(place), rule.instead)
+    : ofHash(request, place, ask, rule)
 }
 
 /** For a block hash that is not known here yet. */
 async function ofHash(
-  question: Question,
+  request: ForkRequest,
   hash: Hash,
   ask: (number?: bigint) => Promise<Json>,
   { isPlaced = false, instead }: Rule,
 ): Promise<Json> {
-  if (isPlaced) return below(await ask(), question.upstream)
-  const number = await numberAt(question.upstream, hash)
+  if (isPlaced) return below(await ask(), request.upstream)
+  const number = await numberAt(request.upstream, hash)
   // unknown block: the chain reports it
-  if (number === undefined) return await answerHere(question)
-  return await askOrMake(question, number, () => ask(number), instead)
+  if (number === undefined) return await answerHere(request)
+  return await askOrMake(request, number, () => ask(number), instead)
 }
 
-function ofTransaction(question: Question, hash: Hash, rule: Rule): MaybePromise<Json> | undefined {
-  const { context, upstream } = question
+function ofTransaction(
+  request: ForkRequest,
+  hash: Hash,
+  rule: Rule,
+): MaybePromise<Json> | undefined {
+  const { context, upstream } = request
   const { tree, pool } = context.chain.state
   const place = transactionPlace(tree, hash)
   const isMined = place !== undefined && place.record.block.header.number > upstream.number
-  return isMined || pooledByHash(pool, hash) !== undefined
-    ? undefined
-    : beyond(question, hash, rule)
+  return isMined || pooledByHash(pool, hash) !== undefined ? undefined : beyond(request, hash, rule)
 }
 
 async function beyond(
-  question: Question,
+  request: ForkRequest,
   hash: Hash,
   { isPlaced = false, isOwn = false, instead }: Rule,
 ): Promise<Json> {
-  const { params, upstream } = question
+  const { params, upstream } = request
   const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
   // unknown transaction: the chain reports it
-  if (known === null) return await answerHere(question)
+  if (known === null) return await answerHere(request)
   if (isPlaced) return known
   const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
-  if (isOwn) return await makeHere(question, number)
-  return await askOrMake(question, number, () => askNetwork(question, params, number), instead)
+  if (isOwn) return await makeHere(request, number)
+  return await askOrMake(request, number, () => askNetwork(request, params, number), instead)
 }
 
 const BESIDES_HEADERS = [
@@ -198,18 +200,18 @@ const BESIDES_HEADERS = [
 
 /** If the network has no such method: its block without the transactions. */
 async function askHeader(
-  question: Question,
+  request: ForkRequest,
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
   try {
-    return await askNetwork(question, params, number)
+    return await askNetwork(request, params, number)
   } catch (error) {
     const isHash = referenceIn(params[0])?.kind === 'hash'
     const name = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
-    const method = question.context.registry.get(name)
+    const method = request.context.registry.get(name)
     if (!(error instanceof RefusedByUpstream) || method === undefined) throw error
-    const block = await askNetwork({ ...question, method }, [...params, false], number)
+    const block = await askNetwork({ ...request, method }, [...params, false], number)
     if (block === null) return null
     const members = Object.entries(block).filter(([member]) => !BESIDES_HEADERS.includes(member))
     return Object.fromEntries(members) as Json
@@ -217,10 +219,10 @@ async function askHeader(
 }
 
 async function askProof(
-  question: Question,
+  request: ForkRequest,
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
-  const proof = await askNetwork(question, params, number)
-  return namedAsGiven(question.method, question.params, proof)
+  const proof = await askNetwork(request, params, number)
+  return namedAsGiven(request.method, request.params, proof)
 }

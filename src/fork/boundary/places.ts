@@ -14,7 +14,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
 
-export interface Question {
+export interface ForkRequest {
   readonly context: MethodContext
   readonly method: Method<MethodContext>
   readonly params: readonly unknown[]
@@ -77,7 +77,7 @@ export async function numberIn(
   return typeof place === 'bigint' ? place : await numberAt(upstream, place)
 }
 
-export function headNumber({ context }: Question): bigint {
+export function headNumber({ context }: ForkRequest): bigint {
   return BigInt(context.chain.state.tree.canonical.length) - 1n
 }
 
@@ -85,7 +85,11 @@ export function headNumber({ context }: Question): bigint {
  * @param pending the number of the pending block
  * @returns undefined: no valid bound, which the method itself refuses
  */
-export function boundOf({ context }: Question, value: Json, pending?: bigint): bigint | undefined {
+export function boundOf(
+  { context }: ForkRequest,
+  value: Json,
+  pending?: bigint,
+): bigint | undefined {
   const reference = referenceIn(value)
   if (reference === undefined || reference.kind === 'hash') return undefined
   return numberOf(context.chain.state, reference) ?? pending

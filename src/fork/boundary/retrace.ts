@@ -2,43 +2,43 @@
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
-import { jsonOf, type Question } from './places.ts'
+import { type ForkRequest, jsonOf } from './places.ts'
 
-export interface Refused {
-  readonly upstream: Question['upstream']
+export interface RefusedRequest {
+  readonly upstream: ForkRequest['upstream']
   readonly number: bigint
   readonly refusal: RefusedByUpstream
   readonly make: () => Promise<Json>
 }
 
-export type Fallback = (refused: Refused) => Promise<Json>
+export type Fallback = (refused: RefusedRequest) => Promise<Json>
 
 /** For answers that follow from a block's transactions and the state before it. */
 export const replayed: Fallback = ({ make }) => make()
 
 /** @param number of the block */
 export async function askOrMake(
-  question: Question,
+  request: ForkRequest,
   number: bigint,
   ask: () => Promise<Json>,
   instead: Fallback | undefined,
 ): Promise<Json> {
-  const make = (): Promise<Json> => makeHere(question, number)
+  const make = (): Promise<Json> => makeHere(request, number)
   try {
     const answer = await ask()
     return answer === null && instead !== undefined ? await make() : answer
   } catch (error) {
     if (!(error instanceof RefusedByUpstream) || instead === undefined) throw error
-    return await instead({ upstream: question.upstream, number, refusal: error, make })
+    return await instead({ upstream: request.upstream, number, refusal: error, make })
   }
 }
 
-export async function makeHere(question: Question, number: bigint): Promise<Json> {
-  await question.upstream.recall(number)
-  return await answerHere(question)
+export async function makeHere(request: ForkRequest, number: bigint): Promise<Json> {
+  await request.upstream.recall(number)
+  return await answerHere(request)
 }
 
-export async function answerHere({ method, context, params }: Question): Promise<Json> {
+export async function answerHere({ method, context, params }: ForkRequest): Promise<Json> {
   const run = (): ReturnType<typeof method.run> => method.run(context, params, [])
   return await jsonOf(await complete(run, { guesses: false }))
 }

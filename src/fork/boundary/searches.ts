@@ -3,7 +3,7 @@ import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
-import { below, headNumber, type Question, requireCode } from './places.ts'
+import { below, type ForkRequest, headNumber, requireCode } from './places.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -27,40 +27,40 @@ function readSearch(
   return { account, block: BigInt(block), size: count }
 }
 
-export function searchBeforeOver(question: Question): Promise<Json> | undefined {
-  const { upstream } = question
-  const search = readSearch(question.params)
+export function searchBeforeOver(request: ForkRequest): Promise<Json> | undefined {
+  const { upstream } = request
+  const search = readSearch(request.params)
   if (search === undefined) return undefined
   const { account, block, size } = search
-  const head = headNumber(question)
+  const head = headNumber(request)
   return (async () => {
     const isOld = block !== 0n && block <= upstream.number + 1n && block <= head
     const here = isOld
       ? { ...EMPTY_PAGE, firstPage: false }
-      : ((await answerHere(question)) as never)
+      : ((await answerHere(request)) as never)
     const { txs } = here as Page
     if (txs.length >= size) return { ...(here as Page), lastPage: false } as unknown as Json
     const from = isOld ? block : upstream.number + 1n
     const asked = [account, Number(from), size - txs.length]
-    const there = await askedPage(question, asked, here)
+    const there = await askedPage(request, asked, here)
     return joined(here, there, { firstPage: (here as Page).firstPage, lastPage: there.lastPage })
   })()
 }
 
-export function searchAfterOver(question: Question): Promise<Json> | undefined {
-  const { upstream } = question
-  const search = readSearch(question.params)
+export function searchAfterOver(request: ForkRequest): Promise<Json> | undefined {
+  const { upstream } = request
+  const search = readSearch(request.params)
   if (search === undefined) return undefined
   const { account, block, size } = search
   if (block >= upstream.number && block !== 0n) return undefined
   const searchHere = async (count: number): Promise<Page> =>
     (await answerHere({
-      ...question,
+      ...request,
       params: [account, Number(upstream.number), count],
     })) as never
   return (async () => {
     const own = await searchHere(size)
-    const there = await askedPage(question, [account, Number(block), size], own)
+    const there = await askedPage(request, [account, Number(block), size], own)
     const count = there.txs.filter(isBelow(upstream.number)).length
     const older: Page = {
       ...there,
@@ -80,7 +80,7 @@ function isBelow(fork: bigint): (transaction: Page['txs'][number]) => boolean {
 
 /** If the network lacks the method and something was found here: an empty page that is not the last. */
 async function askedPage(
-  { method, upstream }: Question,
+  { method, upstream }: ForkRequest,
   params: readonly unknown[],
   here: Page,
 ): Promise<Page> {
@@ -116,40 +116,40 @@ function joined(
 }
 
 /** The network knows the transaction if the sender used the nonce before the fork. */
-export function sentOver(question: Question): Promise<Json> {
-  const { params, upstream } = question
+export function sentOver(request: ForkRequest): Promise<Json> {
+  const { params, upstream } = request
   const [sender, nonce] = params
   return (async () => {
     const asked = [sender, quantityFromBigint(upstream.number)]
     const { number } = upstream
     const used = await upstream.ask('eth_getTransactionCount', asked, number, quantity)
-    if (quantity(used) <= BigInt(String(nonce))) return await answerHere(question)
-    return await askOrSearch(question, async () => {
-      const answer = await askNetwork(question, params)
+    if (quantity(used) <= BigInt(String(nonce))) return await answerHere(request)
+    return await askOrSearch(request, async () => {
+      const answer = await askNetwork(request, params)
       return typeof answer === 'string' ? answer : below(answer, upstream)
     })
   })()
 }
 
 /** The network knows the creator if the contract had code before the fork. */
-export function creatorOver(question: Question): Promise<Json> {
-  const { params, upstream } = question
+export function creatorOver(request: ForkRequest): Promise<Json> {
+  const { params, upstream } = request
   const [contract] = params
   return (async () => {
     const asked = [contract, quantityFromBigint(upstream.number)]
     const code = await upstream.ask('eth_getCode', asked, upstream.number, requireCode)
     requireCode(code)
-    if (code === '0x') return await answerHere(question)
-    return await askOrSearch(question, () => askNetwork(question, params))
+    if (code === '0x') return await answerHere(request)
+    return await askOrSearch(request, () => askNetwork(request, params))
   })()
 }
 
 /** If the network refuses or knows nothing: searches old states from here. */
-async function askOrSearch(question: Question, ask: () => Promise<Json>): Promise<Json> {
+async function askOrSearch(request: ForkRequest, ask: () => Promise<Json>): Promise<Json> {
   try {
-    return (await ask()) ?? (await answerHere(question))
+    return (await ask()) ?? (await answerHere(request))
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
-    return await answerHere(question)
+    return await answerHere(request)
   }
 }

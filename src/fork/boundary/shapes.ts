@@ -3,7 +3,7 @@ import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json, JsonSchema } from '../../rpc/schema.ts'
 import { isObject, unexpected } from '../network/answers.ts'
-import type { Question } from './places.ts'
+import type { ForkRequest } from './places.ts'
 
 /** Parameters that name something in a block, which may lack it. */
 const WITHIN_BLOCKS = new Set(['index', 'positions'])
@@ -16,7 +16,7 @@ const MOST_MATCHED = 1_000
  * @throws {NoAnswer} if the answer does not fit the method's result
  */
 export async function askNetwork(
-  { method, upstream }: Pick<Question, 'method' | 'upstream'>,
+  { method, upstream }: Pick<ForkRequest, 'method' | 'upstream'>,
   params: readonly unknown[],
   number?: bigint,
 ): Promise<Json> {

@@ -7,7 +7,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
-import { boundOf, headNumber, numberIn, placeOf, type Question, referenceIn } from './places.ts'
+import { boundOf, type ForkRequest, headNumber, numberIn, placeOf, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -20,14 +20,14 @@ const MOST_FRAMES = 10_000
 type Filter = Readonly<Record<string, Json | undefined>>
 
 /** `trace_filter`; undefined: none of the blocks is the network's. */
-export function framesOver(question: Question): Promise<Json> | undefined {
-  const { params, upstream } = question
+export function framesOver(request: ForkRequest): Promise<Json> | undefined {
+  const { params, upstream } = request
   const [given] = params
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
   const filter = given as Filter
-  const head = headNumber(question)
+  const head = headNumber(request)
   const [from, to] = [filter.fromBlock ?? 'earliest', filter.toBlock ?? 'latest'].map((each) =>
-    boundOf(question, each, head),
+    boundOf(request, each, head),
   )
   const [after, count] = [countOf(filter.after, 0), countOf(filter.count, MOST_FRAMES)]
   if (from === undefined || to === undefined || after === undefined || count === undefined) {
@@ -37,7 +37,7 @@ export function framesOver(question: Question): Promise<Json> | undefined {
   const last = to > upstream.number ? upstream.number : to
   return (async () => {
     const { after: _, ...wanted } = filter
-    const there = await framesThere(question, { ...wanted, count: after + count }, { from, last })
+    const there = await framesThere(request, { ...wanted, count: after + count }, { from, last })
     const kept = there.slice(after, after + count)
     if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
     const rest = {
@@ -47,7 +47,7 @@ export function framesOver(question: Question): Promise<Json> | undefined {
       after: Math.max(0, after - there.length),
       count: count - kept.length,
     }
-    const here = await answerHere({ ...question, params: [rest] })
+    const here = await answerHere({ ...request, params: [rest] })
     return [...kept, ...(here as readonly Json[])]
   })()
 }
@@ -61,14 +61,14 @@ function countOf(value: Json | undefined, usual: number): number | undefined {
 }
 
 async function framesThere(
-  question: Question,
+  request: ForkRequest,
   filter: Filter & { readonly count: number },
   { from, last }: { readonly from: bigint; readonly last: bigint },
 ): Promise<readonly Json[]> {
   const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(last) }
   try {
     const asked = [{ ...filter, ...range }]
-    const frames = await askNetwork(question, asked, last)
+    const frames = await askNetwork(request, asked, last)
     if (Array.isArray(frames)) return frames
     throw unexpected('a list of frames', frames)
   } catch (error) {
@@ -80,7 +80,7 @@ async function framesThere(
     const at = quantityFromBigint(number)
     const count = Math.min(MOST_FRAMES, filter.count - found.length)
     const one = { ...filter, count, fromBlock: at, toBlock: at }
-    const frames = await makeHere({ ...question, params: [one] }, number)
+    const frames = await makeHere({ ...request, params: [one] }, number)
     for (const frame of frames as readonly Json[]) found.push(frame)
   }
   return found
@@ -96,23 +96,23 @@ function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undef
 }
 
 /** `debug_traceBlock` of a block of the network. */
-export function encodedBlockOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function encodedBlockOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const [given] = params
   if (typeof given !== 'string' || !/^0x([0-9a-fA-F]{2})+$/.test(given)) return undefined
   return (async () => {
     const { hash } = decodeBlock(bytesFromHex(given))
     const place = placeOf(context.chain.state, upstream, byHash(hash))
-    if (place === 'here') return await answerHere(question)
+    if (place === 'here') return await answerHere(request)
     const number = await numberIn(upstream, place)
-    if (number === undefined) return await answerHere(question)
-    return await askOrMake(question, number, () => askNetwork(question, params, number), replayed)
+    if (number === undefined) return await answerHere(request)
+    return await askOrMake(request, number, () => askNetwork(request, params, number), replayed)
   })()
 }
 
 /** `debug_traceChain`; undefined: none of the blocks is the network's. */
-export function chainTracesOver(question: Question): Promise<Json> | undefined {
-  const { context, params, upstream } = question
+export function chainTracesOver(request: ForkRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
   const { state } = context.chain
   const [start, end, ...options] = params
   const [first, last] = [referenceIn(start), referenceIn(end)]
@@ -125,31 +125,31 @@ export function chainTracesOver(question: Question): Promise<Json> | undefined {
       }),
     )
     const isWhole = from !== undefined && (to === undefined || from < to)
-    if (!isWhole || from >= upstream.number) return await answerHere(question)
+    if (!isWhole || from >= upstream.number) return await answerHere(request)
     const until = to ?? upstream.number
     requireFew(from + 1n, until, undefined)
     const traces: Json[] = []
     for (let number = from + 1n; number <= until; number++) {
-      const entry = await blockEntry(question, number, options)
+      const entry = await blockEntry(request, number, options)
       if (entry.traces.length > 0 || number === to) traces.push(entry)
     }
     if (to !== undefined) return traces
     const fork = quantityFromBigint(upstream.number)
-    const own = await answerHere({ ...question, params: [fork, end, ...options] })
+    const own = await answerHere({ ...request, params: [fork, end, ...options] })
     return [...traces, ...(own as readonly Json[])]
   })()
 }
 
 async function blockEntry(
-  question: Question,
+  request: ForkRequest,
   number: bigint,
   options: readonly unknown[],
 ): Promise<{ readonly block: string; readonly hash: Json; readonly traces: readonly Json[] }> {
-  const { context, upstream } = question
+  const { context, upstream } = request
   const at = quantityFromBigint(number)
-  const method = context.registry.get('debug_traceBlockByNumber') ?? question.method
+  const method = context.registry.get('debug_traceBlockByNumber') ?? request.method
   const params = [at, ...options]
-  const traced = { ...question, method, params }
+  const traced = { ...request, method, params }
   const check = (block: unknown): RemoteBlock => readBlock(block as Json)
   const [block, traces] = await Promise.all([
     upstream.ask('eth_getBlockByNumber', [at, false], number, check),

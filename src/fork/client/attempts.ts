@@ -70,7 +70,7 @@ function backoff(failures: number): Delay {
 
 const SEVERITY: readonly FailureKind[] = ['broken', 'pruned', 'limited']
 
-/** The failure that tells more about when to retry. */
+/** The failure that decides when to retry. */
 export function worseOf(one: ProviderFailure | undefined, other: ProviderFailure): ProviderFailure {
   return one === undefined || SEVERITY.indexOf(one.kind) < SEVERITY.indexOf(other.kind)
     ? other

@@ -5,18 +5,18 @@ import { plural } from '../../core/format.ts'
 import type { UpstreamFacts } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { AT_ONCE, Attempts, type Delay, worseOf } from './attempts.ts'
-import { currentPatience, Patience } from './patience.ts'
 import {
-  type Ask,
   isLimitError,
+  isMethodNotFound,
+  isPrunedError,
   NoAnswer,
   type Provider,
   ProviderFailure,
-  type Reply,
-  tellsOfNoMethod,
-  tellsOfPruning,
   type UpstreamError,
+  type UpstreamReply,
+  type UpstreamRequest,
 } from './provider.ts'
+import { currentWaitBudget, WaitBudget } from './waitbudget.ts'
 
 export interface Time {
   readonly now: () => number
@@ -35,10 +35,10 @@ export interface ClientOptions {
 
 export class RefusedByUpstream extends DevchainError {
   readonly upstream: UpstreamError
-  readonly ask: Ask
+  readonly ask: UpstreamRequest
   readonly by: string
 
-  constructor(upstream: UpstreamError, ask: Ask, by: string) {
+  constructor(upstream: UpstreamError, ask: UpstreamRequest, by: string) {
     super('UPSTREAM_FAILED', `${by} refuses ${ask.method}: ${upstream.message}`, upstream.data)
     this.upstream = upstream
     this.ask = ask
@@ -48,7 +48,7 @@ export class RefusedByUpstream extends DevchainError {
 
 /** A request that is missing from the recording. */
 export class NotRecorded extends RefusedByUpstream {
-  constructor(ask: Ask, file: string) {
+  constructor(ask: UpstreamRequest, file: string) {
     super({ code: -32_000, message: 'it was not asked while it was recorded' }, ask, file)
     const { method, params } = ask
     this.message = `${file}, which is replayed, has no answer to ${method} ${JSON.stringify(params)}: record it anew with --fork-record`
@@ -65,19 +65,19 @@ const MOST_IN_FLIGHT = 8
 const LEAST_PART = 1 / 8
 
 /** The trace for the prefetch: optional, as the call works without it. */
-const FORESEEING = 'debug_traceCall'
+const PREFETCH_TRACE = 'debug_traceCall'
 
 /** Milliseconds that other requests wait for a trace in their batch. */
 const TRACE_MS = 3_000
 
 interface Waiting {
-  readonly ask: Ask
+  readonly ask: UpstreamRequest
   readonly check: Check
-  readonly patience: Patience
+  readonly budget: WaitBudget
   readonly resolve: (result: Json) => void
   readonly reject: (error: unknown) => void
   /** The best reply so far, used if nothing better comes. */
-  last: { readonly reply: Reply; readonly by: Known } | undefined
+  last: { readonly reply: UpstreamReply; readonly by: Known } | undefined
   isSettled: boolean
 }
 
@@ -138,10 +138,10 @@ export class Client {
    * @throws {RefusedByUpstream} an error of the upstream; {DevchainError} `UPSTREAM_FAILED` if none answers
    */
   request(method: string, params: readonly Json[], check: Check = anything): Promise<Json> {
-    const patience = currentPatience() ?? new Patience(this.#time.now())
+    const budget = currentWaitBudget() ?? new WaitBudget(this.#time.now())
     return new Promise((resolve, reject) => {
       const ask = { method, params }
-      this.#queue.push({ ask, check, patience, resolve, reject, last: undefined, isSettled: false })
+      this.#queue.push({ ask, check, budget, resolve, reject, last: undefined, isSettled: false })
       if (this.#isScheduled) return
       this.#isScheduled = true
       setImmediate(() => {
@@ -177,7 +177,7 @@ export class Client {
   #nextLength(): number {
     const { batch, traces } = this.#provider
     const isAlone = ({ ask: { method } }: Waiting): boolean =>
-      /^(debug|trace)_/.test(method) && (traces === 'alone' || method !== FORESEEING)
+      /^(debug|trace)_/.test(method) && (traces === 'alone' || method !== PREFETCH_TRACE)
     const first = this.#queue.findIndex(isAlone)
     const length = first === -1 ? this.#queue.length : Math.max(1, first)
     return Math.min(length, batch)
@@ -203,9 +203,9 @@ export class Client {
   /** Drops requests whose time ran out in the queue during an outage. */
   #mayStillWait(waiting: Waiting): boolean {
     if (this.#outage === undefined) return true
-    const { patience } = waiting
-    patience.spend(Math.max(patience.since, this.#outage.since), this.#time.now())
-    if (patience.spent < this.#options.maxWaitMs) return true
+    const { budget } = waiting
+    budget.spend(Math.max(budget.since, this.#outage.since), this.#time.now())
+    if (budget.spent < this.#options.maxWaitMs) return true
     this.#giveUp(waiting, this.#outage.failure, this.#whyNoLonger(AT_ONCE))
     return false
   }
@@ -218,10 +218,10 @@ export class Client {
   ): Promise<ProviderFailure | undefined> {
     this.#sent += 1
     this.#asked += part.length
-    const isMixed = part.length > 1 && part.some(({ ask }) => ask.method === FORESEEING)
+    const isMixed = part.length > 1 && part.some(({ ask }) => ask.method === PREFETCH_TRACE)
     const timeoutMs = this.#timeoutOf(part, attempts)
     const began = this.#time.now()
-    let answers: readonly Reply[]
+    let answers: readonly UpstreamReply[]
     try {
       const asks = part.map(({ ask }) => ask)
       answers = await asked.provider.send(asks, isMixed ? Math.min(timeoutMs, TRACE_MS) : timeoutMs)
@@ -229,8 +229,8 @@ export class Client {
       if (!(error instanceof ProviderFailure)) throw error
       if (!isMixed || error.kind === 'limited') return error
       for (const each of part) {
-        each.patience.spend(began, this.#time.now())
-        if (each.ask.method === FORESEEING) this.#askAlone(each, asked)
+        each.budget.spend(began, this.#time.now())
+        if (each.ask.method === PREFETCH_TRACE) this.#askAlone(each, asked)
       }
       return undefined
     }
@@ -239,7 +239,7 @@ export class Client {
       const each = part[index]!
       const failure = this.#failureIn(reply, each, asked, attempts)
       if (failure !== undefined) worst = worseOf(worst, failure)
-      else if (isMixed && each.ask.method === FORESEEING) this.#takeTrace(each, reply, asked)
+      else if (isMixed && each.ask.method === PREFETCH_TRACE) this.#takeTrace(each, reply, asked)
       else this.#settle(each, reply, asked)
     })
     // one answer ends the outage
@@ -252,7 +252,7 @@ export class Client {
   /** Milliseconds of one attempt: a silent URL must leave time for the others. */
   #timeoutOf(part: readonly Waiting[], { untried }: Attempts): number {
     const { maxWaitMs, timeoutMs } = this.#options
-    const left = Math.max(...part.map(({ patience }) => maxWaitMs - patience.spent))
+    const left = Math.max(...part.map(({ budget }) => maxWaitMs - budget.spent))
     return Math.min(timeoutMs, Math.max(Math.ceil(left / untried), this.#leastMs))
   }
 
@@ -261,7 +261,7 @@ export class Client {
   }
 
   #failureIn(
-    reply: Reply,
+    reply: UpstreamReply,
     waiting: Waiting,
     asked: Known,
     attempts: Attempts,
@@ -281,7 +281,7 @@ export class Client {
     }
     const { error, mayPass } = reply
     if (isLimitError(error)) return new ProviderFailure('limited', error.message)
-    if (tellsOfPruning(error)) {
+    if (isPrunedError(error)) {
       return attempts.pruned < this.#known.length - 1
         ? new ProviderFailure('pruned', error.message)
         : undefined
@@ -290,9 +290,9 @@ export class Client {
   }
 
   /** An error for a trace in a batch may be due to the batch. */
-  #takeTrace(waiting: Waiting, reply: Reply, asked: Known): void {
+  #takeTrace(waiting: Waiting, reply: UpstreamReply, asked: Known): void {
     const isSure =
-      'result' in reply || (tellsOfNoMethod(reply.error) && !/batch/i.test(reply.error.message))
+      'result' in reply || (isMethodNotFound(reply.error) && !/batch/i.test(reply.error.message))
     if (asked.traces === 'untried' && isSure) asked.traces = 'together'
     if (asked.traces === 'together') this.#settle(waiting, reply, asked)
     else this.#askAlone(waiting, asked)
@@ -306,7 +306,7 @@ export class Client {
     this.#flush()
   }
 
-  #settle(waiting: Waiting, reply: Reply, asked: Known): void {
+  #settle(waiting: Waiting, reply: UpstreamReply, asked: Known): void {
     waiting.isSettled = true
     if ('result' in reply) waiting.resolve(reply.result)
     else waiting.reject(new RefusedByUpstream(reply.error, waiting.ask, asked.provider.name))
@@ -355,8 +355,8 @@ export class Client {
     const ready: Waiting[] = []
     let wait = delay?.most ?? 0
     for (const each of open) {
-      each.patience.spend(began, now)
-      const room = this.#options.maxWaitMs - each.patience.spent - this.#leastMs
+      each.budget.spend(began, now)
+      const room = this.#options.maxWaitMs - each.budget.spent - this.#leastMs
       if (delay === undefined) this.#giveUp(each, failure, '')
       else if (delay.least > room) this.#giveUp(each, failure, this.#whyNoLonger(delay))
       else {
@@ -365,9 +365,9 @@ export class Client {
       }
     }
     if (ready.length === 0 || delay === AT_ONCE) return ready
-    if (failure.kind === 'limited') this.#tellWait(failure, asked, wait, ready.length)
+    if (failure.kind === 'limited') this.#warnOfWait(failure, asked, wait, ready.length)
     await this.#time.wait(wait)
-    for (const { patience } of ready) patience.spend(now, this.#time.now())
+    for (const { budget } of ready) budget.spend(now, this.#time.now())
     return ready
   }
 
@@ -395,7 +395,7 @@ export class Client {
     return true
   }
 
-  #tellWait(
+  #warnOfWait(
     { message }: ProviderFailure,
     { provider: { name } }: Known,
     delay: number,

@@ -1,7 +1,12 @@
 // Carries requests through an EIP-1193 provider of this process: another devchain, or a test's.
 import type { Json } from '../../rpc/schema.ts'
-import { inTime } from './patience.ts'
-import { type Ask, type Provider, ProviderFailure, type Reply } from './provider.ts'
+import {
+  type Provider,
+  ProviderFailure,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from './provider.ts'
+import { inTime } from './waitbudget.ts'
 
 export interface Eip1193 {
   readonly request: (request: {
@@ -14,7 +19,7 @@ export interface Eip1193 {
 const MOST_AT_ONCE = 100
 
 export function eip1193Provider(inner: Eip1193): Provider {
-  const replyOf = async ({ method, params }: Ask): Promise<Reply> => {
+  const replyOf = async ({ method, params }: UpstreamRequest): Promise<UpstreamReply> => {
     try {
       return { result: ((await inner.request({ method, params })) ?? null) as Json }
     } catch (error) {

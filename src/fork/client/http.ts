@@ -1,15 +1,15 @@
 // Carries requests over HTTP.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { JSON_HEADERS, type Posted, Poster } from './post.ts'
+import { type HttpResponse, JSON_HEADERS, Poster } from './post.ts'
 import {
-  type Ask,
   isLimitError,
+  isMethodNotFound,
   type Provider,
   ProviderFailure,
-  type Reply,
-  tellsOfNoMethod,
   type UpstreamError,
+  type UpstreamReply,
+  type UpstreamRequest,
 } from './provider.ts'
 import { type Cleaner, cleanerOf, isPrivateUrl, shownUrl } from './urls.ts'
 
@@ -33,7 +33,7 @@ const PASSING_STATUSES = new Set([408, 425])
 const REFUSED_CODES = new Set([3, -32602])
 
 /** @throws {DevchainError} `INVALID_PARAMS` unless it is an HTTP URL */
-export function httpProvider(url: string, headers: readonly Header[] = []): Provider {
+export function httpProvider(url: string, headers: readonly HttpHeader[] = []): Provider {
   const own = readUrl(url)
   const { username, password, href } = own
   own.username = ''
@@ -62,7 +62,7 @@ export function httpProvider(url: string, headers: readonly Header[] = []): Prov
   }
 }
 
-export interface Header {
+export interface HttpHeader {
   readonly name: string
   readonly value: string
 }
@@ -85,7 +85,7 @@ async function answerOf(
   body: string,
   timeoutMs: number,
   { where, clean }: Shown,
-): Promise<Posted> {
+): Promise<HttpResponse> {
   try {
     return await poster.post(body, timeoutMs)
   } catch (error) {
@@ -109,7 +109,11 @@ function waitOf(value: string | undefined): number | undefined {
 }
 
 /** Parses the response, which may come from a gateway. */
-function repliesOf(answer: Posted, asks: readonly Ask[], shown: Shown): readonly Reply[] {
+function repliesOf(
+  answer: HttpResponse,
+  asks: readonly UpstreamRequest[],
+  shown: Shown,
+): readonly UpstreamReply[] {
   const { status, text } = answer
   const { where, clean } = shown
   const retryAfterMs = waitOf(answer.retryAfter)
@@ -147,9 +151,9 @@ function parsed(text: string): unknown {
 function inOrder(
   list: readonly unknown[],
   count: number,
-  answer: Posted,
+  answer: HttpResponse,
   { where, clean }: Shown,
-): readonly Reply[] {
+): readonly UpstreamReply[] {
   const byId = new Map(list.map((each) => [idOf(each), each]))
   const replies = Array.from({ length: count }, (_, id) => replyOf(byId.get(id), answer, clean))
   // a duplicate leaves another request without a reply
@@ -168,7 +172,11 @@ function isOf(value: unknown, id: number): boolean {
   return (idOf(value) ?? id) === id
 }
 
-function replyOf(value: unknown, { status }: Posted, clean: Cleaner): Reply | undefined {
+function replyOf(
+  value: unknown,
+  { status }: HttpResponse,
+  clean: Cleaner,
+): UpstreamReply | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
@@ -183,5 +191,5 @@ function replyOf(value: unknown, { status }: Posted, clean: Cleaner): Reply | un
 }
 
 function isAboutRequest(error: UpstreamError): boolean {
-  return REFUSED_CODES.has(error.code) || /revert/i.test(error.message) || tellsOfNoMethod(error)
+  return REFUSED_CODES.has(error.code) || /revert/i.test(error.message) || isMethodNotFound(error)
 }

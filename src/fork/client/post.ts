@@ -11,7 +11,7 @@ const MOST_BYTES = 268_435_456
 const MOVED: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308])
 const MOST_MOVES = 3
 
-export interface Posted {
+export interface HttpResponse {
   readonly status: number
   readonly text: string
   readonly retryAfter: string | undefined
@@ -34,7 +34,7 @@ export class Poster {
   }
 
   /** @throws {Error} with a message for users; a `TimeoutError` after `timeoutMs` */
-  async post(body: string, timeoutMs: number): Promise<Posted> {
+  async post(body: string, timeoutMs: number): Promise<HttpResponse> {
     const end = AbortSignal.timeout(timeoutMs)
     try {
       let at = this.#url

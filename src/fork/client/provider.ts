@@ -2,12 +2,12 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
-export interface Ask {
+export interface UpstreamRequest {
   readonly method: string
   readonly params: readonly Json[]
 }
 
-export type Reply = { readonly result: Json } | RefusedReply
+export type UpstreamReply = { readonly result: Json } | RefusedReply
 
 interface RefusedReply {
   readonly error: UpstreamError
@@ -30,7 +30,10 @@ export interface Provider {
    * @returns a reply for each request, in order
    * @throws {ProviderFailure} if no request was answered
    */
-  readonly send: (asks: readonly Ask[], timeoutMs: number) => Promise<readonly Reply[]>
+  readonly send: (
+    asks: readonly UpstreamRequest[],
+    timeoutMs: number,
+  ) => Promise<readonly UpstreamReply[]>
   readonly close?: () => void
 }
 
@@ -68,7 +71,7 @@ const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
 const UNKNOWN_WORDS =
   /method.*(not (found|supported|available|allowed|exist|whitelisted|enabled)|unsupported|disabled)|does not exist|not supported|unknown method/i
 
-export function tellsOfNoMethod({ code, message }: UpstreamError): boolean {
+export function isMethodNotFound({ code, message }: UpstreamError): boolean {
   return UNKNOWN_METHOD.has(code) || UNKNOWN_WORDS.test(message)
 }
 
@@ -97,6 +100,6 @@ const PRUNED_WORDS =
   /missing trie node|(historical|old|required) .*(state|data|history).*(unavailable|not available|not found|pruned|pruning|is not)|state already discarded|state histor(y|ies) ha(s|ve)n't been fully indexed|state (0x\w+ |at block \S+ )?(is )?(unavailable|not available|(already )?pruned)|no state available|pruned (history|state)|(due to|been) prun|proof window|archive (requests?|state|data|node)|no historical rpc/i
 
 /** Another node may have the state. */
-export function tellsOfPruning({ message }: UpstreamError): boolean {
+export function isPrunedError({ message }: UpstreamError): boolean {
   return PRUNED_WORDS.test(message)
 }

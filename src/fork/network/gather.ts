@@ -98,7 +98,7 @@ type Work<T> = (attempt: Gathering) => MaybePromise<T>
 interface Completion {
   readonly guesses: boolean
   /** Called once, beside the first round for state, to prefetch what else will be missed. */
-  readonly foresee?: (() => Promise<void> | undefined) | undefined
+  readonly prefetch?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
@@ -108,10 +108,10 @@ interface Completion {
 export function complete<T>(work: Work<T>, how: Completion): MaybePromise<T> {
   const attempt = new Gathering(how.guesses)
   const done = (value: T): MaybePromise<T> =>
-    attempt.hasMisses ? again(work, how, attempt) : value
+    attempt.hasMisses ? retry(work, how, attempt) : value
   const failed = (error: unknown): Promise<T> => {
     noteMiss(error, attempt)
-    return again(work, how, attempt)
+    return retry(work, how, attempt)
   }
   try {
     const value = here.run(attempt, work, attempt)
@@ -129,14 +129,14 @@ function noteMiss(error: unknown, attempt: Gathering): void {
   if (!attempt.hasMisses || attempt.hasEffects) throw error
 }
 
-async function again<T>(work: Work<T>, how: Completion, first: Gathering): Promise<T> {
+async function retry<T>(work: Work<T>, how: Completion, first: Gathering): Promise<T> {
   let missing = first
-  let { foresee } = how
+  let { prefetch } = how
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const foreseen = missing.asksForState ? foresee?.() : undefined
-    if (missing.asksForState) foresee = undefined
+    const prefetched = missing.asksForState ? prefetch?.() : undefined
+    if (missing.asksForState) prefetch = undefined
     // known misses need not wait for the prefetch
-    await Promise.all([missing.fetch(), foreseen])
+    await Promise.all([missing.fetch(), prefetched])
     const attempt = new Gathering(how.guesses)
     try {
       const value = await here.run(attempt, work, attempt)

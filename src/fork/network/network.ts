@@ -11,7 +11,7 @@ import {
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
-import { tellsOfNoMethod, tellsOfPruning } from '../client/provider.ts'
+import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { isAnswer, isQuantity, isWord, requireSomething, unexpected } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
@@ -55,14 +55,14 @@ export interface NetworkParts {
   readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
 
-const MOST_TOLD = 1_000
+const MOST_WARNINGS = 1_000
 
 /** Most contracts of nodes have low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
 const MOST_PROVEN = 512
 
-export class Network {
+export class ForkedNetwork {
   readonly chainId: bigint
   readonly isArbitrum: boolean
   readonly isProven: boolean
@@ -73,7 +73,7 @@ export class Network {
   /** Checks of blocks that began in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
   readonly #hasHighContracts: boolean
-  readonly #told = new Set<string>()
+  readonly #warned = new Set<string>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
@@ -87,7 +87,7 @@ export class Network {
     return this.#parts.asker
   }
 
-  tell(text: string): void {
+  warn(text: string): void {
     this.#parts.onNotice?.(text)
   }
 
@@ -97,13 +97,13 @@ export class Network {
     const isLow = address.slice(2, 30) === NO_HIGH_DIGITS
     if (!(isLow || code.length === 1 || this.#hasHighContracts)) return
     const notice = ownContractNotice(this.chainId, this.isArbitrum, address, code)
-    if (notice !== undefined) this.tellOnce(notice)
+    if (notice !== undefined) this.warnOnce(notice)
   }
 
-  tellOnce(text: string): void {
-    if (this.#told.has(text) || this.#told.size >= MOST_TOLD) return
-    this.#told.add(text)
-    this.tell(text)
+  warnOnce(text: string): void {
+    if (this.#warned.has(text) || this.#warned.size >= MOST_WARNINGS) return
+    this.#warned.add(text)
+    this.warn(text)
   }
 
   /**
@@ -136,7 +136,7 @@ export class Network {
    * behind, so only a recording keeps it.
    * @param block its block, if known: forks at other blocks share answers about deep blocks
    */
-  askBelow(
+  askHistory(
     fork: BlockPoint,
     method: string,
     params: readonly Json[],
@@ -224,8 +224,8 @@ export class Network {
   take(accounts: Readonly<Record<string, unknown>>, point: BlockPoint): void {
     const put = (method: string, params: readonly string[], value: Json): void =>
       this.#parts.store.put(this.#key(point, method, params), value)
-    for (const [address, told] of Object.entries(accounts)) {
-      const { balance, nonce = 0, code = '0x', storage } = told as Traced
+    for (const [address, account] of Object.entries(accounts)) {
+      const { balance, nonce = 0, code = '0x', storage } = account as Traced
       const count = Number.isSafeInteger(nonce) ? `0x${Number(nonce).toString(16)}` : nonce
       if (!(isQuantity(balance) && isQuantity(count) && isBytes(String(code)))) continue
       put('eth_getBalance', [address], balance)
@@ -346,11 +346,11 @@ export class Network {
     } catch (error) {
       if (!(error instanceof RefusedByUpstream) || error instanceof PrunedState) throw error
       const { upstream } = error
-      if (number !== undefined && tellsOfPruning(upstream)) {
+      if (number !== undefined && isPrunedError(upstream)) {
         const age = this.#parts.ageOf?.(number) ?? { number }
         throw new PrunedState(error, age, Date.now())
       }
-      const isKnown = tellsOfPruning(upstream) || tellsOfNoMethod(upstream)
+      const isKnown = isPrunedError(upstream) || isMethodNotFound(upstream)
       const isSeen = this.#parts.isShallow(point.number) || this.#parts.asker.isFixed === true
       if (!isKnown && !isSeen) await this.#look(point)
       throw error

@@ -145,12 +145,12 @@ const ROOTSTOCK: Names = {
   '1000011': 'Environment',
 }
 
-type Network = readonly [network: string, names: Names, ...chainIds: bigint[]]
+type NodeContracts = readonly [network: string, names: Names, ...chainIds: bigint[]]
 
 /** Any Arbitrum chain (One, Nova, Orbit), recognized by the L1 numbers in its blocks. */
-const OF_ARBITRUM: Network = ['Arbitrum', ARBITRUM]
+const OF_ARBITRUM: NodeContracts = ['Arbitrum', ARBITRUM]
 
-const NETWORKS: readonly Network[] = [
+const NETWORKS: readonly NodeContracts[] = [
   ['BNB Smart Chain', BSC, 56n, 97n],
   ['Moonbeam', MOONBEAM, 1_284n, 1_285n, 1_287n],
   ['Hedera', HEDERA, 295n, 296n],
@@ -162,7 +162,7 @@ const NETWORKS: readonly Network[] = [
   ['Rootstock', ROOTSTOCK, 30n, 31n],
 ]
 
-function networkOf(chainId: bigint): Network | undefined {
+function networkOf(chainId: bigint): NodeContracts | undefined {
   return NETWORKS.find(([, , ...chainIds]) => chainIds.includes(chainId))
 }
 

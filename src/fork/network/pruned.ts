@@ -1,10 +1,10 @@
 // Errors for pruned state: most nodes keep only the state of the newest blocks.
 import { plural } from '../../core/format.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { tellsOfPruning } from '../client/provider.ts'
+import { isPrunedError } from '../client/provider.ts'
 
 export function isPruned(error: unknown): error is RefusedByUpstream {
-  return error instanceof RefusedByUpstream && tellsOfPruning(error.upstream)
+  return error instanceof RefusedByUpstream && isPrunedError(error.upstream)
 }
 
 export interface BlockAge {

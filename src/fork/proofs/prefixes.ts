@@ -60,12 +60,12 @@ async function* search(
   const most = PATIENCE * 16 ** longest
   let left = prefixes.size
   const since = performance.now()
-  let isTold = watch === undefined
+  let isWarned = watch === undefined
   for (let number = 0; left > 0 && number < most; number++) {
     if (number % TURN === TURN - 1) {
       await nextTurn()
-      if (!isTold && performance.now() - since > (watch?.longMs ?? LONG_MS)) {
-        isTold = true
+      if (!isWarned && performance.now() - since > (watch?.longMs ?? LONG_MS)) {
+        isWarned = true
         watch?.onLong(open.flatMap(({ numbers }) => [...numbers.values()]))
       }
     }

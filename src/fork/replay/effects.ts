@@ -13,17 +13,17 @@ import {
   withoutAccount,
   withSlots,
 } from '../../state/world.ts'
-import { inTime } from '../client/patience.ts'
+import { inTime } from '../client/waitbudget.ts'
 import { isQuantity } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
-import type { BlockPoint, Network } from '../network/network.ts'
-import type { Prefix } from '../store/cassette.ts'
+import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
+import type { Prefix } from '../store/recordingfile.ts'
 
 /** Below this, running them here is as fast. */
 const LEAST_TRACED = 4
 
 /** Milliseconds to wait for the trace; after that, the transactions run here. */
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 interface Effect {
   /** True: the account was destroyed, and the rest came after that. */
@@ -43,7 +43,7 @@ type Effects = Readonly<Record<Address, Effect>>
  * @param hasStrangers true if only the network can run some of the transactions
  */
 export async function effectsOf(
-  network: Network,
+  network: ForkedNetwork,
   fork: BlockPoint,
   prefix: Prefix,
   hasStrangers: boolean,
@@ -58,15 +58,15 @@ export async function effectsOf(
   }
   try {
     const how = { make }
-    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, how)
-    return (await inTime(asked, PATIENCE_MS)) as Effects | undefined
+    const asked = network.askHistory(fork, 'devchain_effects', [hash, index], undefined, how)
+    return (await inTime(asked, TIMEOUT_MS)) as Effects | undefined
   } catch (error) {
     if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined
     throw error
   }
 }
 
-interface Told {
+interface TracedAccount {
   readonly balance?: string
   readonly nonce?: number
   readonly code?: string
@@ -74,7 +74,7 @@ interface Told {
   readonly storage?: Readonly<Record<string, string>>
 }
 
-type Accounts = Readonly<Record<string, Told>>
+type Accounts = Readonly<Record<string, TracedAccount>>
 
 /** What one transaction changed: accounts before it, and their changed members after it. */
 interface Diff {
@@ -99,11 +99,11 @@ function diffsIn(traced: Json, { block, index }: Prefix): readonly Diff[] {
 function isAccounts(value: Json | undefined): value is Json & Accounts {
   if (typeof value !== 'object' || value === null) return false
   return Object.entries(value).every(
-    ([address, told]) => /^0x[0-9a-fA-F]{40}$/.test(address) && isTold(told as Json),
+    ([address, account]) => /^0x[0-9a-fA-F]{40}$/.test(address) && isTracedAccount(account as Json),
   )
 }
 
-function isTold(value: Json): boolean {
+function isTracedAccount(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { balance = '0x0', nonce = 0, code = '0x', storage = {} } = value as Record<string, Json>
   return (
@@ -125,7 +125,11 @@ function merged(diffs: readonly Diff[]): Effects {
   return Object.fromEntries(effects)
 }
 
-function next(before: Effect | undefined, pre: Told | undefined, post: Told | undefined): Effect {
+function next(
+  before: Effect | undefined,
+  pre: TracedAccount | undefined,
+  post: TracedAccount | undefined,
+): Effect {
   const had = BigInt(pre?.balance ?? '0x0')
   // the trace has only changed members, and nothing for a deleted account
   const has = post === undefined ? 0n : BigInt(post.balance ?? pre?.balance ?? '0x0')

@@ -5,7 +5,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { admit } from '../../node/sending/admission.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { Prefix } from '../store/cassette.ts'
+import type { Prefix } from '../store/recordingfile.ts'
 import { readTransaction } from './transactions.ts'
 
 export async function sendLater(

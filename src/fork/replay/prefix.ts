@@ -8,15 +8,15 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { readBlock, recordOf } from '../network/header.ts'
-import type { BlockPoint, Network } from '../network/network.ts'
-import type { Prefix } from '../store/cassette.ts'
+import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
+import type { Prefix } from '../store/recordingfile.ts'
 import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
 import { readTransaction } from './transactions.ts'
 
 /** @param onNotice warns about transactions that cannot run here and are left out */
 export async function worldAfter(
-  { network, point }: { readonly network: Network; readonly point: BlockPoint },
+  { network, point }: { readonly network: ForkedNetwork; readonly point: BlockPoint },
   prefix: Prefix,
   state: ChainState,
   executor: Executor,

@@ -8,7 +8,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isObject, reading, unexpected } from '../network/answers.ts'
-import type { BlockPoint, Network } from '../network/network.ts'
+import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
 import { readTransaction } from './transactions.ts'
 
@@ -19,12 +19,12 @@ export interface BlockBody {
 
 /** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if only the network can run some of them */
 export async function bodyOf(
-  network: Network,
+  network: ForkedNetwork,
   fork: BlockPoint,
   number: bigint,
 ): Promise<BlockBody> {
   const params = [quantityFromBigint(number), true]
-  const json = await network.askBelow(fork, 'eth_getBlockByNumber', params, number)
+  const json = await network.askHistory(fork, 'eth_getBlockByNumber', params, number)
   const transactions = transactionsOf(json, number)
   const receipts = await receiptsOf(network, fork, number, transactions)
   const executed = transactions.map((transaction, index) =>
@@ -43,7 +43,7 @@ export function transactionsOf(block: Json, number: bigint): readonly Transactio
 }
 
 async function receiptsOf(
-  network: Network,
+  network: ForkedNetwork,
   fork: BlockPoint,
   number: bigint,
   transactions: readonly Transaction[],
@@ -53,7 +53,7 @@ async function receiptsOf(
     const check = (all: Json): void => {
       if (!areOf(all, transactions)) throw unexpected(`the receipts of block ${number}`, all)
     }
-    const all = await network.askBelow(fork, 'eth_getBlockReceipts', params, number, { check })
+    const all = await network.askHistory(fork, 'eth_getBlockReceipts', params, number, { check })
     if (areOf(all, transactions)) return all
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
@@ -62,7 +62,7 @@ async function receiptsOf(
     transactions.map((transaction) => {
       const check = (receipt: Json): void => void executedOf(transaction, receipt)
       const params = [transaction.hash]
-      return network.askBelow(fork, 'eth_getTransactionReceipt', params, number, { check })
+      return network.askHistory(fork, 'eth_getTransactionReceipt', params, number, { check })
     }),
   )
 }

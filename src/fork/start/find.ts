@@ -11,8 +11,8 @@ import { isObject, quantity, unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
-import type { CassetteHead, Prefix } from '../store/cassette.ts'
-import { type Found, type Heads, isHash, tagOrNumber } from './heads.ts'
+import type { Prefix, RecordingHead } from '../store/recordingfile.ts'
+import { type FoundBlock, type Heads, isHash, tagOrNumber } from './heads.ts'
 import { askMachine } from './machine.ts'
 
 /** Depths that reorgs do not reach, by chain id: less on networks with fast finality. */
@@ -34,7 +34,11 @@ interface BlockOrder {
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for an unknown block or another network */
-export async function findBlock(client: Client, order: BlockOrder, heads?: Heads): Promise<Found> {
+export async function findBlock(
+  client: Client,
+  order: BlockOrder,
+  heads?: Heads,
+): Promise<FoundBlock> {
   const { fork, transaction, chainId: wanted } = order
   const kept = transaction === undefined ? heads?.find(fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)
@@ -89,14 +93,14 @@ function numberIn({ block }: ForkChoice): bigint | undefined {
   return block !== undefined && /^(\d|0x)/.test(block) && !isHash(block) ? BigInt(block) : undefined
 }
 
-interface Place {
+interface NamedBlock {
   readonly json: Json
   readonly prefix?: Prefix
   readonly beside?: Beside | undefined
 }
 
 /** Requests about the block that the start does not wait for. */
-interface Beside extends Pick<Found, 'pruned'> {
+interface Beside extends Pick<FoundBlock, 'pruned'> {
   readonly machine: Promise<Hardfork | undefined>
 }
 
@@ -117,7 +121,7 @@ async function rulesIn(
 }
 
 /** Probes for pruned state, in the background. */
-function askState(client: Client, number: bigint): Found['pruned'] {
+function askState(client: Client, number: bigint): FoundBlock['pruned'] {
   const asked = client.request('eth_getBalance', [ZERO_ADDRESS, quantityFromBigint(number)])
   const none = (): RefusedByUpstream | undefined => undefined
   // other errors appear when the state is read
@@ -125,7 +129,7 @@ function askState(client: Client, number: bigint): Found['pruned'] {
 }
 
 /** Without a request: the block is deep enough to be final. */
-function foundAgain(head: CassetteHead, fork: ForkChoice): Found {
+function foundAgain(head: RecordingHead, fork: ForkChoice): FoundBlock {
   const block = readBlock(head.block)
   const depth = depthOf(fork, BigInt(head.chainId))
   return { head, block, newest: block.header.number + depth, depth, isSeen: false }
@@ -142,7 +146,7 @@ async function blockOf(
   client: Client,
   fork: ForkChoice,
   { first, newest, depth }: { first: Json; newest: bigint; depth: bigint },
-): Promise<Place> {
+): Promise<NamedBlock> {
   const { block = `-${depth}` } = fork
   const back = block.startsWith('-') ? -BigInt(block) : 0n
   const number = newest > back ? newest - back : 0n
@@ -160,7 +164,7 @@ async function placeOf(
   fork: ForkChoice,
   hash: string,
   transaction: Json,
-): Promise<Place> {
+): Promise<NamedBlock> {
   if (transaction !== null && !isObject(transaction)) throw unexpected('a transaction', transaction)
   const { blockHash = null, blockNumber = null } = transaction ?? {}
   const number = blockNumber === null ? 0n : quantity(blockNumber)

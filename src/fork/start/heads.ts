@@ -6,11 +6,11 @@ import type { Json } from '../../rpc/schema.ts'
 import type { RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/urls.ts'
 import type { RemoteBlock } from '../network/header.ts'
-import type { CassetteHead } from '../store/cassette.ts'
+import type { RecordingHead } from '../store/recordingfile.ts'
 import type { ItemKey, Store } from '../store/store.ts'
 
-export interface Found {
-  readonly head: CassetteHead
+export interface FoundBlock {
+  readonly head: RecordingHead
   readonly block: RemoteBlock
   readonly newest: bigint
   readonly depth: bigint
@@ -32,7 +32,7 @@ export class Heads {
   }
 
   /** @param named the chain id that the user gives */
-  find({ block, urls }: ForkChoice, named: bigint | undefined): CassetteHead | undefined {
+  find({ block, urls }: ForkChoice, named: bigint | undefined): RecordingHead | undefined {
     if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
     const store = this.#store
     // a restarted local node has other blocks at the same numbers
@@ -43,10 +43,10 @@ export class Heads {
       ? block.toLowerCase()
       : store.get(numberKey(chainId, tagOrNumber(block)))
     if (typeof hash !== 'string') return undefined
-    return store.get(headKey(chainId, hash)) as CassetteHead | undefined
+    return store.get(headKey(chainId, hash)) as RecordingHead | undefined
   }
 
-  keep({ urls }: ForkChoice, { head, block, newest, depth }: Found): void {
+  keep({ urls }: ForkChoice, { head, block, newest, depth }: FoundBlock): void {
     const { number } = block.header
     const store = this.#store
     store.put(headKey(head.chainId, block.hash), head as unknown as Json)

@@ -3,13 +3,13 @@ import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { RemoteBlock } from '../network/header.ts'
-import type { CassetteHead } from '../store/cassette.ts'
+import type { RecordingHead } from '../store/recordingfile.ts'
 import { isHash } from './heads.ts'
 
 /** @throws {DevchainError} `INVALID_PARAMS` if the options name another fork */
 export function requireAsked(
   file: string,
-  { chainId, prefix, proofs }: CassetteHead,
+  { chainId, prefix, proofs }: RecordingHead,
   { header: { number }, hash }: RemoteBlock,
   { fork, forkTransaction, forkChainId, forkProofs, forkRecord }: DevchainSettings,
 ): void {
@@ -38,7 +38,7 @@ export function requireAsked(
   throw new DevchainError('INVALID_PARAMS', `${problem}: record it anew with --fork-record`)
 }
 
-function transactionIn(prefix: CassetteHead['prefix']): string | undefined {
+function transactionIn(prefix: RecordingHead['prefix']): string | undefined {
   if (prefix === undefined) return undefined
   const { transactions = [] } = prefix.block as {
     readonly transactions?: readonly { readonly hash?: unknown }[]

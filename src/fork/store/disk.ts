@@ -38,14 +38,14 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
   // in order of use, the latest last
   const open = new Map<string, Items>()
   const waiting = new Map<string, string[]>()
-  let isTold = false
+  let isWarned = false
   const attempt = (work: () => void): void => {
     try {
       work()
     } catch (error) {
       // disk full or not writable: items stay in memory
-      if (isTold) return
-      isTold = true
+      if (isWarned) return
+      isWarned = true
       onNotice(`what is fetched is not kept in ${folder}: ${(error as Error).message}`)
     }
   }

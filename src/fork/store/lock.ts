@@ -7,7 +7,7 @@ const LOOK_MS = 5
 const DEAD_MS = 5_000
 
 /** Milliseconds to wait for the lock. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 /** @throws Node's error if no lock can be made, and an error after the timeout */
 export function whileLocked(file: string, work: () => void): void {
@@ -21,7 +21,7 @@ export function whileLocked(file: string, work: () => void): void {
 }
 
 function take(lock: string): void {
-  const end = performance.now() + PATIENCE_MS
+  const end = performance.now() + TIMEOUT_MS
   while (performance.now() < end) {
     try {
       closeSync(openSync(lock, 'wx'))

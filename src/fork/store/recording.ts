@@ -3,19 +3,19 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
+import { replace, whileLocked } from './lock.ts'
 import {
-  addCassette,
-  type Cassette,
-  type CassetteHead,
-  cassetteIn,
+  addRecording,
   differenceOf,
+  type ForkRecording,
   type Lines,
   lineOf,
-  readCassette,
+  type RecordingHead,
+  readRecording,
+  recordingIn,
   textIn,
-  textOfCassette,
-} from './cassette.ts'
-import { replace, whileLocked } from './lock.ts'
+  textOfRecording,
+} from './recordingfile.ts'
 import { type Store, textOfKey } from './store.ts'
 
 /** Milliseconds until items are on disk, in case the process is killed. */
@@ -28,19 +28,19 @@ const SOON_MS = 300
  */
 export function recordTo(
   file: string,
-  head: CassetteHead,
+  head: RecordingHead,
   onNotice: (text: string) => void,
 ): Store {
   const lines: Lines = new Map()
   let timer: NodeJS.Timeout | undefined
   let isWritten = false
   let written: string | undefined
-  let told: string | undefined
+  let warned: string | undefined
   const write = (): void => {
     exclusively(file, () => {
       const there = textIn(file)
       if (there !== written) addLines(there ?? '', { file, head, onNotice }, lines)
-      written = textOfCassette({ head, lines })
+      written = textOfRecording({ head, lines })
       if (there !== written) replace(file, written)
     })
     isWritten = true
@@ -52,8 +52,8 @@ export function recordTo(
       write()
     } catch (error) {
       const { message } = error as Error
-      if (message !== told) onNotice(`what is fetched is not recorded: ${message}`)
-      told = message
+      if (message !== warned) onNotice(`what is fetched is not recorded: ${message}`)
+      warned = message
     }
   }
   // report a failure before any work
@@ -86,13 +86,13 @@ function exclusively(file: string, work: () => void): void {
 
 interface Target {
   readonly file: string
-  readonly head: CassetteHead
+  readonly head: RecordingHead
   readonly onNotice: (text: string) => void
 }
 
 function addLines(text: string, { file, head, onNotice }: Target, lines: Lines): void {
   if (text === '') return
-  const there = cassetteIn(text, file)
+  const there = recordingIn(text, file)
   const difference = differenceOf(there.head, head)
   if (difference === 'proofs') throw otherProofs(file, there.head)
   if (difference === 'fork') {
@@ -104,7 +104,7 @@ function addLines(text: string, { file, head, onNotice }: Target, lines: Lines):
   }
 }
 
-function otherProofs(file: string, { proofs }: CassetteHead): DevchainError {
+function otherProofs(file: string, { proofs }: RecordingHead): DevchainError {
   const [how, flag] = proofs ? ['with', 'add'] : ['without', 'leave out']
   const message = `${file} was recorded ${how} --fork-proofs: ${flag} it, or delete the file to record anew`
   return new DevchainError('INVALID_PARAMS', message)
@@ -121,27 +121,27 @@ export interface Merged {
  * stays as it was
  */
 export function mergeRecordings(into: string, others: readonly string[]): Merged {
-  const read = others.map((file) => ({ file, cassette: readCassette(file) }))
+  const read = others.map((file) => ({ file, recording: readRecording(file) }))
   let merged: Merged = { items: 0, added: 0 }
   exclusively(into, () => {
-    const whole = beginningOf(into, read[0]?.cassette)
+    const whole = beginningOf(into, read[0]?.recording)
     const before = whole.lines.size
-    for (const { file, cassette } of read) {
-      if (differenceOf(whole.head, cassette.head) !== undefined) {
+    for (const { file, recording } of read) {
+      if (differenceOf(whole.head, recording.head) !== undefined) {
         const message = `${file} is of another fork than ${into}: recordings go together where network, block and --fork-proofs are the same`
         throw new DevchainError('INVALID_PARAMS', message)
       }
-      addCassette(whole, cassette, `${file} contradicts ${into}`)
+      addRecording(whole, recording, `${file} contradicts ${into}`)
     }
     merged = { items: whole.lines.size, added: whole.lines.size - before }
-    replace(into, textOfCassette(whole))
+    replace(into, textOfRecording(whole))
   })
   return merged
 }
 
-function beginningOf(file: string, first: Cassette | undefined): Cassette {
+function beginningOf(file: string, first: ForkRecording | undefined): ForkRecording {
   const text = textIn(file)
-  if (text !== undefined) return cassetteIn(text, file)
+  if (text !== undefined) return recordingIn(text, file)
   // without another recording there is nothing to start from
-  return first === undefined ? readCassette(file) : { head: first.head, lines: new Map() }
+  return first === undefined ? readRecording(file) : { head: first.head, lines: new Map() }
 }

@@ -8,10 +8,10 @@ import { Random } from '../../fuzz/random.ts'
 import { assemble, deploying } from '../evm/bytecode.ts'
 import { KEEPER_CODE, setting, type Upstream, word } from './upstream.ts'
 
-export type Ask = Upstream['ask']
+export type UpstreamRequest = Upstream['ask']
 
 /** How to ask a devchain. */
-export function askOf(devchain: Devchain): Ask {
+export function askOf(devchain: Devchain): UpstreamRequest {
   return (method, ...params) => devchain.request({ method, params })
 }
 

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type Hex, hexFromBytes } from '../../../src/core/hex.ts'
 import { CONTRACTS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
-import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/question.ts'
+import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/slotquery.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
 import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/fork/upstream.ts'
 
@@ -91,12 +91,12 @@ const RELAY = `
   RETURNDATASIZE 0 RETURN
 `
 
-interface Network extends Upstream {
+interface ForkedNetwork extends Upstream {
   readonly relay: string
 }
 
-/** A network whose blocks see every other number of those of the network below, which are their own here. */
-async function startArbitrum(): Promise<Network> {
+/** A network whose blocks see every other number of those of the L1, which are their own here. */
+async function startArbitrum(): Promise<ForkedNetwork> {
   const upstream = await startUpstream({ chainId: 42_161 })
   for (const address of [GAS_INFO, TABLE, ARBSYS, NODE_INTERFACE]) {
     await upstream.ask('anvil_setCode', address, hexFromBytes(assemble(ECHO)))
@@ -344,6 +344,6 @@ test('transactions before a forked one run as on Arbitrum', async () => {
   const second = await upstream.ask('eth_sendTransaction', { from, to: from })
   await upstream.ask('evm_mine')
   await using fork = await forkOf(upstream, { forkTransaction: second as string })
-  // block 11 sees 5 of the network below, as block 10 does
+  // block 11 sees 5 of the L1, as block 10 does
   expect(Number(await fork.ask('eth_getStorageAt', to, '0x0', 'latest'))).toBe(5)
 })

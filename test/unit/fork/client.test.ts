@@ -7,9 +7,13 @@ import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { Client, type ClientOptions, type Time } from '../../../src/fork/client/client.ts'
 import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
-import { currentPatience, Patience, patiently } from '../../../src/fork/client/patience.ts'
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
 import { cleanerOf, isPrivateUrl, shownUrl } from '../../../src/fork/client/urls.ts'
+import {
+  currentWaitBudget,
+  WaitBudget,
+  withWaitBudget,
+} from '../../../src/fork/client/waitbudget.ts'
 import { quantity } from '../../../src/fork/network/answers.ts'
 import { forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
@@ -343,7 +347,7 @@ describe('a rate limit', () => {
   })
 })
 
-describe('the patience for one piece of work', () => {
+describe('the budget for one piece of work', () => {
   const SILENT = (sent: number[]): Provider => ({
     name: 'a silent service',
     mostAtOnce: 100,
@@ -358,7 +362,7 @@ describe('the patience for one piece of work', () => {
     const { client, waits } = clientOf([upstream.url])
     const limit = { status: 429, body: 'slow down', headers: { 'retry-after': '3' } }
     const ask = (): Promise<unknown> => client.request('eth_chainId', [])
-    const work = patiently(async () => {
+    const work = withWaitBudget(async () => {
       upstream.faults.next.push(limit)
       const first = await ask()
       upstream.faults.next.push(limit)
@@ -374,20 +378,20 @@ describe('the patience for one piece of work', () => {
   })
 
   test('counts a wait of several parallel requests once', async () => {
-    const patience = new Patience(0)
-    patience.spend(1_000, 3_000)
-    patience.spend(2_000, 4_000)
-    patience.spend(1_500, 2_500)
-    expect(patience.spent).toBe(3_000)
+    const budget = new WaitBudget(0)
+    budget.spend(1_000, 3_000)
+    budget.spend(2_000, 4_000)
+    budget.spend(1_500, 2_500)
+    expect(budget.spent).toBe(3_000)
   })
 
   test('ends with the work, not with what runs after it', async () => {
-    let later: (() => Patience | undefined) | undefined
-    const during = await patiently(async () => {
-      later = AsyncResource.bind(currentPatience)
-      return currentPatience()
+    let later: (() => WaitBudget | undefined) | undefined
+    const during = await withWaitBudget(async () => {
+      later = AsyncResource.bind(currentWaitBudget)
+      return currentWaitBudget()
     })
-    expect(during).toBeInstanceOf(Patience)
+    expect(during).toBeInstanceOf(WaitBudget)
     expect(later?.()).toBeUndefined()
   })
 

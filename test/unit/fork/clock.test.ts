@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DevchainOptions } from '../../../src/devchain.ts'
 import { type Fork, forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
 
-/** Blocks of the network below the fork, a second apart: its genesis is much older than so many steps of 12 seconds. */
+/** Blocks below the fork, a second apart: its genesis is much older than so many steps of 12 seconds. */
 const HEIGHT = 45
 
 const BEGINNING = 1_700_000_000

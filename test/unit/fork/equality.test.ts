@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import type { Hardfork } from '../../../src/protocol/forks.ts'
 import { HISTORY_STORAGE } from '../../../src/state/predeploys.ts'
-import { type Ask, askOf, randomNetwork } from '../../support/fork/randomnetwork.ts'
+import { askOf, randomNetwork, type UpstreamRequest } from '../../support/fork/randomnetwork.ts'
 import {
   type Asked,
   deployKeeper,
@@ -37,7 +37,7 @@ interface DumpedAccount {
 const numberOf = (number: number): string => `0x${number.toString(16)}`
 
 /** How to ask a network for what stays as it is, each thing once. */
-function remembering(ask: Ask): Ask {
+function remembering(ask: UpstreamRequest): UpstreamRequest {
   const answers = new Map<string, Promise<unknown>>()
   return (method, ...params) => {
     const key = JSON.stringify([method, params])
@@ -48,7 +48,7 @@ function remembering(ask: Ask): Ask {
 }
 
 /** All accounts of a network after a block, with their slots. */
-async function accountsOf(ask: Ask, block: string): Promise<readonly DumpedAccount[]> {
+async function accountsOf(ask: UpstreamRequest, block: string): Promise<readonly DumpedAccount[]> {
   const { accounts } = (await ask('debug_dumpBlock', block)) as {
     accounts: Record<string, DumpedAccount>
   }
@@ -56,12 +56,16 @@ async function accountsOf(ask: Ask, block: string): Promise<readonly DumpedAccou
 }
 
 /** Accounts as reading methods tell of them at a block, and what calls of them come to. */
-function told(ask: Ask, accounts: readonly DumpedAccount[], block: string): Promise<unknown> {
+function told(
+  ask: UpstreamRequest,
+  accounts: readonly DumpedAccount[],
+  block: string,
+): Promise<unknown> {
   return Promise.all(accounts.map((account) => toldOf(ask, account, block)))
 }
 
 async function toldOf(
-  ask: Ask,
+  ask: UpstreamRequest,
   { address, storage }: DumpedAccount,
   block: string,
 ): Promise<readonly unknown[]> {
@@ -89,7 +93,11 @@ function outcomeOf(receipt: Record<string, unknown>): unknown {
 }
 
 /** Sends the transactions of a block to another chain, and mines them at the block's time. */
-async function repeat(from: Ask, to: Ask, number: number): Promise<readonly [Block, Block]> {
+async function repeat(
+  from: UpstreamRequest,
+  to: UpstreamRequest,
+  number: number,
+): Promise<readonly [Block, Block]> {
   const block = (await from('eth_getBlockByNumber', number, false)) as Block
   for (const hash of block.transactions) {
     await to('eth_sendRawTransaction', await from('eth_getRawTransactionByHash', hash))
@@ -99,7 +107,7 @@ async function repeat(from: Ask, to: Ask, number: number): Promise<readonly [Blo
 }
 
 /** What is told of a block besides its header. */
-async function contentsOf(ask: Ask, number: number): Promise<readonly unknown[]> {
+async function contentsOf(ask: UpstreamRequest, number: number): Promise<readonly unknown[]> {
   const [receipts, traces, diffs] = await Promise.all([
     ask('eth_getBlockReceipts', numberOf(number)) as Promise<Record<string, unknown>[]>,
     ask('debug_traceBlockByNumber', numberOf(number), { tracer: 'callTracer' }),
@@ -113,7 +121,7 @@ async function contentsOf(ask: Ask, number: number): Promise<readonly unknown[]>
 
 describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 200 random blocks of %s', (hardfork) => {
   let network: Devchain
-  let ask: Ask
+  let ask: UpstreamRequest
   beforeAll(async () => {
     network = await randomNetwork(BLOCKS, hardfork)
     ask = remembering(askOf(network))

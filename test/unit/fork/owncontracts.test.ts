@@ -11,7 +11,7 @@ import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../suppor
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
 
-/** A network that looks like Arbitrum: blocks tell that of the network below, and ArbSys has INVALID for its code. */
+/** A network that looks like Arbitrum: blocks tell that of the L1, and ArbSys has INVALID for its code. */
 async function startArbitrum(chainId: number): Promise<Upstream> {
   const upstream = await startUpstream({ chainId })
   const ownOnes = ['64', '6c', '73'].map((digits) => `0x${digits.padStart(40, '0')}`)
@@ -49,7 +49,7 @@ test.each(ARBITRUMS)(
     const [before, after] = (await Promise.all(
       ['0x5', '0x6'].map((number) => ask('eth_getBlockByNumber', number, false)),
     )) as { timestamp: string }[]
-    // blocks of the network below are twelve seconds apart
+    // blocks of the L1 are twelve seconds apart
     const passed = Math.floor((Number(after?.timestamp) - Number(before?.timestamp)) / 12)
     expect(passed).toBeGreaterThanOrEqual(2)
     expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010 + passed)}`)

@@ -1,7 +1,11 @@
 // Networks that keep the state of their newest blocks alone: a user is told which block is too old, how old, and what to do.
 import { describe, expect, test } from 'vitest'
 import { Client, RefusedByUpstream } from '../../../src/fork/client/client.ts'
-import { type Ask, type Reply, tellsOfPruning } from '../../../src/fork/client/provider.ts'
+import {
+  isPrunedError,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../../../src/fork/client/provider.ts'
 import { PrunedState } from '../../../src/fork/network/pruned.ts'
 import { findBlock } from '../../../src/fork/start/find.ts'
 import { deployKeeper, forkOf, startUpstream, type Upstream } from '../../support/fork/upstream.ts'
@@ -32,7 +36,7 @@ describe('an error of the network', () => {
     'Archive requests require a personal token. Get one at: https://www.allnodes.com/publicnode',
     'no historical RPC is available for this historical (pre-bedrock) execution request',
   ])('that says "%s" means pruned state', (message) => {
-    expect(tellsOfPruning({ code: -32000, message })).toBe(true)
+    expect(isPrunedError({ code: -32000, message })).toBe(true)
   })
 
   test.each([
@@ -43,7 +47,7 @@ describe('an error of the network', () => {
     'nonce too low',
     'rate limit exceeded',
   ])('that says "%s" does not mean pruned state', (message) => {
-    expect(tellsOfPruning({ code: -32000, message })).toBe(false)
+    expect(isPrunedError({ code: -32000, message })).toBe(false)
   })
 
   test.each([
@@ -133,15 +137,15 @@ describe('pruned state', () => {
 })
 
 /** A service that carries what it is asked to a chain, and keeps count. */
-function serviceOf(upstream: Upstream): { client: Client; sent: (readonly Ask[])[] } {
-  const sent: (readonly Ask[])[] = []
-  const reply = async ({ method, params }: Ask): Promise<Reply> => {
+function serviceOf(upstream: Upstream): { client: Client; sent: (readonly UpstreamRequest[])[] } {
+  const sent: (readonly UpstreamRequest[])[] = []
+  const reply = async ({ method, params }: UpstreamRequest): Promise<UpstreamReply> => {
     const error = ofState({ method })
     return error === undefined
       ? { result: (await upstream.ask(method, ...params)) as never }
       : { error }
   }
-  const send = (asks: readonly Ask[]): Promise<readonly Reply[]> => {
+  const send = (asks: readonly UpstreamRequest[]): Promise<readonly UpstreamReply[]> => {
     sent.push(asks)
     return Promise.all(asks.map(reply))
   }

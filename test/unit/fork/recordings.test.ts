@@ -5,7 +5,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
-import { cassetteIn, textOfCassette } from '../../../src/fork/store/cassette.ts'
+import { recordingIn, textOfRecording } from '../../../src/fork/store/recordingfile.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
 import {
   deployKeeper,
@@ -244,17 +244,17 @@ describe('a merge', () => {
 
   test('of two branches of a recording works with git’s merge=union', () => {
     const text = merged(base, ours, theirs, 'fork.jsonl merge=union\n')
-    expect(textOfCassette(cassetteIn(text, file))).toBe(both)
+    expect(textOfRecording(recordingIn(text, file))).toBe(both)
   })
 
   test('with conflict markers of git is refused, with advice', () => {
     const text = merged(base, ours, theirs, '')
-    expect(() => cassetteIn(text, file)).toThrow(
+    expect(() => recordingIn(text, file)).toThrow(
       `${file}: line 4 is a conflict marker of git: delete the markers and keep the lines of both sides; with merge=union in .gitattributes git does so itself`,
     )
     const resolved = text.replaceAll(/^(<{7}|={7}|>{7}).*\n/gm, '')
-    expect(textOfCassette(cassetteIn(resolved, file))).toBe(both)
-    expect(() => cassetteIn(`<<<<<<< HEAD\n${base}`, file)).toThrow('line 1 is a conflict marker')
+    expect(textOfRecording(recordingIn(resolved, file))).toBe(both)
+    expect(() => recordingIn(`<<<<<<< HEAD\n${base}`, file)).toThrow('line 1 is a conflict marker')
   })
 
   test.each([
@@ -267,20 +267,20 @@ describe('a merge', () => {
       recording(head, item(20)),
       '* merge=union\n',
     )
-    expect(() => cassetteIn(text, file)).toThrow(
+    expect(() => recordingIn(text, file)).toThrow(
       `${file}: line 3 begins the recording of another fork`,
     )
   })
 
   test('with contradicting lines is refused with the lines', () => {
     const text = recording(HEAD, item(10), item(20), item(10, '0x2'))
-    expect(() => cassetteIn(text, file)).toThrow(
+    expect(() => recordingIn(text, file)).toThrow(
       `${file}: line 4 contradicts a line before: m ["0x10"] of 1/0x00 is "0x1" and "0x2"`,
     )
   })
 
   test('may have a byte order mark and Windows line ends', () => {
     const text = `\uFEFF${both.replaceAll('\n', '\r\n')}`
-    expect(textOfCassette(cassetteIn(text, file))).toBe(both)
+    expect(textOfRecording(recordingIn(text, file))).toBe(both)
   })
 })

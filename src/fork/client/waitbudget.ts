@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isPromise } from '../../core/promises.ts'
 
 /** Times are milliseconds of one clock. */
-export class Patience {
+export class WaitBudget {
   readonly since: number
   isOver = false
   #spent = 0
@@ -28,13 +28,13 @@ export class Patience {
   }
 }
 
-const here = new AsyncLocalStorage<Patience>()
+const here = new AsyncLocalStorage<WaitBudget>()
 
 /** Undefined: outside of any work, or after its end. */
-export function currentPatience(): Patience | undefined {
-  const patience = here.getStore()
+export function currentWaitBudget(): WaitBudget | undefined {
+  const budget = here.getStore()
   // a timer that the work has set is no part of it
-  return patience?.isOver === true ? undefined : patience
+  return budget?.isOver === true ? undefined : budget
 }
 
 /** Undefined: the work takes longer. */
@@ -52,16 +52,16 @@ export async function inTime<T>(work: Promise<T>, mostMs: number): Promise<T | u
   }
 }
 
-export function patiently<T>(work: () => T): T {
-  const patience = new Patience(performance.now())
+export function withWaitBudget<T>(work: () => T): T {
+  const budget = new WaitBudget(performance.now())
   let made: T | undefined
   try {
-    made = here.run(patience, work)
+    made = here.run(budget, work)
   } finally {
-    patience.isOver = !isPromise(made)
+    budget.isOver = !isPromise(made)
   }
   const end = (): void => {
-    patience.isOver = true
+    budget.isOver = true
   }
   return isPromise(made) ? (made.finally(end) as T) : made
 }

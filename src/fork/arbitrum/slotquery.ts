@@ -1,4 +1,4 @@
-// Code of the stand-ins for Arbitrum's contracts. It reads answers from slots whose numbers encode the question, so
+// Code of the stand-ins for Arbitrum's contracts. It reads answers from slots whose numbers encode the call, so
 // that unknown answers are fetched like any slot. It never writes.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bigintFromBytes, bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
@@ -33,7 +33,7 @@ function codeOf(parts: readonly string[]): Code {
   return { code, codeHash: keccakHash(code) }
 }
 
-export interface Question {
+export interface SlotQuery {
   readonly selector: number
   /** The whole call input; undefined if the slot cannot encode it. */
   readonly data: string | undefined
@@ -43,7 +43,7 @@ export interface Question {
 
 const MOST_PARAMETER = (1n << 160n) - 1n
 
-export function questionIn(slot: bigint): Question {
+export function slotQueryOf(slot: bigint): SlotQuery {
   const selector = Number(slot >> 224n)
   const follows = (slot >> 216n) & 0xffn
   const parameter = slot & MOST_PARAMETER

@@ -5,7 +5,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
 /** The first line: the network and the forked block. */
-export interface CassetteHead {
+export interface RecordingHead {
   readonly chainId: string
   readonly block: Json
   /** The hardfork that the network names; null: none. */
@@ -23,8 +23,8 @@ export interface Prefix {
 
 export type Lines = Map<string, string>
 
-export interface Cassette {
-  readonly head: CassetteHead
+export interface ForkRecording {
+  readonly head: RecordingHead
   readonly lines: Lines
 }
 
@@ -34,19 +34,19 @@ export function lineOf({ of, method, params }: ItemKey, value: Json): string {
   return JSON.stringify([of, method, params, value])
 }
 
-export function textOfCassette({ head, lines }: Cassette): string {
+export function textOfRecording({ head, lines }: ForkRecording): string {
   const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
   return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a missing or invalid file, with the line */
-export function readCassette(file: string): Cassette {
+export function readRecording(file: string): ForkRecording {
   const text = textIn(file)
   if (text === undefined) throw unreadable(file, 'there is no such file')
-  return cassetteIn(text, file)
+  return recordingIn(text, file)
 }
 
-export function storeOf({ lines }: Cassette): Store {
+export function storeOf({ lines }: ForkRecording): Store {
   const get = (key: ItemKey): Json | undefined => {
     const line = lines.get(textOfKey(key))
     return line === undefined ? undefined : (JSON.parse(line) as Item)[3]
@@ -68,19 +68,19 @@ export function textIn(file: string): string | undefined {
  * Accepts any order and duplicates, as git merges leave them.
  * @throws {DevchainError} `INVALID_PARAMS` naming the first line that is invalid or contradicts another
  */
-export function cassetteIn(text: string, file: string): Cassette {
+export function recordingIn(text: string, file: string): ForkRecording {
   const [first = '', ...rest] = text.replace(/^\uFEFF/, '').split('\n')
   requireNoMarker(first, file, 1)
   const head = headIn(first, file)
   const lines: Lines = new Map()
-  const cassette = { head, lines }
+  const recording = { head, lines }
   for (const [index, line] of rest.entries()) {
-    if (line.trim() !== '') addLine(cassette, line.trim(), file, index + 2)
+    if (line.trim() !== '') addLine(recording, line.trim(), file, index + 2)
   }
-  return cassette
+  return recording
 }
 
-function addLine({ head, lines }: Cassette, line: string, file: string, number: number): void {
+function addLine({ head, lines }: ForkRecording, line: string, file: string, number: number): void {
   requireNoMarker(line, file, number)
   const item = parsed(line)
   if (isHeadLine(item)) {
@@ -114,7 +114,7 @@ function short(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text
 }
 
-export function addCassette(into: Cassette, from: Cassette, problem: string): void {
+export function addRecording(into: ForkRecording, from: ForkRecording, problem: string): void {
   for (const line of from.lines.values()) {
     addItem(into.lines, JSON.parse(line) as Item, line, problem)
   }
@@ -122,14 +122,14 @@ export function addCassette(into: Cassette, from: Cassette, problem: string): vo
 
 /** Why two recordings cannot merge: other forks, or only one has proofs. Undefined: they can. */
 export function differenceOf(
-  one: CassetteHead,
-  other: CassetteHead,
+  one: RecordingHead,
+  other: RecordingHead,
 ): 'fork' | 'proofs' | undefined {
   if (placeOf(one) !== placeOf(other)) return 'fork'
   return one.proofs === other.proofs ? undefined : 'proofs'
 }
 
-function placeOf({ chainId, block, prefix }: CassetteHead): string {
+function placeOf({ chainId, block, prefix }: RecordingHead): string {
   const { hash = null } = (block ?? {}) as { readonly hash?: Json }
   const { hash: next = null } = (prefix?.block ?? {}) as { readonly hash?: Json }
   return JSON.stringify([chainId, hash, next, prefix?.index ?? null])
@@ -151,7 +151,7 @@ function isItem(read: unknown): read is Item {
   return typeof of === 'string' && typeof method === 'string' && Array.isArray(params)
 }
 
-function headIn(line: string, file: string): CassetteHead {
+function headIn(line: string, file: string): RecordingHead {
   const read = parsed(line)
   if (isHeadLine(read)) return read[1]
   const isOther = !Array.isArray(read) || read[0] !== FORMAT
@@ -161,9 +161,9 @@ function headIn(line: string, file: string): CassetteHead {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function isHeadLine(read: unknown): read is [string, CassetteHead] {
+function isHeadLine(read: unknown): read is [string, RecordingHead] {
   if (!Array.isArray(read) || read[0] !== FORMAT) return false
-  const { chainId, block } = (read[1] ?? {}) as Partial<CassetteHead>
+  const { chainId, block } = (read[1] ?? {}) as Partial<RecordingHead>
   const { hash } = (block ?? {}) as { readonly hash?: unknown }
   return /^\d+$/.test(String(chainId)) && typeof hash === 'string'
 }

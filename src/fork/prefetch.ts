@@ -5,9 +5,9 @@ import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import { RefusedByUpstream } from './client/client.ts'
-import { inTime } from './client/patience.ts'
-import { tellsOfNoMethod } from './client/provider.ts'
-import type { Foreseen } from './executor.ts'
+import { isMethodNotFound } from './client/provider.ts'
+import { inTime } from './client/waitbudget.ts'
+import type { MessageCall } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
 
 /** A trace has accounts and slots with values, an access list only addresses and slots. */
@@ -21,7 +21,7 @@ const refused = new WeakMap<Upstream, Set<string>>()
 const MOST_SLOTS = 10_000
 
 /** Milliseconds; after that the call continues without the prefetch. */
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 
 interface Entry {
   readonly address: Address
@@ -29,9 +29,9 @@ interface Entry {
 }
 
 /** Undefined: there is nothing to prefetch. */
-export function foresee(
+export function prefetch(
   upstream: Upstream | undefined,
-  message: Foreseen,
+  message: MessageCall,
   world: World,
 ): Promise<void> | undefined {
   if (upstream === undefined || message.to === null || message.data.length < 4) return undefined
@@ -40,13 +40,13 @@ export function foresee(
   refused.set(upstream, known)
   return known.has(TRACE) && known.has(LIST)
     ? undefined
-    : fetchForeseen(upstream, known, message, world)
+    : fetchNamed(upstream, known, message, world)
 }
 
-async function fetchForeseen(
+async function fetchNamed(
   upstream: Upstream,
   known: Set<string>,
-  { from, to, value, data }: Foreseen,
+  { from, to, value, data }: MessageCall,
   world: World,
 ): Promise<void> {
   const call = { from, to, value: quantityFromBigint(value), data: hexFromBytes(data) }
@@ -54,7 +54,7 @@ async function fetchForeseen(
   // the sender may have no balance there
   const stateOverrides = { [from]: { balance: `0x${'f'.repeat(32)}` } }
   const options = { tracer: 'prestateTracer', stateOverrides }
-  const traced = await told(upstream, known, TRACE, [call, at, options])
+  const traced = await ask(upstream, known, TRACE, [call, at, options])
   const accounts = accountsIn(traced)
   if (accounts !== undefined) {
     const { [from]: _, ...others } = accounts
@@ -62,13 +62,13 @@ async function fetchForeseen(
     await readAll(listOf(accounts), world)
     return
   }
-  const answer = await told(upstream, known, LIST, [call, at])
+  const answer = await ask(upstream, known, LIST, [call, at])
   const { accessList } = (answer ?? {}) as { accessList?: unknown }
   await readAll(Array.isArray(accessList) ? accessList.filter(isEntry) : [], world)
 }
 
 /** An error of the message itself says nothing about the method. */
-async function told(
+async function ask(
   upstream: Upstream,
   known: Set<string>,
   method: string,
@@ -77,10 +77,10 @@ async function told(
   if (known.has(method)) return undefined
   const asked = upstream.peek(method, params).catch((error: unknown) => {
     if (!(error instanceof DevchainError)) throw error
-    if (error instanceof RefusedByUpstream && tellsOfNoMethod(error.upstream)) known.add(method)
+    if (error instanceof RefusedByUpstream && isMethodNotFound(error.upstream)) known.add(method)
     return null
   })
-  const answer = await inTime(asked, PATIENCE_MS)
+  const answer = await inTime(asked, TIMEOUT_MS)
   if (answer === undefined) known.add(method)
   return answer
 }
