@@ -67,7 +67,7 @@ export type ErrorWord =
   | 'MISSING_STATE'
   | 'UPSTREAM_FAILED'
   // the client disconnected or the chain was closed
-  | 'ABANDONED'
+  | 'CANCELLED'
   // execution reverted or halted; `data` holds the raw return bytes
   | 'EXECUTION_REVERTED'
   | 'EXECUTION_HALTED'
@@ -97,7 +97,7 @@ export function isInterruption(error: unknown): boolean {
 }
 
 const INTERRUPTIONS: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
-  'ABANDONED',
+  'CANCELLED',
   'MISSING_STATE',
   'UPSTREAM_FAILED',
 ])

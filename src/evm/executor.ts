@@ -1,5 +1,6 @@
 // The executor interface: runs transactions and messages, one job in, one outcome out. Types only, so that machines are
 // interchangeable.
+
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -16,6 +17,7 @@ import type {
   Transaction,
 } from '../protocol/transactions/transaction.ts'
 import type { World } from '../state/world.ts'
+import type { Cancellation } from './cancellation.ts'
 
 export interface BlockEnvironment extends HeaderEnvironment {
   readonly chainId: bigint
@@ -170,14 +172,11 @@ export interface Destruction {
   readonly balance: bigint
 }
 
-/** Polled during a run, with the gas used if known; false cancels the run. */
-export type IsAwaited = (gasUsed?: bigint) => boolean
-
 interface JobOptions {
   readonly limits?: ExecutionLimits | undefined
   readonly tracer?: Tracer | undefined
-  /** A cancelled run throws a DevchainError `ABANDONED`. */
-  readonly isAwaited?: IsAwaited | undefined
+  /** A cancelled run throws a DevchainError `CANCELLED`. */
+  readonly cancellation?: Cancellation | undefined
 }
 
 export interface TransactionJob extends JobOptions {
@@ -288,9 +287,9 @@ export interface Jobs {
   readonly findWrongBlob: (sidecar: BlobSidecar) => Promise<number | undefined>
   /**
    * Yields to timers and sockets between two jobs of long work.
-   * @throws {DevchainError} `ABANDONED`, by rejection, if the work is cancelled
+   * @throws {DevchainError} `CANCELLED`, by rejection, if the work is cancelled
    */
-  readonly rest: (isAwaited?: IsAwaited) => Promise<void>
+  readonly rest: (cancellation?: Cancellation) => Promise<void>
 }
 
 export interface Executor extends Jobs {

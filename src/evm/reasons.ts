@@ -1,6 +1,5 @@
 // Describes failures for people: reverts, Solidity panics, halts.
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
-import { DevchainError } from '../core/errors.ts'
 import { plural } from '../core/format.ts'
 import { type Address, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
 import { codeAt, type World } from '../state/world.ts'
@@ -149,11 +148,6 @@ function sizeAt(data: Uint8Array, at: number): number | undefined {
   if (at + 32 > data.length) return undefined
   const value = bigintFromBytes(data.subarray(at, at + 32))
   return value > BigInt(data.length) ? undefined : Number(value)
-}
-
-export function abandoned(): DevchainError {
-  const message = 'the execution was given up: nobody waits for what comes of it'
-  return new DevchainError('ABANDONED', message)
 }
 
 /** One line without control characters, which could control the terminal. */

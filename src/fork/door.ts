@@ -14,12 +14,10 @@ export { type ForkSettings, type OpenFork, openFork } from './open.ts'
 export { type Merged, mergeRecordings } from './store/recording.ts'
 
 export async function warmUpUntil(waited: Promise<unknown>, executor: Executor): Promise<void> {
-  let isThere = false
-  const end = (): void => {
-    isThere = true
-  }
+  const there = new AbortController()
+  const end = (): void => there.abort()
   waited.then(end, end)
-  await warmUp(executor, () => !isThere)
+  await warmUp(executor, there.signal)
 }
 
 export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {

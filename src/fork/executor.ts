@@ -99,10 +99,15 @@ function lookAhead({ world, block }: BlockStartJob): void {
 
 /** A job without a tracer that is cancelled once it has gone astray. */
 function withoutTracer<Job extends TransactionJob | CallJob>(job: Job, attempt: Gathering): Job {
-  const { isAwaited } = job
+  const { cancellation } = job
   return {
     ...job,
     tracer: undefined,
-    isAwaited: (gasUsed?: bigint) => !attempt.isAstray && isAwaited?.(gasUsed) !== false,
+    cancellation: {
+      get aborted() {
+        return attempt.isAstray || cancellation?.aborted === true
+      },
+      onPause: (gasUsed) => cancellation?.onPause?.(gasUsed),
+    },
   }
 }

@@ -74,7 +74,7 @@ async function headerOrNull(
   { chain, caller }: MethodContext,
   block: BlockReference,
 ): Promise<Uint8Array | null> {
-  const record = await findRecord(chain, block, caller.isWaiting)
+  const record = await findRecord(chain, block, caller)
   return record === undefined ? null : encodeHeader(record.block.header)
 }
 

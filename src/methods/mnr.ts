@@ -80,7 +80,7 @@ export const mnrMethods: Methods = [
       "Returns work for merged mining: the hash to put in a parent block's coinbase, and the target.",
     result: work,
     effects: 'node',
-    handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
+    handle: ({ caller, getWork }) => getWork.mergedWork(caller),
   }),
   method({
     name: 'mnr_submitParentChainBlock',

@@ -170,7 +170,7 @@ export const personalMethods: Methods = [
     example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
     effects: 'transaction',
     handle: ({ chain, caller }, request, passphrase) =>
-      sendWithPassphrase(chain, request, passphrase, caller.isWaiting),
+      sendWithPassphrase(chain, request, passphrase, caller),
   }),
   method({
     name: 'personal_signTransaction',

@@ -116,7 +116,7 @@ export const testingMethods: Methods = [
           transactions: transactions?.map((raw) => decodeSent(raw)),
           extraData,
         },
-        caller.isWaiting,
+        caller,
       ),
   }),
 ]

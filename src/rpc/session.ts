@@ -1,4 +1,5 @@
 // Callers, who may disconnect, and sessions, over which the chain sends notifications.
+import type { Cancellation } from '../evm/cancellation.ts'
 import type { Json } from './schema.ts'
 
 /** Notifications of one method, each made when it is sent. */
@@ -20,38 +21,22 @@ export interface Session {
 export class Caller {
   /** The WebSocket connection; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
-  #isGone = false
-  #controller: AbortController | undefined
+  /** True once the client has disconnected. */
+  aborted = false
 
   constructor(session?: Session) {
     this.session = session
   }
 
-  /**
-   * Aborted when the client disconnects. It lives as long as the connection, so remove listeners after use.
-   * Made on first use: an AbortController costs more than most calls.
-   */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#isGone) this.#controller.abort()
-    }
-    return this.#controller.signal
-  }
-
-  /** False after a disconnect. One function per connection, to be passed on and called often. */
-  readonly isWaiting = (): boolean => !this.#isGone
-
   hangUp(): void {
-    this.#isGone = true
-    this.#controller?.abort()
+    this.aborted = true
   }
 }
 
-/** The caller of one message, with its progress. */
-export class MessageCaller {
+/** The caller of one message, with its progress. A disconnect cancels the work for it. */
+export class MessageCaller implements Cancellation {
   readonly #caller: Caller
-  /** Set by the first check for a disconnect, which long work makes often. */
+  /** Set by the first pause. */
   isRunning = false
   /** As last reported by the work. */
   gasUsed: bigint | undefined
@@ -64,14 +49,13 @@ export class MessageCaller {
     return this.#caller.session
   }
 
-  get signal(): AbortSignal {
-    return this.#caller.signal
+  get aborted(): boolean {
+    return this.#caller.aborted
   }
 
-  readonly isWaiting = (gasUsed?: bigint): boolean => {
+  onPause(gasUsed?: bigint): void {
     this.isRunning = true
     this.gasUsed = gasUsed
-    return this.#caller.isWaiting()
   }
 
   /** Resets the progress for the next request of a batch. */

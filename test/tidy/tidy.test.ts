@@ -130,7 +130,7 @@ describe('src', () => {
     expect(wrong).toEqual([])
   })
 
-  test('imports of evm only executor, opcodes, tracers and failure words from above', () => {
+  test('imports of evm only executor, cancellation, opcodes, tracers and failure words from above', () => {
     const above = LAYERS.slice(0, LAYERS.indexOf('evm'))
     const wrong = sources
       .filter((file) => above.includes(layerOf(file.name)))
@@ -139,7 +139,7 @@ describe('src', () => {
           .filter((target) => target.startsWith('.'))
           .map((target) => path.join(path.dirname(file.name), target))
           .filter((target) =>
-            /^src\/evm\/(?!(executor|run\/lazyexecutor|reasons|opcodes)\.ts|tracers\/)/.test(
+            /^src\/evm\/(?!(executor|cancellation|run\/lazyexecutor|reasons|opcodes)\.ts|tracers\/)/.test(
               target,
             ),
           )

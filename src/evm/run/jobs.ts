@@ -5,10 +5,10 @@ import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
 import { accountAt } from '../../state/world.ts'
+import { cancelled, throwIfCancelled } from '../cancellation.ts'
 import { blobPriceOf, checkMessage, checkTransaction } from '../checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from '../executor.ts'
 import { type MachineJob, memoryForGas } from '../machine.ts'
-import { abandoned } from '../reasons.ts'
 import type { RunContext } from '../runcontext.ts'
 import { beginBlock, endBlock } from '../system.ts'
 import {
@@ -51,7 +51,7 @@ export function createJobsOn(shared: RunContext): Jobs {
       const { findWrongBlob } = await import('../precompiles/blobproofs.ts')
       return findWrongBlob(sidecar, pauseOf(context, {}))
     },
-    rest: (isAwaited) => pauseOf(context, { isAwaited })(),
+    rest: (cancellation) => pauseOf(context, { cancellation })(),
   }
 }
 
@@ -83,7 +83,7 @@ function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
 
 type JobTraits = Pick<
   CallJob,
-  'world' | 'block' | 'limits' | 'movedPrecompiles' | 'tracer' | 'reportsAccess' | 'isAwaited'
+  'world' | 'block' | 'limits' | 'movedPrecompiles' | 'tracer' | 'reportsAccess' | 'cancellation'
 >
 
 function apply(
@@ -123,11 +123,12 @@ function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => H
 
 function pauseOf(
   { isClosed, yields }: YieldingContext,
-  { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
+  { tracer, cancellation }: Pick<CallJob, 'tracer' | 'cancellation'>,
 ): NonNullable<MachineJob['pause']> {
   return async (gasUsed) => {
     await yields.next()
-    if (isClosed() || isAwaited?.(gasUsed) === false) throw abandoned()
+    if (isClosed()) throw cancelled()
+    throwIfCancelled(cancellation, gasUsed)
     await tracer?.onPause?.()
   }
 }

@@ -21,7 +21,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     beginBlock: async (job) => (jobs ?? (await loaded())).beginBlock(job),
     endBlock: async (job) => (jobs ?? (await loaded())).endBlock(job),
     findWrongBlob: async (sidecar) => (jobs ?? (await loaded())).findWrongBlob(sidecar),
-    rest: async (isAwaited) => (jobs ?? (await loaded())).rest(isAwaited),
+    rest: async (cancellation) => (jobs ?? (await loaded())).rest(cancellation),
     close: () => {
       isClosed = true
     },

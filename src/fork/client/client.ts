@@ -420,5 +420,5 @@ function unknown(provider: Provider): Known {
 }
 
 function closed(): DevchainError {
-  return new DevchainError('ABANDONED', 'the fork was closed')
+  return new DevchainError('CANCELLED', 'the fork was closed')
 }

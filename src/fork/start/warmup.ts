@@ -5,8 +5,7 @@ import type { CallJob, Executor } from '../../evm/executor.ts'
 import { DEFAULT_HARDFORK } from '../../protocol/forks.ts'
 import { emptyWorld, withCode } from '../../state/world.ts'
 
-/** @param isAwaited false ends the warm-up */
-export async function warmUp(executor: Executor, isAwaited: () => boolean): Promise<void> {
+export async function warmUp(executor: Executor, signal: AbortSignal): Promise<void> {
   const pieces: readonly (() => unknown)[] = [
     () => executor.call(JOB),
     () => import('../../methods/index.ts'),
@@ -17,7 +16,7 @@ export async function warmUp(executor: Executor, isAwaited: () => boolean): Prom
   for (const piece of pieces) {
     // handle an answer that has arrived first
     await turn()
-    if (!isAwaited()) return
+    if (signal.aborted) return
     await piece()
   }
 }

@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
-import { AwaitedExecutor } from '../../node/chain/awaited.ts'
+import { CancellableExecutor } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { Branch } from '../../node/import/branch.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
@@ -58,16 +58,16 @@ export class Synchronizer {
   readonly #invalid = new LruCache<Hash, string>(REMEMBERED)
   readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
   readonly #valid = new Map<Peer, number>()
-  readonly #executor: AwaitedExecutor
+  readonly #executor: CancellableExecutor
+  readonly #closing = new AbortController()
   #isRunning = false
-  #isClosed = false
   #range: Omit<SyncStatus, 'currentBlock'> | undefined
 
   /** @param onStatus gets undefined at the end of an import */
   constructor(options: SyncOptions, onStatus: (status: SyncStatus | undefined) => void) {
     this.#options = options
     this.#onStatus = onStatus
-    this.#executor = new AwaitedExecutor(options.chain.executor, () => !this.#isClosed)
+    this.#executor = new CancellableExecutor(options.chain.executor, this.#closing.signal)
   }
 
   /** Undefined: no import, or one of a single block. */
@@ -81,7 +81,7 @@ export class Synchronizer {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#closing.abort()
   }
 
   /** @throws {DevchainError} `INVALID_PARAMS` for what is no block */
@@ -100,7 +100,7 @@ export class Synchronizer {
 
   /** Imports until no peer has a better branch. */
   wake(): void {
-    if (this.#isRunning || this.#isClosed) return
+    if (this.#isRunning || this.#closing.signal.aborted) return
     this.#isRunning = true
     void this.#run()
   }
@@ -113,7 +113,7 @@ export class Synchronizer {
         if (this.#isUnknown(target.hash)) this.#ignore(peer, target, isSettled)
       }
     } catch (error) {
-      if (!this.#isClosed) this.#options.onBug(error)
+      if (!this.#closing.signal.aborted) this.#options.onBug(error)
     } finally {
       this.#isRunning = false
       this.#setRange(undefined)
@@ -135,7 +135,7 @@ export class Synchronizer {
   }
 
   #best(): Peer | undefined {
-    if (this.#isClosed) return undefined
+    if (this.#closing.signal.aborted) return undefined
     const wanted = this.#options.peers().filter((peer) => this.#isWanted(peer))
     return wanted.reduce<Peer | undefined>(
       (best, peer) =>
@@ -220,10 +220,10 @@ export class Synchronizer {
           this.#checkWeight(branch, start)
         }
         await yieldIfDue()
-        if (this.#isClosed) return
+        if (this.#closing.signal.aborted) return
       }
     } finally {
-      if (!this.#isClosed) await this.#adopt(branch, peer)
+      if (!this.#closing.signal.aborted) await this.#adopt(branch, peer)
     }
   }
 
@@ -302,7 +302,7 @@ export class Synchronizer {
 
   /** @returns true: the branch is invalid; false: it could not be fetched */
   #blame(peer: Peer, error: unknown): boolean {
-    if (error instanceof DevchainError && error.word === 'ABANDONED') return true
+    if (error instanceof DevchainError && error.word === 'CANCELLED') return true
     const isMalformed = error instanceof DevchainError && error.word === 'INVALID_PARAMS'
     if (!(error instanceof LinkError || isMalformed)) throw error
     const event = error instanceof LinkError ? error.event : 'invalidMessages'
@@ -316,6 +316,7 @@ export class Synchronizer {
   #setRange(range: Omit<SyncStatus, 'currentBlock'> | undefined): void {
     const wasRunning = this.#range !== undefined
     this.#range = range
-    if ((wasRunning || range !== undefined) && !this.#isClosed) this.#onStatus(this.status)
+    if ((wasRunning || range !== undefined) && !this.#closing.signal.aborted)
+      this.#onStatus(this.status)
   }
 }

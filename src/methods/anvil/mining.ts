@@ -51,7 +51,7 @@ export const anvilMiningMethods: Methods = [
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
-      mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller.isWaiting),
+      mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller),
   }),
   method({
     name: 'anvil_mine_detailed',
@@ -66,7 +66,7 @@ export const anvilMiningMethods: Methods = [
         const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
         throw new DevchainError('LIMIT_EXCEEDED', message)
       }
-      const mined = await mineOn(chain, () => order, caller.isWaiting)
+      const mined = await mineOn(chain, () => order, caller)
       const { upstream } = chain.state.config
       return [...mined].map((record) => ({ record, upstream }))
     },
@@ -132,7 +132,7 @@ export const anvilMiningMethods: Methods = [
         )
       }
       const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
-      await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
+      await run(chain, { depth, blocks: filled, requeue: false }, caller)
     },
   }),
   nullCommand({
@@ -142,7 +142,7 @@ export const anvilMiningMethods: Methods = [
     example: { params: ['0x1'] },
     handle: async ({ chain, caller, peers }, depth) => {
       requireUnlinked({ peers }, 'take blocks off the chain')
-      await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
+      await run(chain, { depth, blocks: [], requeue: false }, caller)
     },
   }),
 ]

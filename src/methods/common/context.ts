@@ -55,7 +55,7 @@ export interface MethodContext extends Node {
   /** The user's contracts, as far as known. */
   readonly project: ProjectDoor
   readonly forking: ForkStarter
-  /** The caller. Long work checks `caller.signal` from time to time, as the client may have disconnected. */
+  /** Cancels long work when the client disconnects. */
   readonly caller: MessageCaller
   /** The behavior of the node named by `--compat`. */
   readonly profile: Profile

@@ -1,6 +1,6 @@
 // Mining blocks: the body of evm_mine, hardhat_mine and anvil_mine.
 
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type MineRequest, mine } from '../../node/commands/mine.ts'
 import { startMining, stopMining } from '../../node/commands/miningmode.ts'
@@ -16,7 +16,7 @@ export const resuming = {
     `mining ${describeMining(chain.state.mining)}`,
   handle: ({ chain, caller }: MethodContext): Promise<BlockRange> =>
     chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
-      isAwaited: caller.isWaiting,
+      cancellation: caller,
     }),
 }
 
@@ -28,20 +28,19 @@ export const stopping = {
 
 /**
  * Mines blocks when their turn in the queue comes.
- * @param isAwaited false cancels; then nothing was mined
  * @returns the new blocks, oldest first
  * @throws {DevchainError} as `mine`
  */
 export function mineOn(
   chain: Chain,
   order: (state: ChainState) => Omit<MineRequest, 'now' | 'bulk'>,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<BlockRange> {
   const { environment, execution } = chain
   return chain.update(
     (state, executor) =>
       mine(executor, state, { ...order(state), now: environment.now(), bulk: execution.bulk }),
-    { isAwaited },
+    { cancellation },
   )
 }
 
@@ -55,7 +54,7 @@ interface ManyBlocks {
 export async function mineBlocks(
   chain: Chain,
   { blocks, interval, isFirstSpaced }: ManyBlocks,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<void> {
   // with interval 0 the first block has the clock's time, because block times must differ
   const isExact = isFirstSpaced && interval !== undefined && interval > 0n
@@ -64,5 +63,5 @@ export async function mineBlocks(
     interval,
     timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,
   })
-  await mineOn(chain, order, isAwaited)
+  await mineOn(chain, order, cancellation)
 }

@@ -2,7 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -27,10 +27,10 @@ export interface Order {
 export async function run(
   chain: Chain,
   { depth, blocks: wanted, requeue }: Order,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<Reorganized> {
   const makers = await Promise.all(
-    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each, isAwaited)))),
+    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each, cancellation)))),
   )
   return chain.update(
     (state, executor) => {
@@ -39,14 +39,14 @@ export async function run(
       const now = chain.environment.now()
       return reorganize(executor, state, { depth, blocks: bound, requeue, now })
     },
-    { isAwaited },
+    { cancellation },
   )
 }
 
 /** Makes an item's transaction, once the state and the newest kept block are known. */
 type Maker = (before: ChainState, kept: bigint) => BranchTransaction
 
-async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<Maker> {
+async function maker(chain: Chain, given: Item, cancellation: Cancellation): Promise<Maker> {
   if (given.kind === 'raw') {
     const { transaction } = decodeSent(given.raw)
     return () => () => transaction
@@ -54,7 +54,7 @@ async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<M
   if (given.kind === 'hash') {
     return (before, kept) => () => knownTransaction(before, given.hash, kept)
   }
-  const gas = await gasFor(chain, given.request, isAwaited)
+  const gas = await gasFor(chain, given.request, cancellation)
   return () => (state, now) => signedBy('sender', state, { ...given.request, gas }, now)
 }
 

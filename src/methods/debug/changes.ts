@@ -64,8 +64,8 @@ async function modified(
   first: BlockReference,
   last: BlockReference | undefined,
 ): Promise<Address[]> {
-  const start = await recordAt(chain, first, caller.isWaiting)
-  const end = last === undefined ? start : await recordAt(chain, last, caller.isWaiting)
+  const start = await recordAt(chain, first, caller)
+  const end = last === undefined ? start : await recordAt(chain, last, caller)
   const before = last === undefined ? parentOf(chain, start) : start
   const [from, to] = [before.block.header.number, end.block.header.number]
   if (from < to) return differences(before.world, end.world)

@@ -71,7 +71,7 @@ export const debugLookupMethods: Methods = [
     example: { params: [UNKNOWN], result: null },
     onFork: 'code',
     handle: async ({ chain, caller }, codeHash, block) =>
-      codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
+      codeIn((await recordAt(chain, block, caller)).world, codeHash),
   }),
   method({
     name: 'debug_dbGet',
@@ -102,7 +102,7 @@ export const debugLookupMethods: Methods = [
     example: { params: ['latest', '0x0', ACCOUNT], result: null },
     onFork: 'replay',
     handle: async ({ chain, caller }, block, index, account) => {
-      const record = await recordAt(chain, block, caller.isWaiting)
+      const record = await recordAt(chain, block, caller)
       if (index >= record.block.transactions.length) return null
       const { outcome } = await replayOne(chain, { record, index }, () => undefined)
       return accountAt(outcome.world, account) ?? emptyAccount(account)
@@ -146,7 +146,7 @@ export const debugLookupMethods: Methods = [
           const depth = head - number
           return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
         },
-        { isAwaited: caller.isWaiting },
+        { cancellation: caller },
       )
     },
   }),

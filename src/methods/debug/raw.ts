@@ -38,7 +38,7 @@ export const debugRawMethods: Methods = [
     example: { params: ['earliest'] },
     onFork: 'rawBlock',
     handle: async ({ chain, caller }, block) =>
-      encodeBlock((await recordAt(chain, block, caller.isWaiting)).block),
+      encodeBlock((await recordAt(chain, block, caller)).block),
   }),
   method({
     name: 'debug_getRawHeader',
@@ -48,7 +48,7 @@ export const debugRawMethods: Methods = [
     example: { params: ['earliest'] },
     onFork: 'rawHeader',
     handle: async ({ chain, caller }, block) =>
-      encodeHeader((await recordAt(chain, block, caller.isWaiting)).block.header),
+      encodeHeader((await recordAt(chain, block, caller)).block.header),
   }),
   method({
     name: 'debug_getRawReceipts',
@@ -58,7 +58,7 @@ export const debugRawMethods: Methods = [
     example: { params: ['earliest'], result: [] },
     onFork: 'rawReceipts',
     handle: async ({ chain, caller }, block) =>
-      encodedReceipts(await recordAt(chain, block, caller.isWaiting)),
+      encodedReceipts(await recordAt(chain, block, caller)),
   }),
   method({
     name: 'debug_getRawTransactions',
@@ -68,7 +68,7 @@ export const debugRawMethods: Methods = [
     example: { params: ['earliest'], result: [] },
     onFork: 'rawTransactions',
     handle: async ({ chain, caller }, block) =>
-      (await recordAt(chain, block, caller.isWaiting)).block.transactions.map(({ raw }) => raw),
+      (await recordAt(chain, block, caller)).block.transactions.map(({ raw }) => raw),
   }),
   method({
     name: 'debug_executionWitness',
@@ -79,7 +79,7 @@ export const debugRawMethods: Methods = [
     example: { params: ['0x1'] },
     onFork: 'network',
     handle: async (context, block) => {
-      const record = await recordAt(context.chain, block, context.caller.isWaiting)
+      const record = await recordAt(context.chain, block, context.caller)
       return witnessOf(context.chain, record, await sightOf(context, record))
     },
   }),

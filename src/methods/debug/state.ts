@@ -110,7 +110,7 @@ export const debugStateMethods: Methods = [
     example: { params: ['latest', '0x', 1, true, true, false] },
     onFork: 'state',
     handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
-      const { world } = await recordAt(chain, block, caller.isWaiting)
+      const { world } = await recordAt(chain, block, caller)
       return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
     },
   }),
@@ -123,7 +123,7 @@ export const debugStateMethods: Methods = [
     onFork: 'state',
     handle: async ({ chain, caller }, block) =>
       pageOf(
-        (await recordAt(chain, block, caller.isWaiting)).world,
+        (await recordAt(chain, block, caller)).world,
         new Uint8Array(0),
         MAX_ACCOUNTS,
         true,
@@ -148,7 +148,7 @@ export const debugStateMethods: Methods = [
     },
     onFork: 'network',
     handle: async ({ chain, caller }, block, index, contract, first, limit) =>
-      slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
+      slotsOf(await worldBefore(chain, block, index, caller), contract, first, limit),
   }),
 ]
 

@@ -110,7 +110,7 @@ async function traceBlock(
   reference: BlockReference,
   recorder: Recorder,
 ): Promise<JsonText> {
-  const record = await recordAt(context.chain, reference, context.caller.isWaiting)
+  const record = await recordAt(context.chain, reference, context.caller)
   // nothing ran in the genesis: indexers that begin there retry forever if it is refused
   if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
@@ -140,8 +140,8 @@ async function traceBlocks(
   [first, last]: readonly [BlockReference, BlockReference],
   recorder: Recorder,
 ): Promise<JsonText> {
-  const start = await recordAt(context.chain, first, context.caller.isWaiting)
-  const end = await recordAt(context.chain, last, context.caller.isWaiting)
+  const start = await recordAt(context.chain, first, context.caller)
+  const end = await recordAt(context.chain, last, context.caller)
   const work = newTraceWork(context)
   const { writer } = work
   let separator = ''
@@ -182,7 +182,7 @@ async function traceRequest(
   const run = await recordRun(work, recorder, (tracerFor) =>
     traceMessage(
       context.chain,
-      { request, reference, isAwaited: work.isAwaited, ...scene },
+      { request, reference, cancellation: work.cancellation, ...scene },
       tracerFor,
     ),
   )

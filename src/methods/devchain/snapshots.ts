@@ -147,6 +147,6 @@ export const snapshotMethods: Methods = [
     result: reorganized,
     example: { params: [{ depth: '0x2' }] },
     effects: 'chain',
-    handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
+    handle: ({ chain, caller }, given) => run(chain, given, caller),
   }),
 ]

@@ -139,7 +139,7 @@ function countAt(
   block: BlockReference,
   count: (record: BlockRecord) => number,
 ): MaybePromise<bigint | null> {
-  return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
+  return whenThere(findRecord(chain, block, caller), (record) =>
     record === undefined ? null : BigInt(count(record)),
   )
 }
@@ -160,7 +160,7 @@ function viewAt(
   const { chain, caller, profile } = context
   const pending = isPending(block)
   const { upstream } = chain.state.config
-  return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
+  return whenThere(findRecord(chain, block, caller), (record) =>
     record === undefined
       ? null
       : withShortened(
@@ -175,7 +175,7 @@ async function uncleAt(
   block: BlockReference,
   index: number,
 ): Promise<BlockView | null> {
-  const uncle = (await findRecord(chain, block, caller.isWaiting))?.block.uncles[index]
+  const uncle = (await findRecord(chain, block, caller))?.block.uncles[index]
   if (uncle === undefined) return null
   return viewOfUncle(
     uncle,

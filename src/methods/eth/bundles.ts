@@ -3,6 +3,7 @@
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Outcome } from '../../evm/executor.ts'
 import {
   type Bundle,
@@ -177,11 +178,11 @@ export const bundleMethods: Methods = [
     },
     handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
       const { chain, caller } = context
-      return within(timeoutMs, caller, async (isAwaited) => {
+      return within(timeoutMs, caller, async (cancellation) => {
         const world =
-          index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
+          index === undefined ? undefined : await worldBefore(chain, reference, index, cancellation)
         const tracer = chain.execution.callTracer
-        const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
+        const conditions = { stateOverrides: overrides, world, cancellation, tracer }
         const outcomes = await callMany(chain, bundles, reference, conditions)
         const all = outcomes.flat()
         for (const outcome of all) printLines(context, outcome)
@@ -207,8 +208,8 @@ export const bundleMethods: Methods = [
     handle: (context, { bundle, encoded, timeoutMs }) => {
       const { chain, caller } = context
       const transactions = encoded.map((raw) => decodeSent(raw).transaction)
-      return within(timeoutMs, caller, async (isAwaited) => {
-        const answer = await callBundle(chain, { ...bundle, transactions }, isAwaited)
+      return within(timeoutMs, caller, async (cancellation) => {
+        const answer = await callBundle(chain, { ...bundle, transactions }, cancellation)
         for (const { outcome } of answer.runs) printLines(context, outcome)
         return { ...answer, runs: await withStacks(context, answer.runs) }
       })
@@ -226,17 +227,22 @@ function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bi
  */
 async function within<T>(
   timeoutMs: number | undefined,
-  { isWaiting }: MessageCaller,
-  work: (isAwaited: () => boolean) => Promise<T>,
+  caller: MessageCaller,
+  work: (cancellation: Cancellation) => Promise<T>,
 ): Promise<T> {
   // clients send 0 for no timeout
   const end = timeoutMs ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
   const isOver = (): boolean => performance.now() > end
   try {
-    return await work(() => isWaiting() && !isOver())
+    return await work({
+      get aborted() {
+        return caller.aborted || isOver()
+      },
+      onPause: (gasUsed) => caller.onPause(gasUsed),
+    })
   } catch (error) {
-    const isGivenUp = error instanceof DevchainError && error.word === 'ABANDONED'
-    if (!isGivenUp || !isOver()) throw error
+    const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
+    if (!isCancelled || !isOver()) throw error
     throw new DevchainError('LIMIT_EXCEEDED', `it took longer than the timeout of ${timeoutMs} ms`)
   }
 }

@@ -44,7 +44,7 @@ export const callMethods: Methods = [
       const outcome = call(chain, request, block, {
         stateOverrides: accounts,
         blockOverrides: environment,
-        isAwaited: caller.isWaiting,
+        cancellation: caller,
         tracer: chain.execution.callTracer,
         onRun: onRunOf(context),
       })
@@ -77,7 +77,7 @@ export const callMethods: Methods = [
       estimateGas(context.chain, request, block, {
         stateOverrides: accounts,
         blockOverrides: environment,
-        isAwaited: context.caller.isWaiting,
+        cancellation: context.caller,
         onRun: onRunOf(context),
       }),
   }),
@@ -102,7 +102,7 @@ export const callMethods: Methods = [
       const { chain, caller, profile } = context
       const answer = await createAccessList(chain, request, block, {
         stateOverrides: accounts,
-        isAwaited: caller.isWaiting,
+        cancellation: caller,
       })
       const { outcome } = answer
       const { failure, output, consoleLines } = outcome

@@ -125,7 +125,7 @@ export const filterMethods: Methods = [
     handle: async (context, id) =>
       isUnknown(context, id)
         ? null
-        : answerLogs(context, await context.filters.logs(id, context.caller.isWaiting)),
+        : answerLogs(context, await context.filters.logs(id, context.caller)),
   }),
   method({
     name: 'eth_getLogs',
@@ -137,7 +137,7 @@ export const filterMethods: Methods = [
     handle: async (context, query) => {
       const { chain, caller, profile } = context
       refuseFuture(chain, query, profile.logsBeyondHead)
-      return answerLogs(context, await findLogs(chain, query, { isAwaited: caller.isWaiting }))
+      return answerLogs(context, await findLogs(chain, query, { cancellation: caller }))
     },
   }),
 ]
@@ -180,7 +180,7 @@ function answerChanges(
 async function answerFirst(context: MethodContext, id: bigint): Promise<FilterChanges | JsonText> {
   const { chain, caller, filters } = context
   const stored = await filters.beginWith(id, (history) =>
-    findLogs(chain, history, { isAwaited: caller.isWaiting }),
+    findLogs(chain, history, { cancellation: caller }),
   )
   return answerChanges(context, id, stored ?? [])
 }

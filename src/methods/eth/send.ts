@@ -70,7 +70,7 @@ export const sendMethods: Methods = [
     example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
     effects: 'transaction',
     handle: ({ chain, caller }, raw, conditions) =>
-      sendRawTransaction(chain, raw, caller.isWaiting, conditions),
+      sendRawTransaction(chain, raw, caller, conditions),
   }),
   method({
     name: 'eth_sendTransaction',
@@ -80,7 +80,7 @@ export const sendMethods: Methods = [
     result: hash,
     example: { params: [TRANSFER] },
     effects: 'transaction',
-    handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
+    handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller),
   }),
   method({
     name: 'eth_sendUnsignedTransaction',
@@ -89,8 +89,7 @@ export const sendMethods: Methods = [
     result: hash,
     example: { params: [TRANSFER] },
     effects: 'transaction',
-    handle: ({ chain, caller }, request) =>
-      sendTransaction(chain, request, caller.isWaiting, 'nobody'),
+    handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller, 'nobody'),
   }),
   method({
     name: 'eth_sendRawTransaction',
@@ -101,7 +100,7 @@ export const sendMethods: Methods = [
       params: ['0x02f86521808080825208947099'],
     },
     effects: 'transaction',
-    handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
+    handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller),
   }),
   method({
     name: 'eth_resend',
@@ -116,7 +115,7 @@ export const sendMethods: Methods = [
     example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
     effects: 'transaction',
     handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
-      resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
+      resend(chain, request, { gasPrice, gasLimit }, caller),
   }),
   /**
    * Missing gas is always estimated, even if `eth_sendTransaction` would use a default, so that a failing transaction is
@@ -132,10 +131,10 @@ export const sendMethods: Methods = [
     }),
     example: { params: [TRANSFER] },
     handle: async ({ chain, caller }, given) => {
-      const isAwaited = caller.isWaiting
+      const cancellation = caller
       const request = { ...given, from: given.from ?? ZERO_ADDRESS }
       const gas =
-        request.gas ?? (await estimateGas(chain, request, pendingReference, { isAwaited }))
+        request.gas ?? (await estimateGas(chain, request, pendingReference, { cancellation }))
       return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
     },
   }),
@@ -150,7 +149,7 @@ export const sendMethods: Methods = [
     handle: async (context, raw, milliseconds) =>
       receiptOf(
         context,
-        await sendRawTransaction(context.chain, raw, context.caller.isWaiting),
+        await sendRawTransaction(context.chain, raw, context.caller),
         milliseconds,
       ),
   }),
@@ -165,7 +164,7 @@ export const sendMethods: Methods = [
     handle: async (context, request, milliseconds) =>
       receiptOf(
         context,
-        await sendTransaction(context.chain, request, context.caller.isWaiting),
+        await sendTransaction(context.chain, request, context.caller),
         milliseconds,
       ),
   }),

@@ -126,7 +126,7 @@ export const simulateMethods: Methods = [
     onFork: 'here',
     handle: async (context, { simulation, full }, block) => {
       const { chain, caller } = context
-      const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
+      const blocks = await simulateBlocks(chain, simulation, block, caller)
       for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
       const explained = await withStacks(
         context,

@@ -100,7 +100,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => balanceAt(world, account), caller.isWaiting),
+      readAt(chain, block, ({ world }) => balanceAt(world, account), caller),
   }),
   method({
     name: 'eth_getStorageAt',
@@ -118,7 +118,7 @@ export const stateMethods: Methods = [
         chain,
         block,
         ({ world }) => wordFromBigint(storageAt(world, account, position)),
-        caller.isWaiting,
+        caller,
       ),
   }),
   method({
@@ -131,7 +131,7 @@ export const stateMethods: Methods = [
     onFork: 'here',
     handle: ({ chain, caller }, account, block) => {
       if (isPending(block)) return poolNonce(chain.state, account)
-      return readAt(chain, block, ({ world }) => nonceAt(world, account), caller.isWaiting)
+      return readAt(chain, block, ({ world }) => nonceAt(world, account), caller)
     },
   }),
   method({
@@ -142,7 +142,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: '0x' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => codeAt(world, account), caller.isWaiting),
+      readAt(chain, block, ({ world }) => codeAt(world, account), caller),
   }),
   method({
     name: 'eth_getAccount',
@@ -157,7 +157,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'] },
     onFork: 'account',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
+      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method({
     name: 'eth_getAccountInfo',
@@ -170,7 +170,7 @@ export const stateMethods: Methods = [
     },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
+      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method({
     name: 'eth_getStorageValues',
@@ -187,7 +187,7 @@ export const stateMethods: Methods = [
         const message = 'slots: expected slots of one account at least, got none'
         throw new DevchainError('INVALID_PARAMS', message)
       }
-      const { world } = await recordAt(chain, block, caller.isWaiting)
+      const { world } = await recordAt(chain, block, caller)
       const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
         asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
       return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
@@ -206,7 +206,7 @@ export const stateMethods: Methods = [
     example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
     onFork: 'proof',
     handle: async ({ chain, caller, profile }, account, keys, block) => {
-      const { world } = await recordAt(chain, block, caller.isWaiting)
+      const { world } = await recordAt(chain, block, caller)
       return proofOf(world, account, keys, profile.emptyTrieProof)
     },
   }),

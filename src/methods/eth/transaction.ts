@@ -157,7 +157,7 @@ async function viewAt(
   block: BlockReference,
   index: number,
 ): Promise<TransactionView | null> {
-  const record = await findRecord(context.chain, block, context.caller.isWaiting)
+  const record = await findRecord(context.chain, block, context.caller)
   if (record === undefined || index >= record.executed.length) return null
   return shortened(context, viewOfPlaced({ record, index }, isPending(block)))
 }
@@ -175,6 +175,6 @@ async function rawAt(
   block: BlockReference,
   index: number,
 ): Promise<Uint8Array | undefined> {
-  const record = await findRecord(chain, block, caller.isWaiting)
+  const record = await findRecord(chain, block, caller)
   return record?.block.transactions[index]?.raw
 }

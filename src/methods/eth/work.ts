@@ -36,7 +36,7 @@ export const workMethods: Methods = [
     summary: 'Returns Ethash work for the next block: hash to seal, seed hash, target.',
     result: workResult,
     effects: 'node',
-    handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
+    handle: ({ caller, getWork }) => getWork.ethashWork(caller),
   }),
   /** The first call may take seconds: a thread builds the cache for checking proofs once. */
   method({

@@ -100,7 +100,7 @@ export const evmMethods: Methods = [
     example: { params: [], result: '0x0' },
     effects: 'chain',
     handle: async ({ chain, caller, profile }, order) => {
-      await mineOn(chain, () => order, caller.isWaiting)
+      await mineOn(chain, () => order, caller)
       return profile.mined
     },
   }),
@@ -126,7 +126,7 @@ export const evmMethods: Methods = [
       const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
       await chain.update(
         (state, executor) => setMiningMode(executor, state, mode, chain.environment.now()),
-        { isAwaited: caller.isWaiting },
+        { cancellation: caller },
       )
     },
   }),

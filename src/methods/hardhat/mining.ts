@@ -21,7 +21,7 @@ export const hardhatMiningMethods: Methods = [
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
-      mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting),
+      mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller),
   }),
   method({
     name: 'hardhat_getAutomine',

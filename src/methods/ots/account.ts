@@ -90,7 +90,7 @@ export const otsAccountMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: false },
     onFork: 'here',
     handle: async ({ chain, caller }, account, block) =>
-      codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
+      codeAt((await recordAt(chain, block, caller)).world, account).length > 0,
   }),
   method({
     name: 'ots_getContractCreator',

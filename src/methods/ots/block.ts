@@ -40,7 +40,7 @@ export const otsBlockMethods: Methods = [
     example: { params: ['0xffffff'], result: null },
     onFork: 'network',
     handle: async ({ chain, caller }, block) =>
-      detailsOf(chain, await findRecord(chain, block, caller.isWaiting)),
+      detailsOf(chain, await findRecord(chain, block, caller)),
   }),
   method({
     name: 'ots_getBlockDetailsByHash',
@@ -61,7 +61,7 @@ export const otsBlockMethods: Methods = [
     example: { params: ['0xffffff', 0, 25], result: null },
     onFork: 'page',
     handle: async ({ chain, caller }, block, page, size) =>
-      pageOf(chain, await findRecord(chain, block, caller.isWaiting), page, size),
+      pageOf(chain, await findRecord(chain, block, caller), page, size),
   }),
   method({
     name: 'ots_getInternalOperations',

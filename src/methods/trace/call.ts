@@ -59,7 +59,7 @@ export const traceCallMethods: Methods = [
             reference,
             stateOverrides: accounts,
             blockOverrides: block,
-            isAwaited: context.caller.isWaiting,
+            cancellation: context.caller,
           },
           tracerFor,
         ),
@@ -82,7 +82,7 @@ export const traceCallMethods: Methods = [
         const run = await recordInto(work, wanted, (tracerFor) =>
           traceMessage(
             context.chain,
-            { request, reference, world, isAwaited: work.isAwaited },
+            { request, reference, world, cancellation: work.cancellation },
             tracerFor,
           ),
         )

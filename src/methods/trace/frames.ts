@@ -59,7 +59,7 @@ export const traceFrameMethods: Methods = [
     example: { params: ['earliest'], result: [] },
     onFork: 'replay',
     handle: async (context, block) => {
-      const record = await findRecord(context.chain, block, context.caller.isWaiting)
+      const record = await findRecord(context.chain, block, context.caller)
       return record === undefined ? null : blockFramesOf(context, record)
     },
   }),

@@ -57,7 +57,7 @@ export const traceReplayMethods: Methods = [
     example: { params: ['earliest', ['trace']], result: [] },
     onFork: 'replay',
     handle: async (context, reference, wanted) => {
-      const record = await recordAt(context.chain, reference, context.caller.isWaiting)
+      const record = await recordAt(context.chain, reference, context.caller)
       const work = newTraceWork(context)
       await recordList(context.chain, record, work, replayRecorder(wanted, true))
       return work.writer.end()
@@ -83,7 +83,7 @@ export const traceReplayMethods: Methods = [
     example: { params: ['0xffffff'], result: null },
     onFork: 'replay',
     handle: async (context, block) => {
-      const record = await findRecord(context.chain, block, context.caller.isWaiting)
+      const record = await findRecord(context.chain, block, context.caller)
       if (record === undefined) return null
       const { header, hash: blockHash } = record.block
       const work = newTraceWork(context)

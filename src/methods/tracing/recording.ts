@@ -1,8 +1,8 @@
 // Records the runs of a request: transactions of blocks, and messages, within the limits of one request.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { Tracer } from '../../evm/executor.ts'
-import { abandoned } from '../../evm/reasons.ts'
 import {
   replay,
   replayOne,
@@ -25,8 +25,7 @@ import type { Recorder, Stage, TraceRecording } from './tracers.ts'
 export interface TraceWork {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
-  /** False once the client has disconnected. */
-  readonly isAwaited: () => boolean
+  readonly cancellation: Cancellation
   /** Of the user's project; undefined without one. */
   readonly names: Names | undefined
 }
@@ -38,7 +37,7 @@ export function newTraceWork({
 }: Pick<MethodContext, 'options' | 'caller' | 'project'>): TraceWork {
   const budget = new TraceBudget(options.traceLimit)
   const names = project.project?.names
-  return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting, names }
+  return { writer: new JsonWriter(), budget, cancellation: caller, names }
 }
 
 interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
@@ -46,18 +45,18 @@ interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
 }
 
 /**
- * The tracer also enforces the limits, waits for the writer, and throws `ABANDONED` when
- * the client disconnects.
+ * The tracer also enforces the limits, waits for the writer, and throws `CANCELLED` when
+ * the request is cancelled.
  */
 function begin(
-  { writer, budget, isAwaited, names }: TraceWork,
+  { writer, budget, cancellation, names }: TraceWork,
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
 ): LimitedRecording {
   const recording = recorder({ writer, budget, target, place, names })
   const onPause = async (): Promise<void> => {
-    if (!isAwaited()) throw abandoned()
+    throwIfCancelled(cancellation)
     await writer.settle()
   }
   const tracer = { ...recording.tracer, onTick: budget.tick, onPause }
@@ -76,7 +75,7 @@ export async function recordRun(
 ): Promise<TracedRun> {
   let recording: LimitedRecording | undefined
   const run = await trace((target, index) => {
-    if (!work.isAwaited()) throw abandoned()
+    throwIfCancelled(work.cancellation)
     // transactions before it in its block
     if (place !== undefined && index !== place.index) return undefined
     recording = begin(work, recorder, target, place)
@@ -120,7 +119,7 @@ export async function recordBlock(
   let recording: LimitedRecording | undefined
   const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
-    if (!work.isAwaited()) throw abandoned()
+    throwIfCancelled(work.cancellation)
     recording = begin(work, recorder, target, framePlace(record, index, logsBefore(index)))
     return recording.tracer
   }

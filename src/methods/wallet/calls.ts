@@ -148,7 +148,7 @@ export const walletCallMethods: Methods = [
     effects: 'chain',
     describe: ([{ calls, isAtomic }], sent) =>
       `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
-    handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),
+    handle: ({ chain, caller }, order) => sendBatch(chain, order, caller),
   }),
   method({
     name: 'wallet_getCallsStatus',

@@ -1,7 +1,8 @@
 // Builds blocks that are not stored, as a consensus client asks an execution client to.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
-import type { BlockEnvironment, IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
 import { type BlockContents, headerOf } from '../../protocol/blocks/header.ts'
 import {
@@ -16,7 +17,7 @@ import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/s
 import { requireChainId } from '../../protocol/transactions/transactionrules.ts'
 import { stateRoot } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
-import { AwaitedExecutor } from '../chain/awaited.ts'
+import { CancellableExecutor } from '../chain/cancellable.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
 import { type BlockRecord, tipsOf } from '../ledger/blockrecord.ts'
@@ -62,11 +63,11 @@ const NETWORK_GAS_LIMIT = 60_000_000n
 export async function buildBlock(
   chain: Chain,
   order: BlockRequest,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<BuiltBlock> {
   const { state } = chain
   const parent = parentOf(state, order.parentHash)
-  const sent = order.transactions ?? (await waitingOn(chain, parent, isAwaited))
+  const sent = order.transactions ?? (await waitingOn(chain, parent, cancellation))
   const transactions = sent.map(({ transaction }) => transaction)
   for (const each of transactions) requireChainId(each, state.config.chainId)
   const { withdrawals, parentBeaconBlockRoot: beaconRoot } = order.attributes
@@ -89,7 +90,11 @@ export async function buildBlock(
   const { totalDifficulty, world } = parent
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
-  const result = await runBlock(new AwaitedExecutor(chain.executor, isAwaited), state, record)
+  const result = await runBlock(
+    new CancellableExecutor(chain.executor, cancellation),
+    state,
+    record,
+  )
   const header = headerOf(environment, order.parentHash, {
     ...contents,
     receipts: result.executed.map(({ receipt }) => receipt),
@@ -114,14 +119,14 @@ function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
 async function waitingOn(
   chain: Chain,
   parent: BlockRecord,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<readonly SentTransaction[]> {
   const newest = headOf(chain.state.tree).block
   if (newest.hash !== parent.block.hash) {
     const message = `transactions: null stands for those of the pool, which wait for a block on the newest, ${newest.hash}, not on ${parent.block.hash}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  const { block } = await chain.pending(isAwaited)
+  const { block } = await chain.pending(cancellation)
   const left = new Set<Address>()
   return block.transactions.flatMap((transaction) => {
     if (transaction.blobs !== undefined) left.add(transaction.from)

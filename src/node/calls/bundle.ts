@@ -3,8 +3,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, Outcome, TransactionJob } from '../../evm/executor.ts'
-import { abandoned } from '../../evm/reasons.ts'
 import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -47,10 +47,10 @@ export interface BundleAnswer {
 export async function callBundle(
   chain: Chain,
   bundle: Bundle,
-  isAwaited: () => boolean,
+  cancellation: Cancellation,
 ): Promise<BundleAnswer> {
   const { state, executor } = chain
-  const base = await recordAt(chain, bundle.on, isAwaited)
+  const base = await recordAt(chain, bundle.on, cancellation)
   const block = environmentOf(state, base, bundle)
   const limits = callLimits(state.config)
   const runs: BundleRun[] = []
@@ -59,10 +59,10 @@ export async function callBundle(
   let blobGasUsed = 0n
   const yieldIfDue = yielder()
   for (const transaction of bundle.transactions) {
-    if (!isAwaited()) throw abandoned()
+    throwIfCancelled(cancellation)
     if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
     requireBlobRoom(transaction, blobGasUsed, block.hardfork, block.blobRules)
-    const job: TransactionJob = { world, block, transaction, limits, isAwaited }
+    const job: TransactionJob = { world, block, transaction, limits, cancellation }
     const outcome = await executor.transact(job)
     if (outcome.failure !== undefined) {
       withRun(outcome, async (tracer) => {

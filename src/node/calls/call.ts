@@ -3,8 +3,9 @@ import { type DevchainError, type ErrorFacts, ExecutionError } from '../../core/
 import { hexFromBytes } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
+import { throwIfCancelled } from '../../evm/cancellation.ts'
 import type { ConsoleLine, Failure, Outcome } from '../../evm/executor.ts'
-import { abandoned, EXECUTION_ERROR } from '../../evm/reasons.ts'
+import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -59,7 +60,7 @@ export async function callMany(
     const context = await contextAt(chain, reference, { ...options, blockOverrides })
     const outcomes: Outcome[] = []
     for (const request of transactions) {
-      if (options?.isAwaited?.() === false) throw abandoned()
+      throwIfCancelled(options?.cancellation)
       const current = { ...context, world: world ?? context.world }
       const message = messageOf(current, request)
       const called = asCalled(current, message, blockOverrides)

@@ -4,10 +4,10 @@ import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type {
   BlockEnvironment,
   CallJob,
-  IsAwaited,
   Message,
   MovedPrecompiles,
   Outcome,
@@ -42,7 +42,7 @@ export interface CallOptions {
   readonly stateOverrides?: StateOverrides | undefined
   readonly blockOverrides?: BlockOverrides | undefined
   readonly world?: World | undefined
-  readonly isAwaited?: IsAwaited | undefined
+  readonly cancellation?: Cancellation | undefined
   readonly tracer?: Tracer | undefined
   readonly onRun?: ((again: Again) => void) | undefined
 }
@@ -54,7 +54,7 @@ export interface CallContext {
   readonly movedPrecompiles: MovedPrecompiles | undefined
   /** Gas of a call that names none. Calls ignore a block gas limit that an override makes too small. */
   readonly usualGas: bigint
-  readonly isAwaited: CallOptions['isAwaited']
+  readonly cancellation: CallOptions['cancellation']
   readonly onRun: CallOptions['onRun']
 }
 
@@ -64,13 +64,13 @@ export function contextAt(
   options: CallOptions = {},
 ): MaybePromise<CallContext> {
   const context = (record: BlockRecord): CallContext => contextOn(chain, record, options)
-  return readAt(chain, reference, context, options.isAwaited)
+  return readAt(chain, reference, context, options.cancellation)
 }
 
 function contextOn(
   chain: Chain,
   record: BlockRecord,
-  { stateOverrides, blockOverrides, world, isAwaited, onRun }: CallOptions,
+  { stateOverrides, blockOverrides, world, cancellation, onRun }: CallOptions,
 ): CallContext {
   const { config } = chain.state
   const real = chain.environmentOf(record)
@@ -86,7 +86,7 @@ function contextOn(
       config.options,
     ),
     usualGas: config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
-    isAwaited,
+    cancellation,
     onRun,
   }
 }
@@ -102,7 +102,7 @@ export function asCalled(
 }
 
 export function runMessage(
-  { chain, world, block, movedPrecompiles: moved, isAwaited, onRun }: CallContext,
+  { chain, world, block, movedPrecompiles: moved, cancellation, onRun }: CallContext,
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): MaybePromise<Outcome> {
@@ -117,7 +117,7 @@ export function runMessage(
     // named, not spread into a copy: this is the path of every eth_call
     tracer,
     reportsAccess,
-    isAwaited,
+    cancellation,
   }
   onRun?.(againOf(chain, job))
   return repeatable(chain, job, chain.executor.call(job))

@@ -3,13 +3,8 @@
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type {
-  BlockEnvironment,
-  ExecutionLimits,
-  IsAwaited,
-  Outcome,
-  Tracer,
-} from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { BlockEnvironment, ExecutionLimits, Outcome, Tracer } from '../../evm/executor.ts'
 import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -159,18 +154,18 @@ interface TracedMessage {
   /** Runs on the state before the block's transaction of this index; by default after all of them. */
   readonly index?: number | undefined
   readonly world?: World | undefined
-  readonly isAwaited?: IsAwaited | undefined
+  readonly cancellation?: Cancellation | undefined
 }
 
 export async function traceMessage(
   chain: Chain,
-  { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: TracedMessage,
+  { request, reference, stateOverrides, blockOverrides, index, world, cancellation }: TracedMessage,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
   const base =
     world ??
-    (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
-  const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
+    (index === undefined ? undefined : await worldBefore(chain, reference, index, cancellation))
+  const conditions = { stateOverrides, blockOverrides, world: base, cancellation }
   const context = await contextAt(chain, reference, conditions)
   const message = messageOf(context, request)
   const called = asCalled(context, message, blockOverrides)
@@ -200,9 +195,9 @@ export async function worldBefore(
   chain: Chain,
   reference: BlockReference,
   index: number,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<World> {
-  const record = await recordAt(chain, reference, isAwaited)
+  const record = await recordAt(chain, reference, cancellation)
   if (index >= record.block.transactions.length) return record.world
   return worldFoundBy(sceneOf(chain, record), index, () => undefined)
 }
@@ -238,8 +233,8 @@ async function rerun(
   const transaction = record.block.transactions[index]!
   const target = targetOf(transaction, block)
   const tracer = tracerFor(target, index)
-  const isAwaited = undefined
-  const job = { world: before, block, transaction, limits, tracer, isAwaited }
+  const cancellation = undefined
+  const job = { world: before, block, transaction, limits, tracer, cancellation }
   let outcome: Outcome
   try {
     outcome = await executor.transact(job)

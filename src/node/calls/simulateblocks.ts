@@ -4,6 +4,7 @@
 import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
@@ -99,7 +100,7 @@ interface SimulationContext {
   readonly simulation: Simulation
   readonly base: BlockRecord
   readonly hashes: Map<bigint, Hash>
-  readonly isAwaited: (() => boolean) | undefined
+  readonly cancellation: Cancellation | undefined
 }
 
 interface BlockContext {
@@ -126,7 +127,6 @@ interface RunCall {
  * Gas limit, fee recipient and difficulty default to the parent's; the time is 12 seconds later, the randomness zero. A
  * call without gas gets the rest of 50,000,000 for the whole simulation, or of its block if that is less. Reverts and
  * halts are outcomes.
- * @param isAwaited asked every few milliseconds: false cancels, with `ABANDONED`
  * @throws {DevchainError} `NOT_FOUND` for an unknown block; `BLOCK_NUMBER_NOT_INCREASING`,
  *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the errors of overrides.ts; `SIMULATED_…` for a call that no
  *   block could hold; `INVALID_PARAMS` for a call that contradicts itself
@@ -136,12 +136,12 @@ export async function simulateBlocks(
   chain: Chain,
   simulation: Simulation,
   reference: BlockReference,
-  isAwaited?: () => boolean,
+  cancellation?: Cancellation,
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
-  const base = await recordAt(chain, reference, isAwaited)
+  const base = await recordAt(chain, reference, cancellation)
   const hashes = new Map<bigint, Hash>()
-  const context = { chain, state, simulation, base, hashes, isAwaited }
+  const context = { chain, state, simulation, base, hashes, cancellation }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {
@@ -312,7 +312,7 @@ async function runCall(
     message,
     movedPrecompiles: moved,
     limits: callLimits(state.config),
-    isAwaited: context.isAwaited,
+    cancellation: context.cancellation,
   }
   const run = chain.executor.call({ ...job, tracer: watch?.tracer })
   const outcome = await repeatable(chain, job, run)

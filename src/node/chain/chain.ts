@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
 import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
-import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { headChange } from '../ledger/blocktree.ts'
@@ -13,10 +14,10 @@ import { nextTimestamp } from '../ledger/clock.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
-import { AwaitedExecutor } from './awaited.ts'
+import { CancellableExecutor } from './cancellable.ts'
+import { type Command, type CommandOptions, Discards } from './discards.ts'
 import { Execution } from './execution.ts'
 import { Readers } from './readers.ts'
-import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
 
 export interface Environment {
@@ -72,7 +73,7 @@ export class Chain {
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  readonly #recall = new Recall()
+  readonly #discards = new Discards()
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
@@ -113,7 +114,7 @@ export class Chain {
    * one that throws changes nothing. Listeners have run when the promise resolves. A command must not call `update`
    * itself: it would wait for its own end. Its executor cancels runs with the command (see `CommandOptions`) or when
    * the chain is closed.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is cancelled; and
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `CANCELLED` when it is cancelled; and
    *   whatever `change` throws
    */
   async update<T>(change: CommandOf<T>, order: CommandOptions = {}): Promise<T> {
@@ -122,7 +123,7 @@ export class Chain {
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     this.#waiting += 1
-    const command = this.#recall.enter(order)
+    const command = this.#discards.enter(order)
     const result = this.#turn.then(() => this.#run(change, command, order.peer))
     // the next command waits for this one to settle; an error goes only to its own caller
     this.#turn = result.then(
@@ -153,21 +154,24 @@ export class Chain {
   /**
    * The pending block, with all transactions of the pool that fit. It is in no tree, and has no number by hash.
    * Concurrent readers share one build, which continues while one of them waits.
-   * @param isAwaited false once this reader stops waiting; undefined: it always waits
-   * @throws {DevchainError} `ABANDONED` when no reader waits any more, and when the chain is reset, reverted or closed
-   *   meanwhile
+   * @param cancellation of this reader; undefined: it always waits
+   * @throws {DevchainError} `CANCELLED` when all readers are gone, or when the chain is reset, reverted or closed meanwhile
    */
-  async pending(isAwaited?: IsAwaited): Promise<BlockRecord> {
+  async pending(cancellation?: Cancellation): Promise<BlockRecord> {
     const state = this.#state
     const now = this.environment.now()
     const timestamp = nextTimestamp(state, now)
     const known = this.#pending
-    if (known?.state === state && known.timestamp === timestamp && known.readers.join(isAwaited)) {
+    if (
+      known?.state === state &&
+      known.timestamp === timestamp &&
+      known.readers.join(cancellation)
+    ) {
       return known.record
     }
-    const readers = new Readers(isAwaited)
-    const command = this.#recall.read(readers.isAwaited)
-    const executor = new AwaitedExecutor(this.executor, command.isAwaited)
+    const readers = new Readers(cancellation)
+    const command = this.#discards.read(readers)
+    const executor = new CancellableExecutor(this.executor, command)
     const record = Promise.resolve(
       this.execution.complete(() => buildPending(executor, state, now)),
     )
@@ -197,7 +201,7 @@ export class Chain {
   }
 
   close(): void {
-    this.#recall.close()
+    this.#discards.close()
     for (const end of this.#closers.splice(0)) end()
     this.#listeners.clear()
     this.#pending = undefined
@@ -208,7 +212,7 @@ export class Chain {
     try {
       command.begin()
       const before = this.#state
-      const running = this.execution.ofCommand(before, command.isAwaited)
+      const running = this.execution.ofCommand(before, command)
       const changed = this.execution.complete(() => {
         running.begin()
         return change(before, running.executor)

@@ -1,11 +1,11 @@
 // Base class of executors that change some jobs of another executor.
 import type { MaybePromise } from '../../core/promises.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type {
   BlockEnd,
   BlockStartJob,
   CallJob,
   Executor,
-  IsAwaited,
   Jobs,
   Outcome,
   TransactionJob,
@@ -40,8 +40,8 @@ export class DelegatingExecutor implements Executor {
     return this.#inner.findWrongBlob(sidecar)
   }
 
-  rest(isAwaited?: IsAwaited): Promise<void> {
-    return this.#inner.rest(isAwaited)
+  rest(cancellation?: Cancellation): Promise<void> {
+    return this.#inner.rest(cancellation)
   }
 
   close(): void {

@@ -1,12 +1,13 @@
 // How a chain runs its jobs: the executor, state that may load lazily, and tracers.
 import type { MaybePromise } from '../../core/promises.ts'
-import type { Executor, IsAwaited, Tracer } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Executor, Tracer } from '../../evm/executor.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { isInSomeBlock } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Piecemeal } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
-import { AwaitedExecutor, type TracerOf } from './awaited.ts'
+import { CancellableExecutor, type TracerOf } from './cancellable.ts'
 
 export interface CommandWatch {
   readonly tracer: Tracer
@@ -63,13 +64,13 @@ export class Execution {
   }
 
   /** What one command runs with. Transactions that move from one block to another are not watched again. */
-  ofCommand({ tree }: ChainState, isAwaited: IsAwaited): Running {
+  ofCommand({ tree }: ChainState, cancellation: Cancellation): Running {
     const watches = this.#watches.map((make) => make())
     const tracer =
       watches.length > 0 ? combineTracers(watches.map((watch) => watch.tracer)) : undefined
     const fresh: TracerOf = ({ hash }) => (isInSomeBlock(tree, hash) ? undefined : tracer)
     return {
-      executor: new AwaitedExecutor(this.#executor, isAwaited, tracer && fresh),
+      executor: new CancellableExecutor(this.#executor, cancellation, tracer && fresh),
       begin: () => {
         for (const watch of watches) watch.begin()
       },

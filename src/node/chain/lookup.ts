@@ -1,7 +1,7 @@
 // Resolves block references on the present chain.
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   blockByHash,
@@ -15,22 +15,22 @@ import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
 
-/** A promise only for a pending block, whose build `isAwaited` cancels unless others wait for it. */
+/** A promise only for a pending block, whose build is cancelled unless others wait for it. */
 export function findRecord(
   chain: Chain,
   reference: BlockReference,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): MaybePromise<BlockRecord | undefined> {
   const { tree } = chain.state
   const read = (record: BlockRecord | undefined): BlockRecord | undefined =>
     record && recordToRead(tree, record)
-  return whenThere(namedRecord(chain, reference, isAwaited), read)
+  return whenThere(namedRecord(chain, reference, cancellation), read)
 }
 
 function namedRecord(
   chain: Chain,
   reference: BlockReference,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): MaybePromise<BlockRecord | undefined> {
   const { tree } = chain.state
   switch (reference.kind) {
@@ -43,7 +43,7 @@ function namedRecord(
       return isRefused ? undefined : record
     }
     case 'tag':
-      if (reference.tag === 'pending') return chain.pending(isAwaited)
+      if (reference.tag === 'pending') return chain.pending(cancellation)
       if (reference.tag === 'latest') return headOf(tree)
       if (reference.tag === 'earliest') return blockByNumber(tree, 0n)
       return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
@@ -54,9 +54,9 @@ function namedRecord(
 export async function recordAt(
   chain: Chain,
   reference: BlockReference,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<BlockRecord> {
-  return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
+  return (await findRecord(chain, reference, cancellation)) ?? notFound(chain, reference)
 }
 
 /** Calls `read` synchronously unless the block has to be built. Throws or rejects as `recordAt`. */
@@ -64,10 +64,10 @@ export function readAt<T>(
   chain: Chain,
   reference: BlockReference,
   read: (record: BlockRecord) => T,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): MaybePromise<T> {
   const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
-  return whenThere(findRecord(chain, reference, isAwaited), use)
+  return whenThere(findRecord(chain, reference, cancellation), use)
 }
 
 function notFound({ state: { tree } }: Chain, reference: BlockReference): never {

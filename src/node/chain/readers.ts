@@ -1,35 +1,35 @@
-// Readers that share one result while it is built: the build continues while one of them waits.
-import type { IsAwaited } from '../../evm/executor.ts'
+// Readers that share one result while it is built: the build is cancelled when all of them are gone.
+import type { Cancellation } from '../../evm/cancellation.ts'
 
-export class Readers {
-  #waiting: IsAwaited[]
+export class Readers implements Cancellation {
+  #waiting: (Cancellation | undefined)[]
   #isMade = false
 
   /** @param first undefined: a reader that always waits */
-  constructor(first: IsAwaited | undefined) {
-    this.#waiting = [first ?? always]
+  constructor(first: Cancellation | undefined) {
+    this.#waiting = [first]
+  }
+
+  /** True once the last reader is gone. */
+  get aborted(): boolean {
+    return this.#waiting.length === 0
   }
 
   /** @returns false when the build was cancelled and has to start again */
-  join(reader: IsAwaited | undefined): boolean {
+  join(reader: Cancellation | undefined): boolean {
     if (this.#isMade) return true
-    if (this.#waiting.length === 0) return false
-    this.#waiting.push(reader ?? always)
+    if (this.aborted) return false
+    this.#waiting.push(reader)
     return true
   }
 
-  /** Stays false once the last reader is gone. Each waiting reader gets the gas used so far. */
-  readonly isAwaited: IsAwaited = (gasUsed) => {
-    this.#waiting = this.#waiting.filter((isWaiting) => isWaiting(gasUsed))
-    return this.#waiting.length > 0
+  onPause(gasUsed?: bigint): void {
+    for (const reader of this.#waiting) reader?.onPause?.(gasUsed)
+    this.#waiting = this.#waiting.filter((reader) => reader?.aborted !== true)
   }
 
   end(): void {
     this.#isMade = true
     this.#waiting = []
   }
-}
-
-function always(): boolean {
-  return true
 }

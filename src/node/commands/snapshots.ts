@@ -1,5 +1,5 @@
 // Commands that take snapshots of a chain and revert to them.
-import type { CommandOptions } from '../chain/recall.ts'
+import type { CommandOptions } from '../chain/discards.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
@@ -58,13 +58,13 @@ function withoutNames(state: ChainState): ChainState {
   return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
 }
 
-export const RESET: CommandOptions = { takesBack: 'was reset' }
+export const RESET: CommandOptions = { discards: 'was reset' }
 
 /** If the snapshot exists, the revert cancels running commands. */
 export function revertOptions(state: ChainState, nameOrId: string | number): CommandOptions {
   return findSnapshot(state, nameOrId) === undefined
     ? {}
-    : { takesBack: 'was reverted to a snapshot' }
+    : { discards: 'was reverted to a snapshot' }
 }
 
 /** Drops snapshots, the pool and imported keys; ids continue, or restart where the chain behaves so. */

@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { collect } from '../../core/yield.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -168,14 +168,14 @@ export class Filters {
    * All stored logs in the range. `latest` as its start means the newest block when the filter was made.
    * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `INVALID_PARAMS` for a filter of another kind
    */
-  async logs(id: bigint, isAwaited?: IsAwaited): Promise<LogEntry[]> {
+  async logs(id: bigint, cancellation?: Cancellation): Promise<LogEntry[]> {
     const { query, since } = this.#polled(id)
     if (query === undefined) {
       const message = `filter ${quantityFromBigint(id)} is not a log filter: ask eth_getFilterChanges for its changes`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const limit = this.#limits.backlog
-    return findLogs(this.#chain, storedRange(query, since), { limit, isAwaited })
+    return findLogs(this.#chain, storedRange(query, since), { limit, cancellation })
   }
 
   remove(id: bigint): boolean {

@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -128,17 +128,17 @@ export function queryLogs(
 
 interface LogSearch {
   readonly limit?: number
-  readonly isAwaited?: IsAwaited | undefined
+  readonly cancellation?: Cancellation | undefined
 }
 
 /** As `queryLogs` on the present chain, with the pending block if the range reaches it. */
 export async function findLogs(
   chain: Chain,
   query: LogQuery,
-  { limit = MAX_LOGS, isAwaited }: LogSearch = {},
+  { limit = MAX_LOGS, cancellation }: LogSearch = {},
 ): Promise<LogEntry[]> {
   const reachesPending = isPending(query.from) || isPending(query.to)
-  const pending = reachesPending ? await chain.pending(isAwaited) : undefined
+  const pending = reachesPending ? await chain.pending(cancellation) : undefined
   const { state } = chain
   // a block mined meanwhile holds the pending transactions
   const isNext = pending?.block.header.parentHash === headOf(state.tree).block.hash

@@ -2,7 +2,7 @@
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import {
@@ -86,8 +86,8 @@ export class GetWork {
   }
 
   /** @throws {DevchainError} `LIMIT_EXCEEDED` for a block above the Ethash limit */
-  async ethashWork(isAwaited?: IsAwaited): Promise<EthashWork> {
-    const { sealHash: hash, record } = await this.#offer(isAwaited)
+  async ethashWork(cancellation?: Cancellation): Promise<EthashWork> {
+    const { sealHash: hash, record } = await this.#offer(cancellation)
     const { number, difficulty } = record.block.header
     checkEthash(number)
     // the cache is ready when the miner returns
@@ -112,8 +112,8 @@ export class GetWork {
     return result !== 'NO_PARENT'
   }
 
-  async mergedWork(isAwaited?: IsAwaited): Promise<MergedWork> {
-    const { sealHash: hash, record } = await this.#offer(isAwaited)
+  async mergedWork(cancellation?: Cancellation): Promise<MergedWork> {
+    const { sealHash: hash, record } = await this.#offer(cancellation)
     const { parentHash } = record.block.header
     const fees = tipsOf(record.executed, record.block.header)
     const last = this.#lastWork
@@ -158,9 +158,9 @@ export class GetWork {
     this.#ethash.close()
   }
 
-  async #offer(isAwaited: IsAwaited | undefined): Promise<Work> {
+  async #offer(cancellation: Cancellation | undefined): Promise<Work> {
     const parent = headOf(this.#chain.state.tree)
-    const record = await this.#chain.pending(isAwaited)
+    const record = await this.#chain.pending(cancellation)
     const hash = sealHash(record.block.header)
     const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
     this.#works.delete(hash)

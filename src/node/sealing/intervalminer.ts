@@ -62,11 +62,14 @@ class Schedule {
 
   async #mine(): Promise<void> {
     const { environment, execution } = this.#chain
-    const progress = { isRunning: false, gasUsed: undefined as bigint | undefined }
-    const isAwaited = (gasUsed?: bigint): boolean => {
-      progress.isRunning = true
-      progress.gasUsed = gasUsed
-      return true
+    const progress = {
+      isRunning: false,
+      gasUsed: undefined as bigint | undefined,
+      aborted: false,
+      onPause(gasUsed?: bigint): void {
+        this.isRunning = true
+        this.gasUsed = gasUsed
+      },
     }
     const end = environment.begin?.('interval mining', progress)
     try {
@@ -78,7 +81,7 @@ class Schedule {
           const { state: after, dropped } = await mine(executor, state, request)
           return { state: after, value: undefined, dropped }
         },
-        { isAwaited },
+        { cancellation: progress },
       )
       this.#failure = undefined
     } catch (error) {
@@ -92,7 +95,7 @@ class Schedule {
   #tell(error: unknown): void {
     if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
     // a reset or revert cancelled the block
-    else if (error.word !== 'ABANDONED' && error.message !== this.#failure) {
+    else if (error.word !== 'CANCELLED' && error.message !== this.#failure) {
       this.#failure = error.message
       this.#chain.environment.onBug(error)
     }

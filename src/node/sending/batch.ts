@@ -3,7 +3,8 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { Executor, IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import { addresses, isImpersonated, keyOf } from '../accounts/accounts.ts'
@@ -51,12 +52,12 @@ export interface BatchStatus {
 export async function sendBatch(
   chain: Chain,
   order: BatchOrder,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<string> {
   const from = order.from ?? addresses(chain.state.accounts)[0]
   checkOrder(chain, chain.state, { ...order, from })
   const calls = order.calls.map((each) => ({ ...each, from }))
-  const requests = await withGas(chain, calls, order.isAtomic, isAwaited)
+  const requests = await withGas(chain, calls, order.isAtomic, cancellation)
   return chain.update(
     async (state, executor) => {
       checkOrder(chain, state, { ...order, from })
@@ -69,7 +70,7 @@ export async function sendBatch(
       const batch = { id, chainId, size: requests.length, isAtomic, hashes }
       return { state: { ...after, batches: withBatch(after.batches, batch) }, value: id, dropped }
     },
-    { isAwaited },
+    { cancellation },
   )
 }
 
@@ -125,7 +126,7 @@ async function withGas(
   chain: Chain,
   calls: readonly TransactionRequest[],
   isAtomic: boolean,
-  isAwaited: IsAwaited,
+  cancellation: Cancellation,
 ): Promise<readonly GasRequest[]> {
   const isStrict = isAtomic || chain.state.config.options.onRevert === 'throw'
   const failing = isStrict ? 'refused' : 'sent'
@@ -133,7 +134,7 @@ async function withGas(
   let world: World | undefined
   const yieldIfDue = yielder()
   for (const request of calls) {
-    const options = { world, isAwaited }
+    const options = { world, cancellation }
     const gas = await estimatedGas(chain, request, failing, options)
     requests.push({ ...request, gas })
     if (requests.length === calls.length) break

@@ -2,7 +2,7 @@
 import { larger, smaller } from '../../core/bigints.ts'
 import { DevchainError, isInterruption, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type {
   BlobFields,
@@ -45,13 +45,13 @@ export async function fillTransaction(
 export async function gasFor(
   chain: Chain,
   request: TransactionRequest,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
   const { defaultGas } = chain.state.settings
   if (defaultGas !== 'estimate') return smaller(defaultGas, mostGas(chain.state))
   const failing = chain.state.config.behaviour.refusesFailingEstimates ? 'refused' : 'sent'
-  return estimatedGas(chain, request, failing, { isAwaited })
+  return estimatedGas(chain, request, failing, { cancellation })
 }
 
 /** @param failing `sent` gives a failing request all the gas it may have */

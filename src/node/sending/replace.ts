@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
-import type { IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -29,12 +29,12 @@ export async function resend(
   chain: Chain,
   request: TransactionRequest,
   fees: FeeFields,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<Hash> {
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
   const sidecar = keptSidecar(chain.state.blobs, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, fees), sidecar, isAwaited)
+  return sendProven(chain, replacementOf(waiting, fees), sidecar, cancellation)
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {

@@ -2,7 +2,8 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash } from '../../core/hex.ts'
-import type { Executor, IsAwaited } from '../../evm/executor.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Executor } from '../../evm/executor.ts'
 import { type BlobSidecar, decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { keyWithPassphrase } from '../accounts/accounts.ts'
@@ -55,22 +56,22 @@ export interface Signed extends Attachments {
 export async function sendTransaction(
   chain: Chain,
   request: TransactionRequest,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
   signer?: Signer,
 ): Promise<Hash> {
-  return sendProven(chain, request, await provenSidecar(chain, request), isAwaited, signer)
+  return sendProven(chain, request, await provenSidecar(chain, request), cancellation, signer)
 }
 
 export async function sendProven(
   chain: Chain,
   given: TransactionRequest,
   sidecar: BlobSidecar | undefined,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
   signer: Signer = 'sender',
 ): Promise<Hash> {
   const request = signer === 'sender' ? withSender(chain.state, given) : given
-  const gas = await gasFor(chain, request, isAwaited)
-  return submit(chain, { request: { ...request, gas }, signer, sidecar }, isAwaited)
+  const gas = await gasFor(chain, request, cancellation)
+  return submit(chain, { request: { ...request, gas }, signer, sidecar }, cancellation)
 }
 
 /** The passphrase opens the key even if the account is locked. Throws also `WRONG_PASSPHRASE`. */
@@ -78,10 +79,10 @@ export async function sendWithPassphrase(
   chain: Chain,
   request: TransactionRequest,
   passphrase: string,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
 ): Promise<Hash> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
-  return sendTransaction(chain, request, isAwaited, { key })
+  return sendTransaction(chain, request, cancellation, { key })
 }
 
 /**
@@ -94,20 +95,19 @@ export async function sendWithPassphrase(
 export async function sendRawTransaction(
   chain: Chain,
   raw: Uint8Array,
-  isAwaited?: IsAwaited,
+  cancellation?: Cancellation,
   conditions?: Conditions,
 ): Promise<Hash> {
   if (conditions !== undefined) checkConditions(conditions)
   const sent = decodeSent(raw)
   await requireProven(chain, sent)
-  return submit(chain, { ...sent, conditions }, isAwaited)
+  return submit(chain, { ...sent, conditions }, cancellation)
 }
 
-/** @param isAwaited false once the caller is gone: cancels the run, and nothing is sent */
 async function submit(
   chain: Chain,
   given: Prepared | Signed,
-  isAwaited: IsAwaited | undefined,
+  cancellation: Cancellation | undefined,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update(
     (state, executor) => {
@@ -118,7 +118,7 @@ async function submit(
           : signedBy(given.signer, state, given.request, now)
       return entered(executor, state, { ...given, transaction }, now)
     },
-    { isAwaited },
+    { cancellation },
   )
   const failure = executed?.failure
   if (failure !== undefined && chain.state.config.options.onRevert === 'throw') {

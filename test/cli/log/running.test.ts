@@ -96,7 +96,7 @@ test.each([
   vi.advanceTimersByTime(2_500)
   vi.useRealTimers()
   await devchain.close()
-  await expect(run).rejects.toThrow('given up')
+  await expect(run).rejects.toThrow('cancelled')
   expect(told).toMatchObject([{ name: method, others: 0 }])
   expect(told[0]?.durationMs).toBeGreaterThan(2_000)
   if (method !== 'debug_traceCall') expect(told[0]?.gasUsed).toBeGreaterThan(300_000n)

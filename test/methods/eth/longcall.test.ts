@@ -1,4 +1,4 @@
-// Long calls over real sockets: others are served meanwhile, and a call that nobody waits for any more is given up.
+// Long calls over real sockets: others are served meanwhile, and a call is cancelled when its client is gone.
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -52,7 +52,7 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
     raw.write(rawPost(callOf(ENDLESS)))
     await workUntilAnswered(stage.url)
     raw.socket.resetAndDestroy()
-    expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
+    expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
   })
 
   test('an endless call is cancelled when the server closes', async () => {
@@ -62,7 +62,7 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
     call.catch(() => undefined)
     await workUntilAnswered(stage.url)
     await stage.devchain.close()
-    expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
+    expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
     await expect(call).rejects.toThrow()
   })
 })
@@ -74,7 +74,7 @@ test('an endless call is cancelled when its client half-closes and reads nothing
   raw.write(rawPost(callOf(ENDLESS)))
   await workUntilAnswered(stage.url)
   raw.socket.destroy()
-  expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
+  expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
 })
 
 test.each<[method: string, params: readonly unknown[]]>([
@@ -107,6 +107,6 @@ test.each<[method: string, params: readonly unknown[]]>([
     socket.send(bodyOf(method, params))
     await workUntilAnswered(stage.url)
     socket.terminate()
-    expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
+    expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
   },
 )

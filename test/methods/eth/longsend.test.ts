@@ -1,4 +1,4 @@
-// Sends and blocks that do not end: whoever hangs up, resets or reverts gives them up, and nothing of them is left.
+// Sends and blocks that do not end: a disconnect, a reset or a revert cancels them, and nothing of them is left.
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -23,7 +23,7 @@ async function expectUntouched({ ask }: Stage, height = '0x0'): Promise<void> {
   expect(await ask('eth_blockNumber')).toBe(`0x${(Number(height) + 1).toString(16)}`)
 }
 
-const givenUp = (why: string): object => ({
+const cancelled = (why: string): object => ({
   code: -32000,
   message: expect.stringContaining(why),
 })
@@ -36,7 +36,7 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s an endless se
     raw.write(rawPost(bodyOf('eth_sendTransaction', [ENDLESS])))
     await stage.ask('eth_call', { to: ALICE })
     raw.socket.resetAndDestroy()
-    expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+    expect(await failure).toMatchObject(cancelled('the client disconnected'))
     await expectUntouched(stage)
   })
 
@@ -46,7 +46,7 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s an endless se
     send.catch(() => undefined)
     await nextTurn()
     expect(await stage.ask('evm_reset')).toBe(null)
-    await expect(send).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
+    await expect(send).rejects.toMatchObject(cancelled('the chain was reset while it ran'))
     await expectUntouched(stage)
   })
 })
@@ -59,7 +59,7 @@ test('an endless send over WebSocket is cancelled when its client disconnects', 
   socket.send(bodyOf('eth_sendTransaction', [ENDLESS]))
   await stage.ask('eth_call', { to: ALICE })
   socket.terminate()
-  expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+  expect(await failure).toMatchObject(cancelled('the client disconnected'))
   await expectUntouched(stage)
 })
 
@@ -77,7 +77,7 @@ test('an endless replacement is cancelled when its client disconnects, and the o
   raw.write(rawPost(bodyOf('eth_resend', replacement)))
   await stage.ask('eth_call', { to: ALICE })
   raw.socket.resetAndDestroy()
-  expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+  expect(await failure).toMatchObject(cancelled('the client disconnected'))
   expect(await stage.ask('eth_pendingTransactions')).toMatchObject([{ hash: waiting }])
 })
 
@@ -88,7 +88,7 @@ test('an estimate before an endless send is cancelled with it', async () => {
   raw.write(rawPost(bodyOf('eth_sendTransaction', [{ from: ALICE, to: LOOPING }])))
   await stage.ask('eth_call', { to: ALICE })
   raw.socket.destroy()
-  expect(await failure).toMatchObject(givenUp('nobody waits'))
+  expect(await failure).toMatchObject(cancelled('the client disconnected'))
   await expectUntouched(stage)
 })
 
@@ -108,7 +108,7 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
     const back = stage.ask(way, ...params(id))
     const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
     for (const send of await ended) {
-      expect(send).toMatchObject({ status: 'rejected', reason: givenUp(told) })
+      expect(send).toMatchObject({ status: 'rejected', reason: cancelled(told) })
     }
     // what is done at once is done, and then taken back
     expect(await quick).toMatch(/^0x[0-9a-f]{64}$/)
@@ -133,7 +133,7 @@ test('evm_revert to an unknown snapshot cancels nothing', async () => {
   await nextTurn(200)
   expect(outcome.isOver).toBe(false)
   const back = stage.ask('evm_revert', id)
-  await expect(send).rejects.toMatchObject(givenUp('reverted'))
+  await expect(send).rejects.toMatchObject(cancelled('reverted'))
   expect(await unknown).toBe(false)
   expect(await back).toBe(true)
 })
@@ -152,12 +152,12 @@ test.each<[name: string, method: string, params: readonly unknown[]]>([
   raw.write(rawPost(bodyOf(method, params)))
   await stage.ask('eth_call', { to: ALICE })
   raw.socket.resetAndDestroy()
-  expect(await failure).toMatchObject(givenUp('nobody waits'))
+  expect(await failure).toMatchObject(cancelled('the client disconnected'))
   expect(await stage.ask('txpool_status')).toEqual({ pending: '0x1', queued: '0x0' })
   const mining = stage.ask(method, ...params)
   mining.catch(() => undefined)
   expect(await stage.ask('evm_revert', id)).toBe(true)
-  await expect(mining).rejects.toMatchObject(givenUp('reverted'))
+  await expect(mining).rejects.toMatchObject(cancelled('reverted'))
   expect(await stage.ask('eth_blockNumber')).toBe('0x0')
   expect(await stage.ask('anvil_dropTransaction', hash)).toBe(hash)
 })
@@ -192,7 +192,7 @@ test('an endless pending block is cancelled by a reset', async () => {
   pending.catch(() => undefined)
   await nextTurn()
   await stage.ask('evm_reset')
-  await expect(pending).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
+  await expect(pending).rejects.toMatchObject(cancelled('the chain was reset while it ran'))
   expect(await stage.ask('eth_getBlockByNumber', 'pending', false)).toMatchObject({
     transactions: [],
   })
@@ -204,5 +204,5 @@ test('a running send is cancelled when the chain closes', async () => {
   send.catch(() => undefined)
   await nextTurn()
   await stage[Symbol.asyncDispose]()
-  await expect(send).rejects.toMatchObject({ message: expect.stringContaining('given up') })
+  await expect(send).rejects.toMatchObject({ message: expect.stringContaining('cancelled') })
 })

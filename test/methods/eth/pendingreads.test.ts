@@ -7,7 +7,7 @@ import { changesChain } from '../../../src/rpc/method.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../../support/wire/stage.ts'
 
-const GIVEN_UP = { message: expect.stringContaining('nobody waits for what comes of it') }
+const GIVEN_UP = { message: expect.stringContaining('the client disconnected') }
 
 /** Places of parameters that name a block, by the names these have. */
 const BLOCKS = ['block', 'newestBlock', 'start', 'end', 'first', 'last', 'stateContext']

@@ -1,6 +1,4 @@
 // A server with a handful of methods of its own, for tests of the wire that no chain should take part in.
-
-import { once } from 'node:events'
 import { vi } from 'vitest'
 import { healthSite } from '../../../src/app/front.ts'
 import { DevchainError } from '../../../src/core/errors.ts'
@@ -22,6 +20,7 @@ import { Caller } from '../../../src/rpc/session.ts'
 import type { Site } from '../../../src/rpc/site.ts'
 import type { Target } from '../../../src/server/answer.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.ts'
+import { nextTurn } from '../waiting/turns.ts'
 
 /** What the handlers are given. */
 export interface TestContext {
@@ -178,8 +177,7 @@ export const testMethods: readonly Method<TestContext>[] = [
     result: text,
     handle: async ({ caller, gates }, name) => {
       void gates.pass(`${name} begins`)
-      const { signal } = caller
-      if (!signal.aborted) await once(signal, 'abort')
+      while (!caller.aborted) await nextTurn()
       void gates.pass(`${name} ends`)
       return name
     },

@@ -231,9 +231,14 @@ describe('a long run', () => {
   test.each(cases)('under --evm %s and %s lets others have their turn', async (evm, _how, code) => {
     using others = countTurns()
     const gasLimit = 10n ** 15n
-    const job = { ...callOf(code, { gasLimit }), isAwaited: () => others.count() < 3 }
+    const cancellation = {
+      get aborted() {
+        return others.count() >= 3
+      },
+    }
+    const job = { ...callOf(code, { gasLimit }), cancellation }
     const run = createExecutor({ evm }).call(job)
-    await expect(run).rejects.toMatchObject({ word: 'ABANDONED' })
+    await expect(run).rejects.toMatchObject({ word: 'CANCELLED' })
     expect(others.count()).toBeGreaterThanOrEqual(3)
   })
 

@@ -78,7 +78,7 @@ describe("the executor's list of machines", () => {
   test('passes errors on to callers', async () => {
     const { tiers, bugs } = stage('fast', 'slow')
     const work = (): never => {
-      throw new DevchainError('ABANDONED', 'no more')
+      throw new DevchainError('CANCELLED', 'no more')
     }
     await expect(async () => tiers.run(subject(1), work)).rejects.toThrow('no more')
     expect(bugs).toEqual([])
@@ -157,21 +157,24 @@ const ENDLESS = 'JUMPDEST 0 JUMP'
 describe.each(['reference', 'interpreter', 'auto'] as const)('an executor with --evm %s', (evm) => {
   test('cancels a run that nobody waits for', async () => {
     const executor = createExecutor({ evm })
-    let asked = 0
-    const isAwaited = (): boolean => {
-      asked += 1
-      return asked < 3
+    let pauses = 0
+    const cancellation = {
+      aborted: false,
+      onPause() {
+        pauses += 1
+        this.aborted = pauses === 3
+      },
     }
-    const job = { ...callOf(ENDLESS, { gasLimit: 10n ** 15n }), isAwaited }
-    await expect(executor.call(job)).rejects.toMatchObject({ word: 'ABANDONED' })
-    expect(asked).toBe(3)
+    const job = { ...callOf(ENDLESS, { gasLimit: 10n ** 15n }), cancellation }
+    await expect(executor.call(job)).rejects.toMatchObject({ word: 'CANCELLED' })
+    expect(pauses).toBe(3)
   })
 
   test('cancels all runs when it is closed', async () => {
     const executor = createExecutor({ evm })
     const running = executor.call(callOf(ENDLESS, { gasLimit: 10n ** 15n }))
     setImmediate(() => executor.close())
-    await expect(running).rejects.toMatchObject({ word: 'ABANDONED' })
+    await expect(running).rejects.toMatchObject({ word: 'CANCELLED' })
   })
 
   test('accepts gas near 2^256', async () => {

@@ -1,5 +1,6 @@
 // YieldQueue: many long runs at once keep others waiting no longer than one.
 import { describe, expect, test } from 'vitest'
+import type { Cancellation } from '../../../src/evm/cancellation.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { YieldQueue } from '../../../src/evm/run/yieldqueue.ts'
 import { countTurns, nextTurn } from '../../support/waiting/turns.ts'
@@ -40,11 +41,15 @@ test.each(['reference', 'interpreter', 'auto'] as const)(
     await executor.call(callOf('1'))
     using others = countTurns()
     const pauses: number[] = []
-    const isAwaited = (): boolean => {
-      pauses[others.count()] = (pauses[others.count()] ?? 0) + 1
-      return others.count() < 60
+    const cancellation: Cancellation = {
+      get aborted() {
+        return others.count() >= 60
+      },
+      onPause: () => {
+        pauses[others.count()] = (pauses[others.count()] ?? 0) + 1
+      },
     }
-    const job = { ...callOf('again: @again JUMP', { gasLimit: 10n ** 15n }), isAwaited }
+    const job = { ...callOf('again: @again JUMP', { gasLimit: 10n ** 15n }), cancellation }
     const runs = await Promise.allSettled(Array.from({ length: 30 }, () => executor.call(job)))
     expect(runs.map(({ status }) => status)).toEqual(Array(30).fill('rejected'))
     // a run that has had its time waits for a turn of its own

@@ -3,14 +3,18 @@ import { expect, test } from 'vitest'
 import type { Executor } from '../../../src/evm/executor.ts'
 import { warmUp } from '../../../src/fork/start/warmup.ts'
 
-/** An executor that tells of its calls. */
-function executorTelling(events: string[]): Executor {
-  return { call: () => void events.push('run') } as unknown as Executor
+function executorOf(call: () => void): Executor {
+  return { call } as unknown as Executor
 }
 
 test('warmUp sends its request before it loads anything', async () => {
   const events: string[] = []
-  const done = warmUp(executorTelling(events), () => events.length < 2)
+  const controller = new AbortController()
+  const executor = executorOf(() => {
+    events.push('run')
+    controller.abort()
+  })
+  const done = warmUp(executor, controller.signal)
   // a client is asked a moment later, and sends what is asked for in one turn together
   queueMicrotask(() => setImmediate(() => events.push('asked')))
   await done
@@ -19,6 +23,9 @@ test('warmUp sends its request before it loads anything', async () => {
 
 test('warmUp loads nothing once the response has arrived', async () => {
   const events: string[] = []
-  await warmUp(executorTelling(events), () => false)
+  await warmUp(
+    executorOf(() => events.push('run')),
+    AbortSignal.abort(),
+  )
   expect(events).toEqual([])
 })

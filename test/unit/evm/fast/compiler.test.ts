@@ -151,9 +151,11 @@ test('a compiled row of long operations gives others their turn', async () => {
   const program = looping(8, '300000 0 KECCAK256 POP '.repeat(30))
   await engine.jobsWithin(MEMORY_LIMIT).call({
     ...jobOf(program, 1_000_000_000n, 'osaka'),
-    isAwaited: () => {
-      turns += 1
-      return true
+    cancellation: {
+      aborted: false,
+      onPause: () => {
+        turns += 1
+      },
     },
   })
   expect(hot()).toBeGreaterThan(0)

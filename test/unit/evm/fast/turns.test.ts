@@ -18,9 +18,11 @@ async function run(program: string, gasLimit: bigint): Promise<Run> {
   let turns = 0
   const outcome = await jobs.call({
     ...callOf(program, { gasLimit }),
-    isAwaited: () => {
-      turns += 1
-      return true
+    cancellation: {
+      aborted: false,
+      onPause: () => {
+        turns += 1
+      },
     },
   })
   return { outcome, turns }

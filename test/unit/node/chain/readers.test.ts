@@ -1,42 +1,53 @@
-// Readers that share something on its way: it goes on for as long as one of them waits.
+// Readers that share one result while it is built.
 import { describe, expect, test } from 'vitest'
 import { Readers } from '../../../../src/node/chain/readers.ts'
 
-describe('a shared read', () => {
-  test('goes on while one reader waits, then stops', () => {
-    const waiting = new Set(['first', 'second'])
-    const readers = new Readers(() => waiting.has('first'))
-    expect(readers.join(() => waiting.has('second'))).toBe(true)
-    expect(readers.isAwaited()).toBe(true)
-    waiting.delete('first')
-    expect(readers.isAwaited()).toBe(true)
-    waiting.delete('second')
-    expect(readers.isAwaited()).toBe(false)
+describe('a build that readers share', () => {
+  test('is cancelled when the last of them is gone', () => {
+    const first = { aborted: false }
+    const second = new AbortController()
+    const readers = new Readers(first)
+    expect(readers.join(second.signal)).toBe(true)
+    expect(isCancelled(readers)).toBe(false)
+    first.aborted = true
+    expect(isCancelled(readers)).toBe(false)
+    second.abort()
+    expect(isCancelled(readers)).toBe(true)
   })
 
-  test('starts anew for a reader who comes after it was cancelled', () => {
-    const readers = new Readers(() => false)
-    expect(readers.isAwaited()).toBe(false)
+  test('starts again for a reader that comes after it was cancelled', () => {
+    const readers = new Readers({ aborted: true })
+    expect(isCancelled(readers)).toBe(true)
     expect(readers.join(undefined)).toBe(false)
-    expect(readers.isAwaited()).toBe(false)
+    expect(isCancelled(readers)).toBe(true)
   })
 
-  test('serves any reader once it is done', () => {
-    const readers = new Readers(() => true)
+  test('serves every reader once it is complete', () => {
+    const readers = new Readers({ aborted: false })
     readers.end()
     expect(readers.join(undefined)).toBe(true)
   })
 
-  test('reports to each reader how much gas was used', () => {
-    const told: (bigint | undefined)[] = []
-    const note = (gasUsed?: bigint): boolean => told.push(gasUsed) > 0
-    const readers = new Readers(note)
-    readers.join(note)
-    readers.isAwaited(7n)
-    expect(told).toEqual([7n, 7n])
+  test('reports the gas used to each reader', () => {
+    const reports: (bigint | undefined)[] = []
+    const reader = {
+      aborted: false,
+      onPause: (gasUsed?: bigint) => {
+        reports.push(gasUsed)
+      },
+    }
+    const readers = new Readers(reader)
+    readers.join(reader)
+    readers.onPause(7n)
+    expect(reports).toEqual([7n, 7n])
   })
 
-  test('always has a reader that cannot cancel', () => {
-    expect(new Readers(undefined).isAwaited()).toBe(true)
+  test('is never cancelled for a reader without a cancellation', () => {
+    expect(isCancelled(new Readers(undefined))).toBe(false)
   })
 })
+
+function isCancelled(readers: Readers): boolean {
+  readers.onPause()
+  return readers.aborted
+}

@@ -1,0 +1,90 @@
+// Resets and reverts discard the effect of commands before them, and so cancel those that still run.
+import { DevchainError } from '../../core/errors.ts'
+import { type Cancellation, cancelled } from '../../evm/cancellation.ts'
+
+export interface CommandOptions {
+  readonly cancellation?: Cancellation | undefined
+  /** Completes "the chain …" ("was reset"): set if this command discards, and so cancels, all before it. */
+  readonly discards?: string | undefined
+  readonly peer?: string | undefined
+}
+
+/** Total pauses, a few milliseconds apart, before a discard cancels running commands: short ones finish normally. */
+const PATIENCE = 20
+
+export class Discards {
+  #entered = 0
+  #running = -1
+  #before = -1
+  #happened = ''
+  #patience = 0
+  #isClosed = false
+
+  enter({ cancellation, discards }: CommandOptions): Command {
+    const number = this.#entered
+    this.#entered += 1
+    if (discards !== undefined) {
+      // while another discard waits, commands before both already use up their last pauses
+      if (this.#running >= this.#before) this.#patience = PATIENCE
+      this.#before = number
+      this.#happened = discards
+    }
+    return new Command(this, number, cancellation)
+  }
+
+  /** Registers a read, which a later discard cancels too. */
+  read(cancellation?: Cancellation): Command {
+    return new Command(this, this.#entered - 1, cancellation)
+  }
+
+  begin(number: number): void {
+    this.#running = number
+  }
+
+  /** Cancels every command at its next pause. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Called when a command pauses. Returns what happened to the chain, if that cancels the command. */
+  reasonAgainst(number: number): string | undefined {
+    if (this.#isClosed) return 'was closed'
+    if (number >= this.#before) return undefined
+    this.#patience -= 1
+    return this.#patience < 0 ? this.#happened : undefined
+  }
+}
+
+/** A command or a read, cancelled with its caller or by a discard. */
+export class Command implements Cancellation {
+  readonly #discards: Discards
+  readonly #number: number
+  readonly #caller: Cancellation | undefined
+  #reason: string | undefined
+
+  constructor(discards: Discards, number: number, caller: Cancellation | undefined) {
+    this.#discards = discards
+    this.#number = number
+    this.#caller = caller
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined || this.#caller?.aborted === true
+  }
+
+  onPause(gasUsed?: bigint): void {
+    this.#caller?.onPause?.(gasUsed)
+    this.#reason = this.#discards.reasonAgainst(this.#number)
+  }
+
+  begin(): void {
+    this.#discards.begin(this.#number)
+  }
+
+  /** Rewrites a cancellation error to say what caused it. */
+  explained(error: unknown): unknown {
+    const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
+    if (!isCancelled || this.#reason === undefined) return error
+    return cancelled(`the chain ${this.#reason} while it ran`)
+  }
+}
