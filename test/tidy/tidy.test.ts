@@ -3,29 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { OP } from '../../src/evm/opcodes.ts'
-
-const root = path.resolve(import.meta.dirname, '../..')
-
-interface SourceFile {
-  /** From the repository's root: `src/core/hex.ts`. */
-  readonly name: string
-  readonly text: string
-  readonly lines: readonly string[]
-}
-
-/** Packages and output of the projects under test/e2e: none of it is in the repository. */
-const FOREIGN = /\/(node_modules|artifacts|cache)(\/|$)/
-
-function filesBelow(folder: string): SourceFile[] {
-  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .filter((entry) => !FOREIGN.test(entry.parentPath.slice(root.length)))
-    .map((entry) => {
-      const file = path.join(entry.parentPath, entry.name)
-      const text = readFileSync(file, 'utf8')
-      return { name: path.relative(root, file), text, lines: text.split('\n') }
-    })
-}
+import { filesBelow, places, root, type SourceFile } from './sources.ts'
 
 /** What may stand at the top of the repository besides hidden files, and what commands make there. */
 const TOP = /^(bin|src|test|fixtures|(CHANGELOG|README)\.md|package(-lock)?\.json|tsconfig\.json)$/
@@ -52,13 +30,6 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'test/unit/fork/store.test.ts': 'times of files',
   'test/unit/node/chain/chain.test.ts': 'a faked clock',
   'test/unit/node/create.test.ts': 'a chain begins now',
-}
-
-/** Each place where `pattern` stands, as `file:line: text`. */
-function places(files: readonly SourceFile[], pattern: RegExp): string[] {
-  return files.flatMap(({ name, lines }) =>
-    lines.flatMap((line, i) => (pattern.test(line) ? [`${name}:${i + 1}: ${line.trim()}`] : [])),
-  )
 }
 
 /** The files with empty lines where comments stand: prose may say what code may not. */
