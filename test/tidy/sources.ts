@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-export const root = path.resolve(import.meta.dirname, '../..')
+export const root: string = path.resolve(import.meta.dirname, '../..')
 
 export interface SourceFile {
   /** From the repository's root: `src/core/hex.ts`. */
