@@ -12,6 +12,7 @@ const ALLOWED = [
   'BlockPoint',
   'Branch',
   'Compile',
+  'ForkRequest',
   'Found',
   'Front',
   'Header',
