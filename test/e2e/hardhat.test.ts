@@ -38,6 +38,19 @@ function run(
   })
 }
 
+/** Runs Hardhat 2 against the chain at a URL. */
+function hardhat2(url: string, task: string, ...args: string[]): ReturnType<typeof run> {
+  const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
+  const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
+  return run('hardhat2', process.execPath, [cli, ...config, task, ...args], { DEVCHAIN_URL: url })
+}
+
+/** Runs the tests of the Hardhat 3 project against the chain at a URL. */
+function hardhat3(url: string, node: string): ReturnType<typeof run> {
+  const args = ['node_modules/hardhat/dist/src/cli.js', 'test', 'mocha', '--network', 'localhost']
+  return run('hardhat3', node, args, { DEVCHAIN_URL: url })
+}
+
 const PIGGYBANK = 'contracts/Piggybank.sol/Piggybank.json'
 
 const projectFile = (...names: string[]): string => path.join(projectFolder('hardhat2'), ...names)
@@ -63,12 +76,7 @@ describe('a Hardhat project', () => {
   test(
     'of version 2 can use its helpers and matchers',
     async () => {
-      const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
-      const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
-      const args = [cli, ...config, 'test', 'test/piggybank.cjs']
-      const { code, output } = await run('hardhat2', process.execPath, args, {
-        DEVCHAIN_URL: url,
-      })
+      const { code, output } = await hardhat2(url, 'test', 'test/piggybank.cjs')
       expect(output).toContain('15 passing')
       expect(code).toBe(0)
     },
@@ -88,21 +96,12 @@ describe('a Hardhat project', () => {
       )
       try {
         await knowing.artifactsRead()
-        const variables = { DEVCHAIN_URL: (await knowing.listen()).url }
-        const second = ['node_modules/hardhat/internal/cli/bootstrap.js', '--config']
-        const config = [
-          'hardhat.config.cjs',
-          '--network',
-          'localhost',
-          'test',
-          'test/piggybank.cjs',
-        ]
-        const two = await run('hardhat2', process.execPath, [...second, ...config], variables)
+        const { url: known } = await knowing.listen()
+        const two = await hardhat2(known, 'test', 'test/piggybank.cjs')
         expect(two.output).toContain('15 passing')
         expect(stacks.some((line) => /^at Piggybank\.\w+ \(/.test(line))).toBe(true)
         stacks.splice(0)
-        const third = ['node_modules/hardhat/dist/src/cli.js', 'test', 'mocha', '--network']
-        const three = await run('hardhat3', newNode, [...third, 'localhost'], variables)
+        const three = await hardhat3(known, newNode)
         expect(three.output).toContain('14 passing')
         expect(stacks.some((line) => /^at Piggybank\.\w+ \(/.test(line))).toBe(true)
       } finally {
@@ -130,12 +129,7 @@ describe('a Hardhat project', () => {
   test(
     'of version 2 passes on what it compiles, by the watcher of its own node',
     async () => {
-      const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
-      const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
-      const args = [cli, ...config, 'run', '--no-compile', 'scripts/handover.cjs']
-      const { code, output } = await run('hardhat2', process.execPath, args, {
-        DEVCHAIN_URL: url,
-      })
+      const { code, output } = await hardhat2(url, 'run', '--no-compile', 'scripts/handover.cjs')
       expect([code, output]).toEqual([0, expect.stringContaining('handed over: true')])
       const { bytecode } = JSON.parse(readFileSync(projectFile('artifacts', PIGGYBANK), 'utf8'))
       const wrong = { data: `${bytecode}${'0'.repeat(64)}` }
@@ -153,9 +147,7 @@ describe('a Hardhat project', () => {
   test(
     'of version 3 can use its helpers and matchers',
     async () => {
-      const cli = 'node_modules/hardhat/dist/src/cli.js'
-      const args = [cli, 'test', 'mocha', '--network', 'localhost']
-      const { code, output } = await run('hardhat3', newNode, args, { DEVCHAIN_URL: url })
+      const { code, output } = await hardhat3(url, newNode)
       expect(output).toContain('14 passing')
       expect(code).toBe(0)
     },

@@ -1,5 +1,6 @@
 // Long calls over real sockets: others are served meanwhile, and a call is cancelled when its client is gone.
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { connectRaw, rawPost } from '../../support/wire/raw.ts'
@@ -28,6 +29,20 @@ async function workUntilAnswered(url: string): Promise<number> {
   return (user + system) / 1_000
 }
 
+/** Sends an endless call, ends its connection, and expects that the call is cancelled. */
+async function expectCancelled(
+  options: Parameters<typeof startStage>[0],
+  end: (socket: Socket) => void,
+): Promise<void> {
+  await using stage = await startStage(options)
+  const failure = stage.failure('eth_call')
+  using raw = await connectRaw(Number(new URL(stage.url).port))
+  raw.write(rawPost(callOf(ENDLESS)))
+  await workUntilAnswered(stage.url)
+  end(raw.socket)
+  expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
+}
+
 describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
   test('eth_blockNumber responds during a call of a billion gas', async () => {
     await using stage = await startStage({ evm })
@@ -45,15 +60,8 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
     expect(waits[5]).toBeLessThan(MOST_WAITING_MS)
   })
 
-  test('an endless call is cancelled when its client disconnects', async () => {
-    await using stage = await startStage({ evm })
-    const failure = stage.failure('eth_call')
-    using raw = await connectRaw(Number(new URL(stage.url).port))
-    raw.write(rawPost(callOf(ENDLESS)))
-    await workUntilAnswered(stage.url)
-    raw.socket.resetAndDestroy()
-    expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
-  })
+  test('an endless call is cancelled when its client disconnects', () =>
+    expectCancelled({ evm }, (socket) => void socket.resetAndDestroy()))
 
   test('an endless call is cancelled when the server closes', async () => {
     await using stage = await startStage({ evm })
@@ -67,15 +75,8 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
   })
 })
 
-test('an endless call is cancelled when its client half-closes and reads nothing', async () => {
-  await using stage = await startStage()
-  const failure = stage.failure('eth_call')
-  using raw = await connectRaw(Number(new URL(stage.url).port))
-  raw.write(rawPost(callOf(ENDLESS)))
-  await workUntilAnswered(stage.url)
-  raw.socket.destroy()
-  expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
-})
+test('an endless call is cancelled when its client half-closes and reads nothing', () =>
+  expectCancelled({}, (socket) => void socket.destroy()))
 
 test.each<[method: string, params: readonly unknown[]]>([
   ['eth_call', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],

@@ -233,6 +233,20 @@ describe('a peer is refused that has', () => {
   })
 })
 
+/** A peer that announces three blocks, of which the last was changed. */
+async function announceBad(
+  world: LinkWorld,
+  node: Parameters<typeof handmadePeer>[1],
+  change: (block: Block) => Block,
+): Promise<{ bad: readonly Block[]; peer: Awaited<ReturnType<typeof handmadePeer>> }> {
+  const blocks = await blocksElsewhere(world, 3)
+  const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
+  const peer = await handmadePeer(world, node, {}, serving(bad))
+  announce(peer, bad)
+  await world.settle()
+  return { bad, peer }
+}
+
 describe('an invalid block', () => {
   const RULES: readonly (readonly [rule: string, change: (block: Block) => Block])[] = [
     ['timestamp', (block) => changed(block, { timestamp: 1n })],
@@ -247,11 +261,7 @@ describe('an invalid block', () => {
     async (rule, change) => {
       await using world = new LinkWorld()
       const node = await world.add('a')
-      const blocks = await blocksElsewhere(world, 3)
-      const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
-      const peer = await handmadePeer(world, node, {}, serving(bad))
-      announce(peer, bad)
-      await world.settle()
+      await announceBad(world, node, change)
       expect(countOf(node, 'invalidHeader')).toBe(1)
       expect(node.events.at(-1)).toMatchObject({
         kind: 'rejected',
@@ -276,11 +286,7 @@ describe('an invalid block', () => {
   test.each(BODIES)('with a wrong %s is refused, remembered and counted', async (rule, change) => {
     await using world = new LinkWorld()
     const node = await world.add('a')
-    const blocks = await blocksElsewhere(world, 3)
-    const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
-    const peer = await handmadePeer(world, node, {}, serving(bad))
-    announce(peer, bad)
-    await world.settle()
+    const { bad, peer } = await announceBad(world, node, change)
     // what came before is as good as any
     expect(height(node.chain)).toBe(2n)
     expect(countOf(node, 'invalidBlocks')).toBe(1)
