@@ -34,7 +34,7 @@ test.each([
   ['0x791a009b', undefined],
   ['0xa9059c', undefined],
   ['', undefined],
-])('%s is %s', (selector, signature) => {
+])('the log shows the selector %s as %s', (selector, signature) => {
   expect(builtInName(TOKEN, selector)).toBe(signature)
 })
 
@@ -53,7 +53,7 @@ test.each([
   ['0xf92ee8a9', 'InvalidInitialization()'],
   ['0xe450d38c00', undefined],
   ['0xf988f737', undefined],
-])('%s reads %s', (data, text) => {
+])('the log shows the error %s as %s', (data, text) => {
   expect(errorText(data)).toBe(text)
 })
 

@@ -97,7 +97,7 @@ function gasOf(frames: readonly Frame[]): unknown {
 }
 
 // in order: the calls after the first find their slot written
-test.each(CASES)('$what', async ({ transaction, frames, paid }) => {
+test.each(CASES)('traces have the right gas for $what', async ({ transaction, frames, paid }) => {
   const hash = await ask<string>('eth_sendTransaction', { from: SENDER, ...transaction })
   expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ gasUsed: paid })
   const listed = await ask<Frame[]>('trace_transaction', hash)

@@ -25,7 +25,7 @@ describe('the network', () => {
 })
 
 describe('fixtures', () => {
-  it('give the same state each time', async () => {
+  it('return to the same state each time', async () => {
     const { bank, other } = await loadFixture(deployed)
     await bank.transfer(other.address, 10)
     const again = await loadFixture(deployed)
@@ -35,7 +35,7 @@ describe('fixtures', () => {
     expect(await third.bank.balanceOf(other.address)).to.equal(0)
   })
 
-  it('and snapshots are taken and restored', async () => {
+  it('take and restore snapshots', async () => {
     const { bank, other } = await loadFixture(deployed)
     const snapshot = await helpers.takeSnapshot()
     await bank.transfer(other.address, 10)
@@ -48,7 +48,7 @@ describe('fixtures', () => {
 })
 
 describe('matchers', () => {
-  it('know reasons of reverts', async () => {
+  it('recognize revert reasons', async () => {
     const { bank, other } = await loadFixture(deployed)
     await expect(bank.connect(other).smash()).to.be.revertedWith("You aren't the owner")
     const Piggybank = await ethers.getContractFactory('Piggybank')
@@ -57,7 +57,7 @@ describe('matchers', () => {
     )
   })
 
-  it('know custom errors and their arguments, in sends, calls and estimates', async () => {
+  it('recognize custom errors with arguments in sends, calls and estimates', async () => {
     const { bank, unlockTime } = await loadFixture(deployed)
     await expect(bank.smash())
       .to.be.revertedWithCustomError(bank, 'TooEarly')
@@ -67,14 +67,14 @@ describe('matchers', () => {
     await expect(bank.smash({ gasLimit: 100_000 })).to.be.revertedWithCustomError(bank, 'TooEarly')
   })
 
-  it('know panics', async () => {
+  it('recognize panics', async () => {
     const { bank, other } = await loadFixture(deployed)
     await expect(bank.transfer(other.address, 1001)).to.be.revertedWithPanic(0x11)
     await expect(bank.transfer(other.address, 1001)).to.revert(ethers)
     await expect(bank.transfer(other.address, 1)).not.to.revert(ethers)
   })
 
-  it('know events and their arguments', async () => {
+  it('recognize events with arguments', async () => {
     const { bank, unlockTime, owner } = await loadFixture(deployed)
     await time.increaseTo(unlockTime)
     await expect(bank.smash())
@@ -82,7 +82,7 @@ describe('matchers', () => {
       .withArgs(owner.address, amount, unlockTime + 1)
   })
 
-  it('know balances of ether and of tokens', async () => {
+  it('recognize balance changes of ether and tokens', async () => {
     const { bank, unlockTime, owner, other } = await loadFixture(deployed)
     await time.increaseTo(unlockTime)
     await expect(() => bank.smash()).to.changeEtherBalances(
@@ -105,7 +105,7 @@ describe('matchers', () => {
 })
 
 describe('time', () => {
-  it('goes on by seconds, to a moment, and for the next block alone', async () => {
+  it('moves by seconds, to a timestamp, and for the next block alone', async () => {
     const before = await time.latest()
     expect(await time.increase(3600)).to.equal(before + 3600)
     await time.increaseTo(before + 7200)
@@ -116,20 +116,20 @@ describe('time', () => {
     expect(await time.latest()).to.equal(before + 9000)
   })
 
-  it('and blocks are mined by the thousand, as far apart as asked', async () => {
+  it('passes at the requested interval in mined blocks', async () => {
     const height = await time.latestBlock()
     await mine(1000)
     expect(await time.latestBlock()).to.equal(height + 1000)
-    const before = await time.latest()
     await mine(10, { interval: 60 })
-    expect(await time.latest()).to.equal(before + 1 + 9 * 60)
+    const first = await ethers.provider.getBlock(height + 1001)
+    expect(await time.latest()).to.equal(first.timestamp + 9 * 60)
     await helpers.mineUpTo(height + 2000)
     expect(await time.latestBlock()).to.equal(height + 2000)
   })
 })
 
 describe('accounts', () => {
-  it('have whatever balance, nonce, code and storage is set', async () => {
+  it('have the balance, nonce, code and storage that were set', async () => {
     const { bank, other } = await loadFixture(deployed)
     const address = '0x00000000000000000000000000000000000a11ce'
     await helpers.setBalance(address, 12345n)
@@ -146,7 +146,7 @@ describe('accounts', () => {
     expect(await bank.balanceOf(other.address)).to.equal(99)
   })
 
-  it('are impersonated', async () => {
+  it('can be impersonated', async () => {
     const { bank } = await loadFixture(deployed)
     const address = '0x00000000000000000000000000000000000b0b0b'
     await helpers.setBalance(address, amount)
@@ -183,7 +183,7 @@ describe('blocks', () => {
 })
 
 describe('transactions', () => {
-  it('wait while automining is off, and are dropped', async () => {
+  it('wait while automining is off, and can be dropped', async () => {
     const { owner, other } = await loadFixture(deployed)
     await provider.request({ method: 'evm_setAutomine', params: [false] })
     try {
