@@ -373,7 +373,7 @@ describe('a body over the limit', () => {
   })
 })
 
-describe('a bad connection', () => {
+describe('a connection', () => {
   test.each([
     ['half a request', rawPost(call(1, 'evm_mine')).slice(0, -5), 400, -32600],
     ['no HTTP', 'SELECT * FROM accounts\r\n\r\n', 400, -32600],

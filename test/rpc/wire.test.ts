@@ -306,7 +306,7 @@ describe('a batch', () => {
     expect(server.calls).toHaveLength(1000)
   })
 
-  test('stops when its replies become too large, and says for each rest that it was not run', async () => {
+  test('stops when its replies become too large, and says of each remaining request that it was not run', async () => {
     await using server = await startTestServer({}, { limits: { replies: 1_000 } })
     const large = { id: 1, method: 'test_large', params: [600] }
     const replies = await server.post([large, large, { ...large, id: 'third' }, 5])

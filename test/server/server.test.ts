@@ -139,7 +139,7 @@ describe('a connection', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('keeps 1,000 requests waiting, and reads later ones only then', async () => {
+  test('keeps 1,000 requests waiting, and refuses later ones', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
     raw.write(rawPost(call(0, 'test_wait', ['a'])).repeat(998))
@@ -337,7 +337,7 @@ describe('the Host header', () => {
     expect(isAllowed(header)).toBe(false)
   })
 
-  test('may be what the server is bound to, or is told to allow', () => {
+  test('may be what the server is bound to, or is configured to allow', () => {
     const isAllowed = bound('10.0.0.7', 'chain.example', 'FE80::1')
     for (const header of ['10.0.0.7:1', 'chain.example', 'CHAIN.example.:80', '[fe80::1]:1']) {
       expect(isAllowed(header), header).toBe(true)

@@ -382,7 +382,7 @@ describe('a WebSocket message over the limit', () => {
     expect(await other.next()).toEqual(result(1, 1))
   })
 
-  test('is larger than exactly the limit', async () => {
+  test('must be larger than the limit itself', async () => {
     await using server = await startTestServer({ bodyLimit: limit })
     using client = await connect(server)
     client.send(echo(1).padEnd(limit))

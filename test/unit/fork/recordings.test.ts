@@ -58,8 +58,8 @@ async function during<T>(options: DevchainOptions, work: (fork: Fork) => Promise
 
 const textOf = (name: string): string => readFileSync(name, 'utf8')
 
-describe('--fork-record with proofs', () => {
-  test('replays with them, without the option', async () => {
+describe('--fork-record', () => {
+  test('with proofs replays with them, without --fork-proofs', async () => {
     const upstream = await network()
     const keeper = await deployKeeper(upstream)
     const fork = { url: upstream.url }

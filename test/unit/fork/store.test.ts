@@ -542,7 +542,7 @@ describe('a recording', () => {
     await expect(forkOf({ forkReplay: file })).rejects.toThrow(message)
   })
 
-  test('is refused at the start into a file of another kind, or one that is not writable', async () => {
+  test('fails at the start if its file is of another kind or not writable', async () => {
     await using upstream = await startUpstream()
     const package_ = path.join(folder, 'package.json')
     const cut = path.join(folder, 'cut.jsonl')
@@ -645,7 +645,7 @@ async function genesisOf({ ask }: Upstream): Promise<{ readonly hash: string }> 
   return (await ask('eth_getBlockByNumber', '0x0', false)) as { hash: string }
 }
 
-describe('a cache folder that has grown too large', () => {
+describe('trimFolder', () => {
   const used = (name: string, bytes: number, day: number): void => {
     const file = path.join(folder, name)
     mkdirSync(path.dirname(file), { recursive: true })
@@ -655,7 +655,7 @@ describe('a cache folder that has grown too large', () => {
     utimesSync(file, day * 86_400, day * 86_400)
   }
 
-  test('loses what was least recently used, down to a lower bound', async () => {
+  test('deletes what was least recently used from a large folder, down to a lower bound', async () => {
     used('1/old.items', 400, 1)
     used('code/ab/new.hex', 300, 9)
     used('1/middle.items', 400, 5)
@@ -672,7 +672,7 @@ describe('a cache folder that has grown too large', () => {
     ).toEqual(['new.hex', 'young.items'])
   })
 
-  test('is trimmed a while after a fork starts, with a notice', async () => {
+  test('runs a while after a fork starts, with a notice', async () => {
     used('1/old.items', 4_100_000_000, 1)
     used('1/new.items', 1, 2)
     const notices: string[] = []
@@ -688,7 +688,7 @@ describe('a cache folder that has grown too large', () => {
     expect(readdirSync(path.join(folder, '1'))).toEqual(['new.items'])
   })
 
-  test('that does not exist loses nothing', async () => {
+  test('deletes nothing of a folder that does not exist', async () => {
     expect(await trimFolder(path.join(folder, 'none'), 0)).toBe(0)
   })
 })

@@ -511,22 +511,22 @@ describe('traceTransfers', () => {
 
   test.each<{ name: string; program: string; tells: unknown[] }>([
     {
-      name: 'stand among the logs in the order of events',
+      name: 'puts transfers among the logs in the order of events',
       program: `0 0 LOG0 ${calling(BOB, { value: '3' })} POP 0 0 LOG0`,
       tells: [[ALICE, CONTRACT, 7n], CONTRACT, [CONTRACT, BOB, 3n], CONTRACT],
     },
     {
-      name: 'of nothing are none',
+      name: 'omits transfers of nothing',
       program: `${calling(BOB)} POP`,
       tells: [[ALICE, CONTRACT, 7n]],
     },
     {
-      name: 'that cannot be paid are none',
+      name: 'omits transfers that cannot be paid',
       program: `${calling(BOB, { value: '1000' })} POP`,
       tells: [[ALICE, CONTRACT, 7n]],
     },
     {
-      name: 'are told of contracts that destroy themselves',
+      name: 'reports transfers of contracts that destroy themselves',
       program: `${BOB} SELFDESTRUCT`,
       tells: [
         [ALICE, CONTRACT, 7n],
@@ -534,7 +534,7 @@ describe('traceTransfers', () => {
       ],
     },
     {
-      name: 'that are taken back are not told',
+      name: 'omits reverted transfers',
       program: `${calling(BOB, { value: '3' })} 0 0 REVERT`,
       tells: [],
     },

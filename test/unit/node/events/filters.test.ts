@@ -90,7 +90,7 @@ describe('a log filter', () => {
       heard: ['2', '3', '4'],
     },
     { query: { from: { kind: 'tag', tag: 'earliest' } }, heard: ['2', '3', '4'] },
-  ])('returns of blocks 2 to 4 with $query: $heard', async ({ query, heard }) => {
+  ])('returns logs of blocks 2 to 4 with $query: $heard', async ({ query, heard }) => {
     const { chain, filters } = started()
     const id = filters.addLogFilter({ ...anything, ...query })
     await setTree(chain, extend(base, oneLog, oneLog, oneLog))
