@@ -61,18 +61,17 @@ export class Forking implements ForkStarter {
     } = this.#settings
     if (fork === undefined && forkReplay === undefined) {
       requireNoFork({
-        'chain id remote': chainId === 'remote',
-        'base fee remote': baseFee === 'remote',
-        'a file to record a fork': forkRecord !== undefined,
-        'a transaction of a fork': forkTransaction !== undefined,
-        'what comes after a transaction of a fork': this.#settings.forkLater,
-        'the chain id of a forked network': this.#settings.forkChainId !== undefined,
+        '--chain-id remote': chainId === 'remote',
+        '--base-fee remote': baseFee === 'remote',
+        '--fork-record': forkRecord !== undefined,
+        '--fork-transaction': forkTransaction !== undefined,
+        '--fork-later': this.#settings.forkLater,
+        '--fork-chain-id': this.#settings.forkChainId !== undefined,
       })
       return {}
     }
     if (genesis !== undefined || blocks !== undefined) {
-      const message =
-        'a fork begins with the blocks of its network: it takes neither a genesis file nor blocks to import'
+      const message = 'a fork starts with the blocks of its network: remove --genesis and --import'
       throw new DevchainError('INVALID_PARAMS', message)
     }
     requireTogether(this.#settings)
@@ -127,7 +126,7 @@ export class Forking implements ForkStarter {
   async move(url: string): Promise<void> {
     const upstream = this.#chain?.state.config.upstream
     if (upstream === undefined) {
-      const message = 'this chain is no fork of another network, whose URL could be changed'
+      const message = 'this chain is not a fork: there is no RPC URL to change'
       throw new DevchainError('METHOD_NOT_SUPPORTED', message)
     }
     await upstream.moveTo(url)
@@ -148,7 +147,7 @@ export class Forking implements ForkStarter {
   }
 
   #state(fork: ForkBase | undefined): Promise<ChainState> {
-    if (this.#stateFrom === undefined) throw new Error('the chain is not there yet')
+    if (this.#stateFrom === undefined) throw new Error('the chain does not exist yet')
     return this.#stateFrom(fork)
   }
 
@@ -189,17 +188,14 @@ export async function mergeRecordings(into: string, others: readonly string[]): 
 function requireNoFork(given: Readonly<Record<string, boolean>>): void {
   for (const [name, isGiven] of Object.entries(given)) {
     if (!isGiven) continue
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${name} needs a network to fork: name one with --fork`,
-    )
+    throw new DevchainError('INVALID_PARAMS', `${name} needs --fork URL`)
   }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a timestamp before the fork's block */
 function requireLater(timestamp: bigint | undefined, { header }: ForkBase): void {
   if (timestamp === undefined || timestamp >= header.timestamp) return
-  const message = `timestamp: expected ${header.timestamp}, the time of block ${header.number} that is forked, or a later one, got ${timestamp}`
+  const message = `timestamp: expected at least ${header.timestamp}, the time of the forked block ${header.number}, got ${timestamp}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
@@ -207,11 +203,11 @@ function requireLater(timestamp: bigint | undefined, { header }: ForkBase): void
 function requireTogether({ fork, forkTransaction, forkLater, chainId }: DevchainSettings): void {
   const problem =
     forkTransaction !== undefined && fork?.block !== undefined
-      ? 'a transaction has its block: --fork-transaction goes with a URL alone, not with @BLOCK'
+      ? '--fork-transaction selects its own block: remove @BLOCK from --fork'
       : forkLater && forkTransaction === undefined
-        ? '--fork-later means what came after a transaction: name it with --fork-transaction'
+        ? '--fork-later needs --fork-transaction HASH'
         : forkLater && chainId !== 'remote'
-          ? '--fork-later needs --chain-id remote: transactions of the network are signed for its chain id'
+          ? "--fork-later needs --chain-id remote: the network's transactions are signed for its chain id"
           : undefined
   if (problem !== undefined) throw new DevchainError('INVALID_PARAMS', problem)
 }

@@ -40,9 +40,9 @@ export type DevchainOptions = {
 }
 
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
-  ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
-  ['artifacts', 'noArtifacts', 'one reads artifacts, the other none'],
-  ['abi', 'noArtifacts', 'one reads artifacts, the other none'],
+  ['blockTime', 'noMining', 'one mines on an interval, the other only on request'],
+  ['artifacts', 'noArtifacts', 'one reads artifacts, the other does not'],
+  ['abi', 'noArtifacts', 'one reads artifacts, the other does not'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 
@@ -68,10 +68,10 @@ export function environmentSource(
   return { kind: 'environment', values: Object.fromEntries(entries.filter(([, value]) => value)) }
 }
 
-/** Variables that are no options: commands use them to find a running chain. */
+/** Variables that are not options: commands use them to find a running chain. */
 const OTHER_VARIABLES = ['DEVCHAIN_URL']
 
-/** A warning for each variable with this program's prefix that is no option; at most ten. */
+/** A warning for each variable with this program's prefix that is not an option; at most ten. */
 export function unknownVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
@@ -83,7 +83,7 @@ export function unknownVariables(
     .map((name) => {
       const meant = nearest(ending(name), known.map(ending))
       const hint = meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`
-      return `the variable ${oneLine(name, 100)} is not known, and has no effect${hint}`
+      return `unknown environment variable ${oneLine(name, 100)} is ignored${hint}`
     })
 }
 
@@ -98,7 +98,7 @@ export function fileSource(path: string, content: string): OptionSource {
   try {
     json = JSON.parse(content)
   } catch (error) {
-    throw new DevchainError('INVALID_PARAMS', `${path} is no valid JSON: ${withoutQuote(error)}`)
+    throw new DevchainError('INVALID_PARAMS', `${path} is not valid JSON: ${withoutQuote(error)}`)
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new DevchainError('INVALID_PARAMS', `${path}: expected a JSON object with options`)

@@ -40,7 +40,7 @@ export async function readPredeploys(
   const claim = (address: Address, giver: string): void => {
     const other = givers.get(address)
     if (other !== undefined) {
-      const message = `predeploy ${giver}: ${address} is in ${other} already`
+      const message = `predeploy ${giver}: ${address} is already in ${other}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     givers.set(address, giver)
@@ -128,7 +128,7 @@ function parseJson(path: string, content: string): unknown {
   try {
     return JSON.parse(content)
   } catch (error) {
-    const message = `${path} is no valid JSON: ${(error as Error).message}`
+    const message = `${path} is not valid JSON: ${(error as Error).message}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
 }

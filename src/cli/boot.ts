@@ -1,4 +1,4 @@
-// The report of a started chain for terminal, JSON log and ready file. Only the ready file has keys that are not public.
+// The facts of a started chain for terminal, JSON log and ready file. Only the ready file has keys that are not public.
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto/crypto.ts'
 import { ether, fee, number, plural } from '../core/format.ts'
@@ -92,7 +92,7 @@ export function readyFacts(
     baseFee: (settings.nextBaseFee ?? block.header.baseFeePerGas)?.toString(),
     isBaseFeePinned: settings.pinnedBaseFee,
     mining: describeMining(state.mining),
-    clock: clock.kind === 'step' ? `${clock.seconds} s a block` : clock.kind,
+    clock: clock.kind === 'step' ? `${clock.seconds} s per block` : clock.kind,
     blockNumber: Number(block.header.number),
     fork: forkOf(config.upstream),
     mnemonic: options.mnemonic,
@@ -124,14 +124,14 @@ function forkOf(upstream: Upstream | undefined): BootEvent['fork'] {
 export function bootText(boot: BootEvent, palette: Palette, columns?: number): string {
   const base = boot.baseFee === undefined ? 'none' : fee(BigInt(boot.baseFee))
   const rows = [
-    ['Mnemonic', boot.mnemonic ?? 'your own, not shown (--ready-file writes it, with the keys)'],
+    ['Mnemonic', boot.mnemonic ?? 'not shown; --ready-file writes it and the keys'],
     ['Path', `${boot.derivationPath}/i`],
     ['Chain id', String(boot.chainId)],
     ['Hardfork', boot.hardfork],
-    ['Gas limit', `${number(BigInt(boot.gasLimit))} a block`],
+    ['Gas limit', `${number(BigInt(boot.gasLimit))} per block`],
     ['Gas price', fee(BigInt(boot.gasPrice))],
-    ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
-    ['Mining', boot.mining === 'instant' ? 'instant, a block a transaction' : boot.mining],
+    ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', changes with demand'}`],
+    ['Mining', boot.mining === 'instant' ? 'instant, one block per transaction' : boot.mining],
   ]
   if (boot.fork !== undefined) rows.unshift(['Fork', forkText(boot.fork)])
   if (boot.tip !== '0') rows.push(['Tip', fee(BigInt(boot.tip))])

@@ -69,7 +69,7 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
 /** @throws {DevchainError} `INVALID_PARAMS` for an option that requires another */
 function withoutGaps(settings: AllSettings): AllSettings {
   if (settings.coverageMin === undefined || settings.coverage !== undefined) return settings
-  throw new DevchainError('INVALID_PARAMS', '--coverage-min goes with --coverage FILE')
+  throw new DevchainError('INVALID_PARAMS', '--coverage-min needs --coverage FILE')
 }
 
 function readConfig(path: string): OptionSource {

@@ -251,12 +251,15 @@ export function refusalOf(
       }
     case 'EACCES':
       if (syscall === 'listen') {
-        return { message: `port ${port} needs special rights: choose one above 1023`, exitCode: 1 }
+        return {
+          message: `port ${port} needs administrator rights: choose one above 1023`,
+          exitCode: 1,
+        }
       }
       break
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return { message: `${host} is no address of this computer: see --host`, exitCode: 1 }
+      return { message: `${host} is not an address of this computer: see --host`, exitCode: 1 }
   }
   if (path === undefined) return undefined
   // Drops the end of the system's message: the call and its paths, one of them a temporary file.

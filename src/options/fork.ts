@@ -123,7 +123,7 @@ function showHeaders(value: unknown): string {
 const forkChoice: Type<ForkChoice> = {
   placeholder: 'URL[@BLOCK]',
   expected:
-    'the URL of a node, https://… or http://…, and perhaps @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
+    'a node URL (https://… or http://…), optionally with @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
   read: readFork,
   // URLs may contain keys and are never printed
   print: ({ urls, block }) => `${urls.length} URLs${block === undefined ? '' : ` at ${block}`}`,
@@ -158,56 +158,51 @@ const headers: Type<readonly string[]> = {
 export class ForkTable {
   readonly fork: Optional<ForkChoice> = {
     type: forkChoice,
-    sentence:
-      'Begin as a copy of another network at a block, and go on alone; repeatable: a URL in place of one that fails',
+    sentence: 'Fork a network at a block; repeat it for fallback URLs',
   }
   readonly forkTransaction: Optional<string> = {
     type: transactionHash,
-    sentence: 'Begin with the state before this transaction of the forked network',
+    sentence: 'Fork the state just before this transaction',
   }
   readonly forkLater: Option<boolean> = off(
-    'Have what came after that transaction in its block wait in the pool; with --chain-id remote',
+    'Queue the rest of that block in the pool; needs --chain-id remote',
   )
   readonly forkChainId: Optional<bigint> = {
     type: chainIdentity,
-    sentence:
-      'Chain id that the forked network must have; a block of it that was forked before is forked again without network',
+    sentence: 'Required chain id of the forked network; with it, a cached block is forked offline',
   }
   readonly forkHeader: Option<readonly string[]> = {
     type: headers,
-    sentence: 'Header that the forked network is asked with; repeatable',
+    sentence: 'HTTP header for requests to the forked network; repeatable',
     default: [],
   }
   /** Milliseconds. */
   readonly forkTimeout: Option<number> = {
     type: duration,
-    sentence: 'How long one request to the forked network may take, at most --fork-max-wait',
+    sentence: 'Timeout of one request to the forked network, at most --fork-max-wait',
     default: 30_000,
   }
   readonly forkRetries: Option<number> = {
     type: count('NUMBER', 0, 100, 'a whole number from 0 to 100'),
-    sentence: 'How often a request that failed is repeated',
+    sentence: 'Number of retries of a failed request',
     default: 5,
   }
   /** Milliseconds. */
   readonly forkMaxWait: Option<number> = {
     type: duration,
-    sentence:
-      'How long a request may wait in vain for the forked network: then it gets the last error of the network',
+    sentence: 'Maximum wait for the forked network; then the call fails with the last error',
     default: 8_000,
   }
-  readonly noForkCache: Option<boolean> = off(
-    'Keep nothing of what is fetched in the cache folder, and read nothing from there',
-  )
+  readonly noForkCache: Option<boolean> = off('Do not read or write the cache folder')
   readonly forkProofs: Option<boolean> = off(
-    "Check all accounts and slots against the block's state root (eth_getProof)",
+    "Verify accounts and slots against the block's state root (eth_getProof)",
   )
   readonly forkRecord: Optional<string> = {
     type: file,
-    sentence: 'Write all that is fetched to a file, to be replayed without network',
+    sentence: 'Record all fetched data in a file, for --fork-replay',
   }
   readonly forkReplay: Optional<string> = {
     type: file,
-    sentence: 'Fork what such a file holds, and ask no network',
+    sentence: 'Replay a recording without network',
   }
 }

@@ -43,61 +43,60 @@ import {
 class ChainTable {
   readonly chainId: FromGenesis<bigint | 'remote'> = {
     type: orWord(chainIdentity, 'remote', ' in a fork'),
-    sentence: "Chain id that transactions are signed for; remote: the forked network's",
+    sentence: "Chain id; remote uses the forked network's",
     default: 33n,
     fromGenesis: true,
   }
   readonly networkId: Optional<bigint> = {
     type: chainIdentity,
-    sentence: 'Network id that net_version answers',
+    sentence: 'Network id, which net_version returns',
     unset: 'the chain id',
   }
   readonly hardfork: FromGenesis<Hardfork> = {
     type: hardfork,
-    sentence: 'Rules of the chain, from frontier to the newest',
+    sentence: 'Hardfork whose rules apply, frontier or later',
     default: DEFAULT_HARDFORK,
     fromGenesis: true,
   }
   /** Path of the file, or (in-process only) its content. */
   readonly genesis: Optional<string | object> = {
     type: genesisFile,
-    sentence: 'Genesis JSON with config, alloc, timestamp, gasLimit, …',
+    sentence: "Genesis file in geth's JSON format",
   }
   /** Path of the file, or (in-process only) its content. */
   readonly import: Optional<string | Uint8Array> = {
     type: blocksFile,
-    sentence: 'Begin with the RLP blocks of a file, each validated in full',
+    sentence: 'Import the blocks of an RLP file, validating each in full',
   }
   /** Seconds since 1970. */
   readonly timestamp: Optional<bigint> = {
     type: moment,
-    sentence: 'Time of the genesis, or at which a fork starts: seconds since 1970, or a date',
+    sentence: 'Time of the genesis block or of the fork: seconds since 1970, or a date',
     unset: 'now',
   }
   readonly chainName: Option<string> = {
     type: text('NAME', 'one line of up to 64 characters', /^[^\r\n]{1,64}$/),
-    sentence: 'Name in the prefix that eth_sign puts before a message',
+    sentence: 'Name in the message prefix of eth_sign',
     default: 'Ethereum',
   }
-  readonly noCreate2: Option<boolean> = off('Leave out the deterministic create2 deployer')
-  readonly rip7212: Option<boolean> = off(
-    'Add the precompile P256VERIFY at 0x100 to hardforks before osaka',
-  )
+  readonly noCreate2: Option<boolean> = off('Omit the deterministic CREATE2 deployer')
+  readonly rip7212: Option<boolean> = off('Add the P256VERIFY precompile at 0x100 before osaka')
   readonly predeploy: Option<readonly string[]> = {
     type: predeploys,
-    sentence: 'Put a contract (multicall3) or the accounts of a file there; repeatable',
+    sentence:
+      'Deploy a contract (multicall3) or the accounts of a JSON file at the start; repeatable',
     default: [],
   }
   readonly coinbase: FromGenesis<Address> = {
     type: address,
-    sentence: 'Address that gets the fees of blocks',
+    sentence: 'Address that receives block fees',
     default: ZERO_ADDRESS,
     fromGenesis: true,
   }
   /** Bytes. */
   readonly codeSizeLimit: Optional<number> = {
     type: codeSize,
-    sentence: 'Largest size of deployed code; off for none',
+    sentence: 'Maximum size of deployed code; off removes the limit',
     unset: "the hardfork's",
   }
 }
@@ -116,19 +115,15 @@ class AccountTable {
   }
   readonly mnemonic: Option<string> = {
     type: phrase,
-    sentence: 'Phrase that the accounts are derived from',
+    sentence: 'Mnemonic from which the accounts are derived',
     default: 'test test test test test test test test test test test junk',
   }
   readonly derivationPath: Option<string> = {
-    type: text(
-      'PATH',
-      "a derivation path such as m/44'/60'/0'/0, to which /0, /1, … are added",
-      /^m(\/\d{1,10}'?)*$/,
-    ),
-    sentence: 'Path of the accounts; /0, /1, … are added to it',
+    type: text('PATH', "a derivation path such as m/44'/60'/0'/0", /^m(\/\d{1,10}'?)*$/),
+    sentence: 'Derivation path of the accounts; /0, /1, … are appended',
     default: "m/44'/60'/0'/0",
   }
-  readonly autoImpersonate: Option<boolean> = off('Send for whatever account, without its key')
+  readonly autoImpersonate: Option<boolean> = off('Impersonate every sender')
 }
 
 class TransactionTable {
@@ -141,50 +136,49 @@ class TransactionTable {
   /** Wei per gas. */
   readonly gasPrice: Option<bigint> = {
     type: gasFee,
-    sentence: 'Gas price of eth_sendTransaction when it names none',
+    sentence: 'Default gas price of eth_sendTransaction',
     default: 0n,
   }
   /** Wei per gas. */
   readonly baseFee: Optional<bigint | 'remote'> = {
     type: orWord(gasFee, 'remote', ' in a fork'),
-    sentence:
-      "Start the EIP-1559 fee market at this base fee; remote: go on from the forked network's",
+    sentence: "Initial base fee of an EIP-1559 fee market; remote continues the forked network's",
     unset: 'pinned at 0',
     fromGenesis: true,
   }
   /** Wei per gas. */
   readonly tip: Option<bigint> = {
     type: gasFee,
-    sentence: 'Tip per gas of eth_sendTransaction when it names none',
+    sentence: 'Default tip per gas of eth_sendTransaction',
     default: 0n,
   }
   readonly defaultGas: Option<bigint | 'estimate'> = {
     type: orWord(gas, 'estimate'),
-    sentence: 'Gas of eth_sendTransaction when it names none',
+    sentence: 'Default gas limit of eth_sendTransaction; estimate simulates it first',
     default: 90_000n,
   }
   readonly txGasCap: Optional<bigint> = {
     type: gas,
-    sentence: 'Highest gas limit of one transaction (EIP-7825)',
+    sentence: 'Maximum gas limit of a transaction (EIP-7825)',
   }
   readonly onRevert: Option<'hash' | 'throw'> = {
     type: choice('hash', 'throw'),
-    sentence: 'What a send answers when its transaction reverts',
+    sentence: 'Return the hash, or an error, when a sent transaction reverts',
     default: 'hash',
   }
   readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'hardhat2' | 'ganache'> = {
     type: choice('geth', 'anvil', 'hardhat', 'hardhat2', 'ganache'),
-    sentence: 'Take the defaults of that node, and answer as it does',
+    sentence: 'Use the defaults, errors and responses of another node',
   }
   readonly evm: Option<'reference' | 'interpreter' | 'auto'> = {
     type: choice('reference', 'interpreter', 'auto'),
-    sentence: 'Engine that runs contracts; auto compiles hot code',
+    sentence: 'EVM engine; auto compiles hot code',
     default: 'auto',
   }
   /** Bytes. */
   readonly memoryLimit: Option<number> = {
     type: byteSize,
-    sentence: 'Memory that one transaction or call may use',
+    sentence: 'Memory limit of one transaction or call',
     default: 128_000_000,
   }
 }
@@ -193,10 +187,10 @@ class MiningTable {
   /** Milliseconds between blocks. */
   readonly blockTime: Optional<number> = {
     type: duration,
-    sentence: 'Mine on an interval instead of a block a transaction',
+    sentence: 'Mine at this interval instead of once per transaction',
     unset: 'instant',
   }
-  readonly noMining: Option<boolean> = off('Mine by hand only (evm_mine)')
+  readonly noMining: Option<boolean> = off('Mine only on request (evm_mine)')
   readonly difficulty: FromGenesis<bigint> = {
     type: integer('NUMBER', 0n, (1n << 256n) - 1n, 'a whole number'),
     sentence: 'Difficulty of a block',
@@ -205,21 +199,21 @@ class MiningTable {
   }
   readonly maxUncles: Option<number> = {
     type: count('NUMBER', 0, 10, 'a whole number from 0 to 10'),
-    sentence: 'Uncles that a block includes at most; the main network allows 2',
+    sentence: 'Maximum number of uncles in a block; mainnet allows 2',
     default: 2,
   }
   readonly mergeMiningTag: Option<string> = {
     type: text('TEXT', '1 to 64 printable ASCII characters', /^[!-~]{1,64}$/),
-    sentence: 'What marks a block hash in the coinbase of a parent block (mnr)',
+    sentence: 'Merged-mining tag before the block hash in a parent coinbase (mnr)',
     default: 'DEVBLOCK:',
   }
   readonly clock: Option<ClockSource> = {
     type: clock,
-    sentence: 'Source of time; frozen and step give equal blocks each run',
+    sentence: 'Clock source; frozen and step give the same blocks in every run',
     default: { kind: 'wall' },
   }
-  readonly sameTimestamp: Option<boolean> = off('A block may have the time of its parent')
-  readonly consumeSnapshots: Option<boolean> = off('A snapshot can be reverted to once only')
+  readonly sameTimestamp: Option<boolean> = off('Allow a block to have the timestamp of its parent')
+  readonly consumeSnapshots: Option<boolean> = off('Allow only one revert to each snapshot')
 }
 
 class ServerTable {
@@ -230,45 +224,45 @@ class ServerTable {
   }
   readonly port: Option<number> = {
     type: count('PORT', 0, 65_535, 'a port number from 0 to 65535'),
-    sentence: 'Port of HTTP and WebSocket; 0 picks a free one',
+    sentence: 'Port for HTTP and WebSocket; 0 picks a free one',
     default: 8545,
   }
   readonly allowHost: Option<readonly string[]> = {
     type: hosts,
-    sentence: 'Host name that browsers may use besides loopback names; * for any',
+    sentence: 'Host name to accept besides loopback names; * accepts any',
     default: [],
   }
   readonly allowOrigin: Option<readonly string[]> = {
     type: origins,
-    sentence: 'Origin whose web pages may call, besides those of this computer; * for any',
+    sentence: 'Web origin to accept besides this computer; * accepts any',
     default: ['*'],
   }
   /** Bytes. */
   readonly bodyLimit: Option<number> = {
     type: byteSize,
-    sentence: 'Largest request body',
+    sentence: 'Maximum size of a request body',
     default: 5_000_000,
   }
   /** Milliseconds. */
   readonly filterTimeout: Option<number> = {
     type: duration,
-    sentence: 'Drop a filter that was not polled for so long',
+    sentence: 'Drop a filter that is not polled for this long',
     default: 300_000,
   }
   /** Steps. */
   readonly traceLimit: Option<number> = {
     type: count('STEPS', 1, 10 ** 12, 'a number of steps, such as 10_000_000 or 10M'),
-    sentence: 'Operations that one request for traces may run through',
+    sentence: 'Maximum number of steps in one trace request',
     default: 10_000_000,
   }
   readonly alias: Option<readonly Alias[]> = {
     type: aliases,
-    sentence: 'Answer to another name too; new_*=ext_* for a whole module',
+    sentence: 'Add another name for a method; new_*=ext_* for a whole module',
     default: [],
   }
   readonly disable: Option<readonly string[]> = {
     type: names,
-    sentence: 'Modules to turn off',
+    sentence: 'Modules to disable',
     default: [],
   }
 }
@@ -277,64 +271,60 @@ class ProjectTable {
   readonly artifacts: Option<readonly string[]> = {
     type: paths,
     sentence:
-      'Folder of artifacts, or of a project; repeatable (of a command: out, artifacts, build/contracts)',
+      'Folder of artifacts or of a project; repeatable (the command searches out, artifacts and build/contracts)',
     default: [],
   }
   readonly abi: Option<readonly string[]> = {
     type: paths,
-    sentence: 'File with an ABI, or with what the compiler answered; repeatable',
+    sentence: 'File with an ABI or compiler output; repeatable',
     default: [],
   }
-  readonly noArtifacts: Option<boolean> = off('Read no artifacts')
+  readonly noArtifacts: Option<boolean> = off('Do not read artifacts')
   readonly trace: Optional<'failed' | 'all'> = {
     type: choiceOr('all', 'failed', 'all'),
-    sentence:
-      'Print the calls of transactions, calls and estimates as a tree, with names and changes of storage; alone: of all',
+    sentence: 'Print call traces with names and storage changes; without a value: all',
   }
   readonly gasReport: Option<boolean> = off(
-    'Print at the end what the functions of the project used, also where contracts call them',
+    'Print the gas used by each function at the end, including inner calls',
   )
   readonly coverage: Optional<string> = {
     type: file,
-    sentence:
-      'Write at the end which lines and branches of the sources calls and transactions reached (lcov)',
+    sentence: 'Write line and branch coverage in lcov format at the end',
   }
   /** Of lines, in percent. */
   readonly coverageMin: Optional<number> = {
     type: percent,
-    sentence: 'End with 1 where fewer lines are covered, or none can be; with --coverage',
+    sentence: 'Exit with 1 if line coverage is lower or empty; needs --coverage',
   }
   readonly plainErrors: Option<boolean> = off(
-    'Answer failed executions without the place in Solidity (solidityStack)',
+    'Leave the Solidity stack (solidityStack) out of errors',
   )
 }
 
 class TerminalTable {
-  readonly quiet: Option<boolean> = off('Print nothing but errors')
-  readonly noHints: Option<boolean> = off(
-    'Give no hints on flags when something fails for the first time',
-  )
-  readonly verbose: Option<boolean> = off('Print parameters and results of calls')
+  readonly quiet: Option<boolean> = off('Print only errors')
+  readonly noHints: Option<boolean> = off('Do not suggest flags after errors')
+  readonly verbose: Option<boolean> = off('Log parameters and results of calls')
   readonly log: Option<'pretty' | 'json'> = {
     type: choice('pretty', 'json'),
-    sentence: 'Form of the log: for people, or one JSON object a line',
+    sentence: 'Log format: for people, or one JSON object per line',
     default: 'pretty',
   }
   readonly logOnly: Option<readonly string[]> = {
     type: methodPatterns,
-    sentence: 'Log calls of these methods alone, with what they change; * stands for any letters',
+    sentence: 'Log only these methods and what they change; * matches any letters',
     default: [],
   }
   readonly logExcept: Option<readonly string[]> = {
     type: methodPatterns,
-    sentence: 'Log no calls of these methods, such as eth_get*',
+    sentence: 'Do not log these methods, such as eth_get*',
     default: [],
   }
   readonly logFile: Optional<string> = {
     type: file,
-    sentence: 'Append the log to a file instead of the terminal',
+    sentence: 'Append the log to a file instead of printing it',
   }
-  readonly noColor: Option<boolean> = off('No colors; NO_COLOR and FORCE_COLOR are obeyed too')
+  readonly noColor: Option<boolean> = off('Disable colors; NO_COLOR and FORCE_COLOR work too')
 }
 
 class ProcessTable {
@@ -344,11 +334,9 @@ class ProcessTable {
   }
   readonly readyFile: Optional<string> = {
     type: file,
-    sentence: 'Write URL, accounts and keys there once the port answers',
+    sentence: 'Write URL, accounts and keys to a file when ready',
   }
-  readonly exitWithParent: Option<boolean> = off(
-    'Stop when the process that started this one is gone',
-  )
+  readonly exitWithParent: Option<boolean> = off('Stop when the parent process ends')
 }
 
 /** Groups of options, in the order of `--help`. */
@@ -367,7 +355,7 @@ const groups = {
 
 export type MakingTable = ChainTable & AccountTable & TransactionTable & MiningTable
 
-/** All but the options of the command. */
+/** All but the options of the command line. */
 export type ProgramTable = MakingTable & ForkTable & ServerTable & PeerTable & ProjectTable
 
 export type Table = ProgramTable & TerminalTable & ProcessTable

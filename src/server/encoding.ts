@@ -49,8 +49,8 @@ export function refusalOfEncodings(encodings: readonly string[]): Refusal | unde
   if (unknown === undefined && encodings.length <= MAX_ENCODINGS) return undefined
   const message =
     unknown === undefined
-      ? `the body has ${encodings.length} encodings, and may have ${MAX_ENCODINGS}`
-      : `the content-encoding ${printValue(unknown)} is not read: send ${READ} or none`
+      ? `the body has ${encodings.length} encodings, more than the limit of ${MAX_ENCODINGS}`
+      : `the content-encoding ${printValue(unknown)} is not supported: send ${READ} or none`
   return { status: 415, word: 'INVALID_REQUEST', message, headers: { 'accept-encoding': READ } }
 }
 
@@ -76,9 +76,9 @@ export async function decodeBody(
 
 function refusalOfFailure(name: string, error: NodeJS.ErrnoException, limit: number): Refusal {
   if (error.code === 'ERR_BUFFER_TOO_LARGE') {
-    const message = `the request's body is over the limit of ${limit} bytes once its ${name} is undone`
+    const message = `the request's body is over the limit of ${limit} bytes after decompressing ${name}`
     return { status: 413, word: 'LIMIT_EXCEEDED', message }
   }
-  const message = `expected a body in ${name}, as content-encoding says: ${error.message}`
+  const message = `the body is not valid ${name}, its content-encoding: ${error.message}`
   return { status: 400, word: 'INVALID_REQUEST', message }
 }

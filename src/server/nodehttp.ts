@@ -87,7 +87,7 @@ function refusalOf({ code, message }: NodeJS.ErrnoException): Refusal {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return tooLarge(413, "the request's chunk extensions are over the limit")
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return invalid(408, 'the request did not come to its end in time')
+      return invalid(408, 'the request was not complete in time')
     case 'HPE_INVALID_EOF_STATE':
       return brokenOff
     default:
@@ -101,9 +101,9 @@ function invalid(status: number, message: string): Refusal {
 
 function notServed({ method, url = '/' }: IncomingMessage): Refusal {
   const [path] = url.split('?', 1)
-  const message = `GET ${path} is not served: GET / tells of the chain, POST calls it`
+  const message = `GET ${path} is not supported: GET / describes the chain, POST calls it`
   if (method === 'GET' || method === 'HEAD') return invalid(404, message)
-  return invalid(405, `${method} is not served: POST a JSON-RPC request`)
+  return invalid(405, `${method} is not supported: POST a JSON-RPC request`)
 }
 
 function tooLarge(status: number, message: string): Refusal {
@@ -135,7 +135,7 @@ function handleRequests(
   http.on('request', handle)
   http.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.begin(response)
-    refuse(response, invalid(417, 'of expectations only "100-continue" is met'))
+    refuse(response, invalid(417, 'the only supported expectation is "100-continue"'))
   })
   http.on('connect', (request: IncomingMessage, socket: Duplex) => {
     connections.get(socket)?.end(notServed(request))

@@ -28,7 +28,7 @@ export function createOriginCheck(
     if (told.size > MOST_TOLD || told.has(origin)) return
     told.add(origin)
     if (told.size <= MOST_TOLD) onNotice(text)
-    else onNotice(`pages of over ${MOST_TOLD} origins called; further ones are not told`)
+    else onNotice(`pages of over ${MOST_TOLD} origins called; further origins are not logged`)
   }
   const isAllowed = (origin: string): boolean =>
     [origin, hostOf(origin), '*'].some((name) => name !== undefined && allowed.includes(name))
@@ -42,11 +42,11 @@ export function createOriginCheck(
       if (!isAllowed(origin)) {
         tell(
           origin,
-          `a request of a page of ${origin} was refused; --allow-origin ${origin} allows it`,
+          `a request from a page of ${origin} was refused; --allow-origin ${origin} allows it`,
         )
         return wrongOrigin(origin)
       }
-      tell(origin, `a page of ${origin} calls this chain; --allow-origin limits who may`)
+      tell(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
     }
     lastAllowed = header
     return undefined

@@ -168,7 +168,7 @@ export class Outbox {
   /** Ends the session of a client that does not read its notifications. */
   #cutOff(): void {
     this.#clear()
-    this.#client.close(TOO_SLOW, 'too many notifications wait to be read')
+    this.#client.close(TOO_SLOW, 'too many unread notifications')
   }
 
   #clear(): void {

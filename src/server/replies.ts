@@ -36,13 +36,13 @@ export const MAX_PIPELINED = 1_000
 export const tooManyPipelined: Refusal = {
   status: 503,
   word: 'LIMIT_EXCEEDED',
-  message: `at most ${MAX_PIPELINED} requests of a connection may wait for their replies`,
+  message: `over ${MAX_PIPELINED} requests of one connection wait for replies`,
 }
 
 export const brokenOff: Refusal = {
   status: 400,
   word: 'INVALID_REQUEST',
-  message: 'the request broke off before its end',
+  message: 'the connection closed before the request was complete',
 }
 
 /** One write for head and body. */

@@ -45,7 +45,7 @@ const TOO_LARGE = 1009
 const FULL: Refusal = {
   status: 503,
   word: 'LIMIT_EXCEEDED',
-  message: `at most ${MAX_SESSIONS} WebSocket sessions are served at a time`,
+  message: `over ${MAX_SESSIONS} WebSocket sessions are open`,
 }
 
 /**
@@ -108,9 +108,7 @@ async function takeLink(
 ): Promise<Refusal | undefined> {
   // otherwise any web page could talk to this machine's nodes
   const isPage = request.headers.origin !== undefined
-  const message = isPage
-    ? 'links are not taken from web pages'
-    : await links.take(request, socket, head)
+  const message = isPage ? 'web pages may not open links' : await links.take(request, socket, head)
   return message === undefined ? undefined : { status: 403, word: 'INVALID_REQUEST', message }
 }
 
@@ -216,7 +214,7 @@ async function send(client: WebSocket, text: string): Promise<void> {
 /** A long reply as one message, or an error if it is too long. */
 async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<string> {
   if (reply.size <= MAX_REPLY) return reply.text(MAX_REPLY)
-  const message = `the reply has ${reply.size} bytes, and a WebSocket message at most ${MAX_REPLY}: ask over HTTP`
+  const message = `the reply has ${reply.size} bytes, over the WebSocket limit of ${MAX_REPLY}: use HTTP`
   const id = idOf(JSON.parse(Buffer.from(request).toString('utf8')))
   return writeError(id, { code: errorCode('LIMIT_EXCEEDED'), message })
 }

@@ -256,7 +256,7 @@ describe('an option source', () => {
   })
 
   test.each([
-    ['no JSON', '{', /c\.json is no valid JSON/],
+    ['no JSON', '{', /c\.json is not valid JSON/],
     ['a list', '[]', /c\.json: expected a JSON object with options$/],
     ['null', 'null', /expected a JSON object/],
     [

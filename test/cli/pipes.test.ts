@@ -189,7 +189,7 @@ describe('help and version', () => {
     const { ended, stderr } = startProcess(['help', 'exprot'])
     expect(await ended).toBe(2)
     expect(stderr()).toBe(
-      'devchain: unknown command "exprot": did you mean export? (--help lists all)\n',
+      'devchain: unknown command "exprot": did you mean export? (see devchain --help)\n',
     )
   })
 })

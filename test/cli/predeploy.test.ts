@@ -101,7 +101,7 @@ describe('--predeploy FILE', () => {
   })
 
   test.each<[string, unknown, RegExp]>([
-    ['no JSON', '{', /accounts\.json is no valid JSON/],
+    ['no JSON', '{', /accounts\.json is not valid JSON/],
     ['a list', [], /accounts\.json: invalid accounts: accounts: expected an object, got \[\]/],
     ['no address', { '0x12': {} }, /0x12: expected 20 bytes as 40 hex digits, got "0x12"/],
     ['another field', { [BOX]: { coed: '0x' } }, /b0\.coed: expected one of balance, nonce, code/],
@@ -130,14 +130,14 @@ describe('--predeploy FILE', () => {
         (error: Error) => error.message,
       )
     expect(await refusal({ predeploy: [one, two] })).toBe(
-      `predeploy ${two}: ${BOX} is in ${one} already`,
+      `predeploy ${two}: ${BOX} is already in ${one}`,
     )
     expect(await refusal({ predeploy: ['multicall3', own] })).toBe(
-      `predeploy ${own}: ${MULTICALL3} is in multicall3 already`,
+      `predeploy ${own}: ${MULTICALL3} is already in multicall3`,
     )
     const genesis = { alloc: { [BOX]: { balance: '0x5' } } }
     expect(await refusal({ genesis, predeploy: one })).toBe(
-      `predeploy ${one}: ${BOX} is in the genesis file already`,
+      `predeploy ${one}: ${BOX} is already in the genesis file`,
     )
     expect(await refusal({ predeploy: 'nowhere.json' })).toBe(
       'cannot read the file of accounts nowhere.json: there is no such file',

@@ -96,13 +96,17 @@ describe('a mnemonic with a typo', () => {
       /--mnemonic needs its phrase in quotes/,
     ],
     ['one word in a file', config(`{"mnemonic": "${short}"}`), /"mnemonic" in .*, got 11 words/],
-    ['no quotes in a file', config(`{"mnemonic": ${WORDS}}`), /is no valid JSON: Unexpected token/],
-    ['words alone in a file', config(WORDS), /is no valid JSON: Unexpected token/],
+    [
+      'no quotes in a file',
+      config(`{"mnemonic": ${WORDS}}`),
+      /is not valid JSON: Unexpected token/,
+    ],
+    ['words alone in a file', config(WORDS), /is not valid JSON: Unexpected token/],
     ['a text in a file', config(`"${WORDS}"`), /expected a JSON object with options$/m],
     [
       'no comma in a file',
       config(`{"mnemonic":"${WORDS}" "x":1}`),
-      /is no valid JSON: Expected ','/,
+      /is not valid JSON: Expected ','/,
     ],
   ])('is refused without quoting it: %s', async (_, args, message) => {
     const { stderr, stdout, ended } = startProcess(args(temporaryFolder(onTestFinished)))

@@ -13,7 +13,7 @@ import {
 } from '../support/solidity/solidity.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
-const FOUND = `artifacts  ${deployableOf(project)} contracts of ./out`
+const FOUND = `artifacts  ${deployableOf(project)} contracts from ./out`
 let folder: string
 
 beforeAll(() => {
@@ -79,7 +79,7 @@ describe('devchain in a project folder', () => {
       return [await ended, stderr()]
     }
     const reports =
-      /no transaction to a contract of the project yet\n\nFile +Lines.*\nsrc\/Coin\.sol +0\.0 %[\s\S]*all files[\s\S]*\n\ncoverage written to lcov\.info\n\n/
+      /no transactions to contracts of the project yet\n\nFile +Lines.*\nsrc\/Coin\.sol +0\.0 %[\s\S]*all files[\s\S]*\n\ncoverage written to lcov\.info\n\n/
     for (const log of ['failure', 'always', 'never']) {
       expect(await ends(log, 'lcov.info')).toEqual([0, expect.stringMatching(reports)])
     }

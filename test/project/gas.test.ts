@@ -140,9 +140,9 @@ describe('gas-report --compare', () => {
   })
 
   test.each([
-    ['{', /^x\.json is no valid JSON/],
-    ['{}', /^x\.json: expected what devchain gas-report --json prints, got \{\}$/],
-    ['[{"contract":"Vault"}]', /expected what devchain gas-report --json prints/],
+    ['{', /^x\.json is not valid JSON/],
+    ['{}', /^x\.json: expected the output of devchain gas-report --json, got \{\}$/],
+    ['[{"contract":"Vault"}]', /expected the output of devchain gas-report --json/],
   ])('refuses an invalid report: %s', (text, message) => {
     expect(() => parseGasReport(text, 'x.json')).toThrow(message)
   })

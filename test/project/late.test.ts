@@ -213,14 +213,11 @@ describe('devchain exec', () => {
     writeFileSync(earlier, JSON.stringify([{ contract: 'Counter', function: 'a()', average: 1 }]))
     const compare = [COMMAND, 'gas-report', '--compare', earlier]
     const { ended, stdout } = startProcess(['exec', '--', process.execPath, ...compare])
-    expect([await ended, stdout()]).toEqual([1, `the report is empty, and ${earlier} is not\n`])
+    expect([await ended, stdout()]).toEqual([1, `the report is empty, but ${earlier} is not\n`])
   })
 
   test('accepts --coverage-min only with --coverage', async () => {
     const { ended, stderr } = startProcess(['exec', '--coverage-min', '80', '--', 'true'])
-    expect([await ended, stderr()]).toEqual([
-      2,
-      'devchain: --coverage-min goes with --coverage FILE\n',
-    ])
+    expect([await ended, stderr()]).toEqual([2, 'devchain: --coverage-min needs --coverage FILE\n'])
   })
 })

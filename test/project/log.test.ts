@@ -55,7 +55,9 @@ function plain(lines: readonly string[]): string[] {
 describe('the log of a project', () => {
   test('says once how many contracts it knows, and from where', async () => {
     await using chain = await started()
-    expect(chain.lines()).toEqual([`artifacts  ${deployableOf(project)} contracts of ${artifacts}`])
+    expect(chain.lines()).toEqual([
+      `artifacts  ${deployableOf(project)} contracts from ${artifacts}`,
+    ])
   })
 
   test('shows what a transaction creates, calls and emits', async () => {

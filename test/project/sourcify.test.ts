@@ -497,7 +497,7 @@ describe('version 2 of the Sourcify API', () => {
       400,
       'addresses: expected at most 100, got 101',
     ],
-    ['nowhere', 404, 'GET /sourcify/nowhere is not served'],
+    ['nowhere', 404, 'GET /sourcify/nowhere is not supported'],
     ['files/%ff', 400, 'expected a path'],
   ])('responds to GET %s with %i', async (place, status, message) => {
     await started()

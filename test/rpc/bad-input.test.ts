@@ -437,7 +437,7 @@ describe('a bad genesis file', () => {
   })
 
   test.each([
-    ['no JSON', '{"alloc":', /is no valid JSON/],
+    ['no JSON', '{"alloc":', /is not valid JSON/],
     ['a list', '[]', /expected an object/],
     [
       'a wrong balance',

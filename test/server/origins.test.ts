@@ -81,12 +81,12 @@ describe('an origin', () => {
       some.isAllowed(header)
     }
     expect(any.told).toEqual([
-      `a page of ${EVIL} calls this chain; --allow-origin limits who may`,
-      'a page of null calls this chain; --allow-origin limits who may',
+      `a page of ${EVIL} calls this chain; --allow-origin restricts this`,
+      'a page of null calls this chain; --allow-origin restricts this',
     ])
     expect(some.told).toEqual([
-      `a request of a page of ${EVIL} was refused; --allow-origin ${EVIL} allows it`,
-      'a request of a page of null was refused; --allow-origin null allows it',
+      `a request from a page of ${EVIL} was refused; --allow-origin ${EVIL} allows it`,
+      'a request from a page of null was refused; --allow-origin null allows it',
     ])
   })
 
@@ -95,7 +95,7 @@ describe('an origin', () => {
     for (let i = 0; i < 1_000; i++) isAllowed(`https://${i}.example`)
     expect(told).toHaveLength(101)
     expect(told[99]).toContain('https://99.example')
-    expect(told[100]).toBe('pages of over 100 origins called; further ones are not told')
+    expect(told[100]).toBe('pages of over 100 origins called; further origins are not logged')
     expect(isAllowed('https://2000.example')).toBe(false)
   })
 
@@ -132,7 +132,7 @@ describe.each([
     expect(await chain.ask('eth_blockNumber')).toBe('0x0')
     const told = chain.lines().filter((line) => line.includes('page'))
     expect(told).toEqual([
-      expect.stringContaining(`of a page of ${EVIL} was refused; --allow-origin`),
+      expect.stringContaining(`from a page of ${EVIL} was refused; --allow-origin`),
     ])
   })
 

@@ -226,7 +226,7 @@ describe('GET', () => {
     expect(await response.json()).toMatchObject({
       error: {
         code: -32600,
-        message: 'GET /other is not served: GET / tells of the chain, POST calls it',
+        message: 'GET /other is not supported: GET / describes the chain, POST calls it',
       },
     })
   })
@@ -251,7 +251,7 @@ test.each(['PUT', 'DELETE', 'PATCH'])('%s is refused, and its body skipped', asy
   expect(status).toBe(405)
   expect(JSON.parse(body)).toMatchObject({
     id: null,
-    error: { code: -32600, message: `${method} is not served: POST a JSON-RPC request` },
+    error: { code: -32600, message: `${method} is not supported: POST a JSON-RPC request` },
   })
   expect(JSON.parse((await raw.reply()).body)).toEqual(result(2, 2))
 })
@@ -516,7 +516,7 @@ describe.concurrent('a slow client', () => {
     expect(status).toBe(408)
     expect(JSON.parse(body)).toMatchObject({
       id: null,
-      error: { code: -32600, message: 'the request did not come to its end in time' },
+      error: { code: -32600, message: 'the request was not complete in time' },
     })
     expect(await raw.ended()).toBe('')
     expect(server.calls).toEqual([])
@@ -551,7 +551,9 @@ describe.concurrent('a slow client', () => {
     raw.socket.end(rawPost(echo(1)).slice(0, -5))
     const { status, body } = await raw.reply()
     expect(status).toBe(400)
-    expect(JSON.parse(body).error.message).toBe('the request broke off before its end')
+    expect(JSON.parse(body).error.message).toBe(
+      'the connection closed before the request was complete',
+    )
     expect(await raw.ended()).toBe('')
   })
 

@@ -260,7 +260,7 @@ describe('WebSocket notifications', () => {
     client.socket.resume()
     expect(await client.closed).toEqual({
       code: 1008,
-      reason: 'too many notifications wait to be read',
+      reason: 'too many unread notifications',
     })
     await server.gates.arrival('closed')
   })
@@ -475,7 +475,7 @@ describe('a WebSocket upgrade', () => {
     expect(status).toBe(503)
     expect(JSON.parse(body).error).toEqual({
       code: -32005,
-      message: 'at most 1000 WebSocket sessions are served at a time',
+      message: 'over 1000 WebSocket sessions are open',
     })
     clients[0]?.send(call(1, 'test_onClose', ['gone']))
     await clients[0]?.next()

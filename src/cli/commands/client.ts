@@ -17,13 +17,13 @@ export class ChainRefusal extends Error {
   }
 }
 
-/** Nothing answered, or not in JSON-RPC. */
+/** There was no response, or none in JSON-RPC. */
 export class NoChain extends Error {}
 
 /** The exit code of a failed command, and a hint to print. Rethrows bugs. */
 export function exitOf(error: unknown): readonly [code: number, hint: string] {
   if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
-  if (error instanceof NoChain) return [EXIT.noChain, ' (--url names another)']
+  if (error instanceof NoChain) return [EXIT.noChain, ' (--url sets another URL)']
   if (error instanceof DevchainError) return [EXIT.usage, '']
   throw error
 }
@@ -124,7 +124,7 @@ function exchange(url: string, body: string, patienceMs: number): Promise<string
     const sent = send(url, { method: 'POST', headers }, (response) => {
       textOf(response).then(resolve, reject)
     })
-    const timer = setTimeout(() => sent.destroy(new Error('no answer in time')), patienceMs)
+    const timer = setTimeout(() => sent.destroy(new Error('timed out')), patienceMs)
     sent.on('close', () => clearTimeout(timer))
     sent.on('error', reject)
     sent.end(body)
@@ -137,7 +137,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part)
     size += part.length
-    if (size > ANSWER_LIMIT) throw new Error(`its answer is longer than ${ANSWER_LIMIT} bytes`)
+    if (size > ANSWER_LIMIT) throw new Error(`its response is longer than ${ANSWER_LIMIT} bytes`)
   }
   return Buffer.concat(parts).toString()
 }
@@ -145,5 +145,5 @@ async function textOf(response: IncomingMessage): Promise<string> {
 function reasonOf(error: NodeJS.ErrnoException): string {
   // for a name with several addresses the message is in the errors of the attempts
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : []
-  return error.message || first?.message || error.code || 'no answer'
+  return error.message || first?.message || error.code || 'no response'
 }

@@ -29,7 +29,7 @@ interface Command extends Pick<Subcommand, 'name' | 'sentence'> {
 export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
   const shell = SHELLS.find((each) => each === words[0])
   if (shell === undefined) {
-    const expected = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
+    const expected = `expected one of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
     await complain(`devchain: completions: ${expected}\n`)
     return EXIT.usage
   }

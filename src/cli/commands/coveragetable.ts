@@ -5,7 +5,7 @@ import { aligned } from './columns.ts'
 const HEADINGS = ['File', 'Lines', 'Functions', 'Branches']
 
 export function coverageTable(rows: readonly CoverageRow[]): string {
-  if (rows.length === 0) return 'no source of the project is known'
+  if (rows.length === 0) return 'no sources of the project found'
   const all: CoverageRow = {
     file: 'all files',
     lines: linesOf(rows),

@@ -245,6 +245,6 @@ export class NewestText implements TextWriter {
 
   /** A line says if the beginning is missing. */
   get text(): string {
-    return (this.#lost ? '… what came before is not kept\n' : '') + this.#parts.join('')
+    return (this.#lost ? '… earlier lines are not kept\n' : '') + this.#parts.join('')
   }
 }

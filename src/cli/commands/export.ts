@@ -91,7 +91,7 @@ async function checkLink(
   const isSame = (before as { readonly hash?: Json } | null)?.hash === parentHash
   throw new ExportError(
     isSame
-      ? `block ${number - 1n} is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no chain would take them`
+      ? `block ${number - 1n} is in a run of more than 1,000,000 empty blocks: their hashes differ from those of their headers, so no chain accepts them`
       : `the chain changed at block ${number} while it was exported: try again`,
   )
 }
@@ -106,6 +106,8 @@ function bytesOf(url: string, result: Json): Uint8Array {
     return parseBytes(String(result))
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    throw new ExportError(`${url} answers debug_getRawBlock with ${printValue(result)}`)
+    throw new ExportError(
+      `expected bytes of debug_getRawBlock from ${url}, got ${printValue(result)}`,
+    )
   }
 }

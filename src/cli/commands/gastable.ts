@@ -14,7 +14,7 @@ const HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', '
 
 /** Only a contract's first row has its name. */
 export function gasTable(rows: readonly GasRow[]): string {
-  if (rows.length === 0) return 'no transaction to a contract of the project yet'
+  if (rows.length === 0) return 'no transactions to contracts of the project yet'
   const cells = rows.map((row, i) => [
     rows[i - 1]?.contract === row.contract ? '' : row.contract,
     functionText(row),
@@ -78,11 +78,11 @@ export function parseGasReport(text: string, file: string): readonly GasRow[] {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    const message = `${file} is no valid JSON: ${(error as Error).message}`
+    const message = `${file} is not valid JSON: ${(error as Error).message}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (Array.isArray(json) && json.every(isRow)) return json
-  const message = `${file}: expected what devchain gas-report --json prints, got ${printValue(json)}`
+  const message = `${file}: expected the output of devchain gas-report --json, got ${printValue(json)}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -85,7 +85,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
   revert: async ({ call, words: [snapshot = ''] }) => {
     const back = snapshotOf(await call('devchain_revert', [snapshot]))
-    return { json: jsonOf(back), text: `back at snapshot ${lineOf(back)}` }
+    return { json: jsonOf(back), text: `reverted to snapshot ${lineOf(back)}` }
   },
   snapshots: async ({ call, url, flags }) => {
     const unwanted = flags.drop
@@ -100,12 +100,12 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
   reset: async ({ call, callAll, words: [block], flags }) => {
     if (flags.fork === true) return await forkAnew(call, block)
-    if (block !== undefined) throw usage(`a block is for --fork, got ${printValue(block)}`)
+    if (block !== undefined) throw usage(`a block needs --fork, got ${printValue(block)}`)
     const [, newest] = await callAll([{ method: 'evm_reset', params: [] }, latestBlock])
     const begun = quantityOf(newest, 'number')
     // a fork begins at a block of its network
-    const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain began`
-    return { json: null, text: `went back to ${where}` }
+    const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain starts`
+    return { json: null, text: `reset to ${where}` }
   },
   mine: async ({ callAll, words: [blocks = '1'] }) => {
     if (!/^\d{1,15}$/.test(blocks)) {
@@ -145,7 +145,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
   partition: async ({ call, callAll, words: [word], flags }) => {
     if (word === undefined) {
-      if (flags.peer !== undefined) throw usage('expected on or off beside --peer')
+      if (flags.peer !== undefined) throw usage('expected on or off with --peer')
       const [self, peers] = await callAll([{ method: 'admin_nodeInfo' }, { method: 'admin_peers' }])
       return partitionOf(self, listOf(peers).map(peerOf))
     }
@@ -153,8 +153,8 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const { peer } = flags
     const order = { on: word === 'on', ...(peer === undefined ? {} : { peer }) }
     const meant = listOf(await call('devchain_partition', [order])).map(peerOf)
-    const names = meant.length === 0 ? 'peers to come' : meant.map(({ name }) => name).join(', ')
-    const text = `${word === 'on' ? 'cut off from' : 'joined with'} ${names}`
+    const names = meant.length === 0 ? 'future peers' : meant.map(({ name }) => name).join(', ')
+    const text = `${word === 'on' ? 'disconnected from' : 'reconnected to'} ${names}`
     return { json: meant, text }
   },
   trace: async ({ call, words: [hash = ''] }) => {
@@ -173,7 +173,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const isRefused = isEmpty || differences.some(({ percent }) => percent > limit)
     return {
       json: differences,
-      text: isEmpty ? `the report is empty, and ${file} is not` : differenceTable(differences),
+      text: isEmpty ? `the report is empty, but ${file} is not` : differenceTable(differences),
       exitCode: isRefused ? EXIT.refused : EXIT.ok,
     }
   },
@@ -188,7 +188,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)
     const chainId = await awaitChain(url, timeout)
-    return { json: { url, chainId }, text: `a chain answers at ${url}` }
+    return { json: { url, chainId }, text: `the chain at ${url} responds` }
   },
 }
 
@@ -201,13 +201,13 @@ async function forkAnew(call: Question['call'], block: string | undefined): Prom
   }
   // without a fork, this reset would go back to genesis
   if (block === undefined && (await call('devchain_forkInfo')) === null) {
-    const message = 'there is no network to fork: name one with devchain --fork URL'
+    const message = 'the chain is not a fork: start it with devchain --fork URL'
     throw new ChainRefusal(message, INVALID_PARAMS, undefined)
   }
   const forking = block === undefined ? {} : { blockNumber: block }
   await call('hardhat_reset', [{ forking }])
   const blockNumber = Number(await call('eth_blockNumber'))
-  return { json: { blockNumber }, text: `forked anew at block ${number(BigInt(blockNumber))}` }
+  return { json: { blockNumber }, text: `forked again at block ${number(BigInt(blockNumber))}` }
 }
 
 /** @returns the exit code: 0, 1 when the chain refused, 2 for wrong arguments, 3 when no chain answered */
@@ -274,7 +274,7 @@ function readInput(): string {
  */
 export function paramsOf(words: readonly string[], readInput: () => string): readonly unknown[] {
   if (words.filter((word) => word === '-').length > 1) {
-    throw usage('expected - at most once: there is one standard input')
+    throw usage('expected - at most once: there is only one standard input')
   }
   return words.flatMap((word) =>
     // a list on the command line is one parameter: flatMap removes one layer
@@ -289,7 +289,7 @@ function parsedWord(word: string): unknown {
     return JSON.parse(word)
   } catch (error) {
     if (!/^[[{"]/.test(word)) return word
-    throw usage(`${printValue(word)} is no valid JSON: ${(error as Error).message}`)
+    throw usage(`${printValue(word)} is not valid JSON: ${(error as Error).message}`)
   }
 }
 
@@ -306,20 +306,20 @@ async function withoutName(callAll: Question['callAll']): Promise<RemoteSnapshot
     .map(snapshotOf)
     .find(({ id }) => id === taken)
   if (snapshot !== undefined) return snapshot
-  throw new NoChain(`snapshot ${String(taken)} is gone again: somebody else moved the chain`)
+  throw new NoChain(`snapshot ${String(taken)} is already gone: another client changed the chain`)
 }
 
 /** @throws {NoChain} if another kind of chain answered */
 function quantityOf(value: Json | undefined, member: string): number {
   const quantity = (value as { readonly [key: string]: Json } | null | undefined)?.[member]
   if (typeof quantity === 'string' && /^0x[0-9a-f]+$/i.test(quantity)) return Number(quantity)
-  throw new NoChain(`the chain answered no ${member}, but ${printValue(value)}`)
+  throw new NoChain(`expected ${member} from the chain, got ${printValue(value)}`)
 }
 
 /** @throws {NoChain} if another kind of chain answered */
 function listOf(value: Json | undefined): readonly Json[] {
   if (Array.isArray(value)) return value as readonly Json[]
-  throw new NoChain(`the chain answered no list, but ${printValue(value)}`)
+  throw new NoChain(`expected a list from the chain, got ${printValue(value)}`)
 }
 
 /** @throws {NoChain} if another kind of chain answered */
@@ -369,14 +369,14 @@ function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): Answ
   const { partitioned = false } = (self ?? {}) as { readonly partitioned?: boolean }
   const lines = peers.map(
     ({ name, address, partitioned: isOff }) =>
-      `${name} at ${address}: ${isOff ? 'cut off' : 'joined'}`,
+      `${name} at ${address}: ${isOff ? 'disconnected' : 'connected'}`,
   )
-  const others = `${peers.length === 0 ? 'no peers now; ' : ''}peers to come: ${partitioned ? 'cut off' : 'joined'}`
+  const others = `${peers.length === 0 ? 'no peers now; ' : ''}future peers: ${partitioned ? 'disconnected' : 'connected'}`
   return { json: { partitioned, peers }, text: [...lines, others].join('\n') }
 }
 
 function peerLine({ name, address, blockNumber, blockHash, partitioned }: RemotePeer): string {
-  const state = partitioned ? ', cut off' : ''
+  const state = partitioned ? ', disconnected' : ''
   return `${name} at ${address}, block ${number(BigInt(blockNumber))} ${blockHash}${state}`
 }
 

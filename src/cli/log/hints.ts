@@ -1,4 +1,4 @@
-// Hints for the first time something goes wrong; each is given once per run.
+// Hints after the first failure of a kind; each is logged once per run.
 import { number, oneLine } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { AllSettings } from '../../options/derived.ts'
@@ -49,7 +49,7 @@ export class Hints {
   #onCode({ error, failure }: CallEvent): HintEvent[] {
     if (failure === undefined || error?.code !== EXECUTION_CODE) return []
     const flag = '--compat geth'
-    const text = `viem and ethers 5 cannot decode errors of code ${EXECUTION_CODE}; ${flag} has them answered as geth does`
+    const text = `viem and ethers 5 cannot decode errors with code ${EXECUTION_CODE}; ${flag} returns errors as geth does`
     return this.#once('code', flag, text)
   }
 
@@ -63,8 +63,8 @@ export class Hints {
     if (sent === undefined && !isOfNetwork) return []
     const flag = `--chain-id ${isOfNetwork ? 'remote' : signedFor}`
     const consequence =
-      sent === undefined ? 'clients such as cast run refuse to run it again' : 'it was refused'
-    const text = `the transaction is signed for chain id ${signedFor}, but this chain has ${chainId}: ${consequence}; ${flag} gives it that id`
+      sent === undefined ? 'so clients such as cast run refuse to replay it' : 'so it was refused'
+    const text = `the transaction is signed for chain id ${signedFor}, but this chain has ${chainId}, ${consequence}; ${flag} sets that id`
     return this.#once('chainId', flag, text)
   }
 
@@ -75,7 +75,7 @@ export class Hints {
     const starved = events.find(isStarved)
     if (starved === undefined) return []
     const flag = '--default-gas estimate'
-    const text = `the transaction named no gas, and the default of ${number(starved.gasLimit)} ran out; ${flag} gives what is needed`
+    const text = `the transaction set no gas limit and used up the default of ${number(starved.gasLimit)}; ${flag} estimates it`
     return this.#once('gas', flag, text)
   }
 

@@ -160,12 +160,13 @@ function backLine(event: BackEvent): string {
   if (requeued !== undefined && requeued.count > 0) {
     parts.push(`${plural(requeued.count, 'transaction')} back in the pool`)
   }
-  if (lost !== undefined && lost.count > 0) parts.push(`${plural(lost.count, 'transaction')} gone`)
+  if (lost !== undefined && lost.count > 0)
+    parts.push(`${plural(lost.count, 'transaction')} dropped`)
   return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(event.toBlock)}`}`
 }
 
 function clockLine({ clockSeconds, offsetSeconds }: ClockEvent): string {
-  const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in all)`
+  const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in total)`
   return `clock ${signed(clockSeconds)} s${total}`
 }
 

@@ -39,15 +39,15 @@ export function joinedImports(
   return { ...latest, first: former.first, transactions }
 }
 
-/** `imported blocks 1 to 64 of bob, 60 transactions: 0x1234…abcd, 2026-01-01 00:00:00` */
+/** `imported blocks 1 to 64 from bob, 60 transactions: 0x1234…abcd, 2026-01-01 00:00:00` */
 export function importedLine(event: ImportedEvent): string {
   const { first, number: last, transactions, hash, timestamp } = event
   const peer = oneLine(event.peer, 40)
-  if (last === 0n) return `genesis of ${peer} taken over: it is of ${time(timestamp)}`
+  if (last === 0n) return `adopted the genesis of ${peer}: ${time(timestamp)}`
   const blocks =
     first === last ? `block ${number(last)}` : `blocks ${number(first)} to ${number(last)}`
   const holding = transactions === 0 ? 'empty' : plural(transactions, 'transaction')
-  return `imported ${blocks} of ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
+  return `imported ${blocks} from ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
 }
 
 export function peerLine(event: PeerEvent): string {
@@ -57,25 +57,25 @@ export function peerLine(event: PeerEvent): string {
     case 'linked':
       return `linked to ${who} (${oneLine(event.where, 80)})`
     case 'unlinked':
-      return `link to ${who} ended: ${reason}`
+      return `disconnected from ${who}: ${reason}`
     case 'refused':
-      return `link with ${who} refused: ${reason}`
+      return `refused the link with ${who}: ${reason}`
     case 'unreachable':
-      return `no link to ${who} yet: ${reason}; trying again`
+      return `cannot reach ${who}: ${reason}; retrying`
     case 'partition':
-      return event.isOn ? `${who} is cut off` : `${who} is joined again`
+      return event.isOn ? `partitioned from ${who}` : `reconnected to ${who}`
     case 'banned':
-      return `${who} is banned for ${duration(event.ms)}: it did too much that is wrong`
+      return `banned ${who} for ${duration(event.ms)}: it broke too many rules`
     case 'rejected':
-      return `blocks of ${who} refused: ${reason}${remedyOf(reason)}`
+      return `rejected blocks from ${who}: ${reason}${remedyOf(reason)}`
     case 'passedOver':
-      return `transactions of ${who} passed over: ${reason}`
+      return `skipped transactions from ${who}: ${reason}`
   }
 }
 
 /** What the user may have changed that makes blocks invalid elsewhere. */
 function remedyOf(reason: string): string {
   return /: state root: /.test(reason)
-    ? ' (state that is set by hand, as with hardhat_setBalance, is in no block: do the same on both, or send transactions)'
+    ? ' (no block contains state set by methods such as hardhat_setBalance: repeat the call on both chains, or send transactions)'
     : ''
 }

@@ -428,11 +428,11 @@ function endLine(event: EndEvent): string {
   return `ended after ${duration(event.durationMs)}: ${parts.join(', ')}`
 }
 
-/** `artifacts  42 contracts of ./out`, and later `, changed: Vault, Coin` */
+/** `artifacts  42 contracts from ./out`, and later `, changed: Vault, Coin` */
 function artifactsLine(palette: Palette, event: ArtifactsEvent): string {
   if ('warning' in event) return `${palette.yellow('artifacts')}  ${oneLine(event.warning, 400)}`
   const { contracts, place, changed } = event
-  const found = `${plural(contracts, 'contract')} of ${oneLine(place, 200)}`
+  const found = `${plural(contracts, 'contract')} from ${oneLine(place, 200)}`
   const news = changed === undefined ? '' : `, changed: ${oneLine(listed(changed), 200)}`
   return `${palette.dim('artifacts')}  ${found}${news}`
 }
@@ -453,6 +453,6 @@ function bugLines(palette: Palette, { stack }: BugEvent): string[] {
   return [
     palette.red(`internal error: ${first}`),
     ...frames.map((frame) => palette.dim(frame)),
-    palette.dim('    This is a bug in devchain; a report with these lines helps.'),
+    palette.dim('    This is a bug in devchain: please report it with these lines.'),
   ]
 }

@@ -40,14 +40,14 @@ export interface CommandLine {
 const HELP_WIDTH = 100
 
 const EPILOGUE = `
-Every option can also be given in the environment (--chain-id as ${environmentNameOf('chainId')}) or in a JSON
-file (--config FILE, {"chainId": 33}). A flag has precedence over the environment, the environment
-over the file.
+Every option also works as an environment variable (--chain-id as ${environmentNameOf('chainId')}) or in a JSON
+file (--config FILE, {"chainId": 33}). A flag overrides the environment; the environment overrides
+the file.
 
-  devchain                                     a block a transaction, http://127.0.0.1:8545
+  devchain                                     mines each transaction, http://127.0.0.1:8545
   devchain --port 0 --ready-file chain.json    a free port, written to chain.json: for CI
   devchain --block-time 2 --base-fee 1gwei     blocks and fees as on a real network
-  devchain --import chain.rlp                  begin with the blocks that devchain export wrote`
+  devchain --import chain.rlp                  starts with the blocks of devchain export`
 
 /**
  * Prints help or the version if asked to, and mistakes to standard error.
@@ -137,7 +137,7 @@ interface Tell {
  * text: declaring all would take longer than parsing.
  */
 function createProgram(argv: readonly string[], tell: Tell): Command {
-  const program = configured(new Command('devchain'), '--help lists all', tell)
+  const program = configured(new Command('devchain'), 'see devchain --help', tell)
     .description('A local Ethereum-style chain for development.')
     .usage('[options] | devchain <command>')
     .enablePositionalOptions()
@@ -148,7 +148,7 @@ function createProgram(argv: readonly string[], tell: Tell): Command {
   for (const key of OPTION_KEYS) program.addOption(createOption(key))
   program.optionsGroup('Help:').version(PROGRAM.version, '-V, --version', 'Print the version')
   addHelp(program).addHelpText('after', EPILOGUE)
-  program.commandsGroup('Commands (devchain COMMAND --help tells more):')
+  program.commandsGroup('Commands (see devchain COMMAND --help):')
   for (const { name, sentence } of SUBCOMMANDS) {
     program.addCommand(new Command(name).description(sentence))
   }
@@ -188,7 +188,7 @@ function configured(command: Command, help: string, { print }: Tell): Command {
 
 function createSubcommand(declared: Subcommand, tell: Tell): Command {
   const { name, sentence, startsChain = false } = declared
-  const command = configured(new Command(name), `devchain ${name} --help tells more`, tell)
+  const command = configured(new Command(name), `see devchain ${name} --help`, tell)
     .description(sentence)
     .usage(usageOf(declared).slice(name.length + 1))
     .passThroughOptions(startsChain)
@@ -232,7 +232,7 @@ function addHelp(command: Command): Command {
 
 function misplaced(name: SubcommandName): string {
   const usage = usageOf(subcommandOf(name))
-  return `a command comes first, and its options after it: devchain ${usage}`
+  return `write the command before its options: devchain ${usage}`
 }
 
 /** The chain options of a subcommand, except those that its own flags shadow. */

@@ -27,11 +27,12 @@ function unknownOption(command: Command, text: string): string {
   const [flag = text, value] = text.split('=', 2)
   // commander reports a flag with a superfluous value as unknown
   if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
-  if (/^-\d/.test(flag)) return `unknown option ${flag}; after -- it is an argument`
+  if (/^-\d/.test(flag))
+    return `unknown option ${flag}; to pass it as an argument, write it after --`
   const ours = FOREIGN.get(flag)
   if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
   const why = NEEDLESS.get(flag)
-  if (why !== undefined) return `unknown option ${flag}; leave it out: ${why}`
+  if (why !== undefined) return `unknown option ${flag}; omit it: ${why}`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
 
@@ -60,8 +61,8 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['--fork.password', '--fork https://USER:PASSWORD@HOST'],
 ])
 
-const LIMITS = 'what a forked network allows is learned, and the log tells what is waited for'
-const NETWORKS = 'what a forked network has of its own is known by its chain id and its blocks'
+const LIMITS = 'devchain learns the rate limits of a forked network and logs waits'
+const NETWORKS = 'devchain detects the network by its chain id and blocks'
 
 /** Flags of other nodes without a counterpart here, and why. */
 const NEEDLESS: ReadonlyMap<string, string> = new Map([

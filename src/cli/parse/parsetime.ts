@@ -53,7 +53,7 @@ function dateOf(text: string): bigint | undefined {
 }
 
 function hintFor(text: string): string {
-  if (text.startsWith('-')) return ': a chain’s time never goes back; devchain revert does'
+  if (text.startsWith('-')) return ': time cannot go back; use devchain revert'
   return durationOf(text) === undefined ? '' : `; did you mean +${text}?`
 }
 

@@ -57,7 +57,7 @@ export interface Subcommand {
 const URL_FLAG: SubcommandFlag = {
   name: '--url',
   placeholder: 'URL',
-  sentence: 'Endpoint of the chain, or its port (DEVCHAIN_URL, else port 8545)',
+  sentence: 'URL or port of the chain (DEVCHAIN_URL, else port 8545)',
 }
 
 const REMOTE: readonly SubcommandFlag[] = [
@@ -67,9 +67,9 @@ const REMOTE: readonly SubcommandFlag[] = [
 
 const EXITS: Subcommand['exits'] = [
   ['0', 'done'],
-  ['1', 'the chain answered with an error'],
+  ['1', 'the chain returned an error'],
   ['2', 'the arguments are wrong'],
-  ['3', 'no chain answers there'],
+  ['3', 'no chain responds at the URL'],
 ]
 
 function remote(
@@ -103,27 +103,27 @@ const exec: Subcommand = {
   arguments: [
     repeated(
       'command',
-      'With its arguments; it finds the chain in DEVCHAIN_URL and ETH_RPC_URL',
+      'Command with its arguments; DEVCHAIN_URL and ETH_RPC_URL name the chain',
       'commands',
     ),
   ],
-  sentence: 'Run a command beside a chain of its own, and end as it ends',
+  sentence: 'Run a command with its own chain, and return its exit code',
   flags: [
     {
       name: '--log',
       placeholder: 'always|failure|never|pretty|json',
       repeatable: true,
-      sentence: 'When to print the chain’s log on standard error (failure), and its form (pretty)',
+      sentence: 'When to print the log on standard error (failure), and its format (pretty)',
     },
   ],
   exits: [
-    ['any', 'that of the command; of a signal, 128 and its number'],
+    ['any', 'exit code of the command; after a signal, 128 plus its number'],
     ['2', 'the arguments are wrong'],
     ['125', 'the chain could not be started'],
-    ['126, 127', 'the command could not be run, or not be found'],
+    ['126, 127', 'the command could not be run, or was not found'],
   ],
-  notes: `All options of a chain may be given besides (devchain --help); the port is a free one unless --port
-says otherwise. Signals are handed on to the command. Of a long log the newest 4 MB are kept.
+  notes: `Takes all options of a chain too (devchain --help). Uses a free port unless --port is given.
+Forwards signals to the command. Keeps the newest 4 MB of a long log.
 
   devchain exec -- npm test
   devchain exec --accounts 3 --log always,json -- forge test`,
@@ -135,22 +135,19 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   remote(
     {
       name: 'wait',
-      sentence: 'Wait until the chain answers',
+      sentence: 'Wait until the chain responds',
     },
     {
       name: '--timeout',
       placeholder: 'SECONDS',
-      sentence: 'Give up after so long, such as 5, 500ms or 2m (60)',
+      sentence: 'Timeout, such as 5, 500ms or 2m (60)',
     },
   ),
   remote({
     name: 'rpc',
     arguments: [
-      required('method', 'Such as eth_blockNumber', 'methods'),
-      repeated(
-        'params',
-        'Each JSON, or a word, which is text; - stands for what standard input has',
-      ),
+      required('method', 'Method such as eth_blockNumber', 'methods'),
+      repeated('params', 'JSON values or plain words; - reads standard input'),
     ],
     sentence: 'Call a method and print its result',
     notes: `  devchain rpc eth_call '{"to":"0x5FbDB2315678afecb367f032d93F642f64180aa3","data":"0x18160ddd"}' latest
@@ -159,24 +156,26 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   }),
   remote({
     name: 'snapshot',
-    arguments: [optional('name', 'Begins with a letter; may be taken anew')],
-    sentence: 'Remember the chain as it is; under a name for good',
-    notes: `A snapshot with a name is kept until it is dropped (devchain snapshots --drop) or the chain reset, whatever
-is reverted to. One without is dropped when an older one is reverted to, as those of evm_snapshot.`,
+    arguments: [
+      optional('name', 'Name that begins with a letter; replaces a snapshot of that name'),
+    ],
+    sentence: 'Take a snapshot; named ones are kept until dropped',
+    notes: `A named snapshot is kept until you drop it (devchain snapshots --drop) or reset the chain. Reverting to
+an older snapshot drops unnamed ones, as with evm_snapshot.`,
   }),
   remote({
     name: 'revert',
-    arguments: [required('name-or-id', 'Such as deployed, or 0x1', 'snapshots')],
-    sentence: 'Go back to a snapshot, as often as you like',
+    arguments: [required('name-or-id', 'Name or id, such as deployed or 0x1', 'snapshots')],
+    sentence: 'Revert to a snapshot, any number of times',
   }),
   remote(
     { name: 'snapshots', sentence: 'List the snapshots, oldest first' },
     {
       name: '--drop',
       placeholder: 'SNAPSHOT',
-      sentence: 'Forget one instead, by its name or id',
+      sentence: 'Drop a snapshot by its name or id',
     },
-    { name: '--names', sentence: 'Print names alone, or ids, one a line: for completions' },
+    { name: '--names', sentence: 'Print only names (or ids), one per line' },
   ),
   remote(
     {
@@ -184,116 +183,111 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
       arguments: [
         optional(
           'block',
-          'With --fork: its number, hash or tag, or -N for N before the newest (the newest that stays)',
+          'With --fork: number, hash, tag, or -N for N before the newest (the newest final block)',
         ),
       ],
-      sentence:
-        'Go back to genesis, or to the block that was forked; snapshots and pool are forgotten',
+      sentence: 'Reset to genesis or to the forked block; drops snapshots and the pool',
     },
-    { name: '--fork', sentence: 'Fork the same network anew, at another of its blocks' },
+    { name: '--fork', sentence: 'Fork the same network again, at another block' },
   ),
   remote({
     name: 'mine',
-    arguments: [optional('blocks', 'How many (1)')],
-    sentence: 'Mine blocks, one unless told',
+    arguments: [optional('blocks', 'Number of blocks (1)')],
+    sentence: 'Mine blocks; one by default',
   }),
   remote({
     name: 'time',
     arguments: [
-      optional('moment', '+90 (seconds), +1h30m, +1d, +2w; a date, in UTC; or seconds since 1970'),
+      optional('moment', '+90 (seconds), +1h30m, +1d, +2w; a date in UTC; or seconds since 1970'),
     ],
-    sentence: 'Tell the time of the next block, or move it: +1d, or a date',
+    sentence: 'Print or change the time of the next block',
   }),
   remote({
     name: 'accounts',
-    sentence: 'List the accounts with balances',
+    sentence: 'List the accounts and their balances',
   }),
   remote({
     name: 'peers',
-    sentence: 'List the linked chains with their newest blocks',
+    sentence: 'List the linked chains and their newest blocks',
   }),
   remote(
     {
       name: 'partition',
       arguments: [
-        optional('on|off', 'on cuts off, off joins again; without either: tell who is cut off', [
+        optional('on|off', 'on disconnects, off reconnects; without it: print the state', [
           'on',
           'off',
         ]),
       ],
-      sentence: 'Tell who of the peers is cut off, cut all off (on), or join them again (off)',
+      sentence: 'Show which peers are disconnected; disconnect (on) or reconnect (off) them',
     },
     {
       name: '--peer',
       placeholder: 'PEER',
-      sentence: 'From one peer alone, by its URL, name or id',
+      sentence: 'Only this peer, by its URL, name or id',
     },
   ),
   remote({
     name: 'trace',
-    arguments: [required('hash', 'Of a mined transaction')],
-    sentence: 'Print the calls of a transaction as a tree, with names and changes of storage',
+    arguments: [required('hash', 'Hash of a mined transaction')],
+    sentence: 'Print the call trace of a transaction, with names and storage changes',
   }),
   remote(
     {
       name: 'gas-report',
-      sentence: 'Print what the functions of the project used',
+      sentence: 'Print the gas used by the functions of the project',
       notes: `  devchain gas-report --json > before.json
-  devchain gas-report --compare before.json --threshold 5     ends with 1 where an average rose by over 5 %`,
+  devchain gas-report --compare before.json --threshold 5     exits with 1 if an average rose by over 5 %`,
     },
     {
       name: '--compare',
       placeholder: 'FILE',
-      sentence: 'Print what changed since an earlier report with --json',
+      sentence: 'Print changes since an earlier report of --json',
     },
     {
       name: '--threshold',
       placeholder: 'PERCENT',
-      sentence: 'How much an average may rise (0)',
+      sentence: 'Allowed increase of an average (0)',
     },
   ),
   remote({
     name: 'coverage',
-    arguments: [optional('file', 'Write it there in lcov’s form', 'files')],
-    sentence: 'Print what calls and transactions have reached of the sources (--coverage)',
+    arguments: [optional('file', 'File to write in lcov format', 'files')],
+    sentence: 'Print the coverage of the sources (needs --coverage)',
   }),
   {
     name: 'export',
-    arguments: [required('file', 'RLP of the blocks, the genesis first', 'files')],
-    sentence: 'Write the blocks of the chain to a file, as --import reads them',
+    arguments: [required('file', 'File for the RLP of all blocks, the genesis first', 'files')],
+    sentence: 'Write the blocks of the chain to a file for --import',
     flags: [URL_FLAG],
     exits: EXITS,
   },
   {
     name: 'fork-cache',
     arguments: [],
-    sentence: 'Tell where forks keep what they fetched, and how much that is',
+    sentence: 'Show the folder and size of the fork cache',
     flags: [
-      { name: '--size', sentence: 'Print the bytes alone' },
-      { name: '--clear', sentence: 'Delete it all' },
+      { name: '--size', sentence: 'Print only the number of bytes' },
+      { name: '--clear', sentence: 'Delete the cache' },
       { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
     ],
     exits: [
       ['0', 'done'],
-      ['1', 'it could not be deleted'],
+      ['1', 'the cache could not be deleted'],
       ['2', 'the arguments are wrong'],
     ],
   },
   {
     name: 'fork-merge',
     arguments: [
-      required('into', 'Recording that gets the items; created if it is not there', 'files'),
-      repeated(
-        'from',
-        'Recordings of the same fork; without any, the lines of the first are sorted',
-        'files',
-      ),
+      required('into', 'Recording to extend or create', 'files'),
+      repeated('from', 'Recordings of the same fork; without any, sorts the first', 'files'),
     ],
     sentence: 'Merge recordings of a fork (--fork-record) into one',
     flags: [],
     exits: [
       ['0', 'done'],
-      ['1', 'the recordings do not go together, or a file cannot be read or written'],
+      ['1', 'the recordings are of different forks, or a file cannot be read or written'],
       ['2', 'the arguments are wrong'],
     ],
     notes: '  devchain fork-merge test/fork.jsonl branch/fork.jsonl',

@@ -39,19 +39,19 @@ describe('devchain reset --fork', () => {
     })
     const env = { DEVCHAIN_URL: (await fork.listen()).url }
     const said = async (...args: string[]): Promise<string> => (await run(args, env)).stdout
-    expect(await said('reset', '--fork', '4')).toBe('forked anew at block 4\n')
+    expect(await said('reset', '--fork', '4')).toBe('forked again at block 4\n')
     expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x4')
     expect(JSON.parse(await said('reset', '--fork', '--json'))).toEqual({ blockNumber: 5 })
     expect(await said('mine', '2')).toContain('the newest is 7')
-    expect(await said('reset')).toBe('went back to block 5, where the chain began\n')
-    expect(await said('reset', '0x3', '--fork')).toBe('forked anew at block 3\n')
-    expect(await said('reset', '--fork', '-1')).toBe('forked anew at block 4\n')
-    expect(await said('reset', '--fork', 'earliest')).toBe('forked anew at block 0\n')
-    expect(await said('reset', '--fork', 'latest')).toBe('forked anew at block 5\n')
+    expect(await said('reset')).toBe('reset to block 5, where the chain starts\n')
+    expect(await said('reset', '0x3', '--fork')).toBe('forked again at block 3\n')
+    expect(await said('reset', '--fork', '-1')).toBe('forked again at block 4\n')
+    expect(await said('reset', '--fork', 'earliest')).toBe('forked again at block 0\n')
+    expect(await said('reset', '--fork', 'latest')).toBe('forked again at block 5\n')
     const { hash } = (await upstream.ask('eth_getBlockByNumber', '0x3', false)) as { hash: string }
-    expect(await said('reset', '--fork', hash)).toBe('forked anew at block 3\n')
+    expect(await said('reset', '--fork', hash)).toBe('forked again at block 3\n')
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-      [['reset', '3'], /a block is for --fork, got "3"/],
+      [['reset', '3'], /a block needs --fork, got "3"/],
       [['reset', '--fork', 'soon'], /expected a block: a number, a hash, a tag .*; got "soon"/],
     ]
     for (const [args, message] of wrong) {
@@ -68,7 +68,7 @@ describe('devchain reset --fork', () => {
     await plain.request({ method: 'evm_mine' })
     const env = { DEVCHAIN_URL: (await plain.listen()).url }
     const { code, stderr } = await run(['reset', '--fork'], env)
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/there is no network to fork/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/the chain is not a fork/)])
     const named = await run(['reset', '--fork', '3'], env)
     expect([named.code, named.stderr]).toEqual([1, expect.stringMatching(/no network to fork/)])
     expect(await plain.request({ method: 'eth_blockNumber' })).toBe('0x1')

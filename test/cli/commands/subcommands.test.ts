@@ -61,10 +61,10 @@ describe('a command for a running chain', () => {
     )
     expect(await said('mine', '3')).toBe('mined 3 blocks: the newest is 3\n')
     expect(await said('snapshot', 'three')).toContain('0x2 three at block 3')
-    expect(await said('revert', 'empty')).toContain('back at snapshot 0x1 empty at block 0')
-    expect(await said('revert', 'three')).toContain('back at snapshot 0x2 three at block 3')
+    expect(await said('revert', 'empty')).toContain('reverted to snapshot 0x1 empty at block 0')
+    expect(await said('revert', 'three')).toContain('reverted to snapshot 0x2 three at block 3')
     expect(await said('snapshot')).toContain('snapshot 0x3 at block 3')
-    expect(await said('revert', '0x3')).toContain('back at snapshot 0x3 at block 3')
+    expect(await said('revert', '0x3')).toContain('reverted to snapshot 0x3 at block 3')
     expect((await said('snapshots')).split('\n')).toHaveLength(4)
     expect(JSON.parse(await said('snapshots', '--json'))).toMatchObject([
       { name: 'empty', blockNumber: 0 },
@@ -78,7 +78,7 @@ describe('a command for a running chain', () => {
       id: '0x3',
     })
     expect(await said('snapshots', '--names', '--json')).toBe('["empty"]\n')
-    expect(await said('reset')).toBe('went back to genesis\n')
+    expect(await said('reset')).toBe('reset to genesis\n')
     expect(await said('snapshots')).toBe('no snapshots\n')
     expect(await said('snapshots', '--names')).toBe('')
   })
@@ -138,23 +138,25 @@ describe('a command for a running chain', () => {
     await using peer = await createDevchain({ port: 0, peer: url, nodeName: 'alice' })
     const { port } = await peer.listen()
     expect(await peer.request({ method: 'net_peerCount' })).toBe('0x1')
-    const joined = expect.stringMatching(
-      /^alice at 127\.0\.0\.1:\d+: joined\npeers to come: joined\n$/,
+    const connected = expect.stringMatching(
+      /^alice at 127\.0\.0\.1:\d+: connected\nfuture peers: connected\n$/,
     )
-    expect(await said('partition')).toEqual(joined)
-    expect(await said('partition')).toEqual(joined)
-    expect(await said('partition', 'on')).toBe('cut off from alice\n')
-    expect(await said('partition')).toMatch(/^alice at .*: cut off\npeers to come: cut off\n$/)
+    expect(await said('partition')).toEqual(connected)
+    expect(await said('partition')).toEqual(connected)
+    expect(await said('partition', 'on')).toBe('disconnected from alice\n')
+    expect(await said('partition')).toMatch(
+      /^alice at .*: disconnected\nfuture peers: disconnected\n$/,
+    )
     expect(JSON.parse(await said('partition', '--json'))).toEqual({
       partitioned: true,
       peers: [expect.objectContaining({ name: 'alice', partitioned: true })],
     })
-    expect(await said('partition', 'off')).toBe('joined with alice\n')
-    expect(await said('partition')).toEqual(joined)
+    expect(await said('partition', 'off')).toBe('reconnected to alice\n')
+    expect(await said('partition')).toEqual(connected)
     const { code, stderr } = await run(['partition', '--peer', 'alice', '--url', url])
-    expect([code, stderr]).toEqual([2, 'devchain: partition: expected on or off beside --peer\n'])
+    expect([code, stderr]).toEqual([2, 'devchain: partition: expected on or off with --peer\n'])
     const alone = await run(['partition', '--url', String(port)])
-    expect(alone.stdout).toMatch(/joined\npeers to come: joined\n$/)
+    expect(alone.stdout).toMatch(/connected\nfuture peers: connected\n$/)
   })
 
   test('prints the trace of a transaction', async () => {
@@ -167,12 +169,12 @@ describe('a command for a running chain', () => {
   })
 
   test('prints the gas report', async () => {
-    expect(await said('gas-report')).toBe('no transaction to a contract of the project yet\n')
+    expect(await said('gas-report')).toBe('no transactions to contracts of the project yet\n')
     expect(JSON.parse(await said('gas-report', '--json'))).toEqual([])
   })
 
   test('waits for the chain', async () => {
-    expect(await said('wait')).toBe(`a chain answers at ${url}\n`)
+    expect(await said('wait')).toBe(`the chain at ${url} responds\n`)
     expect(JSON.parse(await said('wait', '--json'))).toEqual({ url, chainId: '0x21' })
   })
 
@@ -195,7 +197,7 @@ describe('a command for a running chain', () => {
     [
       ['gas-report', '--compare', 'package.json'],
       2,
-      /package\.json: expected what devchain gas-report/,
+      /package\.json: expected the output of devchain gas-report/,
     ],
     [
       ['coverage'],
@@ -204,11 +206,11 @@ describe('a command for a running chain', () => {
     ],
     [['mine', '1', '2'], 2, /too many arguments, from "2" on: devchain mine \[blocks\]/],
     [['mine', '--jsn'], 2, /unknown option --jsn; did you mean --json\?/],
-    [['mine', '--quickly'], 2, /unknown option --quickly \(devchain mine --help tells more\)/],
+    [['mine', '--quickly'], 2, /unknown option --quickly \(see devchain mine --help\)/],
     [['mine', '--json=yes'], 2, /--json takes no value, got "yes"/],
     [['mine', '--url'], 2, /--url needs a value: URL/],
-    [['time', '-1d'], 2, /unknown option -1d; after -- it is an argument/],
-    [['time', '--', '-1d'], 2, /got "-1d": a chain’s time never goes back/],
+    [['time', '-1d'], 2, /unknown option -1d; to pass it as an argument, write it after --/],
+    [['time', '--', '-1d'], 2, /got "-1d": time cannot go back/],
     [['mine', '-1'], 2, /expected a number of blocks, got "-1"/],
     [
       ['mine', '--json', '--jsn'],
@@ -218,17 +220,17 @@ describe('a command for a running chain', () => {
     [['time', '1d'], 2, /did you mean \+1d\?/],
     [['rpc'], 2, /<method> is missing: devchain rpc <method> \[params…\]/],
     [['rpc', 'eth_chainId', '--url='], 2, /--url: expected an http URL, got ""/],
-    [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is no valid JSON/],
+    [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is not valid JSON/],
     [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL, got "ftp:\/\/x"/],
     [
       ['accounts', '--url', 'http://127.0.0.1:1'],
       3,
-      /cannot reach a chain at .*--url names another/,
+      /cannot reach a chain at .*--url sets another URL/,
     ],
     [['wait', '--url', '1', '--timeout', '0.1'], 3, /at http:\/\/127\.0\.0\.1:1: .*, after 0\.1 s/],
     [['wait', '--timeout', 'long'], 2, /expected a number of seconds.*got "long"/],
     [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
-    [['completions', 'tcsh'], 2, /expected one shell/],
+    [['completions', 'tcsh'], 2, /expected one of bash, zsh, fish/],
   ])('%j exits with %i', async (args, exitCode, message) => {
     const { code, stdout, stderr } = await chain(...args)
     expect([code, stdout]).toEqual([exitCode, ''])
@@ -245,7 +247,7 @@ test('devchain wait waits for a chain that starts later', async () => {
   await once(waiting.child, 'spawn')
   await using devchain = await createDevchain({ port })
   const { url } = await devchain.listen()
-  expect([await waiting.ended, waiting.stdout()]).toEqual([0, `a chain answers at ${url}\n`])
+  expect([await waiting.ended, waiting.stdout()]).toEqual([0, `the chain at ${url} responds\n`])
 })
 
 describe('devchain exec', () => {
@@ -366,7 +368,7 @@ describe('devchain exec', () => {
     const kept = new NewestText(100)
     for (let i = 0; i < 1000; i += 1) kept.write(`line ${i}\n`)
     expect(kept.text.length).toBeLessThan(300)
-    expect(kept.text).toMatch(/^… what came before is not kept\nline \d+\n/)
+    expect(kept.text).toMatch(/^… earlier lines are not kept\nline \d+\n/)
     expect(kept.text.endsWith('line 999\n')).toBe(true)
   })
 })
@@ -387,7 +389,7 @@ describe('the parameters of devchain rpc', () => {
     expect(paramsOf(['a', '-', 'b'], () => '0x02f8\n')).toEqual(['a', '0x02f8', 'b'])
     expect(paramsOf(['-'], () => '["0x1", [false]]')).toEqual(['0x1', [false]])
     expect(() => paramsOf(['-', '-'], none)).toThrow('at most once')
-    expect(() => paramsOf(['-'], () => '[1')).toThrow('"[1" is no valid JSON')
+    expect(() => paramsOf(['-'], () => '[1')).toThrow('"[1" is not valid JSON')
   })
 })
 

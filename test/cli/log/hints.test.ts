@@ -46,7 +46,7 @@ async function askHost({ devchain }: LoggedChain, host: string): Promise<number 
 
 test('a hint after -32015 names clients that cannot decode it', async () => {
   const hint =
-    'hint viem and ethers 5 cannot decode errors of code -32015; --compat geth has them answered as geth does'
+    'hint viem and ethers 5 cannot decode errors with code -32015; --compat geth returns errors as geth does'
   expect(await hintsOf({}, failingCall)).toEqual([hint])
   for (const compat of ['geth', 'anvil', 'hardhat', 'ganache'] as const) {
     expect(await hintsOf({ compat }, failingCall)).toEqual([])
@@ -56,7 +56,7 @@ test('a hint after -32015 names clients that cannot decode it', async () => {
 
 test('a hint after a send that ran out of the default gas names --default-gas estimate', async () => {
   const hint =
-    'hint the transaction named no gas, and the default of 90,000 ran out; --default-gas estimate gives what is needed'
+    'hint the transaction set no gas limit and used up the default of 90,000; --default-gas estimate estimates it'
   expect(await hintsOf({}, starving)).toEqual([hint])
   const named = { from: A, data: LOOP, gas: '0x15f90' }
   expect(await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', named))).toEqual([])
@@ -93,14 +93,14 @@ describe('a hint for a transaction of another chain id', () => {
     const raw = await signedFor(given)
     const options = compat === undefined ? {} : { compat }
     expect(await hintsOf(options, ({ ask }) => ask('eth_sendRawTransaction', raw))).toEqual([
-      `hint the transaction is signed for chain id ${given}, but this chain has ${own}: it was refused; --chain-id ${given} gives it that id`,
+      `hint the transaction is signed for chain id ${given}, but this chain has ${own}, so it was refused; --chain-id ${given} sets that id`,
     ])
   })
 
   test('is the same if a request names the chain id', async () => {
     const request = { from: A, to: A, chainId: '0x7a69' }
     const hints = await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', request))
-    expect(hints).toEqual([expect.stringContaining('--chain-id 31337 gives it that id')])
+    expect(hints).toEqual([expect.stringContaining('--chain-id 31337 sets that id')])
   })
 
   test('on a fork names --chain-id remote, for clients that would run it again', async () => {
@@ -109,7 +109,7 @@ describe('a hint for a transaction of another chain id', () => {
     const look = ({ ask }: LoggedChain): Promise<unknown> => ask('eth_getTransactionByHash', hash)
     const fork = { fork: upstream.url, noForkCache: true }
     expect(await hintsOf(fork, look)).toEqual([
-      'hint the transaction is signed for chain id 5, but this chain has 33: clients such as cast run refuse to run it again; --chain-id remote gives it that id',
+      'hint the transaction is signed for chain id 5, but this chain has 33, so clients such as cast run refuse to replay it; --chain-id remote sets that id',
     ])
     expect(await hintsOf({ ...fork, chainId: 'remote' }, look)).toEqual([])
     const raw = await signedFor(5, 1)
@@ -141,8 +141,8 @@ test('a hint is below its call, and in JSON an object with the flag', async () =
   const text = chain.lines()
   expect(text.slice(0, 4)).toEqual([
     'eth_call  1.0 ms  new contract ✗ invalid opcode 0xfe',
-    'hint viem and ethers 5 cannot decode errors of code -32015; --compat geth has',
-    '    them answered as geth does',
+    'hint viem and ethers 5 cannot decode errors with code -32015; --compat geth',
+    '    returns errors as geth does',
     'eth_call  1.0 ms  new contract ✗ invalid opcode 0xfe',
   ])
   await using json = await startLogged({}, { hasHints: true, json: true })

@@ -217,7 +217,7 @@ describe('the text log', () => {
     ].join('')
     expect(text).toMatchInlineSnapshot(`
       "evm_snapshot                    0.4 ms  snapshot 0x3 at block 4
-      evm_increaseTime                0.4 ms  clock +86,400 s (+90,000 s in all)
+      evm_increaseTime                0.4 ms  clock +86,400 s (+90,000 s in total)
       evm_revert                      0.4 ms  revert to 0x3: block 12 → 4, clock −86,400 s
       evm_reset                       0.4 ms  reset: block 12 → 0
       reorganization: block 5 → 6
@@ -269,8 +269,8 @@ describe('the text log', () => {
     })
     expect(lines.slice(1).join('')).toMatchInlineSnapshot(`
       "clock +86,400 s
-      clock +13,600 s (+100,000 s in all)
-      clock +5 s (+86,405 s in all)
+      clock +13,600 s (+100,000 s in total)
+      clock +5 s (+86,405 s in total)
       evm_revert                      0.4 ms  revert to 0x1: clock −100,005 s
       "
     `)

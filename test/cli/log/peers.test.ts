@@ -47,8 +47,8 @@ describe('the log of peers', () => {
     expect(masked(chain.lines())).toBe(
       [
         `peers  linked to bob (ws://127.0.0.1:PORT)`,
-        'imported blocks 1 to 4 of bob, empty: 0x…, 2020-09-13 12:26:44',
-        'peers  link to bob ended: the node is stopping',
+        'imported blocks 1 to 4 from bob, empty: 0x…, 2020-09-13 12:26:44',
+        'peers  disconnected from bob: the node is stopping',
       ].join('\n'),
     )
   })
@@ -67,7 +67,7 @@ describe('the log of peers', () => {
       [
         'peers  linked to bob (ws://127.0.0.1:PORT)',
         'reorganization to the branch of bob: 2 blocks deep, block 2 → 3, 1 transaction back in the pool',
-        'imported blocks 1 to 3 of bob, empty: 0x…, 2020-09-13 12:26:43',
+        'imported blocks 1 to 3 from bob, empty: 0x…, 2020-09-13 12:26:43',
       ].join('\n'),
     )
   })
@@ -76,8 +76,8 @@ describe('the log of peers', () => {
     const { url } = await bob({ chainId: 7 })
     await using chain = await startLogged({ peer: [url, 'ws://127.0.0.1:1'] })
     expect(masked(chain.lines()).split('\n').sort()).toEqual([
-      'peers  link with ws://127.0.0.1:PORT refused: network id: 33 and 7 differ',
-      'peers  no link to ws://127.0.0.1:1 yet: nobody listens there; trying again',
+      'peers  cannot reach ws://127.0.0.1:1: nobody listens there; retrying',
+      'peers  refused the link with ws://127.0.0.1:PORT: network id: 33 and 7 differ',
     ])
   })
 
@@ -92,7 +92,7 @@ describe('the log of peers', () => {
     await devchain.request({ method: 'evm_mine' })
     const lines = await eventually(chain.lines, ({ length }) => length > 0)
     expect(masked(lines)).toMatch(
-      /^peers {2}blocks of bob refused: block 1: state root: expected 0x\w+, the header says 0x\w+ \(state that is set by hand, as with hardhat_setBalance, is in no block/,
+      /^peers {2}rejected blocks from bob: block 1: state root: expected 0x\w+, the header says 0x\w+ \(no block contains state set by methods such as hardhat_setBalance/,
     )
     expect(blockNumber(chain.devchain)).toBe(0)
   })

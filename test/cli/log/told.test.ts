@@ -183,7 +183,7 @@ test('the log shows below a method what it changed, under any name', async () =>
   chain.lines()
   await chain.ask('debug_setHead', '0x1')
   expect(chain.lines()).toEqual([
-    'debug_setHead  1.0 ms  reorganization: block 3 → 1, 2 transactions gone',
+    'debug_setHead  1.0 ms  reorganization: block 3 → 1, 2 transactions dropped',
   ])
   await chain.ask('evm_setAutomine', false)
   const request = { ...SENT, gasPrice: '0x1', gas: '0x5208' }

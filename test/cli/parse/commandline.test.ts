@@ -45,19 +45,19 @@ describe('a command line without a command', () => {
   })
 
   test.each([
-    [['--port'], '--port needs a value: a port number from 0 to 65535 (--help lists all)'],
+    [['--port'], '--port needs a value: a port number from 0 to 65535 (see devchain --help)'],
     [['--'], undefined],
+    [['--', 'rpc', 'eth_chainId'], /^write the command before its options: devchain rpc /],
     [
-      ['--', 'rpc', 'eth_chainId'],
-      /^a command comes first, and its options after it: devchain rpc /,
+      ['--port', '1', 'export', 'file'],
+      /^write the command before its options: devchain export <file>/,
     ],
-    [['--port', '1', 'export', 'file'], /^a command comes first, .*: devchain export <file>/],
     [
       ['--port', '1', '2'],
       /^unknown command "2": options alone, such as --port 8545, start a chain/,
     ],
-    [['--port8545'], /^unknown option --port8545 \(--help lists all\)/],
-    [['-p', '1'], 'unknown option -p (--help lists all)'],
+    [['--port8545'], /^unknown option --port8545 \(see devchain --help\)/],
+    [['-p', '1'], 'unknown option -p (see devchain --help)'],
     [['-f', 'http://x'], /^unknown option -f; did you mean --fork URL\?/],
     [['--fork-url', 'http://x'], /did you mean --fork URL\?/],
     [['--rpc-url=http://x'], /did you mean --fork URL\?/],
@@ -112,7 +112,7 @@ test.each(FLAGS_OF_OTHERS)(
   'the flag %s of another node suggests devchain’s, or says why there is none',
   (flag) => {
     const answer = new RegExp(
-      `^unknown option ${flag}; (did you mean .*\\?|leave it out: .*) \\(--help`,
+      `^unknown option ${flag}; (did you mean .*\\?|omit it: .*) \\(see devchain --help`,
     )
     expect(() => read(flag, 'x')).toThrow(answer)
   },

@@ -303,18 +303,16 @@ describe('linked processes', () => {
     const from = new URL(`ws://${remoteAddress}`).hostname.replace(/[[\]]/g, '')
     await a.ask('sco_banAddress', `${from}/${host === '::1' ? 64 : 24}`)
     expect(await a.ask('net_peerCount')).toBe('0x0')
-    await b.process.says(/no link to ws:\S+ yet: \S+ is banned; trying again/)
+    await b.process.says(/cannot reach ws:\S+: \S+ is banned; retrying/)
   })
 
   test('refuse links from web pages and refused hosts', async () => {
     const a = await start('alice', '--no-link')
     expect(await a.ask('net_listening')).toBe(false)
     const b = await start('bob', '--peer', a.wsUrl)
-    await b.process.says(
-      /no link to ws:\S+ yet: this node takes no links \(--no-link\); trying again/,
-    )
+    await b.process.says(/cannot reach ws:\S+: this node takes no links \(--no-link\); retrying/)
     await a.process.says(
-      /link with 127\.0\.0\.1:\d+ refused: this node takes no links \(--no-link\)/,
+      /refused the link with 127\.0\.0\.1:\d+: this node takes no links \(--no-link\)/,
     )
     const headers = {
       connection: 'Upgrade',

@@ -496,7 +496,7 @@ test('the chain cannot begin before the fork block', async () => {
   const { timestamp } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as never
   const seconds = Number(timestamp)
   await expect(forkOf(upstream, { timestamp: seconds - 1 })).rejects.toThrow(
-    `timestamp: expected ${seconds}, the time of block`,
+    `timestamp: expected at least ${seconds}, the time of the forked block`,
   )
   await using fork = await forkOf(upstream, { timestamp: seconds })
   await fork.ask('evm_mine')
@@ -545,20 +545,20 @@ test('--fork alone may name the URLs', async () => {
 
 describe('a fork is refused', () => {
   test.each([
-    [{ fork: 'ftp://example.com' }, /fork: expected the URL of a node/],
+    [{ fork: 'ftp://example.com' }, /fork: expected a node URL/],
     // a block that is none would be asked as a host, or as a part of a key
     ...['127.0.0.1:8545', 'localhost', '[::1]:8545', 'rpc.example.io', 'rpc.example.io/v3/KEY'].map(
-      (host) => [{ fork: `http://${host}@pending` }, /fork: expected the URL of a node/] as const,
+      (host) => [{ fork: `http://${host}@pending` }, /fork: expected a node URL/] as const,
     ),
-    [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected the URL/],
-    [{ chainId: 'remote' }, /chain id remote needs a network to fork/],
-    [{ forkRecord: 'x' }, /a file to record a fork needs a network to fork/],
-    [{ fork: { url: 5 } }, /fork: expected the URL of a node, .* got an object with url$/],
-    [{ fork: { url: {} } }, /fork: expected the URL of a node, .* got an object with url$/],
-    [{ fork: {} }, /fork: expected the URL of a node, .* got an object with no members$/],
-    [{ forkLater: true }, /what comes after a transaction of a fork needs a network to fork/],
-    [{ forkChainId: 1 }, /the chain id of a forked network needs a network to fork/],
-    [{ fork: 'http://127.0.0.1:8545@-1.5' }, /fork: expected the URL of a node/],
+    [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected a node URL/],
+    [{ chainId: 'remote' }, /--chain-id remote needs --fork URL/],
+    [{ forkRecord: 'x' }, /--fork-record needs --fork URL/],
+    [{ fork: { url: 5 } }, /fork: expected a node URL .* got an object with url$/],
+    [{ fork: { url: {} } }, /fork: expected a node URL .* got an object with url$/],
+    [{ fork: {} }, /fork: expected a node URL .* got an object with no members$/],
+    [{ forkLater: true }, /--fork-later needs --fork URL/],
+    [{ forkChainId: 1 }, /--fork-chain-id needs --fork URL/],
+    [{ fork: 'http://127.0.0.1:8545@-1.5' }, /fork: expected a node URL/],
   ] as const)('for the option %j', async (options, message) => {
     await expect(createDevchain(options as DevchainOptions)).rejects.toThrow(message)
   })

@@ -216,8 +216,8 @@ describe('a fork at a transaction', () => {
   test.each<[string, DevchainOptions, RegExp]>([
     ['that nobody knows', { forkTransaction: unknown }, /has no transaction 0x0+1$/],
     ['of no hash', { forkTransaction: '0x12' }, /expected the hash of a transaction/],
-    ['beside a block', { forkTransaction: unknown, fork: 'BLOCK' }, /not with @BLOCK/],
-    ['that is not named', { forkLater: true }, /name it with --fork-transaction/],
+    ['beside a block', { forkTransaction: unknown, fork: 'BLOCK' }, /remove @BLOCK from --fork/],
+    ['that is not named', { forkLater: true }, /--fork-later needs --fork-transaction HASH/],
     [
       'of another chain id',
       { forkTransaction: unknown, forkLater: true },
