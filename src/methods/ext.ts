@@ -4,15 +4,15 @@ import type { Hash } from '../core/hex.ts'
 import { findRecord } from '../node/chain/lookup.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { transactionPlace } from '../node/ledger/blocktree.ts'
-import type { BlockReference } from '../node/ledger/references.ts'
 import { encodeHeader } from '../protocol/blocks/header.ts'
 import { orderedTrieProof } from '../protocol/blocks/orderedtrie.ts'
 import { param } from '../rpc/method.ts'
-import { data, hashOfBlock, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
-import { type MethodContext, type Methods, method } from './common/context.ts'
+import { data, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
+import { byHashAndNumber } from './common/byblock.ts'
+import { type Methods, method } from './common/context.ts'
 import { UNKNOWN } from './common/examples.ts'
 import { PROTOCOL_VERSION } from './common/version.ts'
-import { blockReference, byHash } from './wire/decodeblock.ts'
+import { blockHash, blockReference } from './wire/decodeblock.ts'
 import { encodedReceipts } from './wire/encodereceipt.ts'
 
 export const extMethods: Methods = [
@@ -39,44 +39,30 @@ export const extMethods: Methods = [
     name: 'ext_getTransactionReceiptNodesByHash',
     summary:
       'Returns the trie nodes from a receipt up to the receipts root; null if it is not in the block.',
-    params: [param('blockHash', hashOfBlock), param('transactionHash', hashOfTransaction)],
+    params: [param('blockHash', blockHash), param('transactionHash', hashOfTransaction)],
     result: nullable(list(data)),
     example: {
       params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
     },
     onFork: 'here',
-    handle: async ({ chain }, blockHash, transactionHash) => {
-      const record = await findRecord(chain, byHash(blockHash))
+    handle: async ({ chain }, block, transactionHash) => {
+      const record = await findRecord(chain, block)
       return record === undefined ? null : receiptNodes(record, transactionHash)
     },
   }),
-  method({
-    name: 'ext_getRawBlockHeaderByHash',
-    summary: 'Returns a header as RLP, by block hash; null if unknown.',
-    params: [param('hash', hashOfBlock)],
-    result: nullable(data),
-    example: { params: [UNKNOWN], result: null },
-    onFork: 'here',
-    handle: (context, blockHash) => headerOrNull(context, byHash(blockHash)),
-  }),
-  method({
-    name: 'ext_getRawBlockHeaderByNumber',
-    summary: 'Returns a header as RLP, by block number or tag; null if unknown.',
+  ...byHashAndNumber({
+    names: ['ext_getRawBlockHeaderByHash', 'ext_getRawBlockHeaderByNumber'],
+    summary: 'Returns a header as RLP; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },
     onFork: 'here',
-    handle: (context, block) => headerOrNull(context, block),
+    handle: async ({ chain, caller }, block) => {
+      const record = await findRecord(chain, block, caller)
+      return record === undefined ? null : encodeHeader(record.block.header)
+    },
   }),
 ]
-
-async function headerOrNull(
-  { chain, caller }: MethodContext,
-  block: BlockReference,
-): Promise<Uint8Array | null> {
-  const record = await findRecord(chain, block, caller)
-  return record === undefined ? null : encodeHeader(record.block.header)
-}
 
 function receiptNodes(record: BlockRecord, transactionHash: Hash): readonly Uint8Array[] | null {
   const index = record.block.transactions.findIndex(({ hash: each }) => each === transactionHash)

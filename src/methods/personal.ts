@@ -1,7 +1,7 @@
 // personal: accounts whose keys the node holds, encrypted in memory.
 
 import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -21,7 +21,7 @@ import { sendWithPassphrase } from '../node/sending/send.ts'
 import { signRequest } from '../node/sending/sign.ts'
 import { optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import { type Decoder, invalid } from '../rpc/schema.ts'
 import { exchanged } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
 import { ACCOUNT, MESSAGE } from './common/examples.ts'
@@ -64,10 +64,7 @@ const unlockDuration: Decoder<number> = {
     if (typeof seconds === 'number' && seconds >= 0 && seconds <= 1e12) {
       return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000
     }
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path}: expected a duration: seconds as a number, or milliseconds as 0x hex; got ${printValue(value)}`,
-    )
+    throw invalid(path, 'a duration: seconds as a number, or milliseconds as 0x hex', value)
   },
 }
 

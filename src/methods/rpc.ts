@@ -1,16 +1,16 @@
 // rpc: the list of available methods, for clients and people.
 
 import { discover } from '../rpc/discover.ts'
-import { text } from '../rpc/primitives.ts'
+import { asJson, text } from '../rpc/primitives.ts'
+import { moduleOf } from '../rpc/registry.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
 import { mapOf } from './wire/encodeobject.ts'
 
-const document: Encoder<Json> = {
-  name: 'OpenRPC document',
-  json: { type: 'object', required: ['openrpc', 'info', 'methods'] },
-  encode: (value) => value,
-}
+const document: Encoder<Json> = asJson('OpenRPC document', {
+  type: 'object',
+  required: ['openrpc', 'info', 'methods'],
+})
 
 export const rpcMethods: Methods = [
   method({
@@ -32,6 +32,6 @@ export const rpcMethods: Methods = [
 function modulesOf(registry: MethodContext['registry']): readonly string[] {
   const names = [...registry]
     .filter(([, { unsupported }]) => unsupported === undefined)
-    .map(([name]) => name.split(/[_.]/, 1)[0] ?? name)
+    .map(([name]) => moduleOf(name))
   return [...new Set(names)].sort()
 }

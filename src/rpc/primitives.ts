@@ -6,7 +6,14 @@ import {
   parseBytes,
   quantityFromBigint,
 } from '../core/hex.ts'
-import { type Decoder, type Encoder, invalid, type Json, type Schema } from './schema.ts'
+import {
+  type Decoder,
+  type Encoder,
+  invalid,
+  type Json,
+  type JsonSchema,
+  type Schema,
+} from './schema.ts'
 
 const TWO_TO_256 = 2n ** 256n
 
@@ -114,17 +121,18 @@ export const nothing: Encoder<null> = {
   encode: () => null,
 }
 
+/** A result that is JSON already. */
+export function asJson<T>(name: string, json: JsonSchema): Encoder<T> {
+  return { name, json, encode: (value) => value as Json }
+}
+
 export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> {
   return {
     ...encoder,
     name: `${encoder.name} or null`,
     json: { anyOf: [encoder.json, { type: 'null' }] },
-    encode: (value) => (isMissing(value) ? null : encoder.encode(value)),
+    encode: (value) => (value === null || value === undefined ? null : encoder.encode(value)),
   }
-}
-
-function isMissing(value: unknown): value is null | undefined {
-  return value === null || value === undefined
 }
 
 /** @param noun what a log counts */

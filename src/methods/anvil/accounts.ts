@@ -19,7 +19,7 @@ import type { Account } from '../../state/world.ts'
 import { command, edit } from '../common/command.ts'
 import type { Methods } from '../common/context.ts'
 import { ACCOUNT, OTHER_ACCOUNT, STRANGER } from '../common/examples.ts'
-import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
+import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 
 /** The last byte of a signature. */
 const VALUES_OF_V: readonly unknown[] = [0, 1, 27, 28]
@@ -69,11 +69,11 @@ interface Deal {
 
 const deal: Decoder<Deal> = refined(
   members('deal', { account: address, amount: quantity, erc20: address }),
-  ({ account, amount, erc20 }, path) => {
-    if (account !== undefined && amount !== undefined) return { account, amount, erc20 }
-    const name = account === undefined ? 'account' : 'amount'
-    throw new DevchainError('INVALID_PARAMS', `${path}.${name}: expected one, got nothing`)
-  },
+  ({ account, amount, erc20 }, path) => ({
+    account: required(account, `${path}.account`, 'a 20-byte address'),
+    amount: required(amount, `${path}.amount`, 'a quantity'),
+    erc20,
+  }),
 )
 
 export const anvilAccountMethods: Methods = [

@@ -4,24 +4,17 @@ import { DevchainError } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import { setBlockInterval } from '../../node/commands/time.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { boolean, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
+import { asJson, boolean, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { command, increasedTime, nullCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { mineBlocks, mineOn } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { run } from '../common/reorganize.ts'
 import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
-import { type Item, item, replacements } from '../wire/decodereorg.ts'
+import { emptyBlocks, type Item, item } from '../wire/decodereorg.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
 import { plainInteger } from '../wire/encodeobject.ts'
-
-/** A number of JSON. */
-const plainNumber: Encoder<number> = {
-  name: 'number',
-  json: { type: 'number' },
-  encode: (value) => value,
-}
 
 /** Limit of full blocks in one reply. */
 const MAX_DETAILED = 1_000n
@@ -75,7 +68,7 @@ export const anvilMiningMethods: Methods = [
     name: 'anvil_getIntervalMining',
     aliases: ['hardhat_getIntervalMining'],
     summary: 'Returns the seconds between blocks of interval mining; null if it is off.',
-    result: nullable(plainNumber),
+    result: nullable(asJson<number>('number', { type: 'number' })),
     example: { params: [], result: null },
     handle: ({ chain }) => {
       const { mode } = chain.state.mining
@@ -122,7 +115,7 @@ export const anvilMiningMethods: Methods = [
     params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
     example: { params: ['0x1', []] },
     handle: async ({ chain, caller }, depth, placed) => {
-      const empty = replacements(depth, 'depth')
+      const empty = emptyBlocks(Number(depth), 'depth')
       const outside = placed.find(([, index]) => index >= empty.length)
       if (outside !== undefined) {
         throw invalid(

@@ -79,18 +79,14 @@ const block: Form = (value) => {
   return BigInt(value) > MAX_INT64 ? 'block number larger than int64' : undefined
 }
 
-const addressForm: Form = fixed({ type: 'common.Address' }, 20)
-
 const hashForm: Form = fixed({ type: 'common.Hash' }, 32)
-
-const dataForm: Form = typed({ type: 'hexutil.Bytes' }, bytesFlaw)
 
 const indexForm: Form = typed({ type: 'hexutil.Uint' }, (text) => numberFlaw(text, 64))
 
 /** Transaction members that geth reads as numbers with a bit size, or as bytes. */
-const MEMBERS: ReadonlyMap<string, (field: string) => Form> = new Map([
-  ...['from', 'to'].map((name) => [name, addressMember] as const),
-  ...['gas', 'nonce'].map((name) => [name, numberMember(64)] as const),
+const MEMBERS: ReadonlyMap<string, Form> = new Map([
+  ...['from', 'to'].map((field) => [field, fixed({ type: 'common.Address', field }, 20)] as const),
+  ...['gas', 'nonce'].map((field) => [field, numberMember('hexutil.Uint64', field, 64)] as const),
   ...[
     'gasPrice',
     'maxFeePerGas',
@@ -98,28 +94,20 @@ const MEMBERS: ReadonlyMap<string, (field: string) => Form> = new Map([
     'value',
     'chainId',
     'maxFeePerBlobGas',
-  ].map((name) => [name, numberMember(256)] as const),
-  ...['data', 'input'].map((name) => [name, bytesMember] as const),
+  ].map((field) => [field, numberMember('hexutil.Big', field, 256)] as const),
+  ...['data', 'input'].map(
+    (field) => [field, typed({ type: 'hexutil.Bytes', field }, bytesFlaw)] as const,
+  ),
 ])
 
-function addressMember(field: string): Form {
-  return fixed({ type: 'common.Address', field }, 20)
-}
-
-function numberMember(bits: 64 | 256): (field: string) => Form {
-  const type = bits === 64 ? 'hexutil.Uint64' : 'hexutil.Big'
-  return (field) =>
-    typed({ type, field }, (text) => (text === '' ? undefined : numberFlaw(text, bits)))
-}
-
-function bytesMember(field: string): Form {
-  return typed({ type: 'hexutil.Bytes', field }, bytesFlaw)
+function numberMember(type: string, field: string, bits: 64 | 256): Form {
+  return typed({ type, field }, (text) => (text === '' ? undefined : numberFlaw(text, bits)))
 }
 
 const transaction: Form = (value) => {
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
-    const flaw = (member ?? undefined) === undefined ? undefined : MEMBERS.get(name)?.(name)(member)
+    const flaw = (member ?? undefined) === undefined ? undefined : MEMBERS.get(name)?.(member)
     if (flaw !== undefined) return flaw
   }
   return undefined
@@ -131,10 +119,8 @@ const slotForm: Form = fixed({ type: 'Hash' }, 32)
 const overrides: Form = (value) => {
   for (const override of Object.values(value ?? {})) {
     const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
-    for (const [slot, word] of [
-      ...Object.entries(state ?? {}),
-      ...Object.entries(stateDiff ?? {}),
-    ]) {
+    const words = [...Object.entries(state ?? {}), ...Object.entries(stateDiff ?? {})]
+    for (const [slot, word] of words) {
       const flaw = bytesFlaw(slot) ?? slotForm(slot) ?? hashForm(word)
       if (flaw !== undefined) return flaw
     }
@@ -145,9 +131,9 @@ const overrides: Form = (value) => {
 /** By the parameter's kind in the declaration. Quantities are not listed: geth accepts decimal too. */
 const FORMS: ReadonlyMap<string, Form> = new Map([
   ['block', block],
-  ['address', addressForm],
+  ['address', fixed({ type: 'common.Address' }, 20)],
   ['hash', hashForm],
-  ['data', dataForm],
+  ['data', typed({ type: 'hexutil.Bytes' }, bytesFlaw)],
   ['transaction', transaction],
   ['state overrides', overrides],
 ])

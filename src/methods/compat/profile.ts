@@ -10,7 +10,8 @@ import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { AdaptParams } from '../../rpc/dispatch.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import type { Encoder, Json } from '../../rpc/schema.ts'
+import { asJson } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
 import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
 import { SERVER_ERROR, type Wording } from './wording.ts'
@@ -125,8 +126,4 @@ export const OWN: Profile = {
 }
 
 /** The result of commands without a result: null, or true where the node named by `--compat` does. */
-export const ack: Encoder<true | null> = {
-  name: 'null or true',
-  json: { enum: [null, true] },
-  encode: (value): Json => value,
-}
+export const ack: Encoder<true | null> = asJson('null or true', { enum: [null, true] })

@@ -10,12 +10,12 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, hash, hashOfBlock, list } from '../../rpc/primitives.ts'
+import { address, hash, list } from '../../rpc/primitives.ts'
 import { invalid } from '../../rpc/schema.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
-import { blockReference, byHash } from '../wire/decodeblock.ts'
+import { blockHash, blockReference } from '../wire/decodeblock.ts'
 
 export const debugChangesMethods: Methods = [
   method({
@@ -25,28 +25,27 @@ export const debugChangesMethods: Methods = [
     result: list(address),
     example: { params: ['0x1'] },
     onFork: 'modifiedAccounts',
-    handle: (context, block, end) => modified(context, block, end),
+    handle: modified,
   }),
   method({
     name: 'debug_getModifiedAccountsByHash',
     summary: 'Returns the accounts that a block changed, or that a range of blocks did, by hash.',
-    params: [param('hash', hashOfBlock), optional('end', hashOfBlock)],
+    params: [param('hash', blockHash), optional('end', blockHash)],
     result: list(address),
     example: { params: [UNKNOWN] },
     onFork: 'modifiedAccounts',
-    handle: (context, block, end) =>
-      modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
+    handle: modified,
   }),
   method({
     name: 'debug_intermediateRoots',
     summary: 'Returns the state root after each transaction of a block.',
-    params: [param('hash', hashOfBlock)],
+    params: [param('hash', blockHash)],
     result: list(hash),
     example: { params: [UNKNOWN] },
     onFork: 'network',
-    handle: async ({ chain }, blockHash) => {
+    handle: async ({ chain }, block) => {
       const roots: Hash[] = []
-      const record = await recordAt(chain, byHash(blockHash))
+      const record = await recordAt(chain, block)
       for await (const { outcome } of replay(chain, record, () => undefined)) {
         roots.push(stateRoot(outcome.world))
       }

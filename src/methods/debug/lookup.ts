@@ -11,6 +11,7 @@ import { reorganize } from '../../node/mining/reorganize.ts'
 import { optional, param } from '../../rpc/method.ts'
 import {
   address,
+  asJson,
   data,
   hash,
   list,
@@ -56,11 +57,10 @@ const codeKey: Decoder<Hash> = {
   },
 }
 
-const badBlock: Encoder<never> = {
-  name: 'bad block',
-  json: { type: 'object', required: ['hash', 'block', 'rlp'] },
-  encode: () => null,
-}
+const badBlock: Encoder<never> = asJson('bad block', {
+  type: 'object',
+  required: ['hash', 'block', 'rlp'],
+})
 
 export const debugLookupMethods: Methods = [
   method({
@@ -142,7 +142,7 @@ export const debugLookupMethods: Methods = [
         (state, executor) => {
           const head = headOf(state.tree).block.header.number
           if (number === head) return { state, value: undefined }
-          if (number > head) throw beyondHead(number, head)
+          if (number > head) throw invalid('number', `a block up to the newest, ${head}`, number)
           const depth = head - number
           return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
         },
@@ -184,8 +184,4 @@ function collectGarbage(): void {
   const collect = runInNewContext('gc') as () => void
   setFlagsFromString('--no-expose-gc')
   collect()
-}
-
-function beyondHead(number: bigint, head: bigint): DevchainError {
-  return invalid('number', `a block up to the newest, ${head}`, number)
 }

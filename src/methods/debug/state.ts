@@ -11,15 +11,7 @@ import {
 import { worldBefore } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { optional, param } from '../../rpc/method.ts'
-import {
-  address,
-  anything,
-  boolean,
-  data,
-  hash,
-  jsonNumber,
-  nullable,
-} from '../../rpc/primitives.ts'
+import { address, asJson, boolean, data, hash, jsonNumber, nullable } from '../../rpc/primitives.ts'
 import { type Encoder, invalid, type Json, type Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
@@ -61,7 +53,7 @@ interface AccountPage {
 }
 
 /** In geth's dump format. */
-const accountForm: Encoder<Json> = { ...anything, name: 'account', json: { type: 'object' } }
+const accountForm: Encoder<Json> = asJson('account', { type: 'object' })
 
 const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
   root: field(hash, ({ root }) => root),

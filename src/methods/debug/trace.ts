@@ -14,7 +14,7 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { data, hashOfBlock, hashOfTransaction } from '../../rpc/primitives.ts'
+import { data, hashOfTransaction } from '../../rpc/primitives.ts'
 import { invalid } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
@@ -32,7 +32,7 @@ import {
   recordTransaction,
 } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
-import { blockReference, byHash } from '../wire/decodeblock.ts'
+import { blockHash, blockReference, byHash } from '../wire/decodeblock.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
 
@@ -50,11 +50,11 @@ export const debugTraceMethods: Methods = [
   method({
     name: 'debug_traceBlockByHash',
     summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
-    params: [param('hash', hashOfBlock), optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [param('hash', blockHash), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
     onFork: 'replay',
-    handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
+    handle: traceBlock,
   }),
   method({
     name: 'debug_traceBlockByNumber',
@@ -64,7 +64,7 @@ export const debugTraceMethods: Methods = [
     result: blockTraces,
     example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
     onFork: 'replay',
-    handle: (context, block, recorder) => traceBlock(context, block, recorder),
+    handle: traceBlock,
   }),
   method({
     name: 'debug_traceBlock',
@@ -88,7 +88,7 @@ export const debugTraceMethods: Methods = [
     result: chainTraces,
     example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
     onFork: 'chainTraces',
-    handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
+    handle: traceBlocks,
   }),
   method({
     name: 'debug_traceCall',
@@ -137,7 +137,8 @@ function withHash(recorder: Recorder): Recorder {
 
 async function traceBlocks(
   context: MethodContext,
-  [first, last]: readonly [BlockReference, BlockReference],
+  first: BlockReference,
+  last: BlockReference,
   recorder: Recorder,
 ): Promise<JsonText> {
   const start = await recordAt(context.chain, first, context.caller)
@@ -147,9 +148,9 @@ async function traceBlocks(
   let separator = ''
   writer.write('[')
   for (const record of blocksAfter(context.chain, start, end)) {
-    const { header, hash: blockHash } = record.block
+    const { header, hash } = record.block
     const number = quantityFromBigint(header.number)
-    writer.write(`${separator}{"block":"${number}","hash":"${blockHash}","traces":`)
+    writer.write(`${separator}{"block":"${number}","hash":"${hash}","traces":`)
     await recordList(context.chain, record, work, withHash(recorder))
     writer.write('}')
     separator = ','

@@ -1,14 +1,13 @@
 // devchain: the forked network, and links: partitioning peers and reconnecting them.
 
-import { DevchainError } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { optional } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, text } from '../../rpc/primitives.ts'
-import type { Decoder, Json } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Json } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { members } from '../wire/decodeobject.ts'
+import { either, members, refined } from '../wire/decodeobject.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { peerShape } from '../wire/peers/encodepeer.ts'
 
@@ -21,17 +20,15 @@ interface Order {
 const orderMembers = members('order', { peer: text, on: boolean })
 
 /** `{peer, on}`, or `on` alone. */
-const order: Decoder<Order> = {
-  name: 'on or {peer, on}',
-  json: { anyOf: [boolean.json, orderMembers.json] },
-  decode: (value, path, notes) => {
-    if (typeof value === 'boolean') return { peer: undefined, on: value }
-    const { peer, on = true } = orderMembers.decode(value, path, notes)
+const order: Decoder<Order> = either(
+  'on or {peer, on}',
+  (value) => typeof value === 'boolean',
+  refined(boolean, (on) => ({ peer: undefined, on })),
+  refined(orderMembers, ({ peer, on = true }, path) => {
     if (peer !== '') return { peer, on }
-    const message = `${path}.peer: expected the URL, name or id of a peer, got ""; without it all are meant`
-    throw new DevchainError('INVALID_PARAMS', message)
-  },
-}
+    throw invalid(`${path}.peer`, 'the URL, name or id of a peer, or no peer for all', peer)
+  }),
+)
 
 export const linkMethods: Methods = [
   method({

@@ -7,7 +7,7 @@ import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { CallTrace } from '../../project/trace/tree.ts'
 import { param } from '../../rpc/method.ts'
-import { anything, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
+import { asJson, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
@@ -42,22 +42,17 @@ const labels: Decoder<Labels> = {
 
 const labelsResult: Encoder<Labels> = {
   name: '{address: name}',
-  json: anything.json,
+  json: {},
   encode: (all) =>
     Object.fromEntries([...all].map(([address, name]) => [checksumAddress(address), name])),
 }
 
-const trace: Encoder<CallTrace> = {
-  name: 'trace',
-  json: anything.json,
-  encode: (made) => made as unknown as Json,
-}
+const trace: Encoder<CallTrace> = asJson('trace', {})
 
-const gasRows: Encoder<readonly GasRow[]> = {
-  name: 'gas report',
-  json: { type: 'array', items: { type: 'object' } },
-  encode: (rows) => rows as unknown as Json,
-}
+const gasRows: Encoder<readonly GasRow[]> = asJson('gas report', {
+  type: 'array',
+  items: { type: 'object' },
+})
 
 const coverageReport: Encoder<CoverageReport> = {
   name: 'coverage',

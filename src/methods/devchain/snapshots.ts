@@ -19,8 +19,8 @@ import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema
 import { type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { type Order, run } from '../common/reorganize.ts'
-import { members } from '../wire/decodeobject.ts'
-import { blocks, replacements } from '../wire/decodereorg.ts'
+import { type Decoded, either, isObject, isText, members, refined } from '../wire/decodeobject.ts'
+import { blocks, emptyBlocks } from '../wire/decodereorg.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
@@ -38,17 +38,16 @@ function headerOf({ state }: Snapshot): Header {
 const orderMembers = members('order', { name: text })
 
 /** `{name}`, or the name alone. */
-const name: Decoder<string> = {
-  name: 'name or {name}',
-  json: { anyOf: [text.json, orderMembers.json] },
-  decode: (value, path, notes) => {
-    if (typeof value === 'string') return value
-    const given = orderMembers.decode(value, path, notes).name
-    if (given !== undefined) return given
+const name: Decoder<string> = either(
+  'name or {name}',
+  isText,
+  text,
+  refined(orderMembers, (given, path) => {
+    if (given.name !== undefined) return given.name
     const message = `${path}.name: expected a name for the snapshot, got nothing; evm_snapshot takes one without`
     throw new DevchainError('INVALID_PARAMS', message)
-  },
-}
+  }),
+)
 
 /** Names begin with a letter, so that they differ from ids. */
 const nameOrId: Decoder<string | number> = {
@@ -63,25 +62,26 @@ const nameOrId: Decoder<string | number> = {
   },
 }
 
-const reorgMembers = members('reorganization', { depth: quantity, blocks, requeue: boolean })
+const reorgKinds = { depth: quantity, blocks, requeue: boolean }
+
+const reorgMembers = members('reorganization', reorgKinds)
 
 /** `{depth, blocks, requeue}`, or the depth alone. */
-const order: Decoder<Order> = {
-  name: 'depth or {depth, blocks, requeue}',
-  json: { anyOf: [quantity.json, reorgMembers.json] },
-  decode: (value, path, notes) => {
-    const isObject = typeof value === 'object' && value !== null
-    const given = isObject
-      ? reorgMembers.decode(value, path, notes)
-      : { depth: quantity.decode(value, path) }
-    if (given.depth === undefined) {
-      const message = `${path}.depth: expected how many blocks are replaced, got nothing`
-      throw new DevchainError('INVALID_PARAMS', message)
+const order: Decoder<Order> = refined(
+  either(
+    'depth or {depth, blocks, requeue}',
+    isObject,
+    reorgMembers,
+    refined(quantity, (depth): Decoded<typeof reorgKinds> => ({ depth })),
+  ),
+  ({ depth, requeue = true, blocks }, path) => {
+    if (depth !== undefined) {
+      return { depth, requeue, blocks: blocks ?? emptyBlocks(Number(depth), `${path}.depth`) }
     }
-    const { depth, requeue = true } = given
-    return { depth, requeue, blocks: given.blocks ?? replacements(depth, `${path}.depth`) }
+    const message = `${path}.depth: expected how many blocks are replaced, got nothing`
+    throw new DevchainError('INVALID_PARAMS', message)
   },
-}
+)
 
 const hashes = list(hash)
 

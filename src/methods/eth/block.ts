@@ -2,17 +2,17 @@
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
-import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
-import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
+import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { boolean, hashOfBlock, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { boolean, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
-import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
+import { blockHash, blockReference, isPending } from '../wire/decodeblock.ts'
 import {
   type BlockView,
   blockShape,
@@ -24,34 +24,24 @@ import { quantityResult } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 
 export const blockMethods: Methods = [
-  method({
-    name: 'eth_getBlockByHash',
-    summary: 'Returns a block by hash, with transactions as hashes or in full; null if unknown.',
-    params: [param('hash', hashOfBlock), optional('full', boolean, false)],
-    result: nullable(blockShape),
-    example: { params: [UNKNOWN, false], result: null },
-    onFork: 'placed',
-    handle: (context, blockHash, full) => viewAt(context, byHash(blockHash), full),
-  }),
-  method({
-    name: 'eth_getBlockByNumber',
-    summary:
-      'Returns a block by number or tag, with transactions as hashes or in full; null if unknown.',
+  ...byHashAndNumber({
+    names: ['eth_getBlockByHash', 'eth_getBlockByNumber'],
+    summary: 'Returns a block, with transactions as hashes or in full; null if unknown.',
     params: [param('block', blockReference), optional('full', boolean, false)],
     result: nullable(blockShape),
     example: { params: ['0xffffff', false], result: null },
     onFork: 'placed',
-    handle: (context, block, full) => viewAt(context, block, full),
+    handle: viewAt,
   }),
   method({
     name: 'eth_getHeaderByHash',
     aliases: ['erigon_getHeaderByHash'],
     summary: 'Returns a header by block hash; null if unknown.',
-    params: [param('hash', hashOfBlock)],
+    params: [param('hash', blockHash)],
     result: nullable(headerShape),
     example: { params: [UNKNOWN], result: null },
     onFork: 'header',
-    handle: (context, blockHash) => viewAt(context, byHash(blockHash), false),
+    handle: (context, block) => viewAt(context, block, false),
   }),
   method({
     name: 'eth_getHeaderByNumber',
@@ -63,23 +53,14 @@ export const blockMethods: Methods = [
     onFork: 'header',
     handle: (context, block) => viewAt(context, block, false),
   }),
-  method({
-    name: 'eth_getBlockTransactionCountByHash',
-    summary: 'Returns the number of transactions in a block; null if unknown.',
-    params: [param('hash', hashOfBlock)],
-    result: nullable(quantityResult),
-    example: { params: [UNKNOWN], result: null },
-    onFork: 'network',
-    handle: (context, blockHash) => countAt(context, byHash(blockHash), transactionCount),
-  }),
-  method({
-    name: 'eth_getBlockTransactionCountByNumber',
+  ...byHashAndNumber({
+    names: ['eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber'],
     summary: 'Returns the number of transactions in a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
-    handle: (context, block) => countAt(context, block, transactionCount),
+    handle: (context, block) => countAt(context, block, (found) => found.transactions),
   }),
   method({
     name: 'eth_getBlockReceipts',
@@ -95,61 +76,34 @@ export const blockMethods: Methods = [
       return record.executed.map((_, index) => viewOfReceipt(context, { record, index }))
     },
   }),
-  method({
-    name: 'eth_getUncleCountByBlockHash',
-    summary: 'Returns the number of uncles of a block; null if unknown.',
-    params: [param('hash', hashOfBlock)],
-    result: nullable(quantityResult),
-    example: { params: [UNKNOWN], result: null },
-    onFork: 'network',
-    handle: (context, blockHash) => countAt(context, byHash(blockHash), uncleCount),
-  }),
-  method({
-    name: 'eth_getUncleCountByBlockNumber',
+  ...byHashAndNumber({
+    names: ['eth_getUncleCountByBlockHash', 'eth_getUncleCountByBlockNumber'],
     summary: 'Returns the number of uncles of a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
-    handle: (context, block) => countAt(context, block, uncleCount),
+    handle: (context, block) => countAt(context, block, (found) => found.uncles),
   }),
-  method({
-    name: 'eth_getUncleByBlockHashAndIndex',
-    summary: 'Returns an uncle by block hash and index; null if there is none.',
-    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-    result: nullable(blockShape),
-    example: { params: [UNKNOWN, '0x0'], result: null },
-    onFork: 'network',
-    handle: (context, blockHash, index) => uncleAt(context, byHash(blockHash), index),
-  }),
-  method({
-    name: 'eth_getUncleByBlockNumberAndIndex',
-    summary: 'Returns an uncle by block number and index; null if there is none.',
+  ...byHashAndNumber({
+    names: ['eth_getUncleByBlockHashAndIndex', 'eth_getUncleByBlockNumberAndIndex'],
+    summary: 'Returns an uncle of a block, by index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(blockShape),
     example: { params: ['latest', '0x0'], result: null },
     onFork: 'network',
-    handle: (context, block, index) => uncleAt(context, block, index),
+    handle: uncleAt,
   }),
 ]
 
-/** Null if there is no such block. */
 function countAt(
   { chain, caller }: MethodContext,
   block: BlockReference,
-  count: (record: BlockRecord) => number,
+  listOf: (block: Block) => readonly unknown[],
 ): MaybePromise<bigint | null> {
   return whenThere(findRecord(chain, block, caller), (record) =>
-    record === undefined ? null : BigInt(count(record)),
+    record === undefined ? null : BigInt(listOf(record.block).length),
   )
-}
-
-function transactionCount({ block }: BlockRecord): number {
-  return block.transactions.length
-}
-
-function uncleCount({ block }: BlockRecord): number {
-  return block.uncles.length
 }
 
 function viewAt(

@@ -1,7 +1,7 @@
 // eth: bundles of calls and signed transactions, simulated in order.
 
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Outcome } from '../../evm/executor.ts'
@@ -26,13 +26,13 @@ import {
   quantityNumber,
   text,
 } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import { type Methods, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
+import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, plainInteger, shape, stackField } from '../wire/encodeobject.ts'
@@ -70,11 +70,7 @@ const stateContext: Decoder<StateContext> = refined(
   (given) => ({ reference: given.blockNumber ?? latest, index: given.transactionIndex }),
 )
 
-interface CallAnswer {
-  readonly outcome: Outcome
-}
-
-const callAnswer: Encoder<Explained<CallAnswer>> = shape('call answer', {
+const callAnswer: Encoder<Explained<{ readonly outcome: Outcome }>> = shape('call answer', {
   value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
   error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
   solidityStack: stackField,
@@ -102,12 +98,10 @@ interface BundleOrder {
 
 const bundleOrder: Decoder<BundleOrder> = refined(bundleMembers, (given, path) => {
   const { txs = [], blockNumber, stateBlockNumber = latest, timeout, ...rest } = given
-  if (txs.length === 0) throw missing(`${path}.txs`, 'signed transactions', txs)
-  if (blockNumber === undefined) {
-    throw missing(`${path}.blockNumber`, 'the number of the block that they run in', blockNumber)
-  }
+  if (txs.length === 0) throw invalid(`${path}.txs`, 'signed transactions', txs)
+  const number = required(blockNumber, `${path}.blockNumber`, 'the number of their block')
   return {
-    bundle: { ...rest, number: blockNumber, on: stateBlockNumber },
+    bundle: { ...rest, number, on: stateBlockNumber },
     encoded: txs,
     timeoutMs: timeout,
   }
@@ -245,9 +239,4 @@ async function within<T>(
     if (!isCancelled || !isOver()) throw error
     throw new DevchainError('LIMIT_EXCEEDED', `it took longer than the timeout of ${timeoutMs} ms`)
   }
-}
-
-function missing(path: string, expected: string, got: unknown): DevchainError {
-  const value = got === undefined ? 'nothing' : printValue(got)
-  return new DevchainError('INVALID_PARAMS', `${path}: expected ${expected}, got ${value}`)
 }

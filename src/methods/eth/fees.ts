@@ -14,22 +14,18 @@ import {
   upcomingBaseFee,
 } from '../../node/sending/gasoracle.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { list, quantity } from '../../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
+import { asJson, list, quantity } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
 
 /** A share of the whole, from 0 to 1, as a JSON number. */
-const ratio: Encoder<number> = {
-  name: 'ratio',
-  json: { type: 'number', minimum: 0, maximum: 1 },
-  encode: (value) => value,
-}
+const ratio: Encoder<number> = asJson('ratio', { type: 'number', minimum: 0, maximum: 1 })
 
 const percentile: Decoder<number> = {
-  name: 'percentile',
+  name: 'percentiles',
   json: { type: 'number', minimum: 0, maximum: 100 },
   decode: (value, path) => {
     if (typeof value === 'number' && value >= 0 && value <= 100) return value
@@ -39,16 +35,6 @@ const percentile: Decoder<number> = {
       undefined,
       typeof value === 'number' ? { percentile: value, position: positionOf(path) } : {},
     )
-  },
-}
-
-const percentiles: Decoder<readonly number[]> = {
-  name: 'percentiles',
-  json: { type: 'array', items: percentile.json },
-  decode: (value, path) => {
-    if (Array.isArray(value))
-      return value.map((each, i) => percentile.decode(each, `${path}[${i}]`))
-    throw invalid(path, 'a list of percentiles', value)
   },
 }
 
@@ -89,7 +75,7 @@ export const feeMethods: Methods = [
     params: [
       param('blockCount', quantity),
       optional('newestBlock', blockReference, latest),
-      optional('rewardPercentiles', percentiles),
+      optional('rewardPercentiles', list(percentile)),
     ],
     result: shape<FeeHistory>('fee history', {
       oldestBlock: field(quantityResult, (fees) => fees.oldestBlock),

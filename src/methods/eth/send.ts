@@ -15,7 +15,7 @@ import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { viewOfReceipt } from '../common/views.ts'
-import { keyed, members, refined } from '../wire/decodeobject.ts'
+import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { encodedAs, field, shape } from '../wire/encodeobject.ts'
 import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
@@ -24,12 +24,7 @@ import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = keyed('words by slot', quantity, quantity)
 
 /** The account's storage root, or values by slot. */
-const expectedStorage: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
-  name: 'storage root or words by slot',
-  json: { anyOf: [hash.json, slotWords.json] },
-  decode: (value, path) =>
-    typeof value === 'string' ? hash.decode(value, path) : slotWords.decode(value, path),
-}
+const expectedStorage = either('storage root or words by slot', isText, hash, slotWords)
 
 const knownAccounts = keyed('known accounts', address, expectedStorage)
 

@@ -9,7 +9,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
+import { address, asJson, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
@@ -68,11 +68,9 @@ interface AccountProof {
   readonly slots: readonly SlotProof[]
 }
 
-const keyResult: Encoder<string> = {
-  name: 'storage key',
-  json: { anyOf: [hash.json, quantityResult.json] },
-  encode: (key) => key,
-}
+const keyResult: Encoder<string> = asJson('storage key', {
+  anyOf: [hash.json, quantityResult.json],
+})
 
 const slotProofShape = shape<SlotProof>('storage proof', {
   key: field(keyResult, ({ key }) => key),

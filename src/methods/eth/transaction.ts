@@ -12,7 +12,6 @@ import { param } from '../../rpc/method.ts'
 import {
   address,
   data,
-  hashOfBlock,
   hashOfTransaction,
   list,
   nullable,
@@ -20,10 +19,11 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { shortened, viewOfReceipt } from '../common/views.ts'
-import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
+import { blockReference, isPending } from '../wire/decodeblock.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import {
   pendingTransactionShape,
@@ -57,23 +57,14 @@ export const transactionMethods: Methods = [
       return pooled === undefined ? null : shortened(context, viewOfPooled(pooled.transaction))
     },
   }),
-  method({
-    name: 'eth_getTransactionByBlockHashAndIndex',
-    summary: 'Returns a transaction by block hash and index; null if there is none.',
-    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-    result: nullable(transactionShape),
-    example: { params: [UNKNOWN, '0x0'], result: null },
-    onFork: 'placed',
-    handle: (context, blockHash, index) => viewAt(context, byHash(blockHash), index),
-  }),
-  method({
-    name: 'eth_getTransactionByBlockNumberAndIndex',
-    summary: 'Returns a transaction by block number and index; null if there is none.',
+  ...byHashAndNumber({
+    names: ['eth_getTransactionByBlockHashAndIndex', 'eth_getTransactionByBlockNumberAndIndex'],
+    summary: 'Returns a transaction of a block, by index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(transactionShape),
     example: { params: ['latest', '0x0'], result: null },
     onFork: 'placed',
-    handle: (context, block, index) => viewAt(context, block, index),
+    handle: viewAt,
   }),
   method({
     name: 'eth_getTransactionBySenderAndNonce',
@@ -132,23 +123,20 @@ export const transactionMethods: Methods = [
       }))
     },
   }),
-  method({
-    name: 'eth_getRawTransactionByBlockHashAndIndex',
-    summary: 'Returns an encoded transaction by block hash and index; null if there is none.',
-    params: [param('hash', hashOfBlock), param('index', quantityNumber)],
-    result: nullable(data),
-    example: { params: [UNKNOWN, '0x0'], result: null },
-    onFork: 'network',
-    handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
-  }),
-  method({
-    name: 'eth_getRawTransactionByBlockNumberAndIndex',
-    summary: 'Returns an encoded transaction by block number and index; null if there is none.',
+  ...byHashAndNumber({
+    names: [
+      'eth_getRawTransactionByBlockHashAndIndex',
+      'eth_getRawTransactionByBlockNumberAndIndex',
+    ],
+    summary: 'Returns the encoding of a transaction of a block, by index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(data),
     example: { params: ['latest', '0x0'], result: null },
     onFork: 'network',
-    handle: (context, block, index) => rawAt(context, block, index),
+    handle: async ({ chain, caller }, block, index) => {
+      const record = await findRecord(chain, block, caller)
+      return record?.block.transactions[index]?.raw ?? null
+    },
   }),
 ]
 
@@ -168,13 +156,4 @@ function ownPending({ accounts, pool, tree }: ChainState, now: number): readonly
   return pendingOf(pool, headOf(tree).world)
     .map(({ transaction }) => transaction)
     .filter(({ from }) => own.has(from) || isImpersonated(accounts, from, now))
-}
-
-async function rawAt(
-  { chain, caller }: MethodContext,
-  block: BlockReference,
-  index: number,
-): Promise<Uint8Array | undefined> {
-  const record = await findRecord(chain, block, caller)
-  return record?.block.transactions[index]?.raw
 }

@@ -17,7 +17,15 @@ import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
 import { MAX_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import { optional, param, secret } from '../../rpc/method.ts'
-import { address, boolean, nullable, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
+import {
+  address,
+  asJson,
+  boolean,
+  nullable,
+  quantity,
+  quantityNumber,
+  text,
+} from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
@@ -49,11 +57,9 @@ const interval: Decoder<{ readonly shortest: number; readonly longest: number }>
 }
 
 /** A sum of seconds in the profile's form. */
-const secondsAhead: Encoder<string | number> = {
-  name: 'seconds',
-  json: { anyOf: [quantity.json, { type: 'integer' }] },
-  encode: (value) => value,
-}
+const secondsAhead: Encoder<string | number> = asJson('seconds', {
+  anyOf: [quantity.json, { type: 'integer' }],
+})
 
 /** Larger times are JavaScript milliseconds: as seconds they would be after the year 33658. */
 const MILLISECONDS_FROM = 10n ** 12n

@@ -11,8 +11,8 @@ import { changeAccounts } from '../../node/commands/settings.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { param } from '../../rpc/method.ts'
-import { address, data, quantity } from '../../rpc/primitives.ts'
-import { type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { address, asJson, data, quantity } from '../../rpc/primitives.ts'
+import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { command, edit, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
@@ -21,11 +21,7 @@ import { oneOrMore } from '../wire/decodeobject.ts'
 import { word } from '../wire/decodeoverrides.ts'
 
 /** Whether there was something to stop; null where the profile's node does not say. */
-const ended: Encoder<boolean | null> = {
-  name: 'null or boolean',
-  json: { enum: [null, true, false] },
-  encode: (value): Json => value,
-}
+const ended: Encoder<boolean | null> = asJson('null or boolean', { enum: [null, true, false] })
 
 export const hardhatAccountMethods: Methods = [
   command({

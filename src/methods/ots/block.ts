@@ -8,18 +8,12 @@ import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { param } from '../../rpc/method.ts'
-import {
-  data,
-  hashOfBlock,
-  hashOfTransaction,
-  jsonNumber,
-  list,
-  nullable,
-} from '../../rpc/primitives.ts'
+import { data, hashOfTransaction, jsonNumber, list, nullable } from '../../rpc/primitives.ts'
+import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { minedPlace } from '../tracing/recording.ts'
-import { blockReference, byHash } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import {
   blockDetails,
   blockPage,
@@ -32,8 +26,8 @@ import {
 } from '../wire/encodeexplorer.ts'
 
 export const otsBlockMethods: Methods = [
-  method({
-    name: 'ots_getBlockDetails',
+  ...byHashAndNumber({
+    names: ['ots_getBlockDetailsByHash', 'ots_getBlockDetails'],
     summary: 'Returns a block without its transactions: their number, total fees and issuance.',
     params: [param('block', blockReference)],
     result: nullable(blockDetails),
@@ -41,16 +35,6 @@ export const otsBlockMethods: Methods = [
     onFork: 'network',
     handle: async ({ chain, caller }, block) =>
       detailsOf(chain, await findRecord(chain, block, caller)),
-  }),
-  method({
-    name: 'ots_getBlockDetailsByHash',
-    summary: 'Returns ots_getBlockDetails by block hash.',
-    params: [param('hash', hashOfBlock)],
-    result: nullable(blockDetails),
-    example: { params: [UNKNOWN], result: null },
-    onFork: 'network',
-    handle: async ({ chain }, blockHash) =>
-      detailsOf(chain, await findRecord(chain, byHash(blockHash))),
   }),
   method({
     name: 'ots_getBlockTransactions',

@@ -1,7 +1,14 @@
 // Decodes block parameters: number, tag, hash, or an object with one of them (EIP-1898).
 import { type Hash, parseHash } from '../../core/hex.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
+import { boolean, hash } from '../../rpc/primitives.ts'
+import {
+  type Decoder,
+  invalid,
+  type Notes,
+  remarkMisspelling,
+  type Schema,
+} from '../../rpc/schema.ts'
 
 const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
 
@@ -9,13 +16,24 @@ const EXPECTED =
   'a block: a number (0x hex or decimal), latest, earliest, pending, safe, finalized, a 32-byte hash, ' +
   'or {blockNumber} or {blockHash, requireCanonical}'
 
+type HashReference = Extract<BlockReference, { readonly kind: 'hash' }>
+
 /** On any branch. */
-export function byHash(hash: Hash): BlockReference {
+export function byHash(hash: Hash): HashReference {
   return { kind: 'hash', hash, requireCanonical: false }
 }
 
 export function isPending(reference: BlockReference): boolean {
   return reference.kind === 'tag' && reference.tag === 'pending'
+}
+
+/** The hash of a block on any branch. Forks encode it for the network. */
+export const blockHash: Schema<HashReference> = {
+  name: hash.name,
+  names: 'block',
+  json: hash.json,
+  decode: (value, path) => byHash(hash.decode(value, path)),
+  encode: (reference) => reference.hash,
 }
 
 /** A block parameter: QUANTITY, TAG, hash or MAP (spec 2.1). */
@@ -78,9 +96,13 @@ function fromMap(map: object, path: string, notes: Notes | undefined): BlockRefe
   const hasHash = blockHash !== undefined && blockHash !== null
   const hasNumber = blockNumber !== undefined && blockNumber !== null
   if (hasHash === hasNumber) throw invalid(path, 'either blockHash or blockNumber', map)
-  const canonical = booleanOf(requireCanonical, `${path}.requireCanonical`)
+  const isCanonical = boolean.decode(requireCanonical ?? false, `${path}.requireCanonical`)
   if (hasNumber) return fromScalar(blockNumber, `${path}.blockNumber`)
-  return { kind: 'hash', hash: hashOf(blockHash, `${path}.blockHash`), requireCanonical: canonical }
+  return {
+    kind: 'hash',
+    hash: hashOf(blockHash, `${path}.blockHash`),
+    requireCanonical: isCanonical,
+  }
 }
 
 function hashOf(value: unknown, path: string): Hash {
@@ -88,11 +110,4 @@ function hashOf(value: unknown, path: string): Hash {
     throw invalid(path, 'a 32-byte hash', value)
   }
   return parseHash(value)
-}
-
-/** Some clients write the boolean as text. */
-function booleanOf(value: unknown, path: string): boolean {
-  if (value === undefined || value === null || value === false || value === 'false') return false
-  if (value === true || value === 'true') return true
-  throw invalid(path, 'true or false', value)
 }

@@ -2,7 +2,7 @@
 
 import { quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { members } from './decodeobject.ts'
+import { either, isObject, members, refined } from './decodeobject.ts'
 
 /** The block count, and the exact time of the first in seconds. */
 export interface MineParameters {
@@ -16,14 +16,9 @@ export const ONE_BLOCK: MineParameters = { blocks: 1n, timestamp: undefined }
 const orderMembers = members('order', { timestamp: quantity, blocks: quantity })
 
 /** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
-export const mineParameters: Decoder<MineParameters> = {
-  name: 'timestamp or {timestamp, blocks}',
-  json: { anyOf: [quantity.json, orderMembers.json] },
-  decode: (value, path, notes) => {
-    if (typeof value !== 'object') {
-      return { ...ONE_BLOCK, timestamp: quantity.decode(value, path) }
-    }
-    const { timestamp, blocks = 1n } = orderMembers.decode(value, path, notes)
-    return { timestamp, blocks }
-  },
-}
+export const mineParameters: Decoder<MineParameters> = either(
+  'timestamp or {timestamp, blocks}',
+  isObject,
+  refined(orderMembers, ({ timestamp, blocks = 1n }) => ({ timestamp, blocks })),
+  refined(quantity, (timestamp) => ({ ...ONE_BLOCK, timestamp })),
+)

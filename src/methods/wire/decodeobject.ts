@@ -39,14 +39,31 @@ export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   }
 }
 
-export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
-  const many = list(one)
+/** One of two forms. */
+export function either<A, B>(
+  name: string,
+  isFirst: (value: unknown) => boolean,
+  first: Decoder<A>,
+  second: Decoder<B>,
+): Decoder<A | B> {
   return {
-    name: `${one.name} or list`,
-    json: { anyOf: [one.json, many.json] },
-    decode: (value, path, notes) =>
-      Array.isArray(value) ? many.decode(value, path, notes) : [one.decode(value, path, notes)],
+    name,
+    json: { anyOf: [first.json, second.json] },
+    decode: (value, path, notes) => (isFirst(value) ? first : second).decode(value, path, notes),
   }
+}
+
+export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
+  const single = refined(one, (value) => [value])
+  return either(`${one.name} or list`, Array.isArray, list(one), single)
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 export function refined<T, V>(
@@ -103,6 +120,6 @@ export function same<T>(
 }
 
 export function required<T>(value: T | undefined, path: string, expected: string): T {
-  if (value === undefined) throw invalid(path, expected, undefined)
-  return value
+  if (value !== undefined) return value
+  throw new DevchainError('INVALID_PARAMS', `${path}: expected ${expected}, got nothing`)
 }

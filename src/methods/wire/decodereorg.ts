@@ -6,6 +6,7 @@ import type { TransactionRequest } from '../../node/calls/request.ts'
 import { MAX_BRANCH } from '../../node/mining/reorganize.ts'
 import { data, hash, list, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { either, isObject, isText, refined } from './decodeobject.ts'
 import { transactionRequest } from './decodetransaction.ts'
 
 /** A transaction for a new block: signed, by hash, or to be signed by one of the node's accounts. */
@@ -17,35 +18,26 @@ export type Item =
 /** The new blocks' transactions; a number means so many empty blocks. */
 export type Blocks = readonly (readonly Item[])[]
 
-export const item: Decoder<Item> = {
-  name: 'raw transaction, hash or transaction',
-  json: { anyOf: [data.json, hash.json, transactionRequest.json] },
-  decode: (value, path, notes) => {
-    if (typeof value === 'object' && value !== null) {
-      return { kind: 'request', request: transactionRequest.decode(value, path, notes) }
-    }
-    const isHash = typeof value === 'string' && value.length === 66
-    if (isHash) return { kind: 'hash', hash: hash.decode(value, path) }
-    return { kind: 'raw', raw: data.decode(value, path) }
-  },
-}
+export const item: Decoder<Item> = either<Item, Item>(
+  'raw transaction, hash or transaction',
+  isObject,
+  refined(transactionRequest, (request) => ({ kind: 'request', request })),
+  either<Item, Item>(
+    'raw transaction or hash',
+    (value) => isText(value) && value.length === 66,
+    refined(hash, (known) => ({ kind: 'hash', hash: known })),
+    refined(data, (raw) => ({ kind: 'raw', raw })),
+  ),
+)
 
-const blocksWithItems = list(list(item))
+export const blocks: Decoder<Blocks> = either(
+  'number of blocks, or list of lists of transactions',
+  Array.isArray,
+  list(list(item)),
+  refined(quantityNumber, emptyBlocks),
+)
 
-export const blocks: Decoder<Blocks> = {
-  name: 'number of blocks, or list of lists of transactions',
-  json: { anyOf: [quantityNumber.json, blocksWithItems.json] },
-  decode: (value, path, notes) =>
-    Array.isArray(value)
-      ? blocksWithItems.decode(value, path, notes)
-      : emptyBlocks(quantityNumber.decode(value, path), path),
-}
-
-export function replacements(depth: bigint, path: string): Blocks {
-  return emptyBlocks(Number(depth), path)
-}
-
-function emptyBlocks(count: number, path: string): Blocks {
+export function emptyBlocks(count: number, path: string): Blocks {
   if (count <= MAX_BRANCH) return Array.from({ length: count }, () => [])
   const message = `${path}: expected at most ${MAX_BRANCH} new blocks, got ${count}`
   throw new DevchainError('LIMIT_EXCEEDED', message)

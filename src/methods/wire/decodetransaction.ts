@@ -165,7 +165,7 @@ function blobRequest(given: GivenBlobs, path: string): BlobRequest {
   const proofs = same(given.proofs, given.cellProofs, () => false, `${path}: proofs and cellProofs`)
   if (blobs !== undefined && blobVersionedHashes === undefined && commitments === undefined) {
     const expected = 'the commitments of the blobs, which this node does not compute'
-    throw invalid(`${path}.commitments`, expected, undefined)
+    required(commitments, `${path}.commitments`, expected)
   }
   const versionedHashes = blobVersionedHashes ?? commitments?.map(blobHash)
   if (blobs === undefined || commitments === undefined || proofs === undefined) {

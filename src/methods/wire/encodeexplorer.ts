@@ -3,7 +3,7 @@ import type { Address, Hash } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
-import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
+import { address, asJson, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
 import { field, quantityResult, reached, type ShapeField, shape } from './encodeobject.ts'
@@ -54,11 +54,7 @@ export interface TracedCall {
   readonly output: Uint8Array
 }
 
-const count: Encoder<number> = {
-  name: 'number',
-  json: { title: 'number', type: 'integer' },
-  encode: (value) => value,
-}
+const count: Encoder<number> = asJson('number', { title: 'number', type: 'integer' })
 
 const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
 
