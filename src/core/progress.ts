@@ -15,13 +15,13 @@ export interface ProgressReport {
 }
 
 /** The first report comes after this time, the next ones after twice the last. */
-const FIRST_TOLD_MS = 2_000
+const FIRST_REPORT_MS = 2_000
 
 const LONGEST_GAP_MS = 60_000
 
 const LOOK_MS = 500
 
-const MOST_TOLD = 8
+const MAX_REPORTED = 8
 
 interface Work {
   readonly name: string
@@ -33,11 +33,11 @@ interface Work {
 /** Tracks all running work with one timer, which stops when there is none. */
 export class Progresses {
   readonly #works = new Set<Work>()
-  readonly #tell: (report: ProgressReport) => void
+  readonly #report: (report: ProgressReport) => void
   #timer: NodeJS.Timeout | undefined
 
-  constructor(tell: (report: ProgressReport) => void) {
-    this.#tell = tell
+  constructor(report: (report: ProgressReport) => void) {
+    this.#report = report
   }
 
   /**
@@ -45,10 +45,10 @@ export class Progresses {
    * @returns ends the work
    */
   begin(name: string, progress: Progress, nowMs: number = performance.now()): () => void {
-    const work = { name, progress, beganMs: nowMs, dueMs: nowMs + FIRST_TOLD_MS }
+    const work = { name, progress, beganMs: nowMs, dueMs: nowMs + FIRST_REPORT_MS }
     this.#works.add(work)
     // all works share one timer: most end before it first fires
-    this.#timer ??= setTimeout(() => this.#look(), FIRST_TOLD_MS).unref()
+    this.#timer ??= setTimeout(() => this.#look(), FIRST_REPORT_MS).unref()
     return () => {
       this.#works.delete(work)
     }
@@ -58,14 +58,14 @@ export class Progresses {
     const due = [...this.#works].filter(
       ({ progress, dueMs }) => progress.isRunning && dueMs <= nowMs,
     )
-    const told = due.slice(0, MOST_TOLD)
+    const reported = due.slice(0, MAX_REPORTED)
     for (const work of due) {
       const ranMs = nowMs - work.beganMs
       work.dueMs = nowMs + Math.min(ranMs, LONGEST_GAP_MS)
     }
-    told.forEach(({ name, progress, beganMs }, i) => {
-      const others = i === told.length - 1 ? due.length - told.length : 0
-      this.#tell({ name, durationMs: nowMs - beganMs, gasUsed: progress.gasUsed, others })
+    reported.forEach(({ name, progress, beganMs }, i) => {
+      const others = i === reported.length - 1 ? due.length - reported.length : 0
+      this.#report({ name, durationMs: nowMs - beganMs, gasUsed: progress.gasUsed, others })
     })
   }
 

@@ -35,7 +35,7 @@ export interface BytecodeOptions {
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
 
-export type Compile = (file: string, text: string) => unknown
+export type ScriptCompiler = (file: string, text: string) => unknown
 
 /**
  * Compiles with bytecode cached by an earlier start. The cache key is the hash in the part's name and node's version. V8
@@ -43,7 +43,7 @@ export type Compile = (file: string, text: string) => unknown
  * bytecode of another version or other flags, but crashes on damaged bytecode; sealed.ts detects that. If
  * caching fails, only time is lost.
  */
-export function compileWithBytecode(options: BytecodeOptions): Compile {
+export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   const { folder, keepAfterMs, onStarted, program = process } = options
   let isStarting = true
   /** Start parts whose bytecode is not cached yet. */

@@ -2,7 +2,7 @@
 import { type Option, type Optional, off } from './option.ts'
 import { choice, count, linkHosts, peerUrls, text } from './values.ts'
 
-export class PeerTable {
+export class LinkTable {
   /** URLs such as `ws://127.0.0.1:8546`. */
   readonly peer: Option<readonly string[]> = {
     type: peerUrls,

@@ -4,7 +4,7 @@ import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { DEFAULT_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import { ForkTable } from './fork.ts'
 import { type FromGenesis, type Option, type Optional, off } from './option.ts'
-import { PeerTable } from './peers.ts'
+import { LinkTable } from './peers.ts'
 import {
   type Alias,
   address,
@@ -347,7 +347,7 @@ const groups = {
   Transactions: new TransactionTable(),
   'Mining and time': new MiningTable(),
   Server: new ServerTable(),
-  Peers: new PeerTable(),
+  Peers: new LinkTable(),
   Project: new ProjectTable(),
   Terminal: new TerminalTable(),
   Process: new ProcessTable(),
@@ -356,7 +356,7 @@ const groups = {
 export type MakingTable = ChainTable & AccountTable & TransactionTable & MiningTable
 
 /** All but the options of the command line. */
-export type ProgramTable = MakingTable & ForkTable & ServerTable & PeerTable & ProjectTable
+export type ProgramTable = MakingTable & ForkTable & ServerTable & LinkTable & ProjectTable
 
 export type Table = ProgramTable & TerminalTable & ProcessTable
 

@@ -38,7 +38,7 @@ export interface Target {
   readonly answer: (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
 }
 
-export interface Front {
+export interface ServerFront {
   /** By path, without query and trailing `/`; called for each HTTP request, and once per WebSocket. */
   readonly targetOf: (path: string) => Target | Refusal
   /** The first that owns a request answers it. */
@@ -57,7 +57,7 @@ export interface CallerHeaders {
 export type CallerCheck = (headers: CallerHeaders) => Refusal | undefined
 
 export interface HttpOptions {
-  readonly front: Front
+  readonly front: ServerFront
   /** Bytes of a request's body, and of a WebSocket message. */
   readonly bodyLimit: number
   readonly timeouts: Timeouts

@@ -7,7 +7,7 @@ import type { Refusal } from './replies.ts'
 export type OriginCheck = (header: string | undefined) => Refusal | undefined
 
 /** Foreign origins reported; further ones are not. */
-const MOST_TOLD = 100
+const MAX_REPORTED = 100
 
 /** Characters of an origin that are reported and compared, as anyone may send it. */
 const MOST_SHOWN = 200
@@ -23,12 +23,12 @@ export function createOriginCheck(
   onNotice: (text: string) => void = () => undefined,
 ): OriginCheck {
   const isLoopback = createLoopbackCheck()
-  const told = new Set<string>()
-  const tell = (origin: string, text: string): void => {
-    if (told.size > MOST_TOLD || told.has(origin)) return
-    told.add(origin)
-    if (told.size <= MOST_TOLD) onNotice(text)
-    else onNotice(`pages of over ${MOST_TOLD} origins called; further origins are not logged`)
+  const reported = new Set<string>()
+  const reportOnce = (origin: string, text: string): void => {
+    if (reported.size > MAX_REPORTED || reported.has(origin)) return
+    reported.add(origin)
+    if (reported.size <= MAX_REPORTED) onNotice(text)
+    else onNotice(`pages of over ${MAX_REPORTED} origins called; further origins are not logged`)
   }
   const isAllowed = (origin: string): boolean =>
     [origin, hostOf(origin), '*'].some((name) => name !== undefined && allowed.includes(name))
@@ -40,13 +40,13 @@ export function createOriginCheck(
     const host = hostOf(origin)
     if (host === undefined || !isLoopback(host)) {
       if (!isAllowed(origin)) {
-        tell(
+        reportOnce(
           origin,
           `a request from a page of ${origin} was refused; --allow-origin ${origin} allows it`,
         )
         return wrongOrigin(origin)
       }
-      tell(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
+      reportOnce(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
     }
     lastAllowed = header
     return undefined

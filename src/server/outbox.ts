@@ -83,7 +83,7 @@ export class Outbox {
   readonly #relief: Relief
   #waiting: Waiting[] = []
   /** Sent entries of `#waiting`: they are removed all at once, because shifting a long list is slow. */
-  #told = 0
+  #sent = 0
   #most = 0
   /** True while written bytes are unread. */
   #isFull = false
@@ -110,11 +110,11 @@ export class Outbox {
 
   add(method: string, { most, params }: Notifications): void {
     if (this.#client.readyState !== WebSocket.OPEN) return
-    const isIdle = this.#told === this.#waiting.length
+    const isIdle = this.#sent === this.#waiting.length
     this.#waiting.push({ method, rest: params[Symbol.iterator](), most })
     this.#most += most
     if (isIdle && !this.#isFull) this.#turns.begin(this)
-    if (this.#waiting.length - this.#told > MAX_CHANGES) this.#cutOff()
+    if (this.#waiting.length - this.#sent > MAX_CHANGES) this.#cutOff()
   }
 
   /**
@@ -123,7 +123,7 @@ export class Outbox {
    */
   write(until: number): boolean {
     for (let looked = 1; ; looked++) {
-      const next = this.#waiting[this.#told]
+      const next = this.#waiting[this.#sent]
       if (next === undefined || this.#client.readyState !== WebSocket.OPEN) {
         this.#clear()
         return false
@@ -141,10 +141,10 @@ export class Outbox {
     const { value: params, done } = waiting.rest.next()
     if (done === true) {
       this.#most -= waiting.most
-      this.#told += 1
-      if (2 * this.#told > this.#waiting.length) {
-        this.#waiting = this.#waiting.slice(this.#told)
-        this.#told = 0
+      this.#sent += 1
+      if (2 * this.#sent > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#sent)
+        this.#sent = 0
       }
     } else if (params !== undefined) {
       waiting.most -= 1
@@ -172,9 +172,9 @@ export class Outbox {
   }
 
   #clear(): void {
-    for (const { rest } of this.#waiting.slice(this.#told)) rest.return?.()
+    for (const { rest } of this.#waiting.slice(this.#sent)) rest.return?.()
     this.#waiting = []
-    this.#told = 0
+    this.#sent = 0
     this.#most = 0
   }
 }

@@ -2,7 +2,7 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { Front, HttpOptions, HttpServer, Timeouts } from './answer.ts'
+import type { HttpOptions, HttpServer, ServerFront, Timeouts } from './answer.ts'
 import { createHostCheck } from './hosts.ts'
 import { createFastHttp } from './http/fasthttp.ts'
 import { createOriginCheck } from './origins.ts'
@@ -11,7 +11,7 @@ import { Relief } from './relief.ts'
 /** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
 export interface ServerOptions
   extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'> {
-  readonly front: Front
+  readonly front: ServerFront
   /** Called with each refused `Host` header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
   /** Called with a sentence, once for each foreign origin. */

@@ -1,7 +1,7 @@
 // The interface to the upstream part of a fork's tries.
 import type { Address } from '../core/hex.ts'
 import type { SparseTrie } from './sparsetrie.ts'
-import type { Node } from './trienode.ts'
+import type { TrieNode } from './trienode.ts'
 
 /** The upstream keys of a trie, besides those changed here. They never change, but more of them become known. */
 export interface Backing<V> {
@@ -32,7 +32,7 @@ export interface BackingNodes<V> {
 
 export interface BackedChanges<V> {
   /** The root node of the changed keys; undefined if there are none. */
-  readonly set: Node<V> | undefined
+  readonly set: TrieNode<V> | undefined
   readonly setRoot: () => Uint8Array
   readonly gone: Iterable<Uint8Array>
 }

@@ -10,14 +10,14 @@ import {
   makeBranch,
   makeExtension,
   makeLeaf,
-  type Node,
   nibbleAt,
   setNibble,
+  type TrieNode,
   type WholeNode,
   withNibble,
 } from './trienode.ts'
 
-export type SparseNode = Node<Uint8Array>
+export type SparseNode = TrieNode<Uint8Array>
 
 /**
  * The RLP of the node with a hash.

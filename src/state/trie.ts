@@ -22,9 +22,9 @@ import {
   encodeNode,
   isShort,
   KEY_NIBBLES,
-  type Node,
   referenceOf,
   rootReference,
+  type TrieNode,
   type WholeNode,
 } from './trienode.ts'
 import { findLeaf, pathTo, walk } from './triewalk.ts'
@@ -41,13 +41,13 @@ export interface TrieChange<V> {
  * trie. Keys must be hashes already, and must not change later.
  */
 export class Trie<V> {
-  readonly #root: Node<V> | undefined
+  readonly #root: TrieNode<V> | undefined
   readonly #encodeValue: EncodeValue<V>
   /** The upstream keys of a fork; else undefined. */
   readonly #base: Base<V> | undefined
 
   private constructor(
-    root: Node<V> | undefined,
+    root: TrieNode<V> | undefined,
     encodeValue: EncodeValue<V>,
     base: Base<V> | undefined,
   ) {
@@ -84,7 +84,7 @@ export class Trie<V> {
   }
 
   /** Undefined without keys. Do not modify. */
-  get root(): Node<V> | undefined {
+  get root(): TrieNode<V> | undefined {
     requireWhole(this.#base)
     return this.#root
   }
@@ -224,7 +224,7 @@ function marked<V>(base: Base<V>, key: Uint8Array, isGone: boolean): Base<V> {
 
 function rootOver<V>(
   { backing, gone, nodes: changed }: Base<V>,
-  set: Node<V> | undefined,
+  set: TrieNode<V> | undefined,
   { encodeValue }: Trie<V>,
 ): Uint8Array {
   const { nodes } = backing
@@ -237,7 +237,10 @@ function rootOver<V>(
   return backing.root({ set, setRoot, gone: keys })
 }
 
-function withKnown<V>({ backing, gone }: Base<V>, set: Node<V> | undefined): Node<V> | undefined {
+function withKnown<V>(
+  { backing, gone }: Base<V>,
+  set: TrieNode<V> | undefined,
+): TrieNode<V> | undefined {
   const edit: EditToken = {}
   let root = set
   for (const [key, value] of backing.known()) {
@@ -259,7 +262,7 @@ function requireWhole<V>(base: Base<V> | undefined): void {
 function rootFor<V>(
   { backing, nodes: changed }: Base<V>,
   name: Address | bigint | undefined,
-): Node<Uint8Array> | undefined {
+): TrieNode<Uint8Array> | undefined {
   const { nodes } = backing
   if (nodes === undefined) throw noNodes('it was not fetched with proofs (--fork-proofs)')
   const why = nodes.whyUnknown()
@@ -274,9 +277,9 @@ function noNodes(why: string): DevchainError {
 }
 
 function withValues<V>(
-  before: Node<V> | undefined,
+  before: TrieNode<V> | undefined,
   changes: Iterable<TrieChange<V>>,
-): Node<V> | undefined {
+): TrieNode<V> | undefined {
   const edit: EditToken = {}
   let root = before
   for (const { key, value } of changes) {

@@ -9,9 +9,9 @@ import {
   makeBranch,
   makeExtension,
   makeLeaf,
-  type Node,
   nibbleAt,
   revealed,
+  type TrieNode,
   type WholeNode,
   withNibble,
 } from './trienode.ts'
@@ -21,12 +21,12 @@ import {
  * are of this batch, and not hashed before it ends.
  */
 export function insert<V>(
-  node: Node<V> | undefined,
+  node: TrieNode<V> | undefined,
   key: Uint8Array,
   value: V,
   depth: number,
   edit: EditToken,
-): Node<V> {
+): TrieNode<V> {
   if (node === undefined) return makeLeaf(key, depth, value, edit)
   if (node.kind === 'branch') return insertIntoBranch(node, key, value, depth, edit)
   if (node.kind === 'leaf') return insertAtLeaf(node, key, value, edit)
@@ -56,7 +56,7 @@ function insertIntoBranch<V>(
   return withChildAt(branch, nibble, after, edit)
 }
 
-function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditToken): Node<V> {
+function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditToken): TrieNode<V> {
   const fork = firstDifference(leaf.key, key, leaf.depth, KEY_NIBBLES)
   if (fork < KEY_NIBBLES) {
     const moved = makeLeaf(leaf.key, fork + 1, leaf.value, edit)
@@ -71,7 +71,7 @@ function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditTok
 
 interface Way<V> {
   readonly key: Uint8Array
-  readonly node: Node<V>
+  readonly node: TrieNode<V>
 }
 
 function forkAt<V>(
@@ -80,8 +80,8 @@ function forkAt<V>(
   one: Way<V>,
   other: Way<V>,
   edit: EditToken,
-): Node<V> {
-  const children = new Array<Node<V> | undefined>(16).fill(undefined)
+): TrieNode<V> {
+  const children = new Array<TrieNode<V> | undefined>(16).fill(undefined)
   children[nibbleAt(one.key, fork)] = one.node
   children[nibbleAt(other.key, fork)] = other.node
   const branch = makeBranch(children, 2, edit)
@@ -90,11 +90,11 @@ function forkAt<V>(
 
 /** Keeps canonical form; returns `node` itself as `insert` does. */
 export function remove<V>(
-  node: Node<V> | undefined,
+  node: TrieNode<V> | undefined,
   key: Uint8Array,
   depth: number,
   edit: EditToken,
-): Node<V> | undefined {
+): TrieNode<V> | undefined {
   if (node === undefined) return undefined
   if (node.kind === 'branch') return removeFromBranch(node, key, depth, edit)
   if (node.kind === 'leaf') {
@@ -164,7 +164,7 @@ function withChild<V>(extension: Extension<V>, child: Branch<V>, edit: EditToken
 function withChildAt<V>(
   branch: Branch<V>,
   nibble: number,
-  child: Node<V> | undefined,
+  child: TrieNode<V> | undefined,
   edit: EditToken,
 ): Branch<V> {
   const fresh =

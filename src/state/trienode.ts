@@ -42,7 +42,7 @@ export interface Leaf<V> extends Hashed {
 /** Has two or more children. As all keys have 32 bytes, it holds no value. */
 export interface Branch<V> extends Hashed {
   readonly kind: 'branch'
-  readonly children: (Node<V> | undefined)[]
+  readonly children: (TrieNode<V> | undefined)[]
   count: number
 }
 
@@ -70,14 +70,14 @@ export interface Blinded<V> {
 
 export type WholeNode<V> = Leaf<V> | Branch<V> | Extension<V>
 
-export type Node<V> = WholeNode<V> | Blinded<V>
+export type TrieNode<V> = WholeNode<V> | Blinded<V>
 
 export function makeLeaf<V>(key: Uint8Array, depth: number, value: V, edit: EditToken): Leaf<V> {
   return { kind: 'leaf', edit, reference: undefined, key, depth, value }
 }
 
 export function makeBranch<V>(
-  children: (Node<V> | undefined)[],
+  children: (TrieNode<V> | undefined)[],
   count: number,
   edit: EditToken,
 ): Branch<V> {
@@ -94,7 +94,7 @@ export function makeExtension<V>(
   return { kind: 'extension', edit, reference: undefined, key, from, to, child }
 }
 
-export function revealed<V>(node: Node<V>, key: Uint8Array, depth: number): WholeNode<V> {
+export function revealed<V>(node: TrieNode<V>, key: Uint8Array, depth: number): WholeNode<V> {
   return node.kind === 'blinded' ? node.reveal(key, depth) : node
 }
 
@@ -138,12 +138,12 @@ const BRANCH_LENGTH = 3 + 16 * (1 + HASH_LENGTH) + 1
 // nodes are encoded where they are hashed: a separate buffer doubled the time
 const desk = new Desk()
 
-export function rootReference<V>(root: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
+export function rootReference<V>(root: TrieNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
   const reference = referenceOf(root, encodeValue)
   return isShort(reference) ? keccak256(reference) : bytesOfDigest(reference)
 }
 
-export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Reference {
+export function referenceOf<V>(node: TrieNode<V>, encodeValue: EncodeValue<V>): Reference {
   if (node.kind === 'blinded') return node.reference
   node.reference ??=
     node.kind === 'branch' ? hashBranch(node, encodeValue) : hashPair(node, encodeValue)

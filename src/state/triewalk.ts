@@ -3,14 +3,14 @@ import {
   firstDifference,
   KEY_NIBBLES,
   type Leaf,
-  type Node,
   nibbleAt,
   revealed,
+  type TrieNode,
   type WholeNode,
 } from './trienode.ts'
 
 /** @throws {MissingState} at an unknown blinded node */
-export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | undefined {
+export function findLeaf<V>(root: TrieNode<V> | undefined, key: Uint8Array): Leaf<V> | undefined {
   let node = root
   let depth = 0
   while (node !== undefined) {
@@ -38,7 +38,7 @@ export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V>
  * @throws {MissingState} at an unknown node above that
  */
 export function* pathTo<V>(
-  root: Node<V> | undefined,
+  root: TrieNode<V> | undefined,
   key: Uint8Array,
   end: number = KEY_NIBBLES,
 ): IterableIterator<WholeNode<V>> {
@@ -66,7 +66,7 @@ export function* pathTo<V>(
  * @param depth nibbles above the node
  */
 export function* walk<V>(
-  node: Node<V> | undefined,
+  node: TrieNode<V> | undefined,
   from: Uint8Array | undefined,
   depth: number,
 ): IterableIterator<readonly [Uint8Array, V]> {

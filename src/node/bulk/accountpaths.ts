@@ -1,6 +1,6 @@
 // The nodes of the state trie above a few accounts, in linear memory, where these accounts change in place.
 import { rlpItemEnd } from '../../core/rlp.ts'
-import { encodeNode, type Node, nibbleAt, revealed } from '../../state/trienode.ts'
+import { encodeNode, nibbleAt, revealed, type TrieNode } from '../../state/trienode.ts'
 import type { Account, World } from '../../state/world.ts'
 import type { Arena } from './arena.ts'
 
@@ -31,7 +31,7 @@ export function layAccountPaths(
 
   /** Lays out a node that is on the path of all keys and begins at nibble `depth`. */
   const lay = (
-    at: Node<Account>,
+    at: TrieNode<Account>,
     own: readonly Uint8Array[],
     depth: number,
     place: number,

@@ -99,14 +99,14 @@ export function requireIntrinsicGas(
   const { gasLimit: given } = message
   const least = intrinsicGas(message, hardfork)
   if (given < least) {
-    const told = `intrinsic gas too low: have ${given}, want ${least}`
-    throw new DevchainError('INTRINSIC_GAS_TOO_LOW', told, undefined, { given, least })
+    const failure = `intrinsic gas too low: have ${given}, want ${least}`
+    throw new DevchainError('INTRINSIC_GAS_TOO_LOW', failure, undefined, { given, least })
   }
   const floor = floorDataGas(message, hardfork)
   if (given >= floor) return
   // clients match the first words
-  const told = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
-  throw new DevchainError('GAS_BELOW_FLOOR', told, undefined, { given, floor })
+  const failure = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
+  throw new DevchainError('GAS_BELOW_FLOOR', failure, undefined, { given, floor })
 }
 
 export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
