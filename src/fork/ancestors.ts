@@ -128,10 +128,9 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   async #fetchHash(hash: Hash): Promise<void> {
-    const how = { check: (json: Json) => void requireHash(json, hash) }
     const [method, params] = ['eth_getBlockByHash', [hash, false]] as const
-    const json = await this.#network.askHistory(this.#fork, method, params, undefined, how)
-    const block = requireHash(json, hash)
+    const read = (json: Json): RemoteBlock | undefined => requireHash(json, hash)
+    const block = await this.#network.askHistory(this.#fork, method, params, undefined, read)
     if (block === undefined || block.header.number >= this.#fork.number) {
       this.#strangers.set(hash, { of: currentWaitBudget() })
       return

@@ -1,4 +1,5 @@
 // The public interface of forks: other rooms import only this file.
+import { whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import type { MethodContext } from '../methods/common/context.ts'
 import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
@@ -32,8 +33,9 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
   }
 }
 
-export const reach: Reach<MethodContext> = {
-  passOn: (...question) => withWaitBudget(() => passOn(...question)),
-  complete: (_, method, work) =>
-    withWaitBudget(() => complete(work, { guesses: method.effects === 'nothing' })),
-}
+export const reach: Reach<MethodContext> = (context, method, params, work) =>
+  withWaitBudget(() =>
+    whenThere(passOn(context, method, params), (result) =>
+      result === undefined ? complete(work, { guesses: method.effects === 'nothing' }) : result,
+    ),
+  )

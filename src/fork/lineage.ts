@@ -13,6 +13,7 @@ import type { Json } from '../rpc/schema.ts'
 import { HISTORY_STORAGE } from '../state/predeploys.ts'
 import { historySlot, RING } from '../state/systemslots.ts'
 import { accountAt, slotValue } from '../state/world.ts'
+import { NoAnswer } from './client/provider.ts'
 import { unexpected } from './network/answers.ts'
 import { type RemoteBlock, readBlock } from './network/header.ts'
 import { type BlockPoint, type ForkedNetwork, pointOf } from './network/network.ts'
@@ -25,12 +26,6 @@ const KEPT_HASHES = 16_384
 /** Headers of a walk from parent to parent, and how many one round fetches. */
 const MOST_WALKED = 8_192n
 const AT_ONCE = 256n
-
-function requireNumber(json: Json, number: bigint): RemoteBlock {
-  const block = readBlock(json)
-  if (block.header.number === number) return block
-  throw unexpected(`block ${number}`, json)
-}
 
 export class Lineage {
   readonly #network: ForkedNetwork
@@ -80,14 +75,18 @@ export class Lineage {
     this.#requireHash(block)
   }
 
-  async #fetch(number: bigint): Promise<RemoteBlock> {
+  #fetch(number: bigint): Promise<RemoteBlock> {
     const params = [quantityFromBigint(number), false]
-    const how = { check: (block: Json) => void requireNumber(block, number) }
-    const method = 'eth_getBlockByNumber'
-    const json = await this.#network.askHistory(this.#fork, method, params, number, how)
-    if (json !== null) return requireNumber(json, number)
-    const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
-    throw new DevchainError('UPSTREAM_FAILED', message)
+    const read = (json: Json): RemoteBlock => {
+      if (json === null) {
+        const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
+        throw new NoAnswer(message)
+      }
+      const block = readBlock(json)
+      if (block.header.number === number) return block
+      throw unexpected(`block ${number}`, json)
+    }
+    return this.#network.askHistory(this.#fork, 'eth_getBlockByNumber', params, number, read)
   }
 
   #note({ hash, header: { number, parentHash } }: RemoteBlock): void {

@@ -17,6 +17,7 @@ import { type HttpHeader, httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
 import { Lineage } from './lineage.ts'
+import { anyAnswer } from './network/answers.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, ForkedNetwork, pointOf } from './network/network.ts'
 import { type BlockAge, PrunedState } from './network/pruned.ts'
@@ -263,13 +264,11 @@ function seenAfter(fork: RemoteBlock, since: RemoteBlock, ancestors: Ancestors):
   }
 }
 
-/** Methods whose answers contain header members. */
-const TELLING_HEADERS: ReadonlySet<string> = new Set([
-  'eth_getBlockByHash',
-  'eth_getBlockByNumber',
-  'eth_getHeaderByHash',
-  'eth_getHeaderByNumber',
-])
+/**
+ * Requests for a block of the network's chain or its header, whose hash can be proven. They are matched by name, as the
+ * fork makes such requests for other methods too, and uncles have headers that are on no chain.
+ */
+const OF_BLOCK = /^eth_get(Block|Header)By(Hash|Number)$/
 
 function upstreamOf(
   network: ForkedNetwork,
@@ -285,18 +284,25 @@ function upstreamOf(
       const { name, traffic = { requests: 0, asked: 0, batch: 0 } } = network.asker
       return { ...traffic, name, isProven: network.isProven, isRootKnown: isRootKnown() }
     },
-    ask: async (method, params, block, check) => {
-      const how = { check }
-      const answer = await network.askHistory(point, method, params as readonly Json[], block, how)
-      if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
-      return answer
+    ask: async (method, params, block, read) => {
+      const checked = (json: Json): Json => {
+        read(json)
+        return json
+      }
+      const answer = await network.askHistory(point, method, params as Json[], block, checked)
+      if (network.isProven && OF_BLOCK.test(method)) await lineage.requireOwn(answer)
+      return read(answer)
     },
-    askTogether: (method, params, block, made) => {
-      const how = { make: made as () => Promise<Json> }
-      return network.askHistory(point, method, params as readonly Json[], block, how)
-    },
+    askTogether: (method, params, block, make) =>
+      network.askHistory(
+        point,
+        method,
+        params as Json[],
+        block,
+        anyAnswer,
+        make as () => Promise<Json>,
+      ),
     take: (accounts) => network.take(accounts, point),
-    peek: (method, params, check) =>
-      network.askAbout(method, params as readonly Json[], point, check),
+    peek: (method, params, read) => network.peek(method, params as Json[], point, read),
   }
 }

@@ -75,11 +75,13 @@ async function ask(
   params: readonly unknown[],
 ): Promise<unknown> {
   if (known.has(method)) return undefined
-  const asked = upstream.peek(method, params).catch((error: unknown) => {
-    if (!(error instanceof DevchainError)) throw error
-    if (error instanceof RefusedByUpstream && isMethodNotFound(error.upstream)) known.add(method)
-    return null
-  })
+  const asked = upstream
+    .peek(method, params, (answer) => answer)
+    .catch((error: unknown) => {
+      if (!(error instanceof DevchainError)) throw error
+      if (error instanceof RefusedByUpstream && isMethodNotFound(error.upstream)) known.add(method)
+      return null
+    })
   const answer = await inTime(asked, TIMEOUT_MS)
   if (answer === undefined) known.add(method)
   return answer

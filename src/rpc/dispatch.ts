@@ -66,20 +66,13 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly onBug: (error: unknown) => void
 }
 
-export interface Reach<C> {
-  /** Returns the other network's result; undefined if the method runs here. */
-  readonly passOn: (
-    context: C,
-    method: Method<C>,
-    params: readonly unknown[],
-  ) => MaybePromise<Json> | undefined
-  /** Runs a method again until no state is missing. */
-  readonly complete: <T>(
-    context: C,
-    method: Method<C>,
-    work: () => MaybePromise<T>,
-  ) => MaybePromise<T>
-}
+/** Returns the other network's result, or repeats `work` until no state is missing. */
+export type Reach<C> = (
+  context: C,
+  method: Method<C>,
+  params: readonly unknown[],
+  work: () => MaybePromise<Json | JsonText>,
+) => MaybePromise<Json | JsonText>
 
 interface Failure {
   readonly error: ErrorObject
@@ -345,10 +338,7 @@ function run<C>(
   const adapted = adapt === undefined ? given : adapt(name, given, method.params)
   const beyond = reach?.(context)
   if (beyond === undefined) return method.run(context, adapted, notes)
-  return (
-    beyond.passOn(context, method, adapted) ??
-    beyond.complete(context, method, () => method.run(context, adapted, notes))
-  )
+  return beyond(context, method, adapted, () => method.run(context, adapted, notes))
 }
 
 function positions<C>(method: Method<C>, params: Params): readonly unknown[] {

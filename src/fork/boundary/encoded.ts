@@ -46,11 +46,13 @@ export const rawTransactions: Fallback = (refused) =>
 async function blockIn(refused: RefusedRequest): Promise<{ header: Header; json: Members }> {
   const { upstream, number } = refused
   const params = [quantityFromBigint(number), true]
-  const check = (block: unknown): RemoteBlock => readBlock(block as Json)
-  const json = (await upstream.ask('eth_getBlockByNumber', params, number, check)) as Json
-  const { header, hash } = check(json)
-  requireSame(refused, 'the header', hashHeader(header), hash)
-  return { header, json: json as Members }
+  const read = (json: unknown): RemoteBlock & { readonly json: Members } => ({
+    ...readBlock(json as Json),
+    json: json as Members,
+  })
+  const block = await upstream.ask('eth_getBlockByNumber', params, number, read)
+  requireSame(refused, 'the header', hashHeader(block.header), block.hash)
+  return block
 }
 
 async function listOf(
@@ -69,11 +71,10 @@ function unclesIn(
   { hash, uncles }: Members,
 ): Promise<Header[]> {
   return Promise.all(
-    listIn(uncles).map(async (_, index) => {
+    listIn(uncles).map((_, index) => {
       const params = [hash, quantityFromBigint(BigInt(index))]
-      const check = (uncle: unknown): RemoteBlock => readBlock(uncle as Json)
-      return check(await upstream.ask('eth_getUncleByBlockHashAndIndex', params, number, check))
-        .header
+      const read = (uncle: unknown): Header => readBlock(uncle as Json).header
+      return upstream.ask('eth_getUncleByBlockHashAndIndex', params, number, read)
     }),
   )
 }

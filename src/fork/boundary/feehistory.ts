@@ -15,23 +15,23 @@ const ONE_MORE = ['baseFeePerGas', 'baseFeePerBlobGas']
 
 const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
 
-export function feeHistoryOver(request: ForkRequest): Promise<Json> | undefined {
+export async function feeHistoryOver(request: ForkRequest): Promise<Json | undefined> {
   const { context, params, upstream } = request
-  const { state } = context.chain
   const [count, newest, percentiles] = params
   const reference = referenceIn(newest ?? 'latest')
   const blocks = blocksOf(count)
   if (reference === undefined || reference.kind === 'hash' || blocks === undefined) return undefined
-  const place = placeOf(state, upstream, reference)
+  const place = placeOf(request, reference)
   const more = percentiles === undefined ? [] : [percentiles]
   if (typeof place === 'bigint') {
     const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
-    return askNetwork(request, asked, place)
+    return await askNetwork(request, asked, place)
   }
   const head = headNumber(request)
-  const last = numberOf(state, reference) ?? head + 1n
+  const last = numberOf(context.chain.state, reference) ?? head + 1n
   const own = last - upstream.number
-  return last > head + 1n || blocks <= own ? undefined : joined(request, blocks, own)
+  if (last > head + 1n || blocks <= own) return undefined
+  return await joined(request, blocks, own)
 }
 
 async function joined(request: ForkRequest, blocks: bigint, own: bigint): Promise<Json> {

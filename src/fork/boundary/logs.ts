@@ -1,8 +1,9 @@
 // eth_getLogs across the fork block: the network's logs, in ranges that it accepts, then those made here.
-import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
 import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { isObject } from '../network/answers.ts'
 import {
   boundOf,
   type ForkRequest,
@@ -16,62 +17,48 @@ import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-export function logsOver(request: ForkRequest): Promise<Json> | undefined {
-  const { context, params, upstream } = request
-  const { state } = context.chain
-  const [given] = params
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
-  const filter = given as Filter
+export async function logsOver(request: ForkRequest): Promise<Json | undefined> {
+  const { params, upstream } = request
+  const [filter] = params
+  if (!isObject(filter)) return undefined
   if (filter.blockHash !== undefined && filter.blockHash !== null) {
     const reference = referenceIn(filter.blockHash)
-    const place = reference === undefined ? 'here' : placeOf(state, upstream, reference)
-    return place === 'here' ? undefined : logsOfBlock(request, place)
+    const number = reference && (await numberIn(request, placeOf(request, reference)))
+    // unknown block: the chain reports it
+    return number === undefined ? undefined : await askNetwork(request, params, number)
   }
   const from = boundOf(request, filter.fromBlock ?? 'latest')
   const to = boundOf(request, filter.toBlock ?? 'latest')
   if (from === undefined || from > upstream.number || (to !== undefined && to < from)) {
     return undefined
   }
-  return inParts(request, filter, from, to)
+  return await inParts(request, filter, from, to)
 }
 
-async function logsOfBlock(request: ForkRequest, place: bigint | Hash): Promise<Json> {
-  const { params, upstream } = request
-  const number = await numberIn(upstream, place)
-  // unknown block: the chain reports it
-  if (number === undefined) return await answerHere(request)
-  return await askNetwork(request, params, number)
-}
-
-export function filterLogsOver(request: ForkRequest): Promise<Json> | undefined {
+export async function filterLogsOver(request: ForkRequest): Promise<Json | undefined> {
   const { context, params } = request
   const id = idIn(params)
-  return id === undefined ? undefined : logsOfQuery(request, context.filters.rangeOf(id))
+  return id === undefined ? undefined : await logsOfQuery(request, context.filters.rangeOf(id))
 }
 
 /** The first poll of a filter that begins in the network's blocks. */
-export function filterChangesOver(request: ForkRequest): Promise<Json> | undefined {
-  const { context, params } = request
-  const id = idIn(params)
-  if (id === undefined) return undefined
-  const stored = logsOfQuery(request, context.filters.historyOf(id))
-  return stored && firstChanges(request, id, stored)
-}
-
-async function firstChanges(
-  request: ForkRequest,
-  id: bigint,
-  stored: Promise<Json>,
-): Promise<Json> {
-  const before = await request.context.filters.beginWith(id, () => stored)
+export async function filterChangesOver(request: ForkRequest): Promise<Json | undefined> {
+  const { filters } = request.context
+  const id = idIn(request.params)
+  const stored = id === undefined ? undefined : await logsOfQuery(request, filters.historyOf(id))
+  if (id === undefined || stored === undefined) return undefined
+  const before = await filters.beginWith(id, async () => stored)
   const changes = await answerHere(request)
   return [...((before ?? []) as readonly Json[]), ...(changes as readonly Json[])]
 }
 
-function logsOfQuery(request: ForkRequest, query: LogQuery | undefined): Promise<Json> | undefined {
+async function logsOfQuery(
+  request: ForkRequest,
+  query: LogQuery | undefined,
+): Promise<Json | undefined> {
   const method = request.context.registry.get('eth_getLogs')
   if (query === undefined || method === undefined) return undefined
-  return logsOver({ ...request, method, params: [filterOf(query)] })
+  return await logsOver({ ...request, method, params: [filterOf(query)] })
 }
 
 /** Undefined: no valid id, which the method itself refuses. */

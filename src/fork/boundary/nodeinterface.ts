@@ -15,7 +15,7 @@ export function nodeInterfaceOf(request: ForkRequest): Promise<Json> | undefined
   if (!isIts || upstream.seenNumber === undefined || upstream.facts().isProven) return undefined
   const reference = referenceIn(block ?? 'latest')
   if (reference === undefined) return undefined
-  const place = placeOf(context.chain.state, upstream, reference)
+  const place = placeOf(request, reference)
   // an unknown hash may be the network's
   const isStrange = typeof place === 'string' && place !== 'here'
   const number = typeof place === 'bigint' ? place : upstream.number

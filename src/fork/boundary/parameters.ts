@@ -5,48 +5,26 @@ import type { Method } from '../../rpc/method.ts'
 import { isSchema, type Json } from '../../rpc/schema.ts'
 import { unexpected } from '../network/answers.ts'
 
-/** False: the method itself refuses them. */
-export function areTaken(method: Method<MethodContext>, given: readonly unknown[]): boolean {
-  if (given.length > method.params.length) return false
-  return method.params.every(({ name, decoder, required }, index) => {
-    const value = given[index] ?? undefined
-    return value === undefined ? !required : isTaken(() => decoder.decode(value as Json, name, []))
-  })
-}
-
-function isTaken(decode: () => unknown): boolean {
-  try {
-    decode()
-    return true
-  } catch (error) {
-    if (error instanceof DevchainError) return false
-    throw error
-  }
-}
-
 /** Parameters in canonical form; undefined: the method itself refuses them. */
 export function plainParams(
   method: Method<MethodContext>,
   given: readonly unknown[],
 ): readonly unknown[] | undefined {
   if (given.length > method.params.length) return undefined
-  const sent: unknown[] = []
-  for (const [index, { name, decoder, required, fallback }] of method.params.entries()) {
-    const value = given[index] ?? undefined
-    if (value === undefined && required) return undefined
-    if (!isSchema(decoder)) {
-      sent.push(value)
-      continue
-    }
-    let decoded: unknown = fallback
-    const decode = (): void => {
-      if (value !== undefined) decoded = decoder.decode(value, name, [])
-    }
-    if (!isTaken(decode)) return undefined
-    sent.push(decoded === undefined ? undefined : decoder.encode(decoded))
+  try {
+    const sent = method.params.map(({ name, decoder, required, fallback }, index) => {
+      const value = given[index] ?? undefined
+      if (value === undefined && required) throw new DevchainError('INVALID_PARAMS', name)
+      const decoded = value === undefined ? fallback : decoder.decode(value as Json, name, [])
+      if (!isSchema(decoder)) return value
+      return decoded === undefined ? undefined : decoder.encode(decoded)
+    })
+    while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
+    return sent
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
   }
-  while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
-  return sent
 }
 
 /** Renames the slots of a proof to the form in which the client gave them. */

@@ -14,23 +14,23 @@ import { rawBlock, rawHeader, rawReceipts, rawTransactions } from './encoded.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterChangesOver, filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
-import { areTaken, namedAsGiven, plainParams } from './parameters.ts'
+import { namedAsGiven, plainParams } from './parameters.ts'
 import {
   askPlaced,
   below,
   type ForkRequest,
   isChanged,
-  numberAt,
+  numberIn,
   placeOf,
   referenceIn,
 } from './places.ts'
-import { answerHere, askOrMake, type Fallback, makeHere, replayed } from './retrace.ts'
+import { askOrMake, type Fallback, makeHere, orIfRefused, replayed } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
 import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
 /** Undefined: the chain itself answers. */
-type Answerer = (request: ForkRequest) => MaybePromise<Json> | undefined
+type Answerer = (request: ForkRequest) => MaybePromise<Json | undefined>
 
 interface Rule {
   /** True: the answer names its block, so the place need not be known first. */
@@ -79,12 +79,12 @@ const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   slot: ofTaken(slotOver),
 }
 
-/** Undefined: the chain itself answers. */
+/** Undefined: the chain itself answers, synchronously if it can. */
 export function passOn(
   context: MethodContext,
   method: Method<MethodContext>,
   params: readonly unknown[],
-): MaybePromise<Json> | undefined {
+): MaybePromise<Json | undefined> {
   const { upstream } = context.chain.state.config
   if (upstream === undefined) return undefined
   const answer = ANSWERERS[method.onFork ?? 'here']({ context, method, params, upstream })
@@ -109,7 +109,8 @@ function isUnknownThere(error: unknown, name: string): error is RefusedByUpstrea
 
 /** Leaves invalid parameters to the chain, which reports them. */
 function ofTaken(answerer: Answerer): Answerer {
-  return (request) => (areTaken(request.method, request.params) ? answerer(request) : undefined)
+  return (request) =>
+    plainParams(request.method, request.params) === undefined ? undefined : answerer(request)
 }
 
 function ofNamed(rule: Rule): Answerer {
@@ -129,15 +130,13 @@ function ofBlock(
   params: readonly unknown[],
   position: number,
   rule: Rule,
-): MaybePromise<Json> | undefined {
-  const { context, upstream } = request
+): MaybePromise<Json | undefined> {
   const { isOfState = false, ask: askFor = askNetwork, printNumber = quantityFromBigint } = rule
   const given = params[position] ?? 'latest'
   const reference = referenceIn(given)
   if (reference === undefined) return undefined
-  const place = placeOf(context.chain.state, upstream, reference)
-  if (place === 'here') return undefined
-  if (isOfState && isChanged(context.chain.state, upstream, place)) return undefined
+  const place = placeOf(request, reference)
+  if (place === 'here' || (isOfState && isChanged(request, place))) return undefined
   const isHash = reference.kind === 'hash' && typeof given === 'string'
   const named = typeof place === 'bigint' && !isHash ? printNumber(place) : given
   const asked = params.map((param, index) => (index === position ? named : param))
@@ -154,11 +153,11 @@ async function ofHash(
   hash: Hash,
   ask: (number?: bigint) => Promise<Json>,
   { isPlaced = false, instead }: Rule,
-): Promise<Json> {
+): Promise<Json | undefined> {
   if (isPlaced) return below(await ask(), request.upstream)
-  const number = await numberAt(request.upstream, hash)
+  const number = await numberIn(request, hash)
   // unknown block: the chain reports it
-  if (number === undefined) return await answerHere(request)
+  if (number === undefined) return undefined
   return await askOrMake(request, number, () => ask(number), instead)
 }
 
@@ -166,7 +165,7 @@ function ofTransaction(
   request: ForkRequest,
   hash: Hash,
   rule: Rule,
-): MaybePromise<Json> | undefined {
+): MaybePromise<Json | undefined> {
   const { context, upstream } = request
   const { tree, pool } = context.chain.state
   const place = transactionPlace(tree, hash)
@@ -178,11 +177,11 @@ async function beyond(
   request: ForkRequest,
   hash: Hash,
   { isPlaced = false, isOwn = false, instead }: Rule,
-): Promise<Json> {
+): Promise<Json | undefined> {
   const { params, upstream } = request
   const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
   // unknown transaction: the chain reports it
-  if (known === null) return await answerHere(request)
+  if (known === null) return undefined
   if (isPlaced) return known
   const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
   if (isOwn) return await makeHere(request, number)
@@ -204,18 +203,17 @@ async function askHeader(
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
-  try {
-    return await askNetwork(request, params, number)
-  } catch (error) {
+  const fromBlock = async (refusal: RefusedByUpstream): Promise<Json> => {
     const isHash = referenceIn(params[0])?.kind === 'hash'
     const name = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
     const method = request.context.registry.get(name)
-    if (!(error instanceof RefusedByUpstream) || method === undefined) throw error
+    if (method === undefined) throw refusal
     const block = await askNetwork({ ...request, method }, [...params, false], number)
     if (block === null) return null
     const members = Object.entries(block).filter(([member]) => !BESIDES_HEADERS.includes(member))
     return Object.fromEntries(members) as Json
   }
+  return await orIfRefused(() => askNetwork(request, params, number), fromBlock)
 }
 
 async function askProof(

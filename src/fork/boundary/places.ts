@@ -12,7 +12,7 @@ import { JsonText } from '../../rpc/jsontext.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
-import { isQuantity, quantity, unexpected } from '../network/answers.ts'
+import { isObject, isQuantity, quantity, unexpected } from '../network/answers.ts'
 
 export interface ForkRequest {
   readonly context: MethodContext
@@ -33,13 +33,14 @@ export function referenceIn(value: unknown): BlockReference | undefined {
 
 /** 'here', a number on the network, or a hash that may be there. */
 export function placeOf(
-  state: ChainState,
-  { number: fork }: Upstream,
+  { context, upstream }: ForkRequest,
   reference: BlockReference,
 ): 'here' | bigint | Hash {
-  if (reference.kind === 'hash') return placeOfHash(state, fork, reference.hash)
-  const number = numberOf(state, reference)
-  return number !== undefined && number <= fork ? number : 'here'
+  const { state } = context.chain
+  const number =
+    reference.kind === 'hash' ? numberOfHash(state, reference.hash) : numberOf(state, reference)
+  if (number === undefined) return reference.kind === 'hash' ? reference.hash : 'here'
+  return number <= upstream.number ? number : 'here'
 }
 
 /** Undefined: the pending block. */
@@ -54,27 +55,25 @@ export function numberOf(
   return numberOfTag(state, reference.tag)
 }
 
-function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | bigint | Hash {
+/** Undefined: a block that is not known here. */
+function numberOfHash({ tree }: ChainState, hash: Hash): bigint | undefined {
   try {
-    const number = blockByHash(tree, hash)?.block.header.number
-    if (number === undefined) return hash
-    return number > fork ? 'here' : number
+    return blockByHash(tree, hash)?.block.header.number
   } catch (error) {
-    if (error instanceof MissingState) return hash
+    if (error instanceof MissingState) return undefined
     throw error
   }
 }
 
-export async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
-  const known = await askPlaced(upstream, 'eth_getBlockByHash', [hash, false])
-  return known === null ? undefined : quantity((known as { readonly number?: unknown }).number)
-}
-
+/** The number on the network; undefined: the block is here, or unknown to both. */
 export async function numberIn(
-  upstream: Upstream,
-  place: bigint | Hash,
+  { upstream }: ForkRequest,
+  place: 'here' | bigint | Hash,
 ): Promise<bigint | undefined> {
-  return typeof place === 'bigint' ? place : await numberAt(upstream, place)
+  if (place === 'here') return undefined
+  if (typeof place === 'bigint') return place
+  const block = await askPlaced(upstream, 'eth_getBlockByHash', [place, false])
+  return block === null ? undefined : quantity((block as PlacedJson).number)
 }
 
 export function headNumber({ context }: ForkRequest): bigint {
@@ -95,8 +94,9 @@ export function boundOf(
   return numberOf(context.chain.state, reference) ?? pending
 }
 
-export function requireCode(answer: unknown): void {
-  if (!isBytes(String(answer))) throw unexpected('code', answer)
+export function readCode(answer: unknown): string {
+  if (typeof answer === 'string' && isBytes(answer)) return answer
+  throw unexpected('code', answer)
 }
 
 /** Hides what is in a block after the fork. */
@@ -105,38 +105,32 @@ export async function askPlaced(
   method: string,
   params: readonly unknown[],
 ): Promise<Json> {
-  const answer = (await upstream.ask(method, params, undefined, requirePlaced)) as Json
-  requirePlaced(answer)
-  return below(answer, upstream)
+  return below(await upstream.ask(method, params, undefined, readPlaced), upstream)
 }
 
-function requirePlaced(value: unknown): void {
-  if (value === null) return
-  const { number, blockNumber } = (typeof value === 'object' ? value : {}) as PlacedJson
-  const of = blockNumber === undefined ? number : blockNumber
-  if (of !== null && !isQuantity(of)) throw unexpected('a block or a transaction', value)
+function readPlaced(value: unknown): Json {
+  if (value === null) return null
+  const { number, blockNumber = number } = (isObject(value) ? value : {}) as PlacedJson
+  if (blockNumber === null || isQuantity(blockNumber)) return value as Json
+  throw unexpected('a block or a transaction', value)
 }
 
 interface PlacedJson {
-  readonly number?: unknown
-  readonly blockNumber?: unknown
+  readonly number?: Json
+  readonly blockNumber?: Json
 }
 
 /** True if the state after the fork block is no longer the network's. */
-export function isChanged(
-  { tree }: ChainState,
-  { number }: Upstream,
-  place: bigint | Hash,
-): boolean {
-  if (place !== number) return false
-  const record = tree.canonical.at(Number(number))
+export function isChanged({ context, upstream }: ForkRequest, place: bigint | Hash): boolean {
+  if (place !== upstream.number) return false
+  const record = context.chain.state.tree.canonical.at(Number(upstream.number))
   return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot
 }
 
 /** Null for what is in a block after the fork: this chain has other blocks there. */
 export function below(answer: Json, { number }: Upstream): Json {
   const first = Array.isArray(answer) ? answer[0] : answer
-  const { blockNumber, number: own } = (first ?? {}) as { blockNumber?: Json; number?: Json }
+  const { blockNumber, number: own } = (first ?? {}) as PlacedJson
   const of = blockNumber ?? own
   if (of === null || (typeof of === 'string' && quantity(of) > number)) return null
   // the network's pending transactions are not known here

@@ -87,17 +87,16 @@ async function ask(
   const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
   try {
     const asked = [{ ...filter, ...range }]
-    const logs = await upstream.peek('eth_getLogs', asked, requireLogs)
-    requireLogs(logs)
-    return logs
+    return await upstream.peek('eth_getLogs', asked, readLogs)
   } catch (error) {
     if (error instanceof RefusedByUpstream && isTooMuch(error.upstream, { from, to })) return error
     throw error
   }
 }
 
-function requireLogs(answer: unknown): asserts answer is readonly Json[] {
-  if (!(Array.isArray(answer) && answer.every(isObject))) throw unexpected('logs', answer)
+function readLogs(answer: unknown): readonly Json[] {
+  if (Array.isArray(answer) && answer.every(isObject)) return answer
+  throw unexpected('logs', answer)
 }
 
 function widen(search: Search, found: number): void {

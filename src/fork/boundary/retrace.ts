@@ -1,4 +1,5 @@
 // Replays blocks of the network here if it refuses to trace or return them.
+import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
@@ -23,13 +24,24 @@ export async function askOrMake(
   ask: () => Promise<Json>,
   instead: Fallback | undefined,
 ): Promise<Json> {
+  if (instead === undefined) return await ask()
+  const { upstream } = request
   const make = (): Promise<Json> => makeHere(request, number)
+  return await orIfRefused(
+    async () => (await ask()) ?? (await make()),
+    (refusal) => instead({ upstream, number, refusal, make }),
+  )
+}
+
+export async function orIfRefused<T>(
+  ask: () => Promise<T>,
+  instead: (refusal: RefusedByUpstream) => MaybePromise<T>,
+): Promise<T> {
   try {
-    const answer = await ask()
-    return answer === null && instead !== undefined ? await make() : answer
+    return await ask()
   } catch (error) {
-    if (!(error instanceof RefusedByUpstream) || instead === undefined) throw error
-    return await instead({ upstream: request.upstream, number, refusal: error, make })
+    if (!(error instanceof RefusedByUpstream)) throw error
+    return await instead(error)
   }
 }
 

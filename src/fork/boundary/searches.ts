@@ -1,10 +1,9 @@
 // Searches for transactions across the fork block: those mined here, and the network's.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { RefusedByUpstream } from '../client/client.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
-import { below, type ForkRequest, headNumber, requireCode } from './places.ts'
-import { answerHere } from './retrace.ts'
+import { below, type ForkRequest, headNumber, readCode } from './places.ts'
+import { answerHere, orIfRefused } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** The newest transactions first. */
@@ -27,27 +26,24 @@ function readSearch(
   return { account, block: BigInt(block), size: count }
 }
 
-export function searchBeforeOver(request: ForkRequest): Promise<Json> | undefined {
+export async function searchBeforeOver(request: ForkRequest): Promise<Json | undefined> {
   const { upstream } = request
   const search = readSearch(request.params)
   if (search === undefined) return undefined
   const { account, block, size } = search
   const head = headNumber(request)
-  return (async () => {
-    const isOld = block !== 0n && block <= upstream.number + 1n && block <= head
-    const here = isOld
-      ? { ...EMPTY_PAGE, firstPage: false }
-      : ((await answerHere(request)) as never)
-    const { txs } = here as Page
-    if (txs.length >= size) return { ...(here as Page), lastPage: false } as unknown as Json
-    const from = isOld ? block : upstream.number + 1n
-    const asked = [account, Number(from), size - txs.length]
-    const there = await askedPage(request, asked, here)
-    return joined(here, there, { firstPage: (here as Page).firstPage, lastPage: there.lastPage })
-  })()
+  const isOld = block !== 0n && block <= upstream.number + 1n && block <= head
+  const here: Page = isOld
+    ? { ...EMPTY_PAGE, firstPage: false }
+    : ((await answerHere(request)) as never)
+  const { txs, firstPage } = here
+  if (txs.length >= size) return { ...here, lastPage: false } as unknown as Json
+  const from = isOld ? block : upstream.number + 1n
+  const there = await askedPage(request, [account, Number(from), size - txs.length], here)
+  return joined(here, there, { firstPage, lastPage: there.lastPage })
 }
 
-export function searchAfterOver(request: ForkRequest): Promise<Json> | undefined {
+export async function searchAfterOver(request: ForkRequest): Promise<Json | undefined> {
   const { upstream } = request
   const search = readSearch(request.params)
   if (search === undefined) return undefined
@@ -58,43 +54,36 @@ export function searchAfterOver(request: ForkRequest): Promise<Json> | undefined
       ...request,
       params: [account, Number(upstream.number), count],
     })) as never
-  return (async () => {
-    const own = await searchHere(size)
-    const there = await askedPage(request, [account, Number(block), size], own)
-    const count = there.txs.filter(isBelow(upstream.number)).length
-    const older: Page = {
-      ...there,
-      txs: there.txs.slice(there.txs.length - count),
-      receipts: there.receipts.slice(there.receipts.length - count),
-    }
-    const { lastPage } = there
-    if (count >= size) return joined(EMPTY_PAGE, older, { firstPage: false, lastPage })
-    const newer = count === 0 ? own : await searchHere(size - count)
-    return joined(newer, older, { firstPage: newer.firstPage, lastPage })
-  })()
-}
-
-function isBelow(fork: bigint): (transaction: Page['txs'][number]) => boolean {
-  return ({ blockNumber }) => BigInt(blockNumber) <= fork
+  const own = await searchHere(size)
+  const there = await askedPage(request, [account, Number(block), size], own)
+  const count = there.txs.filter(({ blockNumber }) => BigInt(blockNumber) <= upstream.number).length
+  const older: Page = {
+    ...there,
+    txs: there.txs.slice(there.txs.length - count),
+    receipts: there.receipts.slice(there.receipts.length - count),
+  }
+  const { lastPage } = there
+  if (count >= size) return joined(EMPTY_PAGE, older, { firstPage: false, lastPage })
+  const newer = count === 0 ? own : await searchHere(size - count)
+  return joined(newer, older, { firstPage: newer.firstPage, lastPage })
 }
 
 /** If the network lacks the method and something was found here: an empty page that is not the last. */
-async function askedPage(
+function askedPage(
   { method, upstream }: ForkRequest,
   params: readonly unknown[],
   here: Page,
 ): Promise<Page> {
-  try {
-    const page = await upstream.ask(method.name, params, undefined, requirePage)
-    requirePage(page)
-    return page
-  } catch (error) {
-    if (!(error instanceof RefusedByUpstream) || here.txs.length === 0) throw error
-    return { ...EMPTY_PAGE, lastPage: false }
-  }
+  return orIfRefused(
+    () => upstream.ask(method.name, params, undefined, readPage),
+    (refusal) => {
+      if (here.txs.length === 0) throw refusal
+      return { ...EMPTY_PAGE, lastPage: false }
+    },
+  )
 }
 
-function requirePage(answer: unknown): asserts answer is Page {
+function readPage(answer: unknown): Page {
   const { txs, receipts, firstPage, lastPage } = (answer ?? {}) as Partial<Page>
   const isPage =
     Array.isArray(txs) &&
@@ -102,7 +91,8 @@ function requirePage(answer: unknown): asserts answer is Page {
     Array.isArray(receipts) &&
     receipts.length === txs.length &&
     [firstPage, lastPage].every((is) => typeof is === 'boolean')
-  if (!isPage) throw unexpected('a page of transactions', answer)
+  if (isPage) return answer as Page
+  throw unexpected('a page of transactions', answer)
 }
 
 function joined(
@@ -116,40 +106,31 @@ function joined(
 }
 
 /** The network knows the transaction if the sender used the nonce before the fork. */
-export function sentOver(request: ForkRequest): Promise<Json> {
+export async function sentOver(request: ForkRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const [sender, nonce] = params
-  return (async () => {
-    const asked = [sender, quantityFromBigint(upstream.number)]
-    const { number } = upstream
-    const used = await upstream.ask('eth_getTransactionCount', asked, number, quantity)
-    if (quantity(used) <= BigInt(String(nonce))) return await answerHere(request)
-    return await askOrSearch(request, async () => {
-      const answer = await askNetwork(request, params)
-      return typeof answer === 'string' ? answer : below(answer, upstream)
-    })
-  })()
+  const { number } = upstream
+  const asked = [sender, quantityFromBigint(number)]
+  const used = await upstream.ask('eth_getTransactionCount', asked, number, quantity)
+  if (used <= BigInt(String(nonce))) return undefined
+  return await askOrSearch(async () => {
+    const answer = await askNetwork(request, params)
+    return typeof answer === 'string' ? answer : below(answer, upstream)
+  })
 }
 
 /** The network knows the creator if the contract had code before the fork. */
-export function creatorOver(request: ForkRequest): Promise<Json> {
+export async function creatorOver(request: ForkRequest): Promise<Json | undefined> {
   const { params, upstream } = request
-  const [contract] = params
-  return (async () => {
-    const asked = [contract, quantityFromBigint(upstream.number)]
-    const code = await upstream.ask('eth_getCode', asked, upstream.number, requireCode)
-    requireCode(code)
-    if (code === '0x') return await answerHere(request)
-    return await askOrSearch(request, () => askNetwork(request, params))
-  })()
+  const asked = [params[0], quantityFromBigint(upstream.number)]
+  const code = await upstream.ask('eth_getCode', asked, upstream.number, readCode)
+  return code === '0x' ? undefined : await askOrSearch(() => askNetwork(request, params))
 }
 
-/** If the network refuses or knows nothing: searches old states from here. */
-async function askOrSearch(request: ForkRequest, ask: () => Promise<Json>): Promise<Json> {
-  try {
-    return (await ask()) ?? (await answerHere(request))
-  } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
-    return await answerHere(request)
-  }
+/** If the network refuses or knows nothing, the method itself searches old states. */
+async function askOrSearch(ask: () => Promise<Json>): Promise<Json | undefined> {
+  return await orIfRefused<Json | undefined>(
+    async () => (await ask()) ?? undefined,
+    () => undefined,
+  )
 }

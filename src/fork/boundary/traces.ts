@@ -5,8 +5,8 @@ import { byHash } from '../../methods/wire/decodeblock.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { unexpected } from '../network/answers.ts'
-import { type RemoteBlock, readBlock } from '../network/header.ts'
+import { isObject, unexpected } from '../network/answers.ts'
+import { readBlock } from '../network/header.ts'
 import { boundOf, type ForkRequest, headNumber, numberIn, placeOf, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
@@ -20,11 +20,10 @@ const MOST_FRAMES = 10_000
 type Filter = Readonly<Record<string, Json | undefined>>
 
 /** `trace_filter`; undefined: none of the blocks is the network's. */
-export function framesOver(request: ForkRequest): Promise<Json> | undefined {
+export async function framesOver(request: ForkRequest): Promise<Json | undefined> {
   const { params, upstream } = request
-  const [given] = params
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
-  const filter = given as Filter
+  const [filter] = params
+  if (!isObject(filter)) return undefined
   const head = headNumber(request)
   const [from, to] = [filter.fromBlock ?? 'earliest', filter.toBlock ?? 'latest'].map((each) =>
     boundOf(request, each, head),
@@ -35,21 +34,19 @@ export function framesOver(request: ForkRequest): Promise<Json> | undefined {
   }
   if (from > upstream.number || to < from) return undefined
   const last = to > upstream.number ? upstream.number : to
-  return (async () => {
-    const { after: _, ...wanted } = filter
-    const there = await framesThere(request, { ...wanted, count: after + count }, { from, last })
-    const kept = there.slice(after, after + count)
-    if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
-    const rest = {
-      ...filter,
-      fromBlock: quantityFromBigint(upstream.number + 1n),
-      toBlock: quantityFromBigint(to),
-      after: Math.max(0, after - there.length),
-      count: count - kept.length,
-    }
-    const here = await answerHere({ ...request, params: [rest] })
-    return [...kept, ...(here as readonly Json[])]
-  })()
+  const { after: _, ...wanted } = filter
+  const there = await framesThere(request, { ...wanted, count: after + count }, { from, last })
+  const kept = there.slice(after, after + count)
+  if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
+  const rest = {
+    ...filter,
+    fromBlock: quantityFromBigint(upstream.number + 1n),
+    toBlock: quantityFromBigint(to),
+    after: Math.max(0, after - there.length),
+    count: count - kept.length,
+  }
+  const here = await answerHere({ ...request, params: [rest] })
+  return [...kept, ...(here as readonly Json[])]
 }
 
 /** Undefined: no valid count, or too large, which the method itself refuses. */
@@ -96,48 +93,38 @@ function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undef
 }
 
 /** `debug_traceBlock` of a block of the network. */
-export function encodedBlockOver(request: ForkRequest): Promise<Json> | undefined {
-  const { context, params, upstream } = request
+export async function encodedBlockOver(request: ForkRequest): Promise<Json | undefined> {
+  const { params } = request
   const [given] = params
   if (typeof given !== 'string' || !/^0x([0-9a-fA-F]{2})+$/.test(given)) return undefined
-  return (async () => {
-    const { hash } = decodeBlock(bytesFromHex(given))
-    const place = placeOf(context.chain.state, upstream, byHash(hash))
-    if (place === 'here') return await answerHere(request)
-    const number = await numberIn(upstream, place)
-    if (number === undefined) return await answerHere(request)
-    return await askOrMake(request, number, () => askNetwork(request, params, number), replayed)
-  })()
+  const { hash } = decodeBlock(bytesFromHex(given))
+  const number = await numberIn(request, placeOf(request, byHash(hash)))
+  if (number === undefined) return undefined
+  return await askOrMake(request, number, () => askNetwork(request, params, number), replayed)
 }
 
 /** `debug_traceChain`; undefined: none of the blocks is the network's. */
-export function chainTracesOver(request: ForkRequest): Promise<Json> | undefined {
-  const { context, params, upstream } = request
-  const { state } = context.chain
+export async function chainTracesOver(request: ForkRequest): Promise<Json | undefined> {
+  const { params, upstream } = request
   const [start, end, ...options] = params
   const [first, last] = [referenceIn(start), referenceIn(end)]
   if (first === undefined || last === undefined) return undefined
-  return (async () => {
-    const [from, to] = await Promise.all(
-      [first, last].map(async (reference) => {
-        const place = placeOf(state, upstream, reference)
-        return place === 'here' ? undefined : await numberIn(upstream, place)
-      }),
-    )
-    const isWhole = from !== undefined && (to === undefined || from < to)
-    if (!isWhole || from >= upstream.number) return await answerHere(request)
-    const until = to ?? upstream.number
-    requireFew(from + 1n, until, undefined)
-    const traces: Json[] = []
-    for (let number = from + 1n; number <= until; number++) {
-      const entry = await blockEntry(request, number, options)
-      if (entry.traces.length > 0 || number === to) traces.push(entry)
-    }
-    if (to !== undefined) return traces
-    const fork = quantityFromBigint(upstream.number)
-    const own = await answerHere({ ...request, params: [fork, end, ...options] })
-    return [...traces, ...(own as readonly Json[])]
-  })()
+  const [from, to] = await Promise.all(
+    [first, last].map((each) => numberIn(request, placeOf(request, each))),
+  )
+  const isWhole = from !== undefined && (to === undefined || from < to)
+  if (!isWhole || from >= upstream.number) return undefined
+  const until = to ?? upstream.number
+  requireFew(from + 1n, until, undefined)
+  const traces: Json[] = []
+  for (let number = from + 1n; number <= until; number++) {
+    const entry = await blockEntry(request, number, options)
+    if (entry.traces.length > 0 || number === to) traces.push(entry)
+  }
+  if (to !== undefined) return traces
+  const fork = quantityFromBigint(upstream.number)
+  const own = await answerHere({ ...request, params: [fork, end, ...options] })
+  return [...traces, ...(own as readonly Json[])]
 }
 
 async function blockEntry(
@@ -150,11 +137,9 @@ async function blockEntry(
   const method = context.registry.get('debug_traceBlockByNumber') ?? request.method
   const params = [at, ...options]
   const traced = { ...request, method, params }
-  const check = (block: unknown): RemoteBlock => readBlock(block as Json)
-  const [block, traces] = await Promise.all([
-    upstream.ask('eth_getBlockByNumber', [at, false], number, check),
+  const [{ hash }, traces] = await Promise.all([
+    upstream.ask('eth_getBlockByNumber', [at, false], number, (json) => readBlock(json as Json)),
     askOrMake(traced, number, () => askNetwork(traced, params, number), replayed),
   ])
-  const { hash } = check(block)
   return { block: at, hash, traces: traces as readonly Json[] }
 }

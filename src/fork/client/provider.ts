@@ -65,6 +65,9 @@ export class NoAnswer extends DevchainError {
   }
 }
 
+/** Null where something must be: the node lags behind. */
+export class NullAnswer extends NoAnswer {}
+
 /** JSON-RPC codes of a method that does not exist or is not allowed. */
 const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
 

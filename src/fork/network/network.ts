@@ -13,7 +13,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
-import { isAnswer, isQuantity, isWord, requireSomething, unexpected } from './answers.ts'
+import { isQuantity, isWord, unexpected } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
 import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
@@ -135,21 +135,21 @@ export class ForkedNetwork {
    * For what follows from the blocks up to the fork, and so never changes. Null may come from a node that has fallen
    * behind, so only a recording keeps it.
    * @param block its block, if known: forks at other blocks share answers about deep blocks
+   * @param read throws for an invalid answer, which is retried and not cached
+   * @param make fetches the answer if that takes several requests
    */
-  askHistory(
+  askHistory<T>(
     fork: BlockPoint,
     method: string,
     params: readonly Json[],
-    block?: bigint,
-    { check, make }: Below = {},
-  ): Promise<Json> {
+    block: bigint | undefined,
+    read: (answer: Json) => T,
+    make: () => Promise<Json> = () => this.ask(method, params, read),
+  ): Promise<T> {
     const isDeep = block !== undefined && !this.#parts.isShallow(block)
     const key = this.#key(fork, method, params)
-    const required = check ?? (block === undefined ? anything : requireSomething)
-    const ask = make ?? (() => this.ask(method, params, required))
     const [of, at] = isDeep ? [`${this.chainId}`, undefined] : [key.of, fork]
-    const asked = this.#kept({ ...key, of }, ask, at, (answer) => answer, required)
-    return this.#explained(asked, fork, block)
+    return this.#explained(this.#kept({ ...key, of }, make, at, read), fork, block)
   }
 
   ask(method: string, params: readonly Json[], check?: Check): Promise<Json> {
@@ -211,13 +211,13 @@ export class ForkedNetwork {
     return typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
   }
 
-  askAbout(
+  async peek<T>(
     method: string,
     params: readonly Json[],
     point: BlockPoint,
-    check?: Check,
-  ): Promise<Json> {
-    return this.#verified(this.ask(method, params, check), point)
+    read: (answer: Json) => T,
+  ): Promise<T> {
+    return read(await this.#verified(this.ask(method, params, read), point))
   }
 
   /** Caches the accounts of a trace as though each part was asked for alone. */
@@ -267,16 +267,12 @@ export class ForkedNetwork {
     return { of: `${this.chainId}/${hash}`, method, params }
   }
 
-  /**
-   * @param point undefined: no reorg can change the answer
-   * @param check what fails it is not cached
-   */
+  /** @param point undefined: no reorg can change the answer */
   async #kept<T>(
     key: ItemKey,
     ask: () => Promise<Json>,
     point: BlockPoint | undefined,
     read: (answer: Json) => T,
-    check: Check = anything,
   ): Promise<T> {
     const { store } = this.#parts
     const kept = store.get(key)
@@ -286,7 +282,6 @@ export class ForkedNetwork {
       () => this.#verified(ask(), point),
       (answer) => {
         const value = read(answer)
-        if (!isAnswer(check, answer)) return value
         if (answer !== null) store.put(key, answer)
         else this.#parts.recording?.put(key, answer)
         return value
@@ -332,7 +327,8 @@ export class ForkedNetwork {
     point: BlockPoint,
     check?: Check,
   ): Promise<Json> {
-    return this.#explained(this.askAbout(method, params, point, check), point, point.number)
+    const asked = this.#verified(this.ask(method, params, check), point)
+    return this.#explained(asked, point, point.number)
   }
 
   /** Explains a failure: how old the block is if its state is pruned, else if the block is still the same. */
@@ -395,15 +391,6 @@ export interface SlotPlace {
   readonly address: Address
   readonly slot: bigint
 }
-
-interface Below {
-  /** Throws for an invalid answer, which is retried and not cached. */
-  readonly check?: Check | undefined
-  /** Fetches the answer if that takes several requests. */
-  readonly make?: (() => Promise<Json>) | undefined
-}
-
-function anything(): void {}
 
 export function partsOf<T>(list: readonly T[], most: number): readonly (readonly T[])[] {
   const count = Math.ceil(list.length / most)

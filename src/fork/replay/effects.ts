@@ -14,7 +14,7 @@ import {
   withSlots,
 } from '../../state/world.ts'
 import { inTime } from '../client/waitbudget.ts'
-import { isQuantity } from '../network/answers.ts'
+import { anyAnswer, isQuantity } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import type { Prefix } from '../store/recordingfile.ts'
@@ -57,8 +57,8 @@ export async function effectsOf(
     return merged(diffsIn(traced, prefix)) as unknown as Json
   }
   try {
-    const how = { make }
-    const asked = network.askHistory(fork, 'devchain_effects', [hash, index], undefined, how)
+    const [method, params] = ['devchain_effects', [hash, index]] as const
+    const asked = network.askHistory(fork, method, params, undefined, anyAnswer, make)
     return (await inTime(asked, TIMEOUT_MS)) as Effects | undefined
   } catch (error) {
     if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined

@@ -7,7 +7,8 @@ import { bloomOf, type Log, type Receipt } from '../../protocol/blocks/receipt.t
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { isObject, reading, unexpected } from '../network/answers.ts'
+import { NoAnswer } from '../client/provider.ts'
+import { isObject, reading, something, unexpected } from '../network/answers.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
 import { readTransaction } from './transactions.ts'
@@ -24,13 +25,9 @@ export async function bodyOf(
   number: bigint,
 ): Promise<BlockBody> {
   const params = [quantityFromBigint(number), true]
-  const json = await network.askHistory(fork, 'eth_getBlockByNumber', params, number)
+  const json = await network.askHistory(fork, 'eth_getBlockByNumber', params, number, something)
   const transactions = transactionsOf(json, number)
-  const receipts = await receiptsOf(network, fork, number, transactions)
-  const executed = transactions.map((transaction, index) =>
-    executedOf(transaction, receipts[index]),
-  )
-  return { transactions, executed }
+  return { transactions, executed: await executedIn(network, fork, number, transactions) }
 }
 
 /** @throws as `bodyOf` */
@@ -42,36 +39,29 @@ export function transactionsOf(block: Json, number: bigint): readonly Transactio
   )
 }
 
-async function receiptsOf(
+async function executedIn(
   network: ForkedNetwork,
   fork: BlockPoint,
   number: bigint,
   transactions: readonly Transaction[],
-): Promise<readonly Json[]> {
+): Promise<readonly ExecutedTransaction[]> {
   try {
     const params = [quantityFromBigint(number)]
-    const check = (all: Json): void => {
-      if (!areOf(all, transactions)) throw unexpected(`the receipts of block ${number}`, all)
-    }
-    const all = await network.askHistory(fork, 'eth_getBlockReceipts', params, number, { check })
-    if (areOf(all, transactions)) return all
+    return await network.askHistory(fork, 'eth_getBlockReceipts', params, number, (all) => {
+      if (!Array.isArray(all) || all.length !== transactions.length) {
+        throw unexpected(`the receipts of block ${number}`, all)
+      }
+      return transactions.map((each, index) => executedOf(each, all[index]))
+    })
   } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
+    if (!(error instanceof RefusedByUpstream || error instanceof NoAnswer)) throw error
   }
   return await Promise.all(
-    transactions.map((transaction) => {
-      const check = (receipt: Json): void => void executedOf(transaction, receipt)
-      const params = [transaction.hash]
-      return network.askHistory(fork, 'eth_getTransactionReceipt', params, number, { check })
-    }),
-  )
-}
-
-function areOf(receipts: Json, transactions: readonly Transaction[]): receipts is readonly Json[] {
-  return (
-    Array.isArray(receipts) &&
-    receipts.length === transactions.length &&
-    receipts.every((each, index) => isOf(each, transactions[index]!))
+    transactions.map((each) =>
+      network.askHistory(fork, 'eth_getTransactionReceipt', [each.hash], number, (receipt) =>
+        executedOf(each, receipt),
+      ),
+    ),
   )
 }
 

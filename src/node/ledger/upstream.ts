@@ -32,16 +32,15 @@ export interface Upstream {
   /**
    * Requests data that depends only on blocks up to the fork, and so never changes.
    * @param block the block of the data, if known
-   * @param check throws for an invalid result, which is requested again and not cached; by default null of a known
-   *   block is invalid
+   * @param read throws for an invalid result, which is requested again and not cached
    * @throws {DevchainError} `UPSTREAM_FAILED` with the network's error
    */
-  readonly ask: (
+  readonly ask: <T>(
     method: string,
     params: readonly unknown[],
-    block?: bigint,
-    check?: (answer: unknown) => void,
-  ) => Promise<unknown>
+    block: bigint | undefined,
+    read: (answer: unknown) => T,
+  ) => Promise<T>
   /** As `ask`, for a result that `make` combines from several and that is cached as one. */
   readonly askTogether: (
     method: string,
@@ -55,11 +54,12 @@ export interface Upstream {
   readonly recall: (block: bigint) => Promise<void>
   /** Caches accounts from a trace; does nothing where state is proven. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
-  readonly peek: (
+  /** As `ask`, for a result that is not cached. */
+  readonly peek: <T>(
     method: string,
     params: readonly unknown[],
-    check?: (answer: unknown) => void,
-  ) => Promise<unknown>
+    read: (answer: unknown) => T,
+  ) => Promise<T>
 }
 
 /** The NUMBER that contracts see, where it is not the block's own. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
+import { anyAnswer, something } from '../../../src/fork/network/answers.ts'
 import { type BlockPoint, ForkedNetwork } from '../../../src/fork/network/network.ts'
 import { memoryStore, type Store } from '../../../src/fork/store/store.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
@@ -49,35 +50,41 @@ describe('a response about a block', () => {
   test('that no reorg reaches serves forks at other blocks of the same chain', async () => {
     const store = memoryStore()
     const first = networkOf(store)
-    await first.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n)
+    await first.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n, something)
     expect(first.asked).toEqual([METHOD])
     const second = networkOf(store)
-    expect(await second.network.askHistory(pointOf(95n), METHOD, ['0x12'], 50n)).toBe('0x1')
+    expect(await second.network.askHistory(pointOf(95n), METHOD, ['0x12'], 50n, something)).toBe(
+      '0x1',
+    )
     expect(second.asked).toEqual([])
     const other = networkOf(store, { chainId: 2n })
-    await other.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n)
+    await other.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n, something)
     expect(other.asked).toEqual([METHOD])
   })
 
   test('near the head serves no other fork, and is checked against the block', async () => {
     const store = memoryStore()
     const first = networkOf(store)
-    await first.network.askHistory(pointOf(150n), METHOD, ['0x12'], 140n)
+    await first.network.askHistory(pointOf(150n), METHOD, ['0x12'], 140n, something)
     expect(first.asked).toEqual([METHOD, 'eth_getBlockByNumber'])
     const second = networkOf(store)
-    await second.network.askHistory(pointOf(151n), METHOD, ['0x12'], 140n)
+    await second.network.askHistory(pointOf(151n), METHOD, ['0x12'], 140n, something)
     expect(second.asked).toEqual([METHOD, 'eth_getBlockByNumber'])
     const same = networkOf(store)
-    await same.network.askHistory(pointOf(150n), METHOD, ['0x12'], 140n)
+    await same.network.askHistory(pointOf(150n), METHOD, ['0x12'], 140n, something)
     expect(same.asked).toEqual([])
   })
 
   test('is not kept while there is no block', async () => {
     const store = memoryStore()
     const none = networkOf(store, { answer: () => null })
-    expect(await none.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n)).toBeNull()
+    await expect(
+      none.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n, something),
+    ).rejects.toThrow('answered null')
     const later = networkOf(store)
-    expect(await later.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n)).toBe('0x1')
+    expect(await later.network.askHistory(pointOf(90n), METHOD, ['0x12'], 50n, something)).toBe(
+      '0x1',
+    )
   })
 })
 
@@ -106,7 +113,15 @@ test('a refusal about a deep block triggers a check that the network is the same
 test('nothing is kept outside a recording without a store', async () => {
   const [store, recording] = [memoryStore(), memoryStore()]
   const { network } = networkOf(store, { answer: () => null, recording })
-  expect(await network.askHistory(pointOf(50n), 'eth_getTransactionByHash', ['0x12'])).toBeNull()
+  expect(
+    await network.askHistory(
+      pointOf(50n),
+      'eth_getTransactionByHash',
+      ['0x12'],
+      undefined,
+      anyAnswer,
+    ),
+  ).toBeNull()
   const key = {
     of: `1/${hashOf(50n)}`,
     method: 'eth_getTransactionByHash',
