@@ -2,8 +2,8 @@
 import { EMPTY_BYTES } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
 import type { CallJob, Jobs } from '../../src/evm/executor.ts'
-import { createHotCode } from '../../src/evm/fast/compiler/hotcode.ts'
-import { createFastMachine } from '../../src/evm/fast/machine.ts'
+import { HotCodeCompiler } from '../../src/evm/fast/compiler/hotcode.ts'
+import { FastMachine } from '../../src/evm/fast/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
 import { Dispatcher } from '../../src/rpc/dispatch.ts'
 import { defineMethod, param } from '../../src/rpc/method.ts'
@@ -14,8 +14,8 @@ import { eachOf, type Figure, timed } from './measure.ts'
 
 const ENGINES: readonly (readonly [name: string, jobs: Jobs])[] = [
   engineOf('reference', async () => createReferenceMachine()),
-  engineOf('interpreted', async () => createFastMachine()),
-  engineOf('compiled', async () => createFastMachine(createHotCode(fail))),
+  engineOf('interpreted', async () => new FastMachine()),
+  engineOf('compiled', async () => new FastMachine(new HotCodeCompiler(fail))),
 ].map(({ name, jobsWithin }) => [name, jobsWithin(128_000_000)])
 
 const FIELD = '0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47'

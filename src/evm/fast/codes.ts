@@ -20,9 +20,9 @@ export class Codes {
   #half = 0
   #top: number = CODES
   #isFull = false
-  readonly #onClear: (code: CodePlace) => void
+  readonly #onClear: () => void
 
-  constructor(instance: Instance, onClear: (code: CodePlace) => void) {
+  constructor(instance: Instance, onClear: () => void) {
     this.#instance = instance
     this.#onClear = onClear
   }
@@ -41,7 +41,7 @@ export class Codes {
       if (place.code < this.#top || place.code >= this.#top + CODES_HALF) continue
       this.#byHash.delete(hash)
       this.#byPlace.delete(place.code)
-      this.#onClear(place)
+      this.#onClear()
     }
   }
 

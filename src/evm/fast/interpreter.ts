@@ -12,7 +12,7 @@ import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
-import { type CodePlace, Codes } from './codes.ts'
+import { Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 import { forkNumber, operationTable, REFUSING_TABLE, refuse, TABLE_SIZE } from './operations.ts'
@@ -75,7 +75,7 @@ export class Interpreter {
   constructor(
     memoryLimit: number,
     precompiles: PrecompileTables,
-    onClearCode: (code: CodePlace) => void,
+    onClearCode: () => void,
     onEvents: (interpreter: Interpreter, tracer: Tracer) => void,
   ) {
     this.#onEvents = onEvents

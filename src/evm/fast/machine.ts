@@ -31,7 +31,7 @@ export interface HotCode {
   readonly onJob: (interpreter: Interpreter, hardfork: Hardfork) => void
   /** @returns the exit to continue with */
   readonly onHot: (interpreter: Interpreter) => number
-  readonly onClear: (interpreter: Interpreter, code: number) => void
+  readonly onClear: (interpreter: Interpreter) => void
 }
 
 /** Gas between two checks of the clock: short, even for the code that is slowest per gas. */
@@ -53,17 +53,12 @@ const KEPT_HEAP = 32 * 1024 * 1024
 /** So are instances with more room for memories. */
 const KEPT_ROOM = 2 ** 29
 
-export function createFastMachine(hotCode?: HotCode): Machine {
-  const machine = new FastMachine(hotCode)
-  return { run: (job) => machine.run(job) }
-}
-
-class FastMachine {
+export class FastMachine implements Machine {
   readonly #hotCode: HotCode | undefined
   readonly #precompiles = new PrecompileTables()
   readonly #idle: Interpreter[] = []
 
-  constructor(hotCode: HotCode | undefined) {
+  constructor(hotCode?: HotCode) {
     this.#hotCode = hotCode
   }
 
@@ -133,11 +128,10 @@ class FastMachine {
     )
     const [interpreter] = index === -1 ? [] : this.#idle.splice(index, 1)
     if (interpreter !== undefined) return interpreter
-    const onClear = (code: number): void => this.#hotCode?.onClear(made, code)
     const made: Interpreter = new Interpreter(
       memoryLimit,
       this.#precompiles,
-      ({ code }) => onClear(code),
+      () => this.#hotCode?.onClear(made),
       reportEvents,
     )
     return made

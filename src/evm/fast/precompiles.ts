@@ -5,7 +5,7 @@ import { ECRECOVER, type ExtraPrecompiles } from '../../protocol/precompiles.ts'
 import type { MovedPrecompiles, Signers } from '../executor.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { withSigners } from '../precompiles/signers.ts'
-import { precompileTable } from '../precompiles/table.ts'
+import { precompileTable, withMoved } from '../precompiles/table.ts'
 
 type Table = ReadonlyMap<Address, PrecompileCode>
 
@@ -27,14 +27,7 @@ export class PrecompileTables {
 
   of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
     const usual = signers === undefined ? given : answering(given, signers)
-    if (moved === undefined) return usual
-    const table = new Map(usual)
-    for (const from of moved.keys()) table.delete(from)
-    for (const [from, to] of moved) {
-      const code = usual.get(from)
-      if (code !== undefined && to !== null) table.set(to, code)
-    }
-    return table
+    return moved === undefined ? usual : withMoved(usual, moved)
   }
 }
 

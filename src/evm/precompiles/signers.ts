@@ -7,7 +7,7 @@ import { leftPadded, type PrecompileCode, paddedSlice } from './precompile.ts'
  * @param input digest, v, r and s as words, padded with zeros
  * @returns the address as a fresh word; undefined if the signature is not overridden
  */
-export function signerAsked(signers: Signers, input: Uint8Array): Uint8Array | undefined {
+function signerAsked(signers: Signers, input: Uint8Array): Uint8Array | undefined {
   const v = bigintFromBytes(paddedSlice(input, 32, 32))
   if (v !== 27n && v !== 28n) return undefined
   const signature = concatBytes(paddedSlice(input, 64, 64), Uint8Array.of(Number(v)))

@@ -52,3 +52,17 @@ export function precompileTable(
     }),
   )
 }
+
+/** Moves precompiles all at once; null removes one. */
+export function withMoved<Key, Code>(
+  usual: ReadonlyMap<Key, Code>,
+  moved: ReadonlyMap<Key, Key | null>,
+): Map<Key, Code> {
+  const table = new Map(usual)
+  for (const from of moved.keys()) table.delete(from)
+  for (const [from, to] of moved) {
+    const code = usual.get(from)
+    if (code !== undefined && to !== null) table.set(to, code)
+  }
+  return table
+}

@@ -1,7 +1,6 @@
 // A pool of @ethereumjs/vm instances by hardfork, chain id and limits.
-import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
+import { Common, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
-  type CustomPrecompile,
   type EVM,
   EVMError,
   type EVMMockBlockchainInterface,
@@ -14,24 +13,25 @@ import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { ECRECOVER, P256VERIFY } from '../../protocol/precompiles.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
-import { trustedSetup } from '../precompiles/kzg.ts'
+import { ecrecover } from '../precompiles/hashes.ts'
 import { isBeyondReckoning } from '../precompiles/modexp.ts'
-import { whenLoaded } from '../precompiles/precompile.ts'
-import { p256verify } from '../precompiles/signatures.ts'
-import { signerAsked } from '../precompiles/signers.ts'
-import { kzg } from './kzg.ts'
+import { type PrecompileCode, whenLoaded } from '../precompiles/precompile.ts'
+import { p256verify, pointEvaluation } from '../precompiles/signatures.ts'
+import { withSigners } from '../precompiles/signers.ts'
+import { withMoved } from '../precompiles/table.ts'
 import { boundMemory } from './memory.ts'
 import { keepRevertData } from './revertdata.ts'
 import { OverlayStateManager } from './statemanager.ts'
 import { yieldAtJumps } from './yieldatjumps.ts'
 
-const MODEXP = '0x0000000000000000000000000000000000000005'
-const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
+const MODEXP = '0000000000000000000000000000000000000005'
+const POINT_EVALUATION = '000000000000000000000000000000000000000a'
 
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
@@ -51,31 +51,24 @@ export interface PooledVm {
 
 const IDLE_LIMIT = 4
 
-const TRAITS_LIMIT = 16
+/** The pool has at most twice as many. */
+const TRAITS_LIMIT = 8
 
 /**
  * Reuses VMs, as creating one takes longer than a transfer. Drops those whose run threw, as their journal may be inconsistent.
  */
 export class VmPool {
-  readonly #idle = new Map<string, PooledVm[]>()
+  readonly #idle = new LruCache<string, PooledVm[]>(TRAITS_LIMIT)
 
   async use<T>(traits: VmTraits, work: (vm: PooledVm) => Promise<T>): Promise<T> {
     const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''} ${traits.limits?.rip7212 === true}`
-    const vm = this.#idle.get(key)?.pop() ?? (await createPooledVm(traits))
+    const idle = this.#idle.get(key) ?? []
+    this.#idle.set(key, idle)
+    const vm = idle.pop() ?? (await createPooledVm(traits))
     const result = await work(vm)
     vm.end()
-    this.#keep(key, vm)
+    if (idle.length < IDLE_LIMIT) idle.push(vm)
     return result
-  }
-
-  #keep(key: string, vm: PooledVm): void {
-    const vms = this.#idle.get(key) ?? []
-    if (vms.length < IDLE_LIMIT) vms.push(vm)
-    // the map is in order of use: the first entry is the least recent
-    this.#idle.delete(key)
-    this.#idle.set(key, vms)
-    const [oldest] = this.#idle.keys()
-    if (this.#idle.size > TRAITS_LIMIT && oldest !== undefined) this.#idle.delete(oldest)
   }
 }
 
@@ -87,28 +80,25 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
     common: new Common({
       chain: { ...Mainnet, chainId: chainId.toString() },
       hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
-      customCrypto: { keccak256, kzg } satisfies CustomCrypto,
+      customCrypto: { keccak256 },
     }),
     stateManager,
     blockchain: ancestors,
-    evmOpts: {
-      params: paramsWithin(limits),
-      customPrecompiles: limits?.rip7212 && !isAtLeast(hardfork, 'osaka') ? [RIP_7212] : [],
-    },
+    evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
   const yielding = yieldAtJumps(evm)
   const memory = boundMemory(evm)
   keepRevertData(evm)
-  const precompiles = new Precompiles(evm.precompiles)
+  const usual = precompilesOf(evm, traits)
   return {
     evm,
-    precompiles: precompiles.usual,
+    precompiles: new Set(usual.keys()),
     begin: ({ overlay, block, movedPrecompiles, memoryLimit, pause }) => {
       stateManager.use(overlay)
       ancestors.block = block
-      if (block.signers !== undefined) precompiles.answer(block.signers)
-      if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
+      // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+      evm['_precompiles'] = precompilesIn(usual, block.signers, movedPrecompiles)
       memory.limit = memoryLimit
       yielding.pause = pause
       evm.journal.cleanJournal()
@@ -119,105 +109,67 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
       stateManager.use(undefined)
       delete evm.journal.accessList
       ancestors.block = undefined
-      precompiles.restore()
     },
   }
 }
 
-/** The EVM looks up precompiles in this map. */
-class Precompiles {
-  readonly usual: ReadonlySet<string>
-  readonly #map: Map<string, PrecompileFunc>
-  readonly #original: ReadonlyMap<string, PrecompileFunc>
-  #isChanged = false
+type Precompiles = Map<string, PrecompileFunc>
 
-  constructor(map: Map<string, PrecompileFunc>) {
-    this.#map = map
-    replace(map, MODEXP, bounded)
-    replace(map, POINT_EVALUATION, afterLoading)
-    this.#original = new Map(map)
-    this.usual = new Set(map.keys())
+/** The library's, by hex digits, with those that need it replaced or bounded. */
+function precompilesOf({ precompiles }: EVM, { hardfork, limits }: VmTraits): Precompiles {
+  const modexp = precompiles.get(MODEXP)
+  if (modexp !== undefined) {
+    // numbers on which the library's modexp would crash the process
+    precompiles.set(MODEXP, (input) =>
+      isBeyondReckoning(input.data) ? failed(input, 'OUT_OF_GAS') : modexp(input),
+    )
   }
-
-  /** Overrides ecrecover until `restore`. Call it before `move`. */
-  answer(signers: Signers): void {
-    this.#isChanged = true
-    const place = ECRECOVER.address.slice(2)
-    const code = this.#original.get(place)
-    if (code !== undefined) this.#map.set(place, answering(code, signers))
+  // the library has no KZG of its own, and its P256VERIFY has the price of osaka
+  if (precompiles.has(POINT_EVALUATION)) precompiles.set(POINT_EVALUATION, adapted(pointEvaluation))
+  if (limits?.rip7212 && !isAtLeast(hardfork, 'osaka')) {
+    precompiles.set(digitsOf(P256VERIFY.address), adapted(p256verify(hardfork)))
   }
-
-  move(moved: MovedPrecompiles): void {
-    this.#isChanged = true
-    const before = new Map(this.#map)
-    for (const from of moved.keys()) this.#map.delete(from.slice(2))
-    for (const [from, to] of moved) {
-      const code = before.get(from.slice(2))
-      if (code !== undefined && to !== null) this.#map.set(to.slice(2), code)
-    }
-  }
-
-  restore(): void {
-    if (!this.#isChanged) return
-    this.#isChanged = false
-    this.#map.clear()
-    for (const [place, code] of this.#original) this.#map.set(place, code)
-  }
+  return precompiles
 }
 
-function replace(
-  map: Map<string, PrecompileFunc>,
-  address: string,
-  by: (code: PrecompileFunc) => PrecompileFunc,
-): void {
-  const place = address.slice(2)
-  const code = map.get(place)
-  if (code !== undefined) map.set(place, by(code))
+function precompilesIn(
+  usual: Precompiles,
+  signers: Signers | undefined,
+  moved: MovedPrecompiles | undefined,
+): Precompiles {
+  const all =
+    signers === undefined
+      ? usual
+      : new Map(usual).set(digitsOf(ECRECOVER.address), adapted(withSigners(ecrecover, signers)))
+  if (moved === undefined) return all
+  const places = [...moved].map(([from, to]) => [digitsOf(from), to && digitsOf(to)] as const)
+  return withMoved(all, new Map(places))
 }
 
-/** Throws early if the curve is not loaded yet. */
-function afterLoading(pointEvaluation: PrecompileFunc): PrecompileFunc {
+function digitsOf(address: Address): string {
+  return address.slice(2)
+}
+
+/** A precompile of the fast machines, as the library calls it. */
+function adapted({ gas, run }: PrecompileCode): PrecompileFunc {
   return async (input) => {
-    await whenLoaded(trustedSetup)
-    return pointEvaluation(input)
+    const executionGasUsed = gas(input.data)
+    if (input.gasLimit < executionGasUsed) return failed(input, 'OUT_OF_GAS')
+    const returnValue = await whenLoaded(() => run(input.data))
+    if (returnValue === undefined) return failed(input, 'INVALID_INPUTS')
+    return { executionGasUsed, returnValue }
   }
 }
 
-/** Rejects numbers on which the library's modexp would crash the process. */
-function bounded(modexp: PrecompileFunc): PrecompileFunc {
-  return (input) => {
-    if (!isBeyondReckoning(input.data)) return modexp(input)
-    return outOfGas(input)
-  }
-}
-
-function outOfGas({ gasLimit }: PrecompileInput): ExecResult {
+function failed(
+  { gasLimit }: PrecompileInput,
+  error: keyof typeof EVMError.errorMessages,
+): ExecResult {
   return {
     executionGasUsed: gasLimit,
     returnValue: EMPTY_BYTES,
-    exceptionError: new EVMError(EVMError.errorMessages.OUT_OF_GAS),
+    exceptionError: new EVMError(EVMError.errorMessages[error]),
   }
-}
-
-function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc {
-  return (input) => {
-    const returnValue = signerAsked(signers, input.data)
-    const executionGasUsed = input.common.param('ecRecoverGas')
-    if (returnValue === undefined || input.gasLimit < executionGasUsed) return ecrecover(input)
-    return { executionGasUsed, returnValue }
-  }
-}
-
-/** The library's osaka precompile, at the price of RIP-7212. */
-const RIP_7212: CustomPrecompile = {
-  address: libraryAddress(P256VERIFY.address),
-  function: async (input) => {
-    const { gas, run } = p256verify('prague')
-    const executionGasUsed = gas(input.data)
-    if (input.gasLimit < executionGasUsed) return outOfGas(input)
-    const returnValue = (await whenLoaded(() => run(input.data))) ?? EMPTY_BYTES
-    return { executionGasUsed, returnValue }
-  },
 }
 
 /** The library's table, with the code size limits replaced (EIP-170, EIP-3860). */

@@ -1,20 +1,16 @@
 // The executor of chains, which loads its machines on the first job.
+import { lazy } from '../../core/lazy.ts'
 import type { Executor, ExecutorOptions, Jobs } from '../executor.ts'
 
 /** Loading takes long, and an unused chain should start at once. */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   let jobs: Jobs | undefined
-  let loading: Promise<Jobs> | undefined
   let isClosed = false
-  const load = async (): Promise<Jobs> => {
+  const loaded = lazy(async () => {
     const { createJobs } = await import('./jobs.ts')
     jobs = createJobs(options, () => isClosed)
     return jobs
-  }
-  const loaded = (): Promise<Jobs> => {
-    loading ??= load()
-    return loading
-  }
+  })
   return {
     transact: (job) => jobs?.transact(job) ?? loaded().then((made) => made.transact(job)),
     call: (job) => jobs?.call(job) ?? loaded().then((made) => made.call(job)),

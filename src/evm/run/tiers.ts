@@ -1,72 +1,80 @@
 // Selects the fastest machine for a job, and falls back to the next one on a bug.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
 import { type Machine, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
-import type { Machines } from '../runcontext.ts'
 
 export interface Tier {
   readonly name: string
   readonly load: () => Promise<Machine>
 }
 
+/** Codes that failed on a tier. */
 const FAILING_LIMIT = 1_000
 
 type OnBug = (error: unknown) => void
 
+/** Of the outermost code; called only if some code has failed. */
 type CodeHash = () => Hash
 
-/** From the fastest to the reference, the last fallback. */
-const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }[] = [
-  // the only entry to fast/compiler: without it everything works, but slower
-  {
-    name: 'compiler',
-    load: async (onBug) => {
-      const { createFastMachine } = await import('../fast/machine.ts')
-      const { createHotCode } = await import('../fast/compiler/hotcode.ts')
-      return createFastMachine(createHotCode(onBug))
-    },
-  },
-  {
-    name: 'interpreter',
-    load: async () => (await import('../fast/machine.ts')).createFastMachine(),
-  },
-  {
-    name: 'reference',
-    load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
-  },
-]
-
-/** @param onBug reports compiler failures; the code is then interpreted */
+/**
+ * From the choice to the reference, the last fallback.
+ * @param onBug reports compiler failures; the code is then interpreted
+ */
 export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
-  const first = choice === 'auto' ? 0 : TIERS.findIndex(({ name }) => name === choice)
-  return TIERS.slice(first).map(({ name, load }) => ({ name, load: () => load(onBug) }))
+  const tiers: readonly Tier[] = [
+    // the only entry to fast/compiler: without it everything works, but slower
+    {
+      name: 'compiler',
+      load: async () => {
+        const { FastMachine } = await import('../fast/machine.ts')
+        const { HotCodeCompiler } = await import('../fast/compiler/hotcode.ts')
+        return new FastMachine(new HotCodeCompiler(onBug))
+      },
+    },
+    {
+      name: 'interpreter',
+      load: async () => new (await import('../fast/machine.ts')).FastMachine(),
+    },
+    {
+      name: 'reference',
+      load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
+    },
+  ]
+  return choice === 'auto' ? tiers : tiers.slice(tiers.findIndex(({ name }) => name === choice))
 }
 
-export class Tiers implements Machines {
+export class Tiers {
   readonly #tiers: readonly Tier[]
   readonly #machines: (Machine | undefined)[]
   /** By tier, the codes that failed on it: their jobs run on the next tier. */
-  readonly #failing: readonly Set<Hash>[]
-  readonly #onBug: (error: unknown) => void
+  readonly #failing: readonly LruCache<Hash, true>[]
+  readonly #onBug: OnBug
 
   /** @param onBug reports each failing code of a tier once */
-  constructor(tiers: readonly Tier[], onBug: (error: unknown) => void) {
+  constructor(tiers: readonly Tier[], onBug: OnBug) {
     this.#tiers = tiers
     this.#machines = tiers.map(() => undefined)
-    this.#failing = tiers.map(() => new Set())
+    this.#failing = tiers.map(() => new LruCache(FAILING_LIMIT))
     this.#onBug = onBug
   }
 
-  /** A tier's failure is reported to `onBug` only. */
+  /**
+   * Runs `work` on the fastest machine. After a bug, `work` starts again on the next one.
+   * @returns a promise only if it has to wait
+   * @throws {DevchainError} errors of the work; and any error of the last machine
+   */
   run<T>(codeHash: CodeHash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
     return this.#runOn(this.#firstFor(codeHash), codeHash, work)
   }
 
   #firstFor(codeHash: CodeHash): number {
-    const index = this.#failing.findIndex((codes) => codes.size === 0 || !codes.has(codeHash()))
+    const index = this.#failing.findIndex(
+      (codes) => codes.size === 0 || codes.get(codeHash()) === undefined,
+    )
     return index === -1 ? this.#tiers.length - 1 : index
   }
 
@@ -114,10 +122,8 @@ export class Tiers implements Machines {
 
   #mark(error: unknown, index: number, codeHash: Hash): void {
     const codes = this.#failing[index]
-    if (codes === undefined || codes.has(codeHash)) return
-    const [oldest] = codes
-    if (codes.size >= FAILING_LIMIT && oldest !== undefined) codes.delete(oldest)
-    codes.add(codeHash)
+    if (codes?.get(codeHash) === true) return
+    codes?.set(codeHash, true)
     const name = this.#tiers[index]?.name
     const problem = `the ${name} engine failed on code ${codeHash}; the next one runs it instead`
     this.#onBug(new Error(problem, { cause: error }))

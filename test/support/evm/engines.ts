@@ -1,7 +1,7 @@
 // Each engine by itself: without one below it, where its bugs would be mended before a test sees them.
 import type { Jobs } from '../../../src/evm/executor.ts'
-import { createHotCode } from '../../../src/evm/fast/compiler/hotcode.ts'
-import { createFastMachine } from '../../../src/evm/fast/machine.ts'
+import { HotCodeCompiler } from '../../../src/evm/fast/compiler/hotcode.ts'
+import { FastMachine } from '../../../src/evm/fast/machine.ts'
 import type { Machine } from '../../../src/evm/machine.ts'
 import { createReferenceMachine } from '../../../src/evm/reference/machine.ts'
 import { createJobsOn } from '../../../src/evm/run/jobs.ts'
@@ -36,8 +36,8 @@ const EARLY = 2
 export function allEngines(): readonly Engine[] {
   return [
     engineOf('reference', async () => createReferenceMachine(attachTracer)),
-    engineOf('interpreter', async () => createFastMachine()),
-    engineOf('compiler', async () => createFastMachine(createHotCode(fail, EARLY))),
+    engineOf('interpreter', async () => new FastMachine()),
+    engineOf('compiler', async () => new FastMachine(new HotCodeCompiler(fail, EARLY))),
   ]
 }
 

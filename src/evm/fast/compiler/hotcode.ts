@@ -1,7 +1,7 @@
 // Records one round of hot code, compiles it, and links the trace.
 import type { Hash } from '../../../core/hex.ts'
-import { LruCache } from '../../../core/lrucache.ts'
-import type { Hardfork } from '../../../protocol/forks.ts'
+import { LruCache, memoize } from '../../../core/lrucache.ts'
+import { HARDFORKS, type Hardfork } from '../../../protocol/forks.ts'
 import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
 import type { Interpreter } from '../interpreter.ts'
@@ -32,53 +32,44 @@ const FAILED_LIMIT = 1_000
 const DESTINATION = 1
 const LOOP_HEAD = 2
 
-/** @param onBug reports compiler failures; the code then stays interpreted */
-export function createHotCode(
-  onBug: (error: unknown) => void,
-  threshold: number = USUAL_THRESHOLD,
-): HotCode {
-  const stores = new WeakMap<Interpreter, TraceStore>()
-  const compiler = new TraceCompiler(onBug, Math.min(threshold, EXIT_THRESHOLD))
-  const storeOf = (interpreter: Interpreter): TraceStore => {
-    let store = stores.get(interpreter)
-    if (store === undefined) {
-      store = new TraceStore(interpreter.instance)
-      stores.set(interpreter, store)
-    }
-    return store
-  }
-  return {
-    threshold,
-    onJob: (interpreter, hardfork) => {
-      compiler.setFork(hardfork)
-      storeOf(interpreter).setFork(hardfork)
-    },
-    onHot: (interpreter) => compiler.onHot(interpreter, storeOf(interpreter)),
-    // rare: thousands of contracts compete for room
-    onClear: (interpreter) => stores.get(interpreter)?.clear(),
-  }
-}
-
-class TraceCompiler {
+export class HotCodeCompiler implements HotCode {
+  readonly threshold: number
   readonly #onBug: (error: unknown) => void
   readonly #exitThreshold: number
   readonly #compiler = new Compiler()
+  readonly #stores = new WeakMap<Interpreter, TraceStore>()
   readonly #failed = new LruCache<Hash, true>(FAILED_LIMIT)
-  readonly #byFork = new Map<Hardfork, ReadonlyMap<number, Operation>>()
+  readonly #operationsAt = memoize(HARDFORKS.length, compiledOperations)
   #operations: ReadonlyMap<number, Operation> = new Map()
 
-  constructor(onBug: (error: unknown) => void, exitThreshold: number) {
+  /** @param onBug reports compiler failures; the code then stays interpreted */
+  constructor(onBug: (error: unknown) => void, threshold: number = USUAL_THRESHOLD) {
     this.#onBug = onBug
-    this.#exitThreshold = exitThreshold
+    this.threshold = threshold
+    this.#exitThreshold = Math.min(threshold, EXIT_THRESHOLD)
   }
 
-  setFork(hardfork: Hardfork): void {
-    const known = this.#byFork.get(hardfork) ?? compiledOperations(hardfork)
-    this.#byFork.set(hardfork, known)
-    this.#operations = known
+  onJob(interpreter: Interpreter, hardfork: Hardfork): void {
+    this.#operations = this.#operationsAt(hardfork)
+    this.#storeOf(interpreter).setFork(hardfork)
   }
 
-  onHot(interpreter: Interpreter, store: TraceStore): number {
+  /** Rare: thousands of contracts compete for room. */
+  onClear(interpreter: Interpreter): void {
+    this.#stores.get(interpreter)?.clear()
+  }
+
+  #storeOf(interpreter: Interpreter): TraceStore {
+    let store = this.#stores.get(interpreter)
+    if (store === undefined) {
+      store = new TraceStore(interpreter.instance)
+      this.#stores.set(interpreter, store)
+    }
+    return store
+  }
+
+  onHot(interpreter: Interpreter): number {
+    const store = this.#storeOf(interpreter)
     const { instance, codes } = interpreter
     const cell = instance.number(layout.LAST_CELL)
     const frame = instance.number(layout.CURRENT_FRAME)

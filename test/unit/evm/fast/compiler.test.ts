@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { EMPTY_BYTES, hexFromBytes } from '../../../../src/core/hex.ts'
 import type { CallJob, Outcome } from '../../../../src/evm/executor.ts'
-import { createHotCode } from '../../../../src/evm/fast/compiler/hotcode.ts'
+import { HotCodeCompiler } from '../../../../src/evm/fast/compiler/hotcode.ts'
 import { Writer } from '../../../../src/evm/fast/compiler/wasm/writer.ts'
-import { createFastMachine, type HotCode } from '../../../../src/evm/fast/machine.ts'
+import { FastMachine } from '../../../../src/evm/fast/machine.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
 import { RETURN_WORD } from '../../../support/evm/bytecode.ts'
 import { type Engine, engineOf } from '../../../support/evm/engines.ts'
@@ -14,7 +14,7 @@ import { ALICE, blockWith, CONTRACT, funded, withProgram } from '../stage.ts'
 const MEMORY_LIMIT = 1_000_000
 const PLENTY = 10_000_000n
 
-const interpreter = engineOf('interpreter', async () => createFastMachine())
+const interpreter = engineOf('interpreter', async () => new FastMachine())
 
 function fail(error: unknown): never {
   throw error
@@ -24,16 +24,10 @@ function fail(error: unknown): never {
 function compiling(
   onBug: (error: unknown) => void = fail,
 ): Engine & { readonly hot: () => number } {
-  const code = createHotCode(onBug, 2)
-  let hot = 0
-  const counting: HotCode = {
-    ...code,
-    onHot: (interpreter) => {
-      hot += 1
-      return code.onHot(interpreter)
-    },
-  }
-  return { ...engineOf('compiler', async () => createFastMachine(counting)), hot: () => hot }
+  const code = new HotCodeCompiler(onBug, 2)
+  const onHot = vi.spyOn(code, 'onHot')
+  const engine = engineOf('compiler', async () => new FastMachine(code))
+  return { ...engine, hot: () => onHot.mock.calls.length }
 }
 
 function jobOf(program: string, gasLimit: bigint, hardfork: Hardfork): CallJob {

@@ -1,11 +1,11 @@
 // How long the interpreter goes on before others have their turn, and where its memory ends.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Outcome } from '../../../../src/evm/executor.ts'
-import { createFastMachine } from '../../../../src/evm/fast/machine.ts'
+import { FastMachine } from '../../../../src/evm/fast/machine.ts'
 import { engineOf } from '../../../support/evm/engines.ts'
 import { callOf } from '../stage.ts'
 
-const interpreter = engineOf('interpreter', async () => createFastMachine())
+const interpreter = engineOf('interpreter', async () => new FastMachine())
 const jobs = interpreter.jobsWithin(128_000_000)
 
 interface Run {
