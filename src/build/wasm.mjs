@@ -50,29 +50,31 @@ const FLAGS = [
   ...['--enable', 'simd', '--enable', 'bulk-memory', '--enable', 'sign-extension'],
 ]
 
-/** The numbers of the opcodes, as constants that AssemblyScript reads; the table itself it cannot. */
-const OPCODES = { table: 'evm/opcodes.ts', output: 'evm/fast/opcodes.generated.ts' }
+/** Sources that are generated in memory, by the path that the others import them from. */
+const GENERATED = {
+  'evm/fast/opcodes.generated.ts': await opcodesText(),
+  'evm/fast/assembly/arithmetic/reduce.generated.ts': reduceText(),
+}
 
-await writeOpcodes()
-writeMade('evm/fast/assembly/arithmetic/reduce.generated.ts', reduceText())
 for (const module of MODULES) await build(module)
 
-async function writeOpcodes() {
-  const bundle = await rolldown({ input: path.join(src, OPCODES.table) })
+/** The numbers of the opcodes as constants: AssemblyScript cannot read the table itself. */
+async function opcodesText() {
+  const bundle = await rolldown({ input: path.join(src, 'evm/opcodes.ts') })
   const { output } = await bundle.generate({ format: 'esm' })
   await bundle.close()
   const { OP } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
-  const lines = Object.entries(OP).map(([name, opcode]) => `export const ${name}: u32 = ${opcode}`)
-  const text = `// Numbers of opcodes, made from ${OPCODES.table}: never edited, never committed.\n${lines.join('\n')}\n`
-  writeMade(OPCODES.output, text)
+  return Object.entries(OP)
+    .map(([name, opcode]) => `export const ${name}: u32 = ${opcode}\n`)
+    .join('')
 }
 
-/** Aside and moved, and only where it differs. */
-function writeMade(output, text) {
-  const target = path.join(src, output)
-  if (existsSync(target) && readFileSync(target, 'utf8') === text) return
-  writeFileSync(`${target}.new`, text)
-  renameSync(`${target}.new`, target)
+/** Reads a source for the compiler; null if there is none. */
+function readSource(file, base) {
+  const full = path.resolve(base, file)
+  const generated = GENERATED[path.relative(src, full)]
+  if (generated !== undefined) return generated
+  return existsSync(full) ? readFileSync(full, 'utf8') : null
 }
 
 async function build({ entry, output, flags }) {
@@ -93,7 +95,8 @@ async function build({ entry, output, flags }) {
 }
 
 async function compile(entry, output, flags) {
-  const { error, stderr } = await asc.main([entry, '--outFile', output, ...FLAGS, ...flags])
+  const args = [entry, '--outFile', output, ...FLAGS, ...flags]
+  const { error, stderr } = await asc.main(args, { readFile: readSource })
   if (error) throw new Error(`${entry}: ${error.message}\n${stderr.toString()}`)
   return readFileSync(output)
 }
@@ -111,11 +114,9 @@ function moduleText(stamp, bytes) {
 
 /** A hash of all that the output depends on. */
 function stampOf(entry, flags) {
-  const hash = createHash('sha256').update(JSON.stringify([entry, FLAGS, flags]))
+  const hash = createHash('sha256').update(JSON.stringify([entry, FLAGS, flags, GENERATED]))
   const files = readdirSync(src, { recursive: true })
-  const sources = files
-    .filter((file) => /\b(assembly\b.*|layout|opcodes.generated)\.ts$/.test(file))
-    .sort()
+  const sources = files.filter((file) => /\b(assembly\b.*|layout)\.ts$/.test(file)).sort()
   for (const file of [...sources, 'build/wasm.mjs']) hash.update(readFileSync(path.join(src, file)))
   return hash.digest('hex')
 }

@@ -11,13 +11,10 @@ type Row = readonly [
   leaves: number,
   /** The minimum cost when introduced; 0 if it depends on more than the fork. */
   baseGas: number,
-  more?: RowDetails,
+  repriced?: Readonly<Partial<Record<Hardfork, number>>>,
+  /** Bytes that follow the opcode. */
+  immediate?: number,
 ]
-
-interface RowDetails {
-  readonly repriced?: Readonly<Partial<Record<Hardfork, number>>>
-  readonly immediate?: number
-}
 
 const TABLE = {
   // Arithmetic, comparison and bits
@@ -52,14 +49,7 @@ const TABLE = {
 
   // The message, accounts, the block
   ADDRESS: [0x30, 'frontier', 0, 1, 2],
-  BALANCE: [
-    0x31,
-    'frontier',
-    1,
-    1,
-    20,
-    { repriced: { tangerineWhistle: 400, istanbul: 700, berlin: 0 } },
-  ],
+  BALANCE: [0x31, 'frontier', 1, 1, 20, { tangerineWhistle: 400, istanbul: 700, berlin: 0 }],
   ORIGIN: [0x32, 'frontier', 0, 1, 2],
   CALLER: [0x33, 'frontier', 0, 1, 2],
   CALLVALUE: [0x34, 'frontier', 0, 1, 2],
@@ -69,11 +59,11 @@ const TABLE = {
   CODESIZE: [0x38, 'frontier', 0, 1, 2],
   CODECOPY: [0x39, 'frontier', 3, 0, 3],
   GASPRICE: [0x3a, 'frontier', 0, 1, 2],
-  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
-  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
+  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { tangerineWhistle: 700, berlin: 0 }],
+  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { tangerineWhistle: 700, berlin: 0 }],
   RETURNDATASIZE: [0x3d, 'byzantium', 0, 1, 2],
   RETURNDATACOPY: [0x3e, 'byzantium', 3, 0, 3],
-  EXTCODEHASH: [0x3f, 'constantinople', 1, 1, 400, { repriced: { istanbul: 700, berlin: 0 } }],
+  EXTCODEHASH: [0x3f, 'constantinople', 1, 1, 400, { istanbul: 700, berlin: 0 }],
   BLOCKHASH: [0x40, 'frontier', 1, 1, 20],
   COINBASE: [0x41, 'frontier', 0, 1, 2],
   TIMESTAMP: [0x42, 'frontier', 0, 1, 2],
@@ -91,14 +81,7 @@ const TABLE = {
   MLOAD: [0x51, 'frontier', 1, 1, 3],
   MSTORE: [0x52, 'frontier', 2, 0, 3],
   MSTORE8: [0x53, 'frontier', 2, 0, 3],
-  SLOAD: [
-    0x54,
-    'frontier',
-    1,
-    1,
-    50,
-    { repriced: { tangerineWhistle: 200, istanbul: 800, berlin: 0 } },
-  ],
+  SLOAD: [0x54, 'frontier', 1, 1, 50, { tangerineWhistle: 200, istanbul: 800, berlin: 0 }],
   SSTORE: [0x55, 'frontier', 2, 0, 0],
   JUMP: [0x56, 'frontier', 1, 0, 8],
   JUMPI: [0x57, 'frontier', 2, 0, 10],
@@ -113,12 +96,12 @@ const TABLE = {
 
   // Calls, creations, and what ends a frame
   CREATE: [0xf0, 'frontier', 3, 1, 32_000],
-  CALL: [0xf1, 'frontier', 7, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
-  CALLCODE: [0xf2, 'frontier', 7, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
+  CALL: [0xf1, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
+  CALLCODE: [0xf2, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
   RETURN: [0xf3, 'frontier', 2, 0, 0],
-  DELEGATECALL: [0xf4, 'homestead', 6, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
+  DELEGATECALL: [0xf4, 'homestead', 6, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
   CREATE2: [0xf5, 'constantinople', 4, 1, 32_000],
-  STATICCALL: [0xfa, 'byzantium', 6, 1, 700, { repriced: { berlin: 0 } }],
+  STATICCALL: [0xfa, 'byzantium', 6, 1, 700, { berlin: 0 }],
   REVERT: [0xfd, 'byzantium', 2, 0, 0],
   SELFDESTRUCT: [0xff, 'frontier', 1, 0, 0],
 } as const
@@ -134,7 +117,7 @@ type NumberedName =
 
 /** Families of opcodes: PUSH by bytes, DUP and SWAP by depth, LOG by topics. */
 const NUMBERED: readonly (readonly [string, Row])[] = [
-  ...numbered('PUSH', 1, 32, (n) => [0x5f + n, 'frontier', 0, 1, 3, { immediate: n }]),
+  ...numbered('PUSH', 1, 32, (n) => [0x5f + n, 'frontier', 0, 1, 3, {}, n]),
   ...numbered('DUP', 1, 16, (n) => [0x7f + n, 'frontier', n, n + 1, 3]),
   ...numbered('SWAP', 1, 16, (n) => [0x8f + n, 'frontier', n + 1, n + 1, 3]),
   ...numbered('LOG', 0, 4, (n) => [0xa0 + n, 'frontier', n + 2, 0, 375]),
@@ -180,22 +163,21 @@ export const STACK_LIMIT = 1024
 
 export function operationsAt(hardfork: Hardfork): ReadonlyMap<number, Operation> {
   const operations = new Map<number, Operation>()
-  for (const [, [opcode, since, takes, leaves, baseGas, more]] of ROWS) {
+  for (const [, [opcode, since, takes, leaves, baseGas, repriced]] of ROWS) {
     if (!isAtLeast(hardfork, since)) continue
-    operations.set(opcode, { gas: gasAt(hardfork, baseGas, more?.repriced), takes, leaves })
+    operations.set(opcode, { gas: gasAt(hardfork, baseGas, repriced), takes, leaves })
   }
   return operations
 }
 
-function gasAt(hardfork: Hardfork, baseGas: number, repriced: RowDetails['repriced'] = {}): number {
-  // Object.keys lists the forks in their order
-  const since = Object.keys(repriced) as Hardfork[]
-  const last = since.findLast((fork) => isAtLeast(hardfork, fork))
-  return last === undefined ? baseGas : (repriced[last] ?? baseGas)
+function gasAt(hardfork: Hardfork, baseGas: number, repriced: Row[5] = {}): number {
+  // Object.entries lists the forks in their order
+  const prices = Object.entries(repriced).filter(([fork]) => isAtLeast(hardfork, fork as Hardfork))
+  return prices.at(-1)?.[1] ?? baseGas
 }
 
 const IMMEDIATES = new Uint8Array(256)
-for (const [, [opcode, , , , , more]] of ROWS) IMMEDIATES[opcode] = more?.immediate ?? 0
+for (const [, [opcode, , , , , , immediate = 0]] of ROWS) IMMEDIATES[opcode] = immediate
 
 /**
  * The position of the next operation. The jump map (`fast/assembly/state/code.ts`) skips immediates of PUSH only. Other
@@ -208,10 +190,6 @@ export function nextOperation(code: Uint8Array, pc: number): number {
 /** True for PUSH1 to PUSH32, not PUSH0. */
 export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
-}
-
-export function isLog(opcode: number): boolean {
-  return opcode >= OP.LOG0 && opcode <= OP.LOG4
 }
 
 export const FRAME_KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([

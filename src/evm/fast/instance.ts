@@ -22,7 +22,7 @@ const HEAP_LIMIT = 2 ** 30
 
 interface InstanceExports {
   readonly table: WebAssembly.Table
-  readonly prepare: () => void
+  readonly prepareMemo: () => void
   readonly beginJob: () => void
   readonly openMessage: (sender: number, target: number) => number
   readonly openCreation: (sender: number, nonce: bigint) => number
@@ -33,7 +33,6 @@ interface InstanceExports {
   readonly returnRoom: (length: number) => number
   readonly take: (size: number) => number
   readonly analyze: (code: number, length: number, map: number) => void
-  readonly keccak: (source: number, length: number, target: number) => void
 }
 
 const PAGE = 65_536
@@ -79,7 +78,7 @@ export class Instance {
     this.words32 = new Uint32Array(this.memory.buffer)
     this.words64 = new BigUint64Array(this.memory.buffer)
     this.words32[ROOM_END >> 2] = roomEnd
-    this.exports.prepare()
+    this.exports.prepareMemo()
   }
 
   refresh(): void {

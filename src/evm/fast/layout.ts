@@ -208,8 +208,10 @@ export const FRAME_MEMORY: u32 = 20
 export const FRAME_MEMORY_SIZE: u32 = 24
 export const FRAME_CODE: u32 = 28
 export const FRAME_CODE_LENGTH: u32 = 32
-/** One byte per byte of code: 1 for a JUMPDEST, 2 for a loop head. */
+/** The jump map: one byte per byte of code, 0 or one of these. */
 export const FRAME_JUMPS: u32 = 36
+export const JUMP_TARGET: u32 = 1
+export const LOOP_HEAD: u32 = 2
 export const FRAME_INPUT: u32 = 40
 export const FRAME_INPUT_LENGTH: u32 = 44
 /** Four bytes per byte of code: a count, or TRACE and a table index. 0: not compiled. */

@@ -12,8 +12,8 @@ export interface Tier {
   readonly load: () => Promise<Machine>
 }
 
-/** Codes that failed on a tier. */
-const FAILING_LIMIT = 1_000
+/** Failing codes of a tier that are remembered; at most twice as many. */
+const FAILING_LIMIT = 500
 
 type OnBug = (error: unknown) => void
 

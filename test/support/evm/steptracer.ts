@@ -12,14 +12,7 @@ import { lazy } from '../../../src/core/lazy.ts'
 import { type YieldIfDue, yielder } from '../../../src/core/yield.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../../src/evm/executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../../../src/evm/machine.ts'
-import {
-  FRAME_KINDS,
-  INVALID,
-  isLog,
-  OP,
-  type Operation,
-  operationsAt,
-} from '../../../src/evm/opcodes.ts'
+import { FRAME_KINDS, INVALID, OP, type Operation, operationsAt } from '../../../src/evm/opcodes.ts'
 import { frameFailure } from '../../../src/evm/reference/exceptionalhalts.ts'
 import { type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import { delegateOf } from '../../../src/protocol/transactions/delegation.ts'
@@ -370,6 +363,10 @@ function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): F
 
 function isPrecompile(evm: EVM, address: Address): boolean {
   return evm.precompiles.has(address.slice(2))
+}
+
+function isLog(opcode: number): boolean {
+  return opcode >= OP.LOG0 && opcode <= OP.LOG4
 }
 
 function topOf(stack: readonly bigint[], count: number): bigint[] {

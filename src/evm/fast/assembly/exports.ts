@@ -1,9 +1,7 @@
 // Functions that the host and compiled code call.
-import { keccak as hash } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { close } from './frames'
 import { execute } from './interpreter'
-import { prepareMemo } from './memory'
 
 export { accountAt } from './state/accounts'
 export { analyze } from './state/code'
@@ -12,15 +10,11 @@ export { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 export { mulMod } from './arithmetic/modular'
 export { returnRoom } from './frames'
 export { take } from './state/heap'
-export { copyIn, copyWithin, expandMemory, hashMemory, loadInput, log } from './memory'
+export { copyIn, copyWithin, expandMemory, hashMemory, loadInput, log, prepareMemo } from './memory'
 export { openCreation, openMessage } from './message'
 export { blobHash, blockHash, payExponent } from './operations'
-export { preWarmSlot, sload, sloadOrLeave, sstore, sstoreOrLeave, tload, tstore } from './state/storage'
+export { preWarmSlot, sloadOrLeave, sstoreOrLeave, tload, tstore } from './state/storage'
 export { byteAt, exp, leadingZeros, mul, shiftLeft, shiftRight, shiftRightSigned, signExtend } from './arithmetic/words'
-
-export function prepare(): void {
-  prepareMemo()
-}
 
 /** Clears the state of the last job in a few stores: a new tag empties the hash tables. */
 export function beginJob(): void {
@@ -93,8 +87,4 @@ export function endPrecompile(end: i32, gasLeft: i64, length: u32): i32 {
   store<u32>(frame, load<u32>(layout.RETURN_DATA), layout.FRAME_OUTPUT)
   store<u32>(frame, length, layout.FRAME_OUTPUT_LENGTH)
   return close(frame, end) == 0 ? layout.EXIT_DONE : run()
-}
-
-export function keccak(source: usize, length: usize, target: usize): void {
-  hash(source, length, target)
 }

@@ -300,7 +300,7 @@ export function execute(frame: usize): i32 {
           end = layout.EXIT_YIELD
           break
         }
-        if (cells && load<u8>(jumps + (pc - code)) == 2) {
+        if (cells && load<u8>(jumps + (pc - code)) == layout.LOOP_HEAD) {
           const cell = cells + ((pc - code) << 2)
           const rounds = load<u32>(cell)
           if (rounds & layout.TRACE) {

@@ -28,10 +28,6 @@ const FEWEST_STEPS = 8
 
 const FAILED_LIMIT = 1_000
 
-/** Values of the jump map: a jump target, and a loop head. */
-const DESTINATION = 1
-const LOOP_HEAD = 2
-
 export class HotCodeCompiler implements HotCode {
   readonly threshold: number
   readonly #onBug: (error: unknown) => void
@@ -125,7 +121,7 @@ export class HotCodeCompiler implements HotCode {
     if (trace !== undefined && isWorthIt(trace, isLoopHead))
       store.add(cell, place.code, trace.module)
     // inner loops have traces, whose exits link to traces of the code between
-    else if (isLoopHead) instance.bytes[place.jumps + start] = DESTINATION
+    else if (isLoopHead) instance.bytes[place.jumps + start] = layout.JUMP_TARGET
   }
 
   #fail(hash: Hash, error: unknown): void {
@@ -137,7 +133,7 @@ export class HotCodeCompiler implements HotCode {
 }
 
 function isHead({ instance }: Interpreter, { jumps }: CodePlace, pc: number): boolean {
-  return instance.bytes[jumps + pc] === LOOP_HEAD
+  return instance.bytes[jumps + pc] === layout.LOOP_HEAD
 }
 
 function isWorthIt({ isLoop, hasUnknownJump, steps }: CompiledTrace, isLoopHead: boolean): boolean {

@@ -1,10 +1,9 @@
 // Creates the jump map of a code: valid jump targets, and which of them are loop heads.
+import { JUMP_TARGET, LOOP_HEAD } from '../../layout'
 import { JUMP, JUMPDEST, JUMPI, PUSH1, PUSH3, PUSH32 } from '../../opcodes.generated'
 
-const DESTINATION: u8 = 1
-const LOOP_HEAD: u8 = 2
 /** Used while building the map: marks places that are pushed but not jumped to next, as return addresses are. */
-const RETURN_MARK: u8 = 4
+const RETURN_MARK: u32 = 4
 
 /**
  * Fills the map, one byte per byte of code. A loop head is the target of a backward jump that was pushed right before. A call
@@ -20,7 +19,7 @@ function markDestinations(code: usize, length: usize, map: usize): void {
   for (let i: usize = 0; i < length; i++) {
     const opcode = load<u8>(code + i) as u32
     if (opcode == JUMPDEST) {
-      store<u8>(map + i, load<u8>(map + i) | DESTINATION)
+      store<u8>(map + i, load<u8>(map + i) | JUMP_TARGET)
     } else if (opcode >= PUSH1 && opcode <= PUSH32) {
       const size = (opcode - PUSH1 + 1) as usize
       const next = load<u8>(code + i + size + 1) as u32
@@ -42,7 +41,7 @@ function markLoops(code: usize, length: usize, map: usize): void {
       i += (opcode - PUSH1 + 1) as usize
       continue
     }
-    if ((opcode == JUMP || opcode == JUMPI) && target < i && load<u8>(map + target) & DESTINATION) {
+    if ((opcode == JUMP || opcode == JUMPI) && target < i && load<u8>(map + target) & JUMP_TARGET) {
       const isCall = opcode == JUMP && (load<u8>(map + i + 1) & RETURN_MARK) != 0
       if (!isCall) store<u8>(map + target, load<u8>(map + target) | LOOP_HEAD)
     }
@@ -52,7 +51,7 @@ function markLoops(code: usize, length: usize, map: usize): void {
     const mark = load<u8>(map + i)
     if (mark == 0) continue
     const isHead = (mark & LOOP_HEAD) != 0
-    store<u8>(map + i, isHead ? LOOP_HEAD : mark & DESTINATION)
+    store<u8>(map + i, isHead ? LOOP_HEAD : mark & JUMP_TARGET)
   }
 }
 

@@ -64,33 +64,22 @@ const MOST_PRODUCTS = 4
 
 /** Undefined if too long for inline code. */
 export function mulWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs | undefined {
-  let products = 0
-  forPairs((i, j) => {
-    if (a[i] !== 0n && b[j] !== 0n) products++
-  })
-  return products <= MOST_PRODUCTS ? multiply(emitter, a, b) : undefined
+  const products = a.flatMap((x, i) =>
+    b.slice(0, 4 - i).flatMap((y, j) => (x === 0n || y === 0n ? [] : [{ x, y, at: i + j }])),
+  )
+  if (products.length > MOST_PRODUCTS) return undefined
+  let sum: Limbs = ZERO
+  for (const { x, y, at } of products) {
+    const product: Limb[] = [...ZERO]
+    product[at] = times(emitter, x, y)
+    if (at < 3) product[at + 1] = timesHigh(emitter, x, y)
+    sum = addWords(emitter, sum, product as unknown as Limbs)
+  }
+  return sum
 }
 
 export function mulShort(emitter: Emitter, a: Limb, b: Limb): Limbs {
   return [times(emitter, a, b), timesHigh(emitter, a, b), 0n, 0n]
-}
-
-function multiply(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
-  let sum: Limbs = ZERO
-  forPairs((i, j) => {
-    const x = a[i] ?? 0n
-    const y = b[j] ?? 0n
-    if (x === 0n || y === 0n) return
-    const product: Limb[] = [0n, 0n, 0n, 0n]
-    product[i + j] = times(emitter, x, y)
-    if (i + j < 3) product[i + j + 1] = timesHigh(emitter, x, y)
-    sum = addWords(emitter, sum, product as unknown as Limbs)
-  })
-  return sum
-}
-
-function forPairs(use: (i: number, j: number) => void): void {
-  for (let i = 0; i < 4; i++) for (let j = 0; i + j < 4; j++) use(i, j)
 }
 
 export function isWordBelow(emitter: Emitter, a: Limbs, b: Limbs): Limb {
@@ -130,15 +119,7 @@ export function shiftWordLeft(emitter: Emitter, a: Limbs, bits: number): Limbs {
   return [limb(0), limb(1), limb(2), limb(3)]
 }
 
-export function shiftWordRight(emitter: Emitter, a: Limbs, bits: number): Limbs {
-  return shiftDown(emitter, a, bits, 0n)
-}
-
-export function shiftWordRightSigned(emitter: Emitter, a: Limbs, bits: number): Limbs {
-  return shiftDown(emitter, a, bits, shiftRightSignedBy(emitter, a[3], 63))
-}
-
-function shiftDown(emitter: Emitter, a: Limbs, bits: number, fill: Limb): Limbs {
+export function shiftWordRight(emitter: Emitter, a: Limbs, bits: number, fill: Limb = 0n): Limbs {
   const limb = (i: number): Limb => {
     const from = i + (bits >> 6)
     const lower = shiftRightBy(emitter, a[from] ?? fill, bits & 63)
@@ -146,6 +127,10 @@ function shiftDown(emitter: Emitter, a: Limbs, bits: number, fill: Limb): Limbs 
     return or(emitter, lower, shiftLeftBy(emitter, a[from + 1] ?? fill, 64 - (bits & 63)))
   }
   return [limb(0), limb(1), limb(2), limb(3)]
+}
+
+export function shiftWordRightSigned(emitter: Emitter, a: Limbs, bits: number): Limbs {
+  return shiftWordRight(emitter, a, bits, shiftRightSignedBy(emitter, a[3], 63))
 }
 
 /**

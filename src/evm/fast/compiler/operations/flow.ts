@@ -30,12 +30,6 @@ function swap(depth: number): Compile {
   return ({ stack }) => stack.swap(depth)
 }
 
-function known(word: Word): bigint | undefined {
-  const [a, b, c, d] = word.limbs
-  if (a === undefined || b === undefined || c === undefined || d === undefined) return undefined
-  return knownWord([a, b, c, d])
-}
-
 /** 0 if the word equals `pc`. */
 function differenceTo(trace: TraceBuilder, word: Word, pc: number): Limb {
   trace.hasUnknownJump = true
@@ -44,7 +38,7 @@ function differenceTo(trace: TraceBuilder, word: Word, pc: number): Limb {
 }
 
 const compileJump: Compile = (trace, step) => {
-  const target = known(trace.stack.peek())
+  const target = knownWord(trace.stack.peek().limbs)
   if (target === undefined) {
     const exit = trace.exit(step.pc)
     trace.needZero(differenceTo(trace, trace.stack.popWord(), step.next), exit)
@@ -57,7 +51,7 @@ const compileJump: Compile = (trace, step) => {
 
 /** The recording decides which way continues the trace. */
 const compileBranch: Compile = (trace, step) => {
-  const target = known(trace.stack.peek())
+  const target = knownWord(trace.stack.peek().limbs)
   if (step.next === step.pc + 1) compileStay(trace, step, target)
   else compileTaken(trace, step, target)
 }

@@ -77,7 +77,7 @@ function expand(trace: TraceBuilder, offset: Limb, length: number, exit: Exit): 
   const { emitter } = trace
   const numbers = [() => emitter.limb(offset), () => emitter.i64(BigInt(length))]
   callHelper(trace, 'expandMemory', { exit, numbers })
-  trace.readLimit()
+  trace.emitter.readLimit()
 }
 
 /** Sets locals.ADDRESS; returns the constant to add. */
@@ -205,7 +205,7 @@ const compileReturnCopy: Compile = (trace, step) => {
   const words = [target, stack.limbs(offset), stack.limbs(length)]
   const numbers = [globalNumber(layout.RETURN_DATA), globalNumber(layout.RETURN_LENGTH)]
   callHelper(trace, 'copyIn', { exit, words, numbers })
-  trace.readLimit()
+  trace.emitter.readLimit()
 }
 
 /** Topics are below each other. */
@@ -219,7 +219,7 @@ function compileLog(count: number): Compile {
     for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(6 - n))
     const numbers = [() => emitter.i32(count), () => emitter.i32(operand(6))]
     callHelper(trace, 'log', { exit, words, numbers })
-    trace.readLimit()
+    trace.emitter.readLimit()
   }
 }
 

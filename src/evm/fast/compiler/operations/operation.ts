@@ -2,7 +2,7 @@
 import { FLAG_STATIC, FRAME_FLAGS, OPERANDS } from '../../layout.ts'
 import type { Exit, TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Limbs } from '../wasm/emitter.ts'
-import { type Helper, SIGNATURES } from '../wasm/helpers.ts'
+import { type Helper, indexOf, SIGNATURES } from '../wasm/helpers.ts'
 import { I32_AND, I64_LT_S } from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 
@@ -37,7 +37,7 @@ export function callHelper(trace: TraceBuilder, helper: Helper, call: Call = {})
     else if (kind === 'i' || kind === 'l') numbers.shift()?.(trace)
     else emitter.i32(operand(operands++))
   }
-  trace.call(helper)
+  emitter.call(indexOf(helper))
   if (call.exit !== undefined) trace.payOrLeave(call.exit)
 }
 
@@ -68,7 +68,7 @@ export function called(helper: Helper, { changes, isLong, ...call }: CalledTrait
     if (changes && exit !== undefined) needChangeable(trace, exit)
     if (isLong && exit !== undefined) needGasUntilYield(trace, exit)
     callHelper(trace, helper, { ...call, exit: isPaid ? exit : undefined })
-    if (isLong) trace.readLimit()
+    if (isLong) trace.emitter.readLimit()
     const result = resultOf(trace, helper)
     if (result !== undefined) trace.stack.push(result)
   }

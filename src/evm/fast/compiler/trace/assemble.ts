@@ -7,7 +7,7 @@ import { moduleOf } from '../wasm/helpers.ts'
 import * as wasm from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 import { Writer } from '../wasm/writer.ts'
-import { type Exit, readLimit, type TraceBuilder } from './trace.ts'
+import type { Exit, TraceBuilder } from './trace.ts'
 
 export interface Links {
   readonly newCell: (pc: number) => number
@@ -17,7 +17,8 @@ export interface Links {
 /** The head charges the gas of the whole trace, or exits. */
 export function openTrace(trace: TraceBuilder, start: number): void {
   const { emitter } = trace
-  const exit = trace.exitAtHead(start, trace.total)
+  // it leaves before the gas is charged
+  const exit = { ...trace.exit(start), used: trace.total }
   emitter.get(locals.GAS)
   emitter.i64(BigInt(trace.total))
   emitter.op(wasm.I64_SUB)
@@ -139,7 +140,7 @@ function writePrologue(emitter: Emitter, trace: TraceBuilder): void {
   emitter.get(locals.FRAME)
   emitter.load64(layout.FRAME_GAS)
   emitter.set(locals.GAS)
-  readLimit(emitter)
+  emitter.readLimit()
   readFloor(emitter)
   for (const [slot, { limbs }] of entries) {
     for (const [i, local] of limbs.entries()) {

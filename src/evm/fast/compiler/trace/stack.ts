@@ -19,7 +19,8 @@ export interface StackSnapshot {
 export class SymbolicStack {
   readonly #emitter: Emitter
   readonly #current = new Map<number, Word>()
-  readonly #entries = new Map<number, Word>()
+  /** Words on entry, by slot. */
+  readonly entries: Map<number, Word> = new Map()
   /** The lowest slot read, at most 0, and the highest top, at least 0. */
   lowest = 0
   highest = 0
@@ -27,10 +28,6 @@ export class SymbolicStack {
 
   constructor(emitter: Emitter) {
     this.#emitter = emitter
-  }
-
-  get entries(): ReadonlyMap<number, Word> {
-    return this.#entries
   }
 
   pushWord(word: Word): void {
@@ -82,17 +79,11 @@ export class SymbolicStack {
   }
 
   at(slot: number): Word {
-    const word = this.#current.get(slot)
-    return word ?? this.entry(slot)
-  }
-
-  entry(slot: number): Word {
-    let word = this.#entries.get(slot)
-    if (word === undefined) {
-      this.#reach(slot)
-      word = { limbs: [undefined, undefined, undefined, undefined], entry: slot }
-      this.#entries.set(slot, word)
-    }
+    const known = this.#current.get(slot) ?? this.entries.get(slot)
+    if (known !== undefined) return known
+    this.#reach(slot)
+    const word: Word = { limbs: [undefined, undefined, undefined, undefined], entry: slot }
+    this.entries.set(slot, word)
     return word
   }
 

@@ -1,9 +1,7 @@
 // A trace under compilation: a straight row of operations with exits. The head charges the gas of all, and exits refund the
 // unused part. It exits before unusual cases, so that only the interpreter decides on gas and errors.
 
-import { FRAME_MEMORY_SIZE } from '../../layout.ts'
 import type { Emitter, Limb } from '../wasm/emitter.ts'
-import { type Helper, indexOf } from '../wasm/helpers.ts'
 import * as wasm from '../wasm/instructions.ts'
 import { isKnown } from '../wasm/limbs.ts'
 import * as locals from '../wasm/locals.ts'
@@ -26,8 +24,6 @@ export interface Exit {
   /** The index among used exits; undefined until the first branch. */
   label: number | undefined
 }
-
-const UNCHANGED: StackSnapshot = { slots: [], words: [], height: 0 }
 
 export interface TraceCode {
   readonly bytes: Uint8Array
@@ -60,18 +56,8 @@ export class TraceBuilder {
     return { pc, snapshot: this.stack.snapshot(), used, passed, isLinked, label: undefined }
   }
 
-  /** The exit of a head that changed nothing. */
-  exitAtHead(pc: number, used: number): Exit {
-    return { pc, snapshot: UNCHANGED, used, passed: 0, isLinked: false, label: undefined }
-  }
-
   leaveIf(exit: Exit): void {
     this.emitter.op(wasm.BR_IF)
-    this.#target(exit)
-  }
-
-  leave(exit: Exit): void {
-    this.emitter.op(wasm.BR)
     this.#target(exit)
   }
 
@@ -85,7 +71,8 @@ export class TraceBuilder {
   }
 
   end(exit: Exit): void {
-    this.leave(exit)
+    this.emitter.op(wasm.BR)
+    this.#target(exit)
     this.hasEnded = true
   }
 
@@ -119,23 +106,7 @@ export class TraceBuilder {
     return BigInt(this.total - this.used - step.gas)
   }
 
-  call(helper: Helper): void {
-    this.emitter.call(indexOf(helper))
-  }
-
-  readLimit(): void {
-    readLimit(this.emitter)
-  }
-
   upper(word: Word): readonly Limb[] {
     return this.stack.limbs(word).slice(1)
   }
-}
-
-export function readLimit(emitter: Emitter): void {
-  emitter.frame32(FRAME_MEMORY_SIZE)
-  emitter.op(wasm.I64_EXTEND_I32_U)
-  emitter.i64(31n)
-  emitter.op(wasm.I64_SUB)
-  emitter.setAtLeastZero(locals.LIMIT)
 }

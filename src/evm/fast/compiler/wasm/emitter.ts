@@ -1,4 +1,5 @@
 // Writes the body of a trace's function: instructions, locals, and words as four limbs, each a constant or a local.
+import { FRAME_MEMORY_SIZE } from '../../layout.ts'
 import * as wasm from './instructions.ts'
 import * as locals from './locals.ts'
 import { Writer } from './writer.ts'
@@ -105,6 +106,14 @@ export class Emitter {
     this.op(wasm.I64_GT_S)
     this.op(wasm.SELECT)
     this.set(local)
+  }
+
+  readLimit(): void {
+    this.frame32(FRAME_MEMORY_SIZE)
+    this.op(wasm.I64_EXTEND_I32_U)
+    this.i64(31n)
+    this.op(wasm.I64_SUB)
+    this.setAtLeastZero(locals.LIMIT)
   }
 
   #access(opcode: number, alignment: number, offset: number): void {

@@ -41,7 +41,6 @@ export const I64_EQ = 0x51
 export const I64_LT_S = 0x53
 export const I64_LT_U = 0x54
 export const I64_GT_S = 0x55
-export const I64_CLZ = 0x79
 export const I64_ADD = 0x7c
 export const I64_SUB = 0x7d
 export const I64_MUL = 0x7e

@@ -2,7 +2,7 @@
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from './emitter.ts'
 import * as wasm from './instructions.ts'
 
-export function isKnown(limb: Limb): limb is bigint {
+export function isKnown(limb: Limb | undefined): limb is bigint {
   return typeof limb === 'bigint'
 }
 
@@ -137,7 +137,7 @@ export function limbsOf(value: bigint): Limbs {
   ]
 }
 
-export function knownWord([a, b, c, d]: Limbs): bigint | undefined {
+export function knownWord([a, b, c, d]: readonly (Limb | undefined)[]): bigint | undefined {
   if (!isKnown(a) || !isKnown(b) || !isKnown(c) || !isKnown(d)) return undefined
   return a | (b << 64n) | (c << 128n) | (d << 192n)
 }
