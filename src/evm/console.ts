@@ -28,7 +28,7 @@ export function formatConsoleCall(data: Uint8Array): string | undefined {
  */
 export function formatValues(values: readonly AbiValue[]): string {
   const [first, ...rest] = values
-  if (typeof first !== 'string' || rest.length === 0) return values.map(printText).join(' ')
+  if (typeof first !== 'string' || rest.length === 0) return values.map(String).join(' ')
   let used = 0
   const text = first.replace(/%[sdifoOjxc%]/g, (directive) => {
     if (directive === '%%') return '%'
@@ -37,7 +37,7 @@ export function formatValues(values: readonly AbiValue[]): string {
     used += 1
     return printAs(directive, value)
   })
-  return [text, ...rest.slice(used).map(printText)].join(' ')
+  return [text, ...rest.slice(used).map(String)].join(' ')
 }
 
 function printAs(directive: string, value: AbiValue): string {
@@ -51,14 +51,14 @@ function printAs(directive: string, value: AbiValue): string {
     case '%f':
       return typeof value === 'bigint' ? value.toString() : String(Number.parseFloat(String(value)))
     case '%x':
-      return typeof value === 'bigint' ? printHex(value) : printText(value)
+      return typeof value === 'bigint' ? printHex(value) : String(value)
     case '%c':
       // `%c` is a style, which a terminal ignores
       return ''
     case '%s':
-      return printText(value)
+      return String(value)
     default:
-      return typeof value === 'string' ? quoted(value, directive) : printText(value)
+      return typeof value === 'string' ? quoted(value, directive) : String(value)
   }
 }
 
@@ -69,10 +69,6 @@ function quoted(text: string, directive: string): string {
 
 function printHex(value: bigint): string {
   return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`
-}
-
-function printText(value: AbiValue): string {
-  return String(value)
 }
 
 function overloadsBySelector(): ReadonlyMap<string, readonly string[]> {

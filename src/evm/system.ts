@@ -92,7 +92,7 @@ export async function endBlock(
   const deposits = depositsOf(logs, block.depositContract)
   const isRead = events.every(({ data }) => isDeposit(data))
   const requests = [deposits, withdrawals.output, consolidations.output]
-  const failure = isRead ? undefined : 'a log of the deposit contract is no deposit'
+  const failure = isRead ? undefined : 'a log of the deposit contract is not a valid deposit'
   return {
     world: consolidations.world,
     fields: { requestsHash: hashRequests(requests) },

@@ -80,43 +80,25 @@ export function applyMessage(
   }
   const paid = transfer(setting, overlay, message)
   if (paid !== undefined) return finish(paid)
-  const result = machine.run(
-    jobOf(setting, message, {
-      overlay,
-      gas,
-      gasPrice: terms.price,
-      warm: warmFrom(message, block, permissions.authorities),
-      onConsole: (from, data) => printLine(lines, from, data),
-    }),
-  )
-  return result instanceof Promise ? result.then(finish) : finish(result)
-}
-
-/** Written out, as object spread is slow. */
-function jobOf(
-  { block, limits, movedPrecompiles, memoryLimit, reportsAccess, tracer, pause }: RunSetting,
-  message: CheckedMessage,
-  { overlay, gas, gasPrice, warm, onConsole }: MessageRun,
-): MachineJob {
-  return {
+  // written out, as object spread is slow
+  const result = machine.run({
     overlay,
     block,
     message,
     gas,
-    gasPrice,
+    gasPrice: terms.price,
     creatorNonce: (overlay.account(message.from)?.nonce ?? 1n) - 1n,
-    warm,
-    limits,
-    movedPrecompiles,
-    memoryLimit,
-    reportsAccess,
-    tracer,
-    onConsole,
-    pause,
-  }
+    warm: warmFrom(message, block, permissions.authorities),
+    limits: setting.limits,
+    movedPrecompiles: setting.movedPrecompiles,
+    memoryLimit: setting.memoryLimit,
+    reportsAccess: setting.reportsAccess,
+    tracer: setting.tracer,
+    onConsole: (from, data) => printLine(lines, from, data),
+    pause: setting.pause,
+  })
+  return result instanceof Promise ? result.then(finish) : finish(result)
 }
-
-type MessageRun = Pick<MachineJob, 'overlay' | 'gas' | 'gasPrice' | 'warm' | 'onConsole'>
 
 interface Accounting {
   readonly intrinsic: bigint

@@ -46,7 +46,7 @@ function refuseRoom(): never {
   const limit = HEAP_LIMIT / 2 ** 20
   throw new DevchainError(
     'LIMIT_EXCEEDED',
-    `the execution reads and writes too much: expected state and logs within ${limit} MiB; it runs with less gas`,
+    `the execution reads and writes too much: expected state and logs within ${limit} MiB; run it with less gas`,
   )
 }
 

@@ -15,7 +15,7 @@ import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { forkNumber, operationTable, REFUSING_TABLE, refuse, TABLE_SIZE } from './operations.ts'
+import { forkNumber, operationTable, refuse, TABLE_SIZE } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
@@ -37,17 +37,19 @@ function watchedBy(tracer: Tracer | undefined): number {
   return frames | steps | memory | (onReached ? layout.WATCH_REACHED : 0)
 }
 
-/** Operations that are marked invalid, so that they take the slow path and are traced. */
-type Refused = ReadonlySet<number> | 'all' | 'none'
+type Opcodes = ReadonlySet<number>
 
-const MARKS: ReadonlySet<number> = new Set([OP.JUMPDEST, OP.JUMPI])
+const NO_OPCODES: Opcodes = new Set()
+const ALL_OPCODES: Opcodes = new Set(new Uint8Array(256).keys())
+const MARKED: Opcodes = new Set([OP.JUMPDEST, OP.JUMPI])
 
-function refusedFor(tracer: Tracer | undefined): Refused {
+/** Operations to refuse, so that they are counted and traced first. */
+function refusedFor(tracer: Tracer | undefined): Opcodes {
   const { onTick, onStep, onReached, stepParts } = tracer ?? {}
-  if (onTick !== undefined) return 'all'
-  const steps = onStep && (stepParts?.only ?? 'all')
-  if (steps === undefined) return onReached === undefined ? 'none' : MARKS
-  return onReached === undefined || steps === 'all' ? steps : new Set([...steps, ...MARKS])
+  if (onTick !== undefined) return ALL_OPCODES
+  const steps = onStep === undefined ? NO_OPCODES : (stepParts?.only ?? ALL_OPCODES)
+  if (onReached === undefined) return steps
+  return steps.size === 0 ? MARKED : new Set([...steps, ...MARKED])
 }
 
 export class Interpreter {
@@ -68,7 +70,7 @@ export class Interpreter {
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
   /** The operations that OPERATIONS refuses; undefined before the first table. */
-  #refused: Refused | undefined
+  #refused: Opcodes | undefined
   #block: BlockEnvironment | undefined
   #asked: Address | undefined
 
@@ -162,7 +164,7 @@ export class Interpreter {
 
   precompileAt(account: number): PrecompileCode {
     const code = this.#table.get(this.instance.addressAt(account + layout.ACCOUNT_BYTES))
-    if (code === undefined) throw new Error('the account is no precompile')
+    if (code === undefined) throw new Error('the account is not a precompile')
     return code
   }
 
@@ -177,7 +179,6 @@ export class Interpreter {
     return this.#job
   }
 
-  /** Refused operations are counted and traced first. */
   #setWatched(tracer: Tracer | undefined, hardfork: Hardfork): void {
     const { instance } = this
     instance.setNumber(layout.WATCHED, watchedBy(tracer))
@@ -185,12 +186,8 @@ export class Interpreter {
     const refused = refusedFor(tracer)
     if (this.#refused === refused) return
     this.#refused = refused
-    if (refused === 'all') {
-      instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
-      return
-    }
     instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
-    if (refused !== 'none') refuse(instance.bytes, layout.OPERATIONS, refused)
+    refuse(instance.bytes, layout.OPERATIONS, refused)
   }
 
   #setRules(job: MachineJob): void {

@@ -95,7 +95,7 @@ export class FastMachine implements Machine {
         interpreter.flushEvents()
         if (performance.now() - began > TURN_MS) return { next: EXIT_FRAME }
         exit = instance.exports.run()
-      } else throw new Error(`the instance left with ${exit}`)
+      } else throw new Error(`the instance returned the unknown exit ${exit}`)
       instance.refresh()
     }
     interpreter.flushEvents()

@@ -23,12 +23,10 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
   return bytes
 }
 
-/** Refuses every operation, so that all are counted. */
-export const REFUSING_TABLE: Uint8Array = new Uint8Array(TABLE_SIZE)
-for (let place = 2; place < TABLE_SIZE; place += 8) REFUSING_TABLE.fill(INVALID, place, place + 2)
-
+/** Marks operations as invalid in the table at `at`, so that they take the slow path and are traced. */
 export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<number>): void {
-  for (const opcode of opcodes) bytes.fill(INVALID, at + 8 * opcode + 2, at + 8 * opcode + 4)
+  const table = new DataView(bytes.buffer, at)
+  for (const opcode of opcodes) table.setUint16(8 * opcode + 2, INVALID, true)
 }
 
 export function forkNumber(hardfork: Hardfork): number {

@@ -71,7 +71,7 @@ export function failureOf(end: number, output: Uint8Array, opcode: number): Fail
   if (end < layout.END_REVERT || end === layout.END_CODE_UNPAID) return undefined
   if (end === layout.END_REVERT) return { kind: 'revert', reason: describeRevert(output) }
   const word = HALTS.get(end)
-  if (word === undefined) throw new Error(`the instance ended with ${end}`)
+  if (word === undefined) throw new Error(`the instance ended with the unknown reason ${end}`)
   return { kind: 'halt', reason: describeHalt(word, opcode) }
 }
 

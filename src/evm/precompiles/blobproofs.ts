@@ -6,8 +6,8 @@ import { paddedBytes } from '../../core/hex.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { type BlobSidecar, CELLS } from '../../protocol/transactions/sidecar.ts'
 import { bls12381 } from './bls12381.ts'
-import { areEqual, SCALAR_ORDER, sumAt, trustedSetup } from './kzg.ts'
-import { type Curve, G1, NoPoint } from './mcl.ts'
+import { areEqual, readG1, SCALAR_ORDER, sumAt, trustedSetup } from './kzg.ts'
+import { G1 } from './mcl.ts'
 import { whenLoaded } from './precompile.ts'
 
 /** All roots of unity are powers of it. */
@@ -157,7 +157,7 @@ async function holds(
     const placeOf = (index: number): number => points + index * G1.size
     for (const [i, power] of powers.entries()) curve.readPoint(G1, placeOf(i), power, false)
     for (const [i, point] of [commitment, ...proofs].entries()) {
-      if (!isPoint(curve, placeOf(powers.length + i), point)) return false
+      if (!readG1(curve, placeOf(powers.length + i), point)) return false
       if (i % POINTS_AT_ONCE === 0) await yieldIfDue()
     }
     await yieldIfDue()
@@ -168,16 +168,6 @@ async function holds(
     await yieldIfDue()
     return areEqual(curve, first, second, onG2[equation.power])
   })
-}
-
-function isPoint(curve: Curve, at: number, bytes: Uint8Array): boolean {
-  try {
-    curve.readCompressed(G1, at, bytes)
-    return true
-  } catch (error) {
-    if (error instanceof NoPoint) return false
-    throw error
-  }
 }
 
 function challenge(domain: string, ...parts: readonly Uint8Array[]): bigint {

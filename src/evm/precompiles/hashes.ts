@@ -13,15 +13,10 @@ const library = loadedLater(() => import('@noble/hashes/legacy.js'))
 export const ecrecover: PrecompileCode = {
   gas: () => 3_000n,
   run: (input) => {
-    const [digest, v, r, s] = [0, 32, 64, 96].map((at) => paddedSlice(input, at, 32)) as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ]
-    const parity = bigintFromBytes(v) - 27n
-    if (parity !== 0n && parity !== 1n) return EMPTY_BYTES
-    return recovered(digest, bigintFromBytes(r), bigintFromBytes(s), parity === 1n ? 1 : 0)
+    const wordAt = (at: number): bigint => bigintFromBytes(paddedSlice(input, at, 32))
+    const v = wordAt(32)
+    if (v !== 27n && v !== 28n) return EMPTY_BYTES
+    return recovered(paddedSlice(input, 0, 32), wordAt(64), wordAt(96), v === 28n ? 1 : 0)
   },
 }
 

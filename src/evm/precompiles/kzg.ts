@@ -1,8 +1,9 @@
 // KZG point evaluation over BLS12-381 (EIP-4844), and what blob proofs share with it.
+import { mod } from '@noble/curves/abstract/modular.js'
 import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import { bls12381 } from './bls12381.ts'
-import { type Curve, G1, G2, NoPoint, SCALAR_SIZE } from './mcl.ts'
-import { isPairingOne } from './pairing.ts'
+import { type Curve, G1, G2, SCALAR_SIZE } from './mcl.ts'
+import { isPairingOne, ofPoints } from './pairing.ts'
 import { loadedLater, whenLoaded } from './precompile.ts'
 import { POWERS_ON_G1, POWERS_ON_G2 } from './trustedsetup.ts'
 
@@ -43,16 +44,20 @@ export function verifyEvaluation({ z, y, commitment, proof }: Evaluation): boole
   return curve.with(3 * G1.size, (points) => {
     const proofAt = points + 2 * G1.size
     curve.readPoint(G1, points, setup.onG1[0]!, false)
-    try {
-      curve.readCompressed(G1, points + G1.size, commitment)
-      curve.readCompressed(G1, proofAt, proof)
-    } catch (error) {
-      if (error instanceof NoPoint) return undefined
-      throw error
-    }
+    const areRead = readG1(curve, points + G1.size, commitment) && readG1(curve, proofAt, proof)
+    if (!areRead) return undefined
     const first = sumAt(curve, points, [-value, 1n, place])
     return areEqual(curve, first, sumAt(curve, proofAt, [-1n]), setup.onG2[1])
   })
+}
+
+/** Reads a compressed point of G1; false if there is none, or it is not in the group. */
+export function readG1(curve: Curve, at: number, bytes: Uint8Array): boolean {
+  const isRead = ofPoints(curve, () => {
+    curve.readCompressed(G1, at, bytes)
+    return true
+  })
+  return isRead === true
 }
 
 /** True if e(first, G2)·e(second, other) is one. */
@@ -74,17 +79,12 @@ export function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uin
   return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
     const factors = sum + G1.size
     scalars.forEach((scalar, i) => {
-      const bytes = paddedBytes(reduced(scalar), SCALAR_SIZE)
+      const bytes = paddedBytes(mod(scalar, SCALAR_ORDER), SCALAR_SIZE)
       curve.readScalar(factors + i * SCALAR_SIZE, bytes)
     })
     curve.multiplySum(G1, sum, at, factors, scalars.length)
     return curve.writePoint(G1, sum)
   })
-}
-
-function reduced(scalar: bigint): bigint {
-  const remainder = scalar % SCALAR_ORDER
-  return remainder < 0n ? remainder + SCALAR_ORDER : remainder
 }
 
 function readSetup(curve: Curve): Setup {

@@ -13,7 +13,7 @@ const OSAKA_LENGTH = 1024n
 const LONGEST = 2n ** 24n
 const LONGEST_EXPONENT = 2n ** 31n - 1n
 
-/** Bits of the exponent per table look-up. */
+/** Bits of the exponent per multiplication. */
 const WINDOW = 4
 
 interface Lengths {
@@ -64,31 +64,21 @@ function run(input: Uint8Array): Uint8Array {
 function power(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
   const first = exponent.findIndex((byte) => byte !== 0)
   if (first === -1) return 1n
-  const table = powersOf(base, modulus, exponent.length - first)
+  const table = [1n, base]
+  // on demand, as a short exponent needs few powers
+  const raised = (n: number): bigint => {
+    table[n] ??= (raised(n - 1) * base) % modulus
+    return table[n]
+  }
   let result = 1n
   for (const byte of exponent.subarray(first)) {
     for (const nibble of [byte >> WINDOW, byte & 15]) {
       if (result !== 1n) {
         for (let i = 0; i < WINDOW; i += 1) result = (result * result) % modulus
       }
-      if (nibble !== 0)
-        result = (result * (table[nibble] ?? raise(base, nibble, modulus))) % modulus
+      if (nibble !== 0) result = (result * raised(nibble)) % modulus
     }
   }
-  return result
-}
-
-/** The powers 0 to 15; for a short exponent only the first, as others cost more than they save. */
-function powersOf(base: bigint, modulus: bigint, exponentLength: number): bigint[] {
-  const table = [1n, base]
-  if (exponentLength < 4) return table
-  for (let i = 2; i < 2 ** WINDOW; i += 1) table.push(((table[i - 1] ?? 1n) * base) % modulus)
-  return table
-}
-
-function raise(base: bigint, exponent: number, modulus: bigint): bigint {
-  let result = base
-  for (let i = 1; i < exponent; i += 1) result = (result * base) % modulus
   return result
 }
 

@@ -37,7 +37,7 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   get #run(): Overlay {
-    if (this.#overlay === undefined) throw new Error('no run is going on')
+    if (this.#overlay === undefined) throw new Error('no run is active')
     return this.#overlay
   }
 
@@ -106,7 +106,7 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async setStateRoot(): Promise<void> {
-    throw new Error('an overlay cannot go to another state root')
+    throw new Error('an overlay cannot change its state root')
   }
 
   async hasStateRoot(): Promise<boolean> {

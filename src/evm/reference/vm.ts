@@ -75,7 +75,15 @@ export class VmPool {
 async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
   const { hardfork, chainId, limits } = traits
   const stateManager = new OverlayStateManager()
-  const ancestors = new Ancestors()
+  let running: BlockEnvironment | undefined
+  const blockchain: EVMMockBlockchainInterface = {
+    getBlock: async (number) => {
+      const hash = running?.blockHash(BigInt(number))
+      return { hash: () => (hash === undefined ? UNKNOWN_HASH : hashBytes(hash)) }
+    },
+    putBlock: async () => {},
+    shallowCopy: () => blockchain,
+  }
   const vm = await createVM({
     common: new Common({
       chain: { ...Mainnet, chainId: chainId.toString() },
@@ -83,7 +91,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
       customCrypto: { keccak256 },
     }),
     stateManager,
-    blockchain: ancestors,
+    blockchain,
     evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
@@ -96,7 +104,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
     precompiles: new Set(usual.keys()),
     begin: ({ overlay, block, movedPrecompiles, memoryLimit, pause }) => {
       stateManager.use(overlay)
-      ancestors.block = block
+      running = block
       // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
       evm['_precompiles'] = precompilesIn(usual, block.signers, movedPrecompiles)
       memory.limit = memoryLimit
@@ -108,7 +116,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
       yielding.pause = undefined
       stateManager.use(undefined)
       delete evm.journal.accessList
-      ancestors.block = undefined
+      running = undefined
     },
   }
 }
@@ -203,19 +211,3 @@ export function libraryAddress(address: Address): LibraryAddress {
 }
 
 const UNKNOWN_HASH = new Uint8Array(32)
-
-class Ancestors implements EVMMockBlockchainInterface {
-  block: BlockEnvironment | undefined
-
-  async getBlock(number: number): Promise<{ hash: () => Uint8Array }> {
-    const hash = this.block?.blockHash(BigInt(number))
-    const bytes = hash === undefined ? UNKNOWN_HASH : hashBytes(hash)
-    return { hash: () => bytes }
-  }
-
-  async putBlock(): Promise<void> {}
-
-  shallowCopy(): EVMMockBlockchainInterface {
-    return this
-  }
-}

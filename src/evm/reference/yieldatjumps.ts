@@ -1,6 +1,6 @@
 // Lets long runs of the library's EVM yield: its steps are microtasks and would block timers and sockets until the end.
 import type { EVM } from '@ethereumjs/evm'
-import { type YieldIfDue, yielder } from '../../core/yield.ts'
+import { yielder } from '../../core/yield.ts'
 import type { MachineJob } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 
@@ -22,7 +22,9 @@ interface Yielding {
 
 /** Yields at jumps and calls. Safe, as a VM runs one job at a time over its own overlay. */
 export function yieldAtJumps(evm: EVM): Yielding {
-  const yielding = new JumpYielding()
+  const yielding: Yielding = { pause: undefined }
+  const yieldIfDue = yielder(TURN_MS, async () => yielding.pause?.())
+  let count = 0
   // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
   const operations = evm['_opcodeMap']
   for (const opcode of PLACES) {
@@ -33,25 +35,11 @@ export function yieldAtJumps(evm: EVM): Yielding {
       ...entry,
       opcodeInfo: { ...entry.opcodeInfo, isAsync: true },
       opHandler: async (runState, common) => {
-        const due = yielding.yieldIfDue()
-        if (due !== undefined) await due
+        count += 1
+        if (count % LOOK_EVERY === 0) await yieldIfDue()
         return opHandler(runState, common)
       },
     }
   }
   return yielding
-}
-
-class JumpYielding implements Yielding {
-  #yieldIfDue: YieldIfDue | undefined
-  #count = 0
-
-  set pause(pause: MachineJob['pause']) {
-    this.#yieldIfDue = pause && yielder(TURN_MS, () => pause())
-  }
-
-  yieldIfDue(): Promise<void> | undefined {
-    this.#count += 1
-    return this.#count % LOOK_EVERY === 0 ? this.#yieldIfDue?.() : undefined
-  }
 }

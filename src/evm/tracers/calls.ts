@@ -92,7 +92,9 @@ export function recordCalls({
     onDestroy: ({ address, beneficiary, balance }) => {
       if (onlyTop === true) return
       keep?.(FRAME_BYTES)
-      open.at(-1)?.calls.push(destruction(address, beneficiary, balance))
+      const transfer = { from: address, to: beneficiary, value: balance, gas: 0n }
+      const rest = { kind: 'SELFDESTRUCT', input: EMPTY_BYTES, isPrecompile: false } as const
+      open.at(-1)?.calls.push(opened({ ...transfer, ...rest }, false))
     },
   }
   const onLog = (log: Log): void => {
@@ -111,8 +113,10 @@ export function recordCalls({
   }
 }
 
+type Opening = Pick<CallFrame, 'kind' | 'from' | 'to' | 'value' | 'gas' | 'input' | 'isPrecompile'>
+
 function opened(
-  { kind, from, to, value, gas, input, isPrecompile }: FrameStart,
+  { kind, from, to, value, gas, input, isPrecompile }: Opening,
   isKept: boolean,
 ): Open {
   return {
@@ -130,14 +134,6 @@ function opened(
     isPrecompile,
     calls: [],
     logs: [],
-  }
-}
-
-function destruction(from: Address, to: Address, value: bigint): Open {
-  const start = { depth: 0, from, to, value, gas: 0n, input: EMPTY_BYTES, isPrecompile: false }
-  return {
-    ...opened({ ...start, kind: 'CALL', code: () => EMPTY_BYTES }, false),
-    kind: 'SELFDESTRUCT',
   }
 }
 

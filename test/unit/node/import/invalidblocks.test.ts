@@ -460,7 +460,7 @@ describe('import refuses a file', () => {
   })
 })
 
-describe('a log of the deposit contract that is no deposit', () => {
+describe('a log of the deposit contract that is not a valid deposit', () => {
   const contract = `0x${'de'.repeat(20)}` as Address
   const topic = keccakHash(Buffer.from('DepositEvent(bytes,bytes,bytes,bytes,bytes)'))
   const genesis = parseGenesis({

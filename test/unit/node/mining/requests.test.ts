@@ -112,7 +112,7 @@ describe('a block with a deposit', () => {
   test.each(LAYOUTS)('of another layout is invalid: %s', async (_name, data) => {
     const options = optionsWith(DEPOSITS)
     expect(await imported(options, await blockOf(options, depositOf(data)))).toBe(
-      'block 1: requests: a log of the deposit contract is no deposit',
+      'block 1: requests: a log of the deposit contract is not a valid deposit',
     )
   })
 

@@ -51,7 +51,7 @@ function resultOf({ emitter }: TraceBuilder, helper: Helper): Limbs | undefined 
 export function callOnWords(trace: TraceBuilder, helper: Helper, words: readonly Limbs[]): Limbs {
   callHelper(trace, helper, { words })
   const result = resultOf(trace, helper)
-  if (result === undefined) throw new Error(`${helper} gives nothing back`)
+  if (result === undefined) throw new Error(`${helper} returns nothing`)
   return result
 }
 
