@@ -68,8 +68,8 @@ export class FastMachine implements Machine {
       this.#hotCode?.onJob(interpreter, job.block.hardfork)
       const budget = job.pause === undefined ? ENDLESS : quantumOf(job)
       const exit = interpreter.open(job, this.#hotCode?.threshold ?? 0, budget)
-      const result = this.#goOn(interpreter, job, exit)
-      if ('next' in result) return this.#goOnLater(interpreter, job, result)
+      const result = this.#resume(interpreter, job, exit)
+      if ('next' in result) return this.#resumeLater(interpreter, job, result)
       this.#giveBack(interpreter, job)
       return result
     } catch (error) {
@@ -77,7 +77,7 @@ export class FastMachine implements Machine {
     }
   }
 
-  #goOn(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
+  #resume(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
     const { instance } = interpreter
     const began = performance.now()
     let exit = first
@@ -104,7 +104,7 @@ export class FastMachine implements Machine {
     return resultOf(interpreter, job)
   }
 
-  async #goOnLater(
+  async #resumeLater(
     interpreter: Interpreter,
     job: MachineJob,
     first: Waiting,
@@ -113,7 +113,7 @@ export class FastMachine implements Machine {
     try {
       while ('next' in result) {
         await (result.ready ?? job.pause?.(interpreter.gasUsed))
-        result = this.#goOn(interpreter, job, result.next)
+        result = this.#resume(interpreter, job, result.next)
       }
       this.#giveBack(interpreter, job)
       return result

@@ -26,12 +26,12 @@ export class PrecompileTables {
   }
 
   of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
-    const usual = signers === undefined ? given : answering(given, signers)
+    const usual = signers === undefined ? given : withSignersIn(given, signers)
     return moved === undefined ? usual : withMoved(usual, moved)
   }
 }
 
-function answering(usual: Table, signers: Signers): Table {
+function withSignersIn(usual: Table, signers: Signers): Table {
   const { address } = ECRECOVER
   const code = usual.get(address)
   return code === undefined ? usual : new Map(usual).set(address, withSigners(code, signers))

@@ -44,7 +44,7 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
   )
   const changes = isKept
     ? writeBack(interpreter, job)
-    : { destroyed: [], touched: forgiven(interpreter) }
+    : { destroyed: [], touched: touchedDespiteRevert(interpreter) }
   const created = instance.number(layout.CREATED_ACCOUNT)
   return {
     failure: failureOf(end, output, instance.number(layout.LAST_OPCODE)),
@@ -132,7 +132,7 @@ function isEqualWord({ words64 }: Instance, a: number, b: number): boolean {
 }
 
 /** Touched in spite of the revert: precompile 0x03. */
-function forgiven(interpreter: Interpreter): Address[] {
+function touchedDespiteRevert(interpreter: Interpreter): Address[] {
   const { instance } = interpreter
   return [...accountPlaces(instance)]
     .filter((place) => instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_TOUCHED_EVER)

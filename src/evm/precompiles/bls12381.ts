@@ -1,6 +1,6 @@
 // The precompiles of BLS12-381 (EIP-2537): addition, multi-scalar multiplication, pairing, mapping to the curve.
 import { type Curve, G1, G2, type Group, lazyCurve } from './mcl.ts'
-import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
+import { ofPoints, pairingResult, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import type { PrecompileCode } from './precompile.ts'
 
 export const bls12381: () => Curve = lazyCurve({
@@ -36,7 +36,7 @@ export const blsPairing: PrecompileCode = {
   gas: ({ length }) => 37_700n + 32_600n * BigInt(Math.floor(length / PAIR)),
   run: (input) => {
     if (input.length === 0 || input.length % PAIR !== 0) return undefined
-    return ofPoints(bls12381(), (points) => pairingAnswer(points, input))
+    return ofPoints(bls12381(), (points) => pairingResult(points, input))
   },
 }
 

@@ -1,7 +1,7 @@
 // The precompiles of bn254 (alt_bn128): addition, multiplication, pairing (EIP-196, EIP-197), at the prices of EIP-1108.
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { G1, lazyCurve } from './mcl.ts'
-import { ofPoints, pairingAnswer, sumOfMultiples, sumOfTwo } from './pairing.ts'
+import { ofPoints, pairingResult, sumOfMultiples, sumOfTwo } from './pairing.ts'
 import { type PrecompileCode, paddedSlice } from './precompile.ts'
 
 const curve = lazyCurve({
@@ -41,7 +41,7 @@ export function bn254Pairing(hardfork: Hardfork): PrecompileCode {
     gas: (input) => base + each * BigInt(Math.floor(input.length / PAIR)),
     run: (input) => {
       if (input.length % PAIR !== 0) return undefined
-      return ofPoints(curve(), (points) => pairingAnswer(points, input))
+      return ofPoints(curve(), (points) => pairingResult(points, input))
     },
   }
 }

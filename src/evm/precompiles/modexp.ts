@@ -39,7 +39,7 @@ export function modexp(hardfork: Hardfork): PrecompileCode {
 }
 
 /** True if the base or modulus is too long to compute with, whatever the gas. */
-export function isBeyondReckoning(input: Uint8Array): boolean {
+export function isTooLongToCompute(input: Uint8Array): boolean {
   return longestOf(lengthsOf(input)) > LONGEST
 }
 

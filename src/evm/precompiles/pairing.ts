@@ -55,17 +55,17 @@ export function isPairingOne(
 }
 
 /** The input is pairs of G1 and G2 points; the result a word, 1 or 0. */
-export function pairingAnswer(curve: Curve, input: Uint8Array): Uint8Array {
+export function pairingResult(curve: Curve, input: Uint8Array): Uint8Array {
   const width = curve.widthOf(G1)
   const pair = width + curve.widthOf(G2)
-  const answer = new Uint8Array(32)
+  const result = new Uint8Array(32)
   const isOne = isPairingOne(curve, input.length / pair, (i, at) => {
     const points = input.subarray(i * pair, (i + 1) * pair)
     curve.readPoint(G1, at.g1, points.subarray(0, width), true)
     curve.readPoint(G2, at.g2, points.subarray(width), true)
   })
-  answer[31] = isOne ? 1 : 0
-  return answer
+  result[31] = isOne ? 1 : 0
+  return result
 }
 
 /** Undefined for an invalid point, which makes the precompile fail. */

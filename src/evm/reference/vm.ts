@@ -20,7 +20,7 @@ import { ECRECOVER, P256VERIFY } from '../../protocol/precompiles.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
 import { ecrecover } from '../precompiles/hashes.ts'
-import { isBeyondReckoning } from '../precompiles/modexp.ts'
+import { isTooLongToCompute } from '../precompiles/modexp.ts'
 import { type PrecompileCode, whenLoaded } from '../precompiles/precompile.ts'
 import { p256verify, pointEvaluation } from '../precompiles/signatures.ts'
 import { withSigners } from '../precompiles/signers.ts'
@@ -129,7 +129,7 @@ function precompilesOf({ precompiles }: EVM, { hardfork, limits }: VmTraits): Pr
   if (modexp !== undefined) {
     // numbers on which the library's modexp would crash the process
     precompiles.set(MODEXP, (input) =>
-      isBeyondReckoning(input.data) ? failed(input, 'OUT_OF_GAS') : modexp(input),
+      isTooLongToCompute(input.data) ? failed(input, 'OUT_OF_GAS') : modexp(input),
     )
   }
   // the library has no KZG of its own, and its P256VERIFY has the price of osaka

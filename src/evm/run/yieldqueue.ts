@@ -13,8 +13,7 @@ export class YieldQueue {
   }
 
   readonly #callOne = (): void => {
-    const [goOn] = this.#waiting.splice(0, 1)
-    goOn?.()
+    this.#waiting.shift()?.()
     if (this.#waiting.length > 0) setImmediate(this.#callOne)
   }
 }

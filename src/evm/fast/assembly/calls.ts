@@ -32,7 +32,7 @@ function largestGrant(gas: i64): i64 {
 
 /** Replaces the operation's arguments, the first of which is at `top - 32 * count`, by the result. */
 @inline
-function answer(frame: usize, place: usize, result: u64, gas: i64): i32 {
+function pushResult(frame: usize, place: usize, result: u64, gas: i64): i32 {
   setShort(place, result)
   store<u32>(frame, (place + 32) as u32, layout.FRAME_STACK_TOP)
   store<i64>(frame, gas, layout.FRAME_GAS)
@@ -78,7 +78,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
       reportCallOpened(frame, kind, place, target, takesValue ? value : 0, granted)
       reportUnrun(isDeepest(frame) ? layout.END_DEPTH : layout.END_BALANCE, depthOf(frame) + 1, 0, 0)
     }
-    return answer(frame, place, 0, gas + granted)
+    return pushResult(frame, place, 0, gas + granted)
   }
   if (isTraced()) {
     const shown = takesValue ? value : kind == DELEGATECALL ? frame + layout.FRAME_VALUE : 0
@@ -87,7 +87,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const receiver = kind == CALL || kind == STATICCALL ? target : self
   if (hasValue && receiver != self && wouldOverflow(receiver, value)) {
     if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depthOf(frame) + 1, 0, 0)
-    return answer(frame, place, 0, gas + granted)
+    return pushResult(frame, place, 0, gas + granted)
   }
   const codeAccount = has(target, layout.ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
   const isPrecompile = codeAccount == target && has(target, layout.ACCOUNT_PRECOMPILE)
@@ -95,7 +95,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (!isPrecompile && load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) {
     if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
     if (isTraced()) reportUnrun(layout.END_STOP, depthOf(frame) + 1, 0, 0)
-    return answer(frame, place, 1, gas + granted)
+    return pushResult(frame, place, 1, gas + granted)
   }
   openCall(frame, kind, place, receiver, codeAccount, gas, granted)
   const child = frame + layout.FRAME
@@ -244,7 +244,7 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   }
   if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
     if (isTraced()) reportUnrun(whyUncreated(frame, self, value), depth, 0, 0)
-    return answer(frame, place, 0, gas)
+    return pushResult(frame, place, 0, gas)
   }
   setNonce(self, nonce + 1)
   if (kind == CREATE2) saltedAddress(self, top - 128, code, size)
@@ -255,16 +255,16 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   if (isTaken(created)) {
     if (isTraced()) reportUnrun(layout.END_COLLISION, depth, created, granted)
-    return answer(frame, place, 0, gas - granted)
+    return pushResult(frame, place, 0, gas - granted)
   }
   if (created != self && wouldOverflow(created, value)) {
     if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depth, created, 0)
-    return answer(frame, place, 0, gas)
+    return pushResult(frame, place, 0, gas)
   }
   if (size == 0) {
     beginContract(self, created, value)
     if (isTraced()) reportUnrun(layout.END_STOP, depth, created, 0)
-    answer(frame, place, 0, gas)
+    pushResult(frame, place, 0, gas)
     copyWord(place, created + layout.ACCOUNT_ADDRESS)
     return layout.EXIT_NEXT
   }

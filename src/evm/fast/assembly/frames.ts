@@ -4,7 +4,7 @@ import { depthOf, isTraced, reportExit } from './events'
 import { take } from './state/heap'
 import { isReachWatched, leaveReached } from './reached'
 import { raiseNeed } from './state/gasneed'
-import { checkpoint, saveNoCode, takeBack } from './state/journal'
+import { checkpoint, saveNoCode, revertJournal } from './state/journal'
 import { CALL, CALLCODE, CREATE, CREATE2 } from '../opcodes.generated'
 import { copyWord, isZero, setShort } from './arithmetic/words'
 
@@ -84,7 +84,7 @@ function reportEnd(frame: usize, end: i32, kind: u32): void {
 }
 
 function fail(frame: usize): void {
-  takeBack(load<u32>(frame, layout.FRAME_JOURNAL))
+  revertJournal(load<u32>(frame, layout.FRAME_JOURNAL))
   store<u32>(layout.LOGS_USED, load<u32>(frame, layout.FRAME_LOGS))
   store<i64>(layout.REFUND, load<i64>(frame, layout.FRAME_REFUND))
 }

@@ -65,7 +65,7 @@ export function checkpoint(): u32 {
   return id
 }
 
-export function takeBack(used: u32): void {
+export function revertJournal(used: u32): void {
   const base = load<u32>(layout.JOURNAL) as usize
   let top = load<u32>(layout.JOURNAL_USED)
   while (top > used) {
