@@ -6,6 +6,7 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
 import { type Machine, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
+import type { Machines } from '../runcontext.ts'
 
 export interface Tier {
   readonly name: string
@@ -17,7 +18,6 @@ const FAILING_LIMIT = 500
 
 type OnBug = (error: unknown) => void
 
-/** Of the outermost code; called only if some code has failed. */
 type CodeHash = () => Hash
 
 /**
@@ -47,7 +47,7 @@ export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
   return choice === 'auto' ? tiers : tiers.slice(tiers.findIndex(({ name }) => name === choice))
 }
 
-export class Tiers {
+export class Tiers implements Machines {
   readonly #tiers: readonly Tier[]
   readonly #machines: (Machine | undefined)[]
   /** By tier, the codes that failed on it: their jobs run on the next tier. */
@@ -62,11 +62,7 @@ export class Tiers {
     this.#onBug = onBug
   }
 
-  /**
-   * Runs `work` on the fastest machine. After a bug, `work` starts again on the next one.
-   * @returns a promise only if it has to wait
-   * @throws {DevchainError} errors of the work; and any error of the last machine
-   */
+  /** A tier's failure is reported to `onBug` only. */
   run<T>(codeHash: CodeHash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
     return this.#runOn(this.#firstFor(codeHash), codeHash, work)
   }
