@@ -34,8 +34,7 @@ const selfShape: Encoder<Self> = shape<Self>('node', {
 export const adminMethods: Methods = [
   method({
     name: 'admin_addPeer',
-    summary:
-      'Connects to another devchain and reconnects when the link breaks; false if already added.',
+    summary: 'Connects to another devchain, and reconnects when needed; false if already added.',
     params: [param('url', peerUrl)],
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: true },

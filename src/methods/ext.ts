@@ -38,7 +38,7 @@ export const extMethods: Methods = [
   method({
     name: 'ext_getTransactionReceiptNodesByHash',
     summary:
-      'Returns the trie nodes from a receipt up to the receipts root; null if it is not in the block.',
+      'Returns the trie nodes from a receipt to the receipts root; null if not in the block.',
     params: [param('blockHash', blockHash), param('transactionHash', hashOfTransaction)],
     result: nullable(list(data)),
     example: {

@@ -30,8 +30,7 @@ const extraDataText: Decoder<Uint8Array> = {
 export const minerMethods: Methods = [
   trueCommand({
     name: 'miner_start',
-    summary:
-      'Resumes instant or interval mining; {threads} is accepted and has no effect, as in ganache.',
+    summary: 'Resumes instant or interval mining; {threads} has no effect.',
     params: [optional('threads', quantity)],
     ...resuming,
   }),

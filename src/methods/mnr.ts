@@ -77,15 +77,14 @@ export const mnrMethods: Methods = [
   method({
     name: 'mnr_getWork',
     summary:
-      "Returns work for merged mining: the hash to put in a parent block's coinbase, and the target.",
+      "Returns work for merged mining: the hash for a parent block's coinbase, and the target.",
     result: work,
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.mergedWork(caller),
   }),
   method({
     name: 'mnr_submitParentChainBlock',
-    summary:
-      'Mines the block that the coinbase of a parent block commits to; takes the whole parent block.',
+    summary: 'Mines the block that the coinbase of a parent block commits to.',
     params: [param('block', bytes)],
     result: imported,
     example: { params: ['00'.repeat(80)] },
@@ -94,8 +93,7 @@ export const mnrMethods: Methods = [
   }),
   method({
     name: 'mnr_submitParentChainBlockTransactions',
-    summary:
-      "Mines like mnr_submitParentChainBlock, with all transaction ids, the coinbase's first.",
+    summary: 'Mines like mnr_submitParentChainBlock, from all transaction ids.',
     params: [
       param('blockHash', parentHash),
       param('header', bytes),
@@ -119,8 +117,7 @@ export const mnrMethods: Methods = [
   }),
   method({
     name: 'mnr_submitParentChainBlockPartialMerkle',
-    summary:
-      'Mines like mnr_submitParentChainBlock, with a Merkle path from the coinbase to the root.',
+    summary: "Mines like mnr_submitParentChainBlock, from the coinbase's Merkle path.",
     params: [
       param('blockHash', parentHash),
       param('header', bytes),

@@ -30,7 +30,7 @@ export const netMethods: Methods = [
   }),
   method({
     name: 'net_peerList',
-    summary: 'Connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
+    summary: 'Returns the connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
     result: list(text),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],

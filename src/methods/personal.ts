@@ -77,8 +77,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_newAccount',
-    summary:
-      'Creates an account with a random key, encrypted with the passphrase; unlocked for 30 minutes.',
+    summary: 'Creates an account encrypted with the passphrase; unlocked for 30 minutes.',
     params: [secret(param('passphrase', text))],
     result: address,
     example: { params: ['secret'] },
@@ -90,8 +89,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_newAccountWithSeed',
-    summary:
-      'Creates the account whose key is the Keccak-256 of the seed; unlocked, no passphrase.',
+    summary: 'Creates the account whose key is the Keccak-256 of the seed; unlocked.',
     params: [secret(param('seed', text))],
     result: address,
     example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
@@ -138,8 +136,7 @@ export const personalMethods: Methods = [
   }),
   method({
     name: 'personal_unlockAccount',
-    summary:
-      'Unlocks an account for seconds (as 0x hex: milliseconds), 30 minutes by default, 0 for ever.',
+    summary: 'Unlocks an account for seconds (0x hex: milliseconds); default 30 min, 0 for good.',
     params: [
       param('address', address),
       secret(param('passphrase', text)),

@@ -55,7 +55,7 @@ const summaryShape: Encoder<All> = shape<All>('reputation summary', {
 export const scoMethods: Methods = [
   method({
     name: 'sco_peerList',
-    summary: 'Lists the peer scores, by node and by address.',
+    summary: 'Returns the peer scores, by node and by address.',
     result: list(reputationShape),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.reputations() ?? [],
@@ -86,7 +86,7 @@ export const scoMethods: Methods = [
   }),
   method({
     name: 'sco_bannedAddresses',
-    summary: 'Lists the bans of sco_banAddress: addresses first, then ranges.',
+    summary: 'Returns the bans of sco_banAddress: addresses first, then ranges.',
     result: list(text),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.banned() ?? [],

@@ -22,8 +22,7 @@ interface PoolContent {
 export const txpoolMethods: Methods = [
   method({
     name: 'txpool_status',
-    summary:
-      'Returns how many transactions are executable, and how many wait for an earlier nonce.',
+    summary: 'Returns the number of executable transactions, and of those behind a nonce gap.',
     result: shape<PoolContent>('pool status', {
       pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
       queued: field(quantityResult, ({ queued }) => BigInt(queued.length)),

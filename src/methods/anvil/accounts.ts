@@ -158,7 +158,7 @@ export const anvilAccountMethods: Methods = [
     name: 'anvil_deal',
     aliases: ['hardhat_deal'],
     summary:
-      'Sets the balance of an {account} to {amount} of the token {erc20}, or of wei without one.',
+      'Sets the balance of {account} to {amount}, of the token {erc20} or of wei without one.',
     params: [param('deal', deal)],
     example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
     describe: ([{ account, amount, erc20 }]) =>

@@ -68,8 +68,7 @@ export const anvilChainMethods: Methods = [
   }),
   method({
     name: 'anvil_getLastBlockWallTime',
-    summary:
-      'Returns when the last block was made by the system clock, in milliseconds since 1970.',
+    summary: 'Returns the system time at which the last block was made, in milliseconds.',
     result: plainInteger,
     handle: ({ chain }) => BigInt(chain.headMadeAt),
   }),
@@ -93,8 +92,7 @@ export const anvilChainMethods: Methods = [
   method({
     name: 'anvil_dumpState',
     aliases: ['hardhat_dumpState'],
-    summary:
-      "Returns the chain as gzipped JSON in anvil's format; historical adds the accounts after each block.",
+    summary: 'Dumps the chain as gzipped JSON; {historical} adds the state of each block.',
     params: [optional('historical', boolean, false)],
     result: data,
     handle: ({ chain }, historical) => dumpState(chain, historical),

@@ -49,8 +49,7 @@ export const anvilMiningMethods: Methods = [
   method({
     name: 'anvil_mine_detailed',
     aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],
-    summary:
-      'Mines like evm_mine; returns the blocks, with output and revert reason of each transaction.',
+    summary: 'Mines like evm_mine; returns the blocks with outputs and revert reasons.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: list(minedBlockShape),
     effects: 'chain',
@@ -110,8 +109,7 @@ export const anvilMiningMethods: Methods = [
   }),
   nullCommand({
     name: 'anvil_reorg',
-    summary:
-      'Replaces the last blocks by as many with only the given transactions; like devchain_reorg.',
+    summary: 'Replaces the last {depth} blocks by as many with only the given transactions.',
     params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
     example: { params: ['0x1', []] },
     handle: async ({ chain, caller }, depth, placed) => {

@@ -25,7 +25,7 @@ export const anvilPoolMethods: Methods = [
   command({
     name: 'anvil_dropAllTransactions',
     aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
-    summary: 'Empties the pool.',
+    summary: 'Removes all transactions from the pool.',
     describe: () => 'dropped all that waited',
     handle: ({ chain }) => chain.update((state) => dropTransactions(state)),
   }),

@@ -91,8 +91,7 @@ export const debugLookupMethods: Methods = [
   }),
   method({
     name: 'debug_accountInfoAt',
-    summary:
-      'Returns balance, nonce and code of an account after the transaction at an index; null if none.',
+    summary: 'Returns an account after the transaction at an index of a block; null if none.',
     params: [
       param('block', blockReference),
       param('index', quantityNumber),

@@ -72,8 +72,7 @@ export const debugRawMethods: Methods = [
   }),
   method({
     name: 'debug_executionWitness',
-    summary:
-      'Returns what a stateless client needs to run a block: trie nodes, codes, keys, headers.',
+    summary: 'Returns the trie nodes, codes and headers that a block needs to run statelessly.',
     params: [param('block', blockReference)],
     result: witness,
     example: { params: ['0x1'] },

@@ -87,8 +87,7 @@ const storagePage: Encoder<StoragePage> = shape<StoragePage>('storage', {
 export const debugStateMethods: Methods = [
   method({
     name: 'debug_accountRange',
-    summary:
-      'Returns up to 256 accounts after a block, by hashed address; {next} starts the next page.',
+    summary: 'Returns up to 256 accounts after a block by hash; {next} starts the next page.',
     params: [
       param('block', blockReference),
       optional('start', start, new Uint8Array(0)),
@@ -124,8 +123,7 @@ export const debugStateMethods: Methods = [
   }),
   method({
     name: 'debug_storageRangeAt',
-    summary:
-      'Returns storage slots before the transaction at an index, by hash; {nextKey} starts the next page.',
+    summary: 'Returns slots before the transaction at an index; {nextKey} starts the next page.',
     params: [
       param('block', blockReference),
       param('index', jsonNumber),

@@ -58,8 +58,7 @@ export const debugTraceMethods: Methods = [
   }),
   method({
     name: 'debug_traceBlockByNumber',
-    summary:
-      'Traces all transactions of a block, by number or tag; returns a list of {txHash, result}.',
+    summary: 'Traces all transactions of a block, by number; returns a list of {txHash, result}.',
     params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
@@ -78,8 +77,7 @@ export const debugTraceMethods: Methods = [
   }),
   method({
     name: 'debug_traceChain',
-    summary:
-      'Traces all blocks after the first up to the last; returns a list of {block, hash, traces}.',
+    summary: 'Traces the blocks after {start} up to {end}; returns {block, hash, traces} of each.',
     params: [
       param('start', blockReference),
       param('end', blockReference),

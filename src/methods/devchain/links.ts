@@ -33,8 +33,7 @@ const order: Decoder<Order> = either(
 export const linkMethods: Methods = [
   method({
     name: 'devchain_forkInfo',
-    summary:
-      'Returns the forked network, its block and the number of upstream requests; null if not a fork.',
+    summary: 'Returns the forked network, its block and the requests sent; null if not a fork.',
     result: nullable(
       shape<Upstream>('fork', {
         chainId: field(quantityResult, ({ chainId }) => chainId),
@@ -66,8 +65,7 @@ export const linkMethods: Methods = [
   }),
   method({
     name: 'devchain_unlink',
-    summary:
-      'Disconnects all peers and refuses links until devchain_link; returns how many there were.',
+    summary: 'Disconnects all peers and refuses links until devchain_link; returns their number.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
     effects: 'node',

@@ -67,8 +67,7 @@ const coverageReport: Encoder<CoverageReport> = {
 export const projectMethods: Methods = [
   method({
     name: 'devchain_addArtifacts',
-    summary:
-      'Adds artifacts: a path, an ABI, an artifact or compiler output; returns the number of contracts.',
+    summary: 'Adds a path, an ABI, an artifact or compiler output; returns the contract count.',
     params: [param('artifacts', artifacts)],
     result: quantityNumber,
     example: { params: [[]], result: '0x1' },
@@ -80,8 +79,7 @@ export const projectMethods: Methods = [
   }),
   method({
     name: 'devchain_label',
-    summary:
-      'Names accounts in the log and in traces, as {address: name}; an empty name removes it.',
+    summary: 'Names accounts in logs and traces, as {address: name}; an empty name removes one.',
     params: [param('labels', labels)],
     result: labelsResult,
     example: { params: [{ [ACCOUNT]: 'alice' }] },
@@ -94,8 +92,7 @@ export const projectMethods: Methods = [
   }),
   method({
     name: 'devchain_traceTransaction',
-    summary:
-      'Returns the call tree of a mined transaction with contract names, events and storage changes.',
+    summary: 'Returns the call tree of a transaction with names, events and storage changes.',
     params: [param('hash', hashOfTransaction)],
     result: trace,
     example: { params: [UNKNOWN] },

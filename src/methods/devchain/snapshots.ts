@@ -99,8 +99,7 @@ const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
 export const snapshotMethods: Methods = [
   method({
     name: 'devchain_snapshot',
-    summary:
-      'Takes a snapshot under a {name}; it stays until it is replaced, dropped, or the chain is reset.',
+    summary: 'Takes a snapshot under a {name}; it stays until replaced, dropped, or a reset.',
     params: [param('order', name)],
     result: snapshotShape,
     example: { params: [{ name: 'deployed' }] },
@@ -109,7 +108,7 @@ export const snapshotMethods: Methods = [
   }),
   method({
     name: 'devchain_snapshots',
-    summary: 'Lists all snapshots, oldest first; those of evm_snapshot have no name.',
+    summary: 'Returns all snapshots, oldest first; those of evm_snapshot have no name.',
     result: list(snapshotShape, 'snapshot'),
     example: { params: [], result: [] },
     handle: ({ chain }) => snapshotsOf(chain.state),
@@ -141,8 +140,7 @@ export const snapshotMethods: Methods = [
   }),
   method({
     name: 'devchain_reorg',
-    summary:
-      'Replaces the last {depth} blocks by {blocks}: a number of empty ones, or lists of transactions.',
+    summary: 'Replaces the last {depth} blocks by {blocks}: a count, or lists of transactions.',
     params: [param('order', order)],
     result: reorganized,
     example: { params: [{ depth: '0x2' }] },

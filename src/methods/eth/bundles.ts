@@ -157,8 +157,7 @@ const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer',
 export const bundleMethods: Methods = [
   method({
     name: 'eth_callMany',
-    summary:
-      'Runs bundles of calls, each on the state after the one before; {timeout} is in milliseconds.',
+    summary: 'Runs bundles of calls, each on the state after the last; {timeout} is in ms.',
     params: [
       param('bundles', oneOrMore(bundleOfCalls)),
       optional('stateContext', stateContext, { reference: latest, index: undefined }),

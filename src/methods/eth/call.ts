@@ -83,8 +83,7 @@ export const callMethods: Methods = [
   }),
   method({
     name: 'eth_createAccessList',
-    summary:
-      'Returns the accounts and slots that a call accesses, and its gas with that access list.',
+    summary: 'Returns the access list of a call, and its gas with that list.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, latest),

@@ -56,8 +56,7 @@ export const chainMethods: Methods = [
   }),
   method({
     name: 'eth_bridgeState',
-    summary:
-      'Returns the height of the best parent block seen by merged mining; 0 before the first.',
+    summary: 'Returns the height of the best parent block of merged mining; 0 before the first.',
     result: bridgeState,
     example: {
       params: [],

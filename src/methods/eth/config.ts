@@ -54,8 +54,7 @@ export const configMethods: Methods = [
   /** @see https://github.com/ethereum/execution-apis/pull/755 */
   method({
     name: 'eth_capabilities',
-    summary:
-      'Returns which blocks have state, transactions, receipts, logs and proofs: all of them.',
+    summary: 'Returns the range of blocks with each kind of data: all blocks have all kinds.',
     result: shape<Block>('capabilities', {
       head: field(head, (block) => block),
       ...Object.fromEntries(KEPT.map((name) => [name, field(kept, (block) => block)])),

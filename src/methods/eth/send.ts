@@ -58,8 +58,7 @@ const timeout: Decoder<number> = {
 export const sendMethods: Methods = [
   method({
     name: 'eth_sendRawTransactionConditional',
-    summary:
-      'Sends a signed transaction that is valid only for given block numbers, times and storage.',
+    summary: 'Sends a signed transaction under conditions on block number, time and storage.',
     params: [param('raw', data), optional('conditions', conditions, {})],
     result: hash,
     example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
@@ -69,8 +68,7 @@ export const sendMethods: Methods = [
   }),
   method({
     name: 'eth_sendTransaction',
-    summary:
-      'Signs and sends a transaction of an unlocked account and, under instant mining, mines it.',
+    summary: 'Signs and sends a transaction; instant mining mines it before the response.',
     params: [param('transaction', transactionRequest)],
     result: hash,
     example: { params: [TRANSFER] },
@@ -99,8 +97,7 @@ export const sendMethods: Methods = [
   }),
   method({
     name: 'eth_resend',
-    summary:
-      'Replaces a pending transaction by one with another gas price or gas limit; returns its hash.',
+    summary: 'Replaces a pending transaction with another gas price or gas limit.',
     params: [
       param('transaction', transactionRequest),
       optional('gasPrice', quantity),
@@ -136,7 +133,7 @@ export const sendMethods: Methods = [
   method({
     name: 'eth_sendRawTransactionSync',
     summary:
-      'Sends a signed transaction and returns its receipt; error 4 after the timeout (EIP-7966).',
+      'Sends a signed transaction and returns its receipt, or error 4 on timeout (EIP-7966).',
     params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
     example: { params: ['0x02f86521808080825208947099'] },
@@ -150,8 +147,7 @@ export const sendMethods: Methods = [
   }),
   method({
     name: 'eth_sendTransactionSync',
-    summary:
-      'Signs and sends a transaction of an unlocked account; returns its receipt, or error 4 after the timeout.',
+    summary: 'Signs and sends a transaction; returns its receipt, or error 4 on timeout.',
     params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
     example: { params: [TRANSFER] },

@@ -58,8 +58,7 @@ export const signMethods: Methods = [
   }),
   method({
     name: 'eth_signTransaction',
-    summary:
-      'Fills in and signs a transaction with an unlocked account; returns it without sending it.',
+    summary: 'Fills in and signs a transaction with an unlocked account, without sending it.',
     params: [param('transaction', transactionRequest)],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },

@@ -105,8 +105,7 @@ const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated b
 export const simulateMethods: Methods = [
   method({
     name: 'eth_simulateV1',
-    summary:
-      'Runs calls in simulated blocks after a block, with overrides; returns the blocks with results.',
+    summary: 'Simulates blocks of calls with overrides; returns the blocks with results.',
     params: [param('simulation', order), optional('block', blockReference, latest)],
     result: list(simulatedBlock, 'block'),
     example: {

@@ -121,8 +121,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getTransactionCount',
-    summary:
-      'Returns how many transactions an account has sent; `pending` counts those in the pool.',
+    summary: 'Returns the nonce of an account; `pending` counts transactions in the pool.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: quantityResult,
     example: { params: [ACCOUNT, 'latest'], result: '0x0' },
@@ -193,8 +192,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getProof',
-    summary:
-      "Returns an account and storage slots with Merkle proofs against the block's state root.",
+    summary: 'Returns an account and storage slots, with Merkle proofs to the state root.',
     params: [
       param('address', address),
       optional('storageKeys', list(storageKey), []),

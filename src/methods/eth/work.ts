@@ -68,8 +68,7 @@ export const workMethods: Methods = [
   }),
   method({
     name: 'eth_netHashrate',
-    summary:
-      "Returns the network's hashes per second: the difficulty of the last hour's blocks by 3600.",
+    summary: "Returns the network's hashes per second, from the last hour's difficulty.",
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => hashrateOf(chain.state.tree),

@@ -99,8 +99,7 @@ export const evmMethods: Methods = [
   }),
   method({
     name: 'evm_mine',
-    summary:
-      'Mines one block or {blocks} blocks; {timestamp}, in seconds, sets the time of the first.',
+    summary: 'Mines one block or {blocks} blocks; {timestamp}, in seconds, is that of the first.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: text,
     example: { params: [], result: '0x0' },
@@ -117,8 +116,7 @@ export const evmMethods: Methods = [
   }),
   nullCommand({
     name: 'evm_stopMining',
-    summary:
-      'Stops instant and interval mining; transactions wait for evm_mine or evm_startMining.',
+    summary: 'Stops instant and interval mining until evm_startMining; evm_mine still works.',
     ...stopping,
   }),
   command({

@@ -126,8 +126,7 @@ export const hardhatChainMethods: Methods = [
   method({
     name: 'hardhat_metadata',
     aliases: ['anvil_metadata'],
-    summary:
-      'Returns the client version, the chain and its head; instanceId changes with each reset.',
+    summary: 'Returns client version, chain and head; {instanceId} changes with each reset.',
     result: shape<Metadata>('metadata', {
       clientVersion: field(text, ({ clientVersion }) => clientVersion),
       chainId: field(plainInteger, ({ state }) => state.config.chainId),
@@ -150,8 +149,7 @@ export const hardhatChainMethods: Methods = [
   command({
     name: 'hardhat_reset',
     aliases: ['anvil_reset'],
-    summary:
-      'Starts over, as a fork of a network if one is given; forgets snapshots, pool and imported keys.',
+    summary: 'Restarts the chain, or forks a network; forgets snapshots, pool and imported keys.',
     // a URL may contain a key
     params: [secret(optional('options', resetOptions))],
     effects: 'reset',

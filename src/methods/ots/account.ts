@@ -107,8 +107,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_searchTransactionsBefore',
-    summary:
-      "Returns an account's transactions in blocks before a number, newest first; 0 for all.",
+    summary: "Returns an account's transactions before a block, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
     example: {
@@ -120,7 +119,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_searchTransactionsAfter',
-    summary: "Returns an account's transactions in blocks after a number, newest first; 0 for all.",
+    summary: "Returns an account's transactions after a block, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
     example: {

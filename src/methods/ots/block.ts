@@ -38,8 +38,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_getBlockTransactions',
-    summary:
-      "Returns a page of a block's transactions, page 0 the last ones; inputs are cut to 4 bytes.",
+    summary: "Returns a page of a block's transactions, the last ones on page 0; inputs are cut.",
     params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
     result: nullable(blockPage),
     example: { params: ['0xffffff', 0, 25], result: null },
@@ -49,8 +48,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_getInternalOperations',
-    summary:
-      'Returns internal operations: transfer (0), selfdestruct (1), create (2), create2 (3).',
+    summary: 'Returns transfers (0), selfdestructs (1), creates (2) and create2s (3).',
     params: [param('hash', hashOfTransaction)],
     result: list(internalOperation),
     example: { params: [UNKNOWN] },

@@ -67,8 +67,7 @@ export const traceCallMethods: Methods = [
   }),
   method({
     name: 'trace_callMany',
-    summary:
-      'Traces calls, each on the state after the one before: a list of [transaction, types].',
+    summary: 'Traces a list of [transaction, types], each on the state after the last.',
     params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
     result: repliesForm,
     example: { params: [[[TRANSFER, ['trace']]], 'latest'] },

@@ -66,7 +66,7 @@ export const traceFrameMethods: Methods = [
   method({
     name: 'trace_filter',
     summary:
-      'Returns call frames by {fromAddress} and {toAddress}; {after} skips, {count} limits (at most 10,000).',
+      'Returns call frames by {fromAddress} and {toAddress}: {count} at most, after {after}.',
     params: [param('filter', frameQuery)],
     result: placedFrames,
     example: { params: [{ fromBlock: 'earliest', toBlock: 'latest', count: 10 }], result: [] },
@@ -76,7 +76,7 @@ export const traceFrameMethods: Methods = [
   method({
     name: 'trace_get',
     summary:
-      "Returns the frame at a position of a transaction's call tree, [] for the root; null if none.",
+      'Returns a call frame by its position in a transaction, [] for the root; null if none.',
     params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
     result: placedFrameForm,
     example: { params: [UNKNOWN, ['0x0']], result: null },

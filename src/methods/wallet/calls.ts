@@ -130,8 +130,7 @@ const capabilitiesShape: Encoder<Capabilities | undefined> = {
 export const walletCallMethods: Methods = [
   method({
     name: 'wallet_sendCalls',
-    summary:
-      'Sends calls as one transaction each; with {atomicRequired: true} all in one block or none (EIP-5792).',
+    summary: 'Sends calls, with {atomicRequired: true} in one block or none (EIP-5792).',
     params: [param('batch', batchOrder)],
     result: shape<string>('sent batch', { id: field(text, (each) => each) }),
     example: {
