@@ -1,4 +1,4 @@
-// Bad input against the whole product: each is told what is wrong with it, and nothing around it is lost.
+// Bad input against the whole product: each error says what is wrong, and nothing around it is lost.
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

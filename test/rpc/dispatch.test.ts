@@ -1,4 +1,4 @@
-// The dispatcher: which method a name stands for, how parameters reach it, and who is told of what.
+// The dispatcher: which method a name stands for, how parameters reach it, and what observers get.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DevchainError } from '../../src/core/errors.ts'
 import { errorCode, RpcError } from '../../src/rpc/errors.ts'
@@ -235,7 +235,7 @@ describe('the observer', () => {
       { id: 4, method: 5 },
     ])
     const took = expect.any(Number)
-    const told: CallReport[] = [
+    const reports: CallReport[] = [
       {
         method: 'test_add',
         params: { a: '0x1' },
@@ -269,7 +269,7 @@ describe('the observer', () => {
         notes: [],
       },
     ]
-    expect(server.calls).toEqual(told)
+    expect(server.calls).toEqual(reports)
   })
 
   test('gets messages that are no valid calls, too', async () => {

@@ -1,4 +1,4 @@
-// Members that nothing knows are ignored; one that is probably misspelt is told in the log, beside the call.
+// Members that nothing knows are ignored; one that is probably misspelt is noted in the log, beside the call.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain, type ObservedCall } from '../../src/devchain.ts'

@@ -1,4 +1,4 @@
-// Blocks as each node tells them: what is null while they are pending, and whether difficulties are summed.
+// Blocks in each node's form: what is null while they are pending, and whether difficulties are summed.
 import { BrowserProvider } from 'ethers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'

@@ -203,9 +203,9 @@ describe('a receipt with --compat anvil', () => {
     await using devchain = await createDevchain({ compat: 'anvil', timestamp: 2_000_000_000 })
     await ask(devchain, 'anvil_setNextBlockTimestamp', 2_000_000_100)
     const hash = await ask(devchain, 'eth_sendTransaction', { to: BOB })
-    const told = { blobGasPrice: '0x1', blockTimestamp: 2_000_000_100 }
+    const members = { blobGasPrice: '0x1', blockTimestamp: 2_000_000_100 }
     const receipt = await ask<object>(devchain, 'eth_getTransactionReceipt', hash)
-    expect(receipt).toMatchObject(told)
+    expect(receipt).toMatchObject(members)
     expect(receipt).not.toHaveProperty('blobGasUsed')
     expect(await ask(devchain, 'eth_getBlockReceipts', 'latest')).toEqual([receipt])
     expect(await ask(devchain, 'eth_sendTransactionSync', { to: BOB })).toMatchObject({

@@ -1,4 +1,4 @@
-// Transactions with blobs by way of the methods: what clients send, and what they are told of them afterwards.
+// Blob transactions through the methods: what clients send, and what they get back later.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   bytesFromHex,

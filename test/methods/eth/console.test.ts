@@ -1,4 +1,4 @@
-// What contracts print is told once: with the call that ran them for itself, or with the failure that keeps a
+// What contracts print is reported once: with the call that ran them for itself, or with the failure that keeps a
 // transaction from being sent.
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto/crypto.ts'
@@ -28,7 +28,7 @@ const GOOD = { from: FROM, to: TO }
 const BAD = { ...GOOD, data: '0x01' }
 const MANY = [{ transactions: [GOOD, BAD] }]
 
-test.each<[told: number, method: string, params: readonly unknown[]]>([
+test.each<[times: number, method: string, params: readonly unknown[]]>([
   [1, 'eth_call', [GOOD]],
   [1, 'eth_call', [BAD]],
   [0, 'eth_estimateGas', [GOOD]],
@@ -55,7 +55,7 @@ test.each<[told: number, method: string, params: readonly unknown[]]>([
       ],
     ],
   ],
-])('console lines are logged %i times by %s %j', async (told, method, params) => {
+])('console lines are logged %i times by %s %j', async (times, method, params) => {
   const calls: (readonly string[])[] = []
   const mined: string[] = []
   await using devchain = await createDevchain(
@@ -70,21 +70,21 @@ test.each<[told: number, method: string, params: readonly unknown[]]>([
   )
   await devchain.request({ method: 'hardhat_setCode', params: [TO, hexFromBytes(CODE)] })
   await devchain.request({ method, params }).catch(() => undefined)
-  expect(calls.at(-1)).toEqual(Array.from({ length: told }, () => 'before'))
+  expect(calls.at(-1)).toEqual(Array.from({ length: times }, () => 'before'))
   expect(mined).toEqual([])
 })
 
 test('console lines of a reverted send are logged once, with the transaction', async () => {
-  const told: string[] = []
+  const lines: string[] = []
   await using devchain = await createDevchain(
     { onRevert: 'throw' },
     {
       observer: {
-        onCall: (call) => told.push(...call.console.map((line) => `call: ${line}`)),
+        onCall: (call) => lines.push(...call.console.map((line) => `call: ${line}`)),
         onChange: ({ head }) => {
           for (const { executed } of head.added) {
             for (const { consoleLines } of executed)
-              told.push(...consoleLines.map(({ text }) => `mined: ${text}`))
+              lines.push(...consoleLines.map(({ text }) => `mined: ${text}`))
           }
         },
       },
@@ -95,7 +95,7 @@ test('console lines of a reverted send are logged once, with the transaction', a
   await expect(
     devchain.request({ method: 'eth_sendTransaction', params: [request] }),
   ).rejects.toThrow('revert')
-  expect(told).toEqual(['mined: before'])
+  expect(lines).toEqual(['mined: before'])
 })
 
 test('console lines of one call are bounded, and the log says so', async () => {

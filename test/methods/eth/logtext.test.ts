@@ -23,13 +23,17 @@ const record = recordOf(300n, word(4), {
   transactions: [{ logs: [logOf(1)] }, { logs: [logOf(2, 3, 4), logOf(5, 6)] }],
 })
 
-test.each<{ kind: string; changed: Partial<LogEntry>; told: Json }>([
-  { kind: 'stored', changed: {}, told: { removed: false, logIndex: '0x1', blockNumber: '0x12c' } },
-  { kind: 'removed', changed: { removed: true }, told: { removed: true, logIndex: '0x1' } },
+test.each<{ kind: string; changed: Partial<LogEntry>; expected: Json }>([
+  {
+    kind: 'stored',
+    changed: {},
+    expected: { removed: false, logIndex: '0x1', blockNumber: '0x12c' },
+  },
+  { kind: 'removed', changed: { removed: true }, expected: { removed: true, logIndex: '0x1' } },
   {
     kind: 'pending',
     changed: { pending: true },
-    told: {
+    expected: {
       removed: false,
       logIndex: null,
       transactionIndex: null,
@@ -39,9 +43,12 @@ test.each<{ kind: string; changed: Partial<LogEntry>; told: Json }>([
       blockTimestamp: null,
     },
   },
-])('the JSON of a log that is $kind has the right indexes', ({ changed, told }) => {
+])('the JSON of a log that is $kind has the right indexes', ({ changed, expected }) => {
   const entry = { ...logsOf(record)[1]!, ...changed }
-  expect(logShape.encode(entry)).toMatchObject({ ...(told as object), topics: entry.log.topics })
+  expect(logShape.encode(entry)).toMatchObject({
+    ...(expected as object),
+    topics: entry.log.topics,
+  })
 })
 
 test('the JSON of many logs written at once equals that of single logs', async () => {
@@ -100,10 +107,10 @@ test('the JSON of logs is the same when written again, and right for one run in 
 test.each([{ isPlain: false }, { isPlain: true }])(
   'many logs are the same in the process, over HTTP, in a batch, over WebSocket and in the log, %j',
   async ({ isPlain }) => {
-    const told: unknown[] = []
+    const calls: unknown[] = []
     await using devchain = await createDevchain(
       {},
-      { observer: { onCall: (call) => told.push(call) }, isPlain },
+      { observer: { onCall: (call) => calls.push(call) }, isPlain },
     )
     const [from] = (await devchain.request({ method: 'eth_accounts' })) as string[]
     // a hundred logs with a topic that counts
@@ -130,7 +137,7 @@ test.each([{ isPlain: false }, { isPlain: true }])(
     const [message] = await once(socket, 'message')
     expect(JSON.parse(`${message}`)).toEqual(reply)
     socket.terminate()
-    expect(told.filter((call) => (call as { method: string }).method === 'eth_getLogs')).toEqual(
+    expect(calls.filter((call) => (call as { method: string }).method === 'eth_getLogs')).toEqual(
       Array.from({ length: 5 }, () => expect.objectContaining({ result: logs })),
     )
   },

@@ -21,7 +21,7 @@ async function ask(url: string, body: string, signal?: AbortSignal): Promise<unk
   return (await fetch(url, request)).json()
 }
 
-/** What the processor did for one question, in milliseconds: the clock tells of what else the machine is busy with. */
+/** What the processor did for one question, in milliseconds: wall time would include other load of the machine. */
 async function workUntilAnswered(url: string): Promise<number> {
   const before = process.cpuUsage()
   expect(await ask(url, bodyOf('eth_blockNumber', []))).toMatchObject({ result: '0x0' })

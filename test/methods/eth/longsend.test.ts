@@ -92,13 +92,13 @@ test('an estimate before an endless send is cancelled with it', async () => {
   await expectUntouched(stage)
 })
 
-test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
+test.each<[way: string, params: (id: unknown) => unknown[], message: string]>([
   ['evm_revert', (id) => [id], 'the chain was reverted to a snapshot while it ran'],
   ['devchain_revert', (id) => [Number(id)], 'the chain was reverted to a snapshot while it ran'],
   ['hardhat_reset', () => [], 'the chain was reset while it ran'],
 ])(
   '%s cancels everything that runs and waits before it, and nothing else',
-  async (way, params, told) => {
+  async (way, params, message) => {
     await using stage = await startEndless()
     const id = await stage.ask('evm_snapshot')
     const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
@@ -108,7 +108,7 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
     const back = stage.ask(way, ...params(id))
     const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
     for (const send of await ended) {
-      expect(send).toMatchObject({ status: 'rejected', reason: cancelled(told) })
+      expect(send).toMatchObject({ status: 'rejected', reason: cancelled(message) })
     }
     // what is done at once is done, and then taken back
     expect(await quick).toMatch(/^0x[0-9a-f]{64}$/)

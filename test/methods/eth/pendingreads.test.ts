@@ -48,7 +48,7 @@ async function startPending(): Promise<Stage> {
   return stage
 }
 
-/** A connection whose end the server is told of at once. */
+/** A connection whose end the server sees at once. */
 async function connected({ wsUrl }: Stage): Promise<WebSocket> {
   const socket = new WebSocket(wsUrl)
   await once(socket, 'open')

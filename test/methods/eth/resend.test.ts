@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => devchain.close())
 
-/** Members that tell nothing of what a transaction does. */
+/** Members that say nothing about what a transaction does. */
 const MARKS = ['hash', 'v', 'r', 's', 'yParity', 'gas', 'gasPrice']
 const FEES = ['maxFeePerGas', 'maxPriorityFeePerGas']
 
@@ -155,8 +155,8 @@ test.each([
 ])('eth_resend refuses another $member', async ({ member, given, expected }) => {
   const sent = { from: ALICE, to: BOB, value: '0x1', gasPrice: '0x64' }
   const hash = await ask<string>('eth_sendTransaction', sent)
-  const told = { from: ALICE, nonce: '0x0', [member]: given }
-  await expect(ask('eth_resend', told, '0xc8')).rejects.toMatchObject({
+  const request = { from: ALICE, nonce: '0x0', [member]: given }
+  await expect(ask('eth_resend', request, '0xc8')).rejects.toMatchObject({
     code: -32602,
     message: expect.stringContaining(`transaction.${member}: expected ${expected}, as ${hash}`),
   })

@@ -1,4 +1,4 @@
-// Subscriptions to a chain that has much to tell, over real sockets.
+// Subscriptions to a chain with many changes, over real sockets.
 import { once } from 'node:events'
 import { createTestClient, publicActions, webSocket } from 'viem'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { startNode, type WireNode } from '../../support/wire/node.ts'
 const HUNDRED_LOGS = '0x60645b6110005fa0600190038060025700'
 const LOGGER = '0x00000000000000000000000000000000000a11ce'
 
-interface Told {
+interface Notified {
   readonly number: string
   readonly hash: string
   readonly parentHash: string
@@ -20,9 +20,9 @@ interface Told {
 
 interface Client {
   readonly call: (method: string, ...params: unknown[]) => Promise<unknown>
-  /** What was told so far. */
-  readonly told: Told[]
-  /** Resolves when so much has been told. */
+  /** Results received so far. */
+  readonly received: Notified[]
+  /** Resolves when so many have been received. */
   readonly until: (count: number) => Promise<void>
   readonly socket: WebSocket
   readonly [Symbol.dispose]: () => void
@@ -30,13 +30,13 @@ interface Client {
 
 async function connect({ url }: WireNode): Promise<Client> {
   const socket = new WebSocket(url.replace('http', 'ws'))
-  const told: Told[] = []
+  const received: Notified[] = []
   const replies = new Map<number, (result: unknown) => void>()
   let wake = (): void => undefined
   let fail = (_reason: Error): void => undefined
   socket.on('message', (text) => {
     const message = JSON.parse(`${text}`)
-    if (message.id === undefined) told.push(message.params.result)
+    if (message.id === undefined) received.push(message.params.result)
     else replies.get(message.id)?.(message.error ?? message.result)
     wake()
   })
@@ -44,7 +44,7 @@ async function connect({ url }: WireNode): Promise<Client> {
   await once(socket, 'open')
   let nextId = 1
   return {
-    told,
+    received,
     socket,
     call: (method, ...params) => {
       const id = nextId++
@@ -58,7 +58,7 @@ async function connect({ url }: WireNode): Promise<Client> {
       new Promise((resolve, reject) => {
         fail = reject
         wake = () => {
-          if (told.length >= count) resolve()
+          if (received.length >= count) resolve()
         }
         wake()
       }),
@@ -72,7 +72,7 @@ const request = (
   ...params: readonly unknown[]
 ): Promise<unknown> => devchain.request({ method, params })
 
-function expectInARow(heads: readonly Told[], first: number): void {
+function expectInARow(heads: readonly Notified[], first: number): void {
   heads.forEach(({ number, parentHash }, index) => {
     if (Number(number) !== first + index || (index > 0 && parentHash !== heads[index - 1]?.hash)) {
       expect({ index, number: Number(number), parentHash }).toEqual({
@@ -91,8 +91,8 @@ test('newHeads notifies a client of ten thousand blocks that it mines, in order,
   expect(await client.call('hardhat_mine', '0x2710')).toBe(null)
   expect(await client.call('eth_blockNumber')).toBe('0x2710')
   await client.until(10_000)
-  expect(client.told).toHaveLength(10_000)
-  expectInARow(client.told, 1)
+  expect(client.received).toHaveLength(10_000)
+  expectInARow(client.received, 1)
   expect(client.socket.readyState).toBe(WebSocket.OPEN)
 })
 
@@ -103,8 +103,8 @@ test('newHeads notifies of the newest ten thousand of a billion blocks, and then
   await client.call('hardhat_mine', '0x3b9aca00')
   await client.call('evm_mine')
   await client.until(10_001)
-  expect(client.told).toHaveLength(10_001)
-  expectInARow(client.told, 1_000_000_000 - 9_999)
+  expect(client.received).toHaveLength(10_001)
+  expectInARow(client.received, 1_000_000_000 - 9_999)
 })
 
 test('logs notifies of all logs of a revert as removed, newest first', async () => {
@@ -120,7 +120,7 @@ test('logs notifies of all logs of a revert as removed, newest first', async () 
   // 3,000 logs of 8 kB: more than any buffer takes
   expect(await client.call('evm_revert', id)).toBe(true)
   await client.until(3_000)
-  const seen = client.told.map(({ removed, blockNumber, logIndex }) => [
+  const seen = client.received.map(({ removed, blockNumber, logIndex }) => [
     removed,
     Number(blockNumber) * 100 + Number(logIndex),
   ])
@@ -135,12 +135,12 @@ test('eth_unsubscribe stops all notifications, even pending ones', async () => {
   const other = await client.call('eth_subscribe', 'newPendingTransactions')
   await client.call('hardhat_mine', '0x2710')
   expect(await client.call('eth_unsubscribe', id)).toBe(true)
-  const before = client.told.length
+  const before = client.received.length
   expect(before).toBeLessThan(10_000)
   const [from] = (await client.call('eth_accounts')) as string[]
   const hash = await client.call('eth_sendTransaction', { from, to: from })
   await client.until(before + 1)
-  expect(client.told.slice(before)).toEqual([hash])
+  expect(client.received.slice(before)).toEqual([hash])
   expect(await client.call('eth_unsubscribe', other)).toBe(true)
 })
 
@@ -189,5 +189,5 @@ test.each([
   const [from, to] = (await client.call('eth_accounts')) as string[]
   const hash = await client.call('eth_sendTransaction', { from, to, gas: '0x5208' })
   await client.until(1)
-  expect(client.told).toEqual([hash])
+  expect(client.received).toEqual([hash])
 })

@@ -64,10 +64,10 @@ function framesIn({ transactions }: Json): unknown {
   const byHash = transactions.map(({ info }: Json): [string, unknown] => [
     info.transaction_hash,
     info.traces.map(({ trace, ...node }: Json) => {
-      const { maybe_precompile, gas_refund_counter, gas_used, ...told } = trace
-      // of a frame that halted anvil tells the gas up to there, though all of it is gone
-      const hasEnded = ['Stop', 'Return', 'Revert'].includes(told.status)
-      return { ...node, trace: hasEnded ? { ...told, gas_used } : told }
+      const { maybe_precompile, gas_refund_counter, gas_used, ...others } = trace
+      // anvil shows the gas of a halted frame up to there, though all of it is gone
+      const hasEnded = ['Stop', 'Return', 'Revert'].includes(others.status)
+      return { ...node, trace: hasEnded ? { ...others, gas_used } : others }
     }),
   ])
   return Object.fromEntries(byHash)

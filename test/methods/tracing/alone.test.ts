@@ -1,4 +1,4 @@
-// A transaction that opened no frame but its own is told from what is known of it; all others are run again.
+// A transaction without inner frames is traced from its receipt; all others run again.
 import { expect, test, vi } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'

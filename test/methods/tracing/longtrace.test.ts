@@ -32,7 +32,7 @@ async function ask<T>(devchain: Devchain, method: string, ...params: unknown[]):
   return (await devchain.request({ method, params })) as T
 }
 
-/** Watches this process until it is told to stop: memory, and how long others have to wait for their turn. */
+/** Watches this process until stopped: memory, and how long other work waits for its turn. */
 function watchProcess(): { readonly stop: () => { peak: number; longest: number } } {
   let isOver = false
   let peak = 0

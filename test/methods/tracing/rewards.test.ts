@@ -1,4 +1,4 @@
-// What the blocks of a network paid for work, as trace_block and trace_filter tell it.
+// What the blocks of a network paid for work, as trace_block and trace_filter return it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { concatBytes, type Hash } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'

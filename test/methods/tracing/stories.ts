@@ -1,6 +1,6 @@
-// What traces of different forms tell of one transaction, brought into one form, so that they can be compared.
+// Brings traces of one transaction in different forms into one form, to compare them.
 
-/** A frame as any trace tells of it. What a form does not tell of is left out. */
+/** A frame of any trace. What a form lacks is left out. */
 export interface Story {
   readonly kind: string
   readonly failed: boolean
@@ -60,7 +60,7 @@ export function storyOfSteps(
   { kind, failed }: { readonly kind: string; readonly failed: boolean },
 ): Story {
   let at = 0
-  /** Tells of the frame whose first operation is next, up to and including its last. */
+  /** Reads the frame whose first operation is next, up to and including its last. */
   const frame = (depth: number): { calls: Story[]; first: StructLog; last: StructLog } => {
     const calls: Story[] = []
     const first = logs[at]!
@@ -90,11 +90,11 @@ function leaf(opening: StructLog, next: StructLog): Story {
 
 function inner(
   opening: StructLog,
-  told: { calls: Story[]; first: StructLog; last: StructLog },
+  frame: { calls: Story[]; first: StructLog; last: StructLog },
   next: StructLog | undefined,
 ): Story {
   const failed = next?.stack.at(-1) === '0x0'
-  const { calls, first, last } = told
+  const { calls, first, last } = frame
   const reverted = last.op === 'REVERT' && last.error === undefined
   const spent = failed && !reverted ? first.gas : first.gas - (last.gas - last.gasCost)
   return {
@@ -125,7 +125,7 @@ function addressOf(word: string | undefined): string {
   return `0x${(word ?? '0x').slice(2).padStart(40, '0').slice(-40)}`
 }
 
-/** What a tree of calls tells, of `like` no more than that tells too. */
+/** A tree of calls, with the members that `like` has too. */
 export function storyOfCalls(top: CallFrame, like: Story): Story {
   const isCreation = CREATIONS.has(top.type)
   return {

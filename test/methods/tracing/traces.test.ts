@@ -1,4 +1,4 @@
-// Every trace of a corpus of transactions: all forms tell the same, and what the receipts and the state tell.
+// Every trace of a corpus of transactions: all forms agree with each other, the receipts and the state.
 import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -67,7 +67,7 @@ async function ask<T>(devchain: Devchain, method: string, ...params: unknown[]):
   return (await devchain.request({ method, params })) as T
 }
 
-/** Sends a transaction and compares everything that can be told of it. */
+/** Sends a transaction and compares all its traces. */
 async function checkTransaction(devchain: Devchain, transaction: object): Promise<CallFrame> {
   const given = { from: SENDER, gas: '0x60000', ...transaction }
   const hash = await ask<string>(devchain, 'eth_sendTransaction', given)
@@ -77,8 +77,8 @@ async function checkTransaction(devchain: Devchain, transaction: object): Promis
   const calls = await trace<CallFrame>('callTracer', { withLog: true })
   const steps = await trace<StructTrace>()
   checkReceipt(receipt, calls, steps)
-  const told = storyOfSteps(steps.structLogs, { kind: calls.type, failed: steps.failed })
-  expect(storyOfCalls(calls, told)).toEqual(told)
+  const story = storyOfSteps(steps.structLogs, { kind: calls.type, failed: steps.failed })
+  expect(storyOfCalls(calls, story)).toEqual(story)
   const flat = await trace<FlatFrame[]>('flatCallTracer', { includePrecompiles: true })
   expect(flat.map(withoutPlace)).toEqual(flattened(calls))
   checkSelectors(calls, await trace('4byteTracer'))
@@ -88,7 +88,7 @@ async function checkTransaction(devchain: Devchain, transaction: object): Promis
   return calls
 }
 
-/** A tree that is known without a run is what a run tells: within other tracers each is run. */
+/** A tree known without a run equals that of a run: within other tracers each runs. */
 async function checkAgain(
   trace: <T>(tracer: string, tracerConfig: object) => Promise<T>,
   calls: CallFrame,
@@ -137,7 +137,7 @@ function checkSelectors(top: CallFrame, counts: Readonly<Record<string, number>>
   )
 }
 
-/** trace_… tells the same frames, but for what it leaves out, and vmTrace the same operations. */
+/** trace_… returns the same frames, but for what it leaves out, and vmTrace the same operations. */
 async function checkReplay(
   devchain: Devchain,
   hash: string,
@@ -204,9 +204,9 @@ async function checkState(devchain: Devchain, hash: string, receipt: Receipt): P
       await accountAt(devchain, address, before),
       await accountAt(devchain, address, after),
     ]
-    const told = whole[address]
-    if (told !== undefined) {
-      expect([told.balance, told.nonce ?? 0, told.code ?? '0x']).toEqual([
+    const account = whole[address]
+    if (account !== undefined) {
+      expect([account.balance, account.nonce ?? 0, account.code ?? '0x']).toEqual([
         was.balance,
         was.nonce,
         was.code,
