@@ -25,7 +25,7 @@ export interface ObservedCall extends CallReport {
   /** What the result means where its form does not show it. */
   readonly meaning?: Meaning | undefined
   /** What the call did, as a phrase where the result does not show it; addresses and hashes in full. */
-  readonly told?: string | undefined
+  readonly description?: string | undefined
   /** How the execution failed, independent of the error text the caller gets. */
   readonly failure?: CallFailure | undefined
   /** Why the call was refused, independent of the error text the caller gets. */
@@ -68,8 +68,8 @@ export function observerOf(
   logging: Readonly<MethodContext['logging']>,
 ): Observer {
   const observer = name === undefined ? own : (own.ofChain?.(name) ?? {})
-  const muted = <T>(tell: ((event: T) => void) | undefined): ((event: T) => void) | undefined =>
-    tell && ((event) => (logging.isEnabled ? tell(event) : undefined))
+  const muted = <T>(listener: ((event: T) => void) | undefined): ((event: T) => void) | undefined =>
+    listener && ((event) => (logging.isEnabled ? listener(event) : undefined))
   return {
     ...observer,
     onCall: muted(observer.onCall),
@@ -104,7 +104,7 @@ export function observing(
       console: lines,
       effects: method?.effects,
       meaning: method?.result,
-      told: description,
+      description,
       failure: refusal && failureOf(refusal),
       refusal,
       again,

@@ -23,24 +23,24 @@ export async function endReports(
   settings: ReportSettings,
 ): Promise<EndReports> {
   const isJson = settings.log === 'json'
-  const told: string[] = []
+  const reports: string[] = []
   if (settings.gasReport) {
     const { rows, warning } = await devchain.gasSummary()
     const text = `\n${gasTable(rows)}\n${warning === undefined ? '' : `\nwarning: ${warning}\n`}`
-    told.push(isJson ? jsonLine('gasReport', { rows, warning }) : text)
+    reports.push(isJson ? jsonLine('gasReport', { rows, warning }) : text)
   }
   const { coverage: file, coverageMin } = settings
-  if (file === undefined) return { text: ended(told, isJson), refusal: undefined }
+  if (file === undefined) return { text: ended(reports, isJson), refusal: undefined }
   const { rows, warning } = await devchain.writeCoverage()
   const warned = warning === undefined ? '' : `warning: ${warning}\n`
   const text = `\n${coverageTable(rows)}\n\ncoverage written to ${file}\n${warned}`
-  told.push(isJson ? jsonLine('coverage', { file, rows, warning }) : text)
+  reports.push(isJson ? jsonLine('coverage', { file, rows, warning }) : text)
   const refusal = coverageMin === undefined ? undefined : shortfall(rows, coverageMin)
-  return { text: ended(told, isJson), refusal }
+  return { text: ended(reports, isJson), refusal }
 }
 
-function ended(told: readonly string[], isJson: boolean): string {
-  return told.length === 0 || isJson ? told.join('') : `${told.join('')}\n`
+function ended(reports: readonly string[], isJson: boolean): string {
+  return reports.length === 0 || isJson ? reports.join('') : `${reports.join('')}\n`
 }
 
 /** Percent of lines below the required minimum; an empty report lacks all of it. */

@@ -10,7 +10,7 @@ import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
 import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
-import { Log, methodPattern } from './log/log.ts'
+import { Logger, methodPattern } from './log/log.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
@@ -30,7 +30,7 @@ const FIRST_CALLS_MS = 20
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** An error that the user can fix: one line, no stack. */
-export interface Refusal {
+export interface StartFailure {
   readonly message: string
   readonly exitCode: number
 }
@@ -143,7 +143,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
 }
 
-export function observerOf(log: Log): Observer {
+export function observerOf(log: Logger): Observer {
   return {
     ofChain: (name) => observerOf(log.ofChain(name)),
     onChain: (chain) => log.watch(chain),
@@ -163,7 +163,7 @@ interface Output {
   readonly writer: LogWriter
   readonly renderer: Renderer
   readonly size: Screen
-  readonly log: Log
+  readonly log: Logger
 }
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
@@ -177,7 +177,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
     writer,
     renderer,
     size,
-    log: new Log(renderer, writer, size, settings),
+    log: new Logger(renderer, writer, size, settings),
   }
 }
 
@@ -237,7 +237,7 @@ function delay(milliseconds: number): Promise<void> {
 export function refusalOf(
   error: unknown,
   { host, port, readyFile, logFile, coverage }: AllSettings,
-): Refusal | undefined {
+): StartFailure | undefined {
   if (error instanceof DevchainError) {
     // the arguments are valid, but what they name is not
     return { message: error.message, exitCode: error.word === 'INVALID_BLOCK' ? 1 : 2 }

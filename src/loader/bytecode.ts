@@ -48,12 +48,12 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   let isStarting = true
   /** Start parts whose bytecode is not cached yet. */
   const unkept = new Set<string>()
-  const tellIfStarted = (): void => {
+  const notifyIfStarted = (): void => {
     if (!isStarting && unkept.size === 0) onStarted?.()
   }
   setImmediate(() => {
     isStarting = false
-    tellIfStarted()
+    notifyIfStarted()
   })
   const runtime = runtimeKey()
   /** Parts without cached bytecode: a process that ends early caches what it has. */
@@ -76,7 +76,7 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
       const keepWhole = (): void => {
         missing.delete(kept)
         keep(kept, script, WHOLE)
-        if (unkept.delete(kept)) tellIfStarted()
+        if (unkept.delete(kept)) notifyIfStarted()
       }
       const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
       setTimeout(keepWhole, keepAfterMs ?? usually).unref()

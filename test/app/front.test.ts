@@ -7,7 +7,7 @@ import type { Observer } from '../../src/app/observer.ts'
 import { readDevchainOptions } from '../../src/app/settings.ts'
 import type { Renderer } from '../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../src/cli/log/json.ts'
-import { Log } from '../../src/cli/log/log.ts'
+import { Logger } from '../../src/cli/log/log.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
@@ -149,7 +149,7 @@ test('a program’s observer gets the events of the first chain, and added chain
 describe('the log of several chains', () => {
   async function logged(renderer: Renderer): Promise<readonly string[]> {
     let text = ''
-    const log = new Log(renderer, { write: (lines) => (text += lines) }, undefined)
+    const log = new Logger(renderer, { write: (lines) => (text += lines) }, undefined)
     {
       await using three = await opened(['alice', 'bob'], { observer: observerOf(log) })
       const { url } = three

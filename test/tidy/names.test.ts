@@ -14,9 +14,7 @@ const ALLOWED = [
   'ForkRequest',
   'Found',
   'Header',
-  'Log',
   'Question',
-  'Refusal',
   'Reply',
   'Sent',
 ]

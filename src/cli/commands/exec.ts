@@ -5,7 +5,7 @@ import { isatty } from 'node:tty'
 import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { Renderer, TextWriter } from '../log/folding.ts'
-import { Log } from '../log/log.ts'
+import { Logger } from '../log/log.ts'
 import { PLAIN } from '../log/palette.ts'
 import { LogWriter, type Sink } from '../log/writer.ts'
 import { complain, sharedStream } from '../output.ts'
@@ -97,8 +97,8 @@ async function runBeside(
     output.report?.(reports.text)
     // a user who interrupts a command need not see why it ended
     await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
-    const untold = output.report === undefined ? reports.text : ''
-    await complain(untold + (refusal ?? reports.refusal))
+    const unprinted = output.report === undefined ? reports.text : ''
+    await complain(unprinted + (refusal ?? reports.refusal))
     return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
   } finally {
     await devchain.close().catch(() => undefined)
@@ -132,7 +132,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
   const sink = path === undefined ? standardError() : logFile(path)
   const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
-  const lines = new Log(renderer, writer, undefined, settings)
+  const lines = new Logger(renderer, writer, undefined, settings)
   return {
     observer: observerOf(lines),
     greet: (boot) => writer.write(renderer.boot(boot)),
@@ -171,7 +171,7 @@ const SILENT: Output = {
 
 function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   const kept = new NewestText(KEPT)
-  const lines = new Log(renderer, kept, undefined, settings)
+  const lines = new Logger(renderer, kept, undefined, settings)
   return {
     observer: observerOf(lines),
     greet: (boot) => kept.write(renderer.boot(boot)),

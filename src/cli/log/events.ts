@@ -331,9 +331,9 @@ function clockJump({ before, after }: StateChange): bigint {
 /** As `clockJump` for a lost branch: also counts other clock changes beyond what the lost blocks ran ahead. */
 function clockJumpBack(change: StateChange): bigint {
   const moved = clockShift(change.after.clock) - clockShift(change.before.clock)
-  const told = clockJump(change)
+  const jump = clockJump(change)
   const ahead = BigInt(change.head.removed.length)
-  return moved < told - ahead || moved > told + ahead ? moved : told
+  return moved < jump - ahead || moved > jump + ahead ? moved : jump
 }
 
 function newestNumber(state: StateChange['before']): bigint {

@@ -218,7 +218,7 @@ function isMilestone({ call }: Entry): boolean {
 function isPlain(entry: Entry): boolean {
   const { call, callTrace } = entry
   if (call === undefined || isMilestone(entry) || callTrace !== undefined) return false
-  if (call.told !== undefined || call.notes.length > 0) return false
+  if (call.description !== undefined || call.notes.length > 0) return false
   return askedBy(call) === undefined && accountOf(call) === undefined
 }
 

@@ -7,13 +7,13 @@ import { builtInName, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy, isDeployer } from './request.ts'
 import {
+  describedCall,
+  describedError,
+  describedEvents,
+  describedTransaction,
   type Entry,
-  plainTold,
+  plainDescription,
   type Scene,
-  toldCall,
-  toldError,
-  toldEvents,
-  toldTransaction,
 } from './scene.ts'
 
 /** Characters of JSON above which parameters, a result or error data are truncated to text. */
@@ -58,8 +58,8 @@ function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: num
     return fitting
   }
   const asked = askedBy(call)
-  const told = toldCall(scene, call)
-  const custom = call.failure && toldError(scene, asked?.to ?? null, call.failure.data)
+  const described = describedCall(scene, call)
+  const custom = call.failure && describedError(scene, asked?.to ?? null, call.failure.data)
   return {
     event,
     id,
@@ -67,12 +67,12 @@ function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: num
     durationMs: Math.round(durationMs * 1000) / 1000,
     ok: error === undefined,
     ...(asked && { to: asked.to, ...functionOf(asked.to, asked.input) }),
-    called: told && plainTold(told),
+    called: described && plainDescription(described),
     params: within('params', call.params),
     result: within('result', call.result),
     error: error && { ...error, data: within('error.data', error.data) },
-    customError: custom && plainTold(custom),
-    outcome: error === undefined ? (call.told ?? outcomeOf(call)) : undefined,
+    customError: custom && plainDescription(custom),
+    outcome: error === undefined ? (call.description ?? outcomeOf(call)) : undefined,
     ...(cut.length > 0 ? { cut } : {}),
     ...(printed.length > 0 ? { console: printed } : {}),
     ...(notes.length > 0 ? { notes } : {}),
@@ -134,12 +134,12 @@ function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): objec
 
 function namesOf(scene: Scene, event: TransactionEvent): object {
   const { to, failure } = event
-  const called = toldTransaction(scene, event)
-  const custom = failure && toldError(scene, to, failure.data)
-  const { told } = toldEvents(scene, event)
+  const called = describedTransaction(scene, event)
+  const custom = failure && describedError(scene, to, failure.data)
+  const { described } = describedEvents(scene, event)
   return {
-    called: called && plainTold(called),
-    customError: custom && plainTold(custom),
-    ...(told.length > 0 ? { events: told.map(plainTold) } : {}),
+    called: called && plainDescription(called),
+    customError: custom && plainDescription(custom),
+    ...(described.length > 0 ? { events: described.map(plainDescription) } : {}),
   }
 }

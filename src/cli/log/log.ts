@@ -33,7 +33,7 @@ const IN_A_ROW = 50
 /** Changes that wait for their calls. */
 const HELD_LIMIT = 1_000
 /** Writes an entry; a promise if it waits for an explanation, unless `isNow`. */
-type Teller = (isNow: boolean) => Promise<void> | undefined
+type LogTask = (isNow: boolean) => Promise<void> | undefined
 
 export type LogSettings = Pick<
   AllSettings,
@@ -52,7 +52,7 @@ interface Shared {
   }
 }
 
-export class Log {
+export class Logger {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
   readonly #screen: Screen
@@ -61,7 +61,7 @@ export class Log {
   readonly #folding: Folding
   /** The chain's name; undefined for the default chain. */
   readonly #chain: string | undefined
-  readonly #named: Log[] = []
+  readonly #named: Logger[] = []
   readonly #hints: Hints | undefined
   readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
@@ -70,9 +70,9 @@ export class Log {
   #claimTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
   /** Entries written after replies, because looking up names takes time. */
-  #queue: Teller[] = []
+  #queue: LogTask[] = []
   #queueTimer: NodeJS.Timeout | undefined
-  #tellWaiting: (() => void) | undefined
+  #writeWaiting: (() => void) | undefined
 
   /** @param settings hints, traces and shown methods; undefined: no hints */
   constructor(
@@ -100,8 +100,8 @@ export class Log {
   }
 
   /** The log of a named chain: same destination, each line with the name. */
-  ofChain(name: string): Log {
-    const log = new Log(
+  ofChain(name: string): Logger {
+    const log = new Logger(
       this.#renderer,
       this.#writer,
       this.#screen,
@@ -139,9 +139,9 @@ export class Log {
         hints()
         return undefined
       }
-      const told = { chain: this.#chain, call, id, count: 1, events, scene }
-      return this.#withStacks(told, isNow, (entry) => {
-        this.#tell(entry)
+      const whole = { chain: this.#chain, call, id, count: 1, events, scene }
+      return this.#withStacks(whole, isNow, (entry) => {
+        this.#write(entry)
         hints()
       })
     })
@@ -151,17 +151,17 @@ export class Log {
   change(change: StateChange): void {
     // blocks of peers have no call
     if (change.peer !== undefined) {
-      this.#tellAlone(change)
+      this.#writeAlone(change)
       return
     }
     this.#held.push(change)
-    if (this.#held.length >= HELD_LIMIT) this.#tellHeld()
-    this.#claimTimer ??= setTimeout(() => this.#tellHeld(), CLAIM_MS).unref()
+    if (this.#held.length >= HELD_LIMIT) this.#writeHeld()
+    this.#claimTimer ??= setTimeout(() => this.#writeHeld(), CLAIM_MS).unref()
   }
 
   /** For a refused `Host` header. */
   foreignHost(header: string): void {
-    this.#tellQueue()
+    this.#runQueue()
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
@@ -182,7 +182,7 @@ export class Log {
       this.#line(event)
       return
     }
-    this.#tellQueue()
+    this.#runQueue()
     this.#hint(this.#hints?.onProject(event) ?? [])
   }
 
@@ -193,8 +193,8 @@ export class Log {
 
   finish(): void {
     for (const log of this.#named) log.finish()
-    this.#tellHeld()
-    this.#tellAll()
+    this.#writeHeld()
+    this.#runAll()
     this.#folding.end()
   }
 
@@ -206,66 +206,66 @@ export class Log {
   }
 
   #line(event: LineEvent): void {
-    this.#tellQueue()
+    this.#runQueue()
     this.#folding.end()
     this.#writer.write(this.#renderer.line({ ...event, chain: this.#chain }))
   }
 
   /** With names, after the reply; else at once. */
-  #later(tell: Teller): void {
+  #later(task: LogTask): void {
     if (this.#names === undefined && this.#queue.length === 0) {
-      void tell(true)
+      void task(true)
       return
     }
-    this.#queue.push(tell)
-    if (this.#queue.length >= QUEUE_LIMIT) this.#tellAll()
-    this.#queueTimer ??= setTimeout(() => this.#tellQueue(IN_A_ROW), GATHER_MS).unref()
+    this.#queue.push(task)
+    if (this.#queue.length >= QUEUE_LIMIT) this.#runAll()
+    this.#queueTimer ??= setTimeout(() => this.#runQueue(IN_A_ROW), GATHER_MS).unref()
   }
 
   /**
    * Writes queued entries up to one that waits for an explanation, which continues by itself. @param most entries before
    * yielding
    */
-  #tellQueue(most = Number.POSITIVE_INFINITY): void {
+  #runQueue(most = Number.POSITIVE_INFINITY): void {
     clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
-    for (let told = 0; this.#tellWaiting === undefined; told++) {
-      if (told >= most) {
-        this.#queueTimer = setTimeout(() => this.#tellQueue(most)).unref()
+    for (let count = 0; this.#writeWaiting === undefined; count++) {
+      if (count >= most) {
+        this.#queueTimer = setTimeout(() => this.#runQueue(most)).unref()
         return
       }
-      const tell = this.#queue.shift()
-      if (tell === undefined) return
-      void tell(false)?.then(() => this.#tellQueue())
+      const task = this.#queue.shift()
+      if (task === undefined) return
+      void task(false)?.then(() => this.#runQueue())
     }
   }
 
-  #tellAll(): void {
+  #runAll(): void {
     clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
-    this.#tellWaiting?.()
-    for (const tell of this.#queue.splice(0)) void tell(true)
+    this.#writeWaiting?.()
+    for (const task of this.#queue.splice(0)) void task(true)
   }
 
   #withStacks(
     entry: Entry,
     isNow: boolean,
-    tell: (entry: Entry) => void,
+    write: (entry: Entry) => void,
   ): Promise<void> | undefined {
     const explaining = isNow ? undefined : withNames(entry)
     if (explaining === undefined) {
-      tell(entry)
+      write(entry)
       return undefined
     }
-    let isTold = false
-    const tellOnce = (found: Entry): void => {
-      if (isTold) return
-      isTold = true
-      this.#tellWaiting = undefined
-      tell(found)
+    let isWritten = false
+    const writeOnce = (found: Entry): void => {
+      if (isWritten) return
+      isWritten = true
+      this.#writeWaiting = undefined
+      write(found)
     }
-    this.#tellWaiting = () => tellOnce(entry)
-    return explaining.then(tellOnce, () => tellOnce(entry))
+    this.#writeWaiting = () => writeOnce(entry)
+    return explaining.then(writeOnce, () => writeOnce(entry))
   }
 
   /** Names are looked up in the state after the change, or in the current one. */
@@ -305,25 +305,25 @@ export class Log {
     return this.#held.findIndex((change) => hasTransaction(change, hash)) + 1
   }
 
-  #tellHeld(): void {
+  #writeHeld(): void {
     clearTimeout(this.#claimTimer)
     this.#claimTimer = undefined
     const held = this.#held
     this.#held = []
-    for (const change of held) this.#tellAlone(change)
+    for (const change of held) this.#writeAlone(change)
   }
 
-  #tellAlone(change: StateChange): void {
+  #writeAlone(change: StateChange): void {
     const scene = this.#scene(change)
     this.#later((isNow) => {
       const events = changeEvents(change, undefined)
       if (events.length === 0) return undefined
       const entry = { chain: this.#chain, call: undefined, count: 1, events, scene }
-      return this.#withStacks(entry, isNow, (found) => this.#tell(found))
+      return this.#withStacks(entry, isNow, (found) => this.#write(found))
     })
   }
 
-  #tell(entry: Entry): void {
+  #write(entry: Entry): void {
     if (entry.events.length > 0) this.#count(entry.events)
     this.#folding.add(entry)
   }

@@ -41,12 +41,12 @@ import { accountOf, askedBy, isDeployer } from './request.ts'
 import {
   answerText,
   briefly,
+  describedCall,
+  describedError,
+  describedEvents,
+  describedTransaction,
   type Entry,
   phraseOf,
-  toldCall,
-  toldError,
-  toldEvents,
-  toldTransaction,
 } from './scene.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
@@ -169,13 +169,13 @@ function entryLines(look: Look, entry: Entry): string[] {
   // nearly all calls are reads, which need no further checks
   const isPlain = events.length === 0 && !look.isVerbose && look.callTrace === undefined
   if (isPlain && call.console.length + call.notes.length === 0) {
-    return [callLine(look, call, toldOf(look, call, [], []), entry)]
+    return [callLine(look, call, descriptionOf(look, call, [], []), entry)]
   }
   const headlines = events.filter((event) => HEADLINES.has(event.event))
   const others = events.filter((event) => !HEADLINES.has(event.event))
-  const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
+  const description = call.error === undefined ? descriptionOf(look, call, headlines, others) : ''
   return [
-    callLine(look, call, told, entry),
+    callLine(look, call, description, entry),
     ...noteLines(look, call.notes),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...(look.isVerbose ? stackLines(look, call.error?.solidityStack) : []),
@@ -190,13 +190,13 @@ function noteLines(look: Look, notes: readonly string[] = []): string[] {
 }
 
 /** The call's phrase, if it says more than its result. */
-function toldOf(
+function descriptionOf(
   look: Look,
-  { method, told }: CallEvent,
+  { method, description }: CallEvent,
   headlines: readonly ChainEvent[],
   others: readonly ChainEvent[],
 ): string {
-  if (told !== undefined) return withNames(look, told)
+  if (description !== undefined) return withNames(look, description)
   if (headlines.length > 0) return headlines.map(headline).join(', ')
   if (!/_mine$/.test(method)) return ''
   const blocks = others.filter((event) => event.event === 'block')
@@ -215,7 +215,7 @@ function withNames({ address }: Look, phrase: string): string {
 function callLine(
   look: Look,
   call: CallEvent,
-  told: string,
+  description: string,
   { count, isMixed, events }: Entry,
 ): string {
   const method = look.label(call.method)
@@ -224,14 +224,15 @@ function callLine(
   const isNarrow = look.columns !== undefined && look.columns < NARROW
   const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
   // the transaction's line has the callee
-  const isTold = events.some(({ event }) => event === 'transaction')
-  const named = isTold ? undefined : toldCall(look.scene, call)
-  const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call, named)
+  const hasTransaction = events.some(({ event }) => event === 'transaction')
+  const named = hasTransaction ? undefined : describedCall(look.scene, call)
+  const subject =
+    hasTransaction || call.description !== undefined ? undefined : subjectOf(look, call, named)
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
   const differing = isMixed ? palette.dim(', parameters differ') : ''
   const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}${differing}` : ''
-  const said = told || saidOf(look, call, named)
+  const said = description || saidOf(look, call, named)
   const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
   const outcome = failed ? `✗ ${reason}` : said
   const line = subject === undefined ? outcome : joinedBy(subject, outcome)
@@ -243,7 +244,7 @@ function saidOf(look: Look, call: CallEvent, named: Described | undefined): stri
   const { failure, error: { solidityStack } = {} } = call
   if (solidityStack !== undefined) return briefly(solidityStack)
   if (failure !== undefined) {
-    const error = toldError(look.scene, askedBy(call)?.to ?? null, failure.data)
+    const error = describedError(look.scene, askedBy(call)?.to ?? null, failure.data)
     if (error !== undefined) return phraseOf(error, look.isVerbose)
   }
   const answer = call.error === undefined ? answerText(named, call) : undefined
@@ -328,7 +329,7 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
 function targetOf(look: Look, event: TransactionEvent): string {
   const { scene, address, isVerbose, palette } = look
   const { to, created, executed } = event
-  const named = scene && toldTransaction(scene, event)
+  const named = scene && describedTransaction(scene, event)
   if (to === null) {
     const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
     return `new ${name}${created === null ? '' : ` ${address(created)}`}`
@@ -365,16 +366,16 @@ function failureOf(
 ): string {
   const lines = look.stacks?.get(hash)
   if (lines !== undefined) return briefly(lines)
-  const error = toldError(look.scene, to, failure.data)
+  const error = describedError(look.scene, to, failure.data)
   return error === undefined ? failureText(failure) : phraseOf(error, look.isVerbose)
 }
 
 function eventTexts(look: Look, event: TransactionEvent): string[] {
   // a trace shows events where they were emitted
   if (look.scene === undefined || look.traces?.has(event.hash)) return []
-  const { told, others } = toldEvents(look.scene, event)
-  const texts = told.map((each) => phraseOf(each, look.isVerbose))
-  const isRest = others > 0 && told.length > 0
+  const { described, others } = describedEvents(look.scene, event)
+  const texts = described.map((each) => phraseOf(each, look.isVerbose))
+  const isRest = others > 0 && described.length > 0
   return isRest ? [...texts, `and ${plural(others, 'other')}`] : texts
 }
 

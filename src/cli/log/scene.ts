@@ -45,12 +45,12 @@ const PHRASE = 240
 /** Events listed below one transaction; the rest are counted. */
 const LISTED = 50
 
-export function phraseOf(told: Described, isVerbose: boolean): string {
-  return isVerbose ? oneLine(told.whole, 10 * PHRASE) : oneLine(told.text, PHRASE)
+export function phraseOf(described: Described, isVerbose: boolean): string {
+  return isVerbose ? oneLine(described.whole, 10 * PHRASE) : oneLine(described.text, PHRASE)
 }
 
 /** Undefined if the project does not know the callee. */
-export function toldCall(scene: Scene | undefined, call: CallEvent): Described | undefined {
+export function describedCall(scene: Scene | undefined, call: CallEvent): Described | undefined {
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
@@ -60,7 +60,7 @@ export function toldCall(scene: Scene | undefined, call: CallEvent): Described |
   return to && names.call(world, { from, to, input }, before)
 }
 
-export function toldTransaction(
+export function describedTransaction(
   { names, world, before }: Scene,
   { executed, from, to, created }: TransactionEvent,
 ): Described | undefined {
@@ -71,18 +71,18 @@ export function toldTransaction(
 }
 
 export function answerText(
-  told: Described | undefined,
+  described: Described | undefined,
   { meaning, result }: CallEvent,
 ): string | undefined {
   // other results are gas or a hash
-  if (told === undefined || meaning?.unit !== 'return data') return undefined
+  if (described === undefined || meaning?.unit !== 'return data') return undefined
   if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
-  const answer = told.answer(bytesFromHex(result))
+  const answer = described.answer(bytesFromHex(result))
   return answer && oneLine(answer, PHRASE)
 }
 
 /** The custom error of a failed execution. @param to the account called */
-export function toldError(
+export function describedError(
   scene: Scene | undefined,
   to: string | null,
   data: string,
@@ -91,13 +91,15 @@ export function toldError(
   return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
-export function toldEvents(
+export function describedEvents(
   { names, world }: Scene,
   { executed, to, created }: TransactionEvent,
-): { readonly told: readonly Described[]; readonly others: number } {
+): { readonly described: readonly Described[]; readonly others: number } {
   const logs = executed?.receipt.logs ?? []
-  const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to ?? created) ?? [])
-  return { told, others: logs.length - told.length }
+  const described = logs
+    .slice(0, LISTED)
+    .flatMap((log) => names.event(world, log, to ?? created) ?? [])
+  return { described, others: logs.length - described.length }
 }
 
 /** Failed transactions explained per entry: each runs again. */
@@ -149,8 +151,8 @@ async function linesOf(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   for (const { hash } of transactions) {
-    const told = await lines(hash).catch(() => undefined)
-    if (told !== undefined) found.set(hash, told)
+    const stack = await lines(hash).catch(() => undefined)
+    if (stack !== undefined) found.set(hash, stack)
   }
   return found
 }
@@ -163,10 +165,10 @@ export function briefly([reason = '', ...stack]: readonly string[]): string {
 }
 
 /** The parts of a call, event or error for the JSON log. */
-export function plainTold(told: Described): {
+export function plainDescription(described: Described): {
   readonly [key: string]: Json | undefined
 } {
-  const { contract, name, signature, values, calls, created } = told
+  const { contract, name, signature, values, calls, created } = described
   return {
     contract,
     name,
@@ -176,7 +178,7 @@ export function plainTold(told: Described): {
       calls: calls.map(({ to, input, value, described: inner }) => ({
         to,
         ...(value > 0n ? { value: value.toString() } : {}),
-        ...(inner === undefined ? { input: hexFromBytes(input) } : plainTold(inner)),
+        ...(inner === undefined ? { input: hexFromBytes(input) } : plainDescription(inner)),
       })),
     }),
     args: values?.map(({ parameter, value }) => ({

@@ -76,7 +76,7 @@ export async function readArguments(argv: readonly string[]): Promise<CommandLin
 export function readCommandLine(argv: readonly string[]): CommandLine | string {
   let said: CommandLine | undefined
   let printed = ''
-  const tell: Tell = {
+  const output: Output = {
     line: (line) => {
       said = line
     },
@@ -86,7 +86,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine | string {
   }
   const meant = withoutShortWords(argv)
   try {
-    createProgram(meant, tell).parse(withPlainFlags(meant), { from: 'user' })
+    createProgram(meant, output).parse(withPlainFlags(meant), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
   }
@@ -127,7 +127,7 @@ function withPlainFlags(argv: readonly string[]): string[] {
   return plain
 }
 
-interface Tell {
+interface Output {
   readonly line: (line: CommandLine) => void
   readonly print: (text: string) => void
 }
@@ -136,14 +136,14 @@ interface Tell {
  * Declares the options and subcommands. Subcommands that the arguments do not name get only their help
  * text: declaring all would take longer than parsing.
  */
-function createProgram(argv: readonly string[], tell: Tell): Command {
-  const program = configured(new Command('devchain'), 'see devchain --help', tell)
+function createProgram(argv: readonly string[], output: Output): Command {
+  const program = configured(new Command('devchain'), 'see devchain --help', output)
     .description('A local Ethereum-style chain for development.')
     .usage('[options] | devchain <command>')
     .enablePositionalOptions()
   const [named] = argv
   if (isSubcommand(named)) {
-    return program.addCommand(createSubcommand(subcommandOf(named), tell))
+    return program.addCommand(createSubcommand(subcommandOf(named), output))
   }
   for (const key of OPTION_KEYS) program.addOption(createOption(key))
   program.optionsGroup('Help:').version(PROGRAM.version, '-V, --version', 'Print the version')
@@ -157,7 +157,7 @@ function createProgram(argv: readonly string[], tell: Tell): Command {
       throw new DevchainError('INVALID_PARAMS', misplaced(command.name() as SubcommandName))
     })
     .action(() => {
-      tell.line({
+      output.line({
         name: undefined,
         words: [],
         flags: {},
@@ -167,7 +167,7 @@ function createProgram(argv: readonly string[], tell: Tell): Command {
 }
 
 /** One help format for all commands; mistakes throw. */
-function configured(command: Command, help: string, { print }: Tell): Command {
+function configured(command: Command, help: string, { print }: Output): Command {
   return command
     .configureHelp({
       helpWidth: HELP_WIDTH,
@@ -186,9 +186,9 @@ function configured(command: Command, help: string, { print }: Tell): Command {
     })
 }
 
-function createSubcommand(declared: Subcommand, tell: Tell): Command {
+function createSubcommand(declared: Subcommand, output: Output): Command {
   const { name, sentence, startsChain = false } = declared
-  const command = configured(new Command(name), `see devchain ${name} --help`, tell)
+  const command = configured(new Command(name), `see devchain ${name} --help`, output)
     .description(sentence)
     .usage(usageOf(declared).slice(name.length + 1))
     .passThroughOptions(startsChain)
@@ -205,7 +205,7 @@ function createSubcommand(declared: Subcommand, tell: Tell): Command {
   return command.action(() => {
     const given = Object.entries(command.opts()).filter(([flag]) => flags.includes(flag))
     const options = givenOptions(command, keys)
-    tell.line({ name, words: command.args, flags: Object.fromEntries(given), options })
+    output.line({ name, words: command.args, flags: Object.fromEntries(given), options })
   })
 }
 

@@ -102,7 +102,7 @@ test('alternating calls on a terminal are redrawn together', () => {
 test('calls that fail or change the chain are not folded into calls around them', () => {
   const polled = record(pretty)
   const gone = call('eth_getFilterChanges', { error: { code: -32001, message: 'no filter 0x1' } })
-  const automine = call('evm_setAutomine', { told: 'automine off', effects: 'chain' })
+  const automine = call('evm_setAutomine', { description: 'automine off', effects: 'chain' })
   poll(polled)
   poll(polled)
   polled.add(gone)

@@ -4,7 +4,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Log } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/log.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { observerOf } from '../../../src/cli/start.ts'
@@ -165,7 +165,7 @@ test.each([
   ],
 ])('the last line summarizes the session', async (renderer: Renderer, line) => {
   const written: string[] = []
-  const log = new Log(renderer, { write: (text) => written.push(text) }, undefined)
+  const log = new Logger(renderer, { write: (text) => written.push(text) }, undefined)
   await using devchain = await createDevchain({}, { observer: observerOf(log) })
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
     devchain.request({ method, params })

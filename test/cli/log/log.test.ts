@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type CallEvent, type ChainEvent, changeEvents } from '../../../src/cli/log/events.ts'
 import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Log } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/log.ts'
 import { outcomeOf } from '../../../src/cli/log/outcome.ts'
 import { loadPalette, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
@@ -79,7 +79,7 @@ const print = (event: CallEvent | undefined, ...events: ChainEvent[]): string =>
 test('console lines of a call are below its line, and are not counted as repetitions', () => {
   const written: string[] = []
   const writer = { write: (text: string) => void written.push(text) }
-  const log = new Log(createPrettyRenderer(PLAIN, false), writer, undefined)
+  const log = new Logger(createPrettyRenderer(PLAIN, false), writer, undefined)
   for (let i = 0; i < 2; i++)
     log.call(call('eth_call', { result: '0x', console: ['hello 1', 'two\nlines'] }))
   log.finish()
@@ -113,7 +113,7 @@ describe('a note on a call', () => {
 
   test('repeats with a repeated call, and is part of its text with the counter', () => {
     const written: string[] = []
-    const log = new Log(pretty, { write: (text) => void written.push(text) }, undefined)
+    const log = new Logger(pretty, { write: (text) => void written.push(text) }, undefined)
     for (let i = 0; i < 3; i++) log.call(call('eth_call', { result: '0x', notes: [note] }))
     log.finish()
     expect(written.map((text) => text.split('\n').slice(1))).toEqual([[`    note ${note}`, '']])
@@ -438,10 +438,10 @@ describe('a repeated call', () => {
     vi.useRealTimers()
   })
 
-  function record(renderer: Renderer, columns?: number): { log: Log; text: () => string } {
+  function record(renderer: Renderer, columns?: number): { log: Logger; text: () => string } {
     let written = ''
     const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
-    const log = new Log(renderer, { write: (text) => (written += text) }, screen)
+    const log = new Logger(renderer, { write: (text) => (written += text) }, screen)
     return { log, text: () => written }
   }
   const balance = (account: string): CallEvent =>
@@ -452,7 +452,7 @@ describe('a repeated call', () => {
     for (let i = 0; i < 12; i++) log.call(balance(FROM))
     log.call(balance(TOKEN))
     expect(text()).toBe('')
-    log.call(call('evm_setAutomine', { told: 'automine off', effects: 'chain' }))
+    log.call(call('evm_setAutomine', { description: 'automine off', effects: 'chain' }))
     expect(text()).toMatch(/^eth_getBalance .*→ 0 ether {2}×12\neth_getBalance .*→ 0 ether\n$/)
     log.finish()
     expect(text().split('\n')).toHaveLength(4)

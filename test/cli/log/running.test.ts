@@ -1,7 +1,7 @@
 // What runs long, as the log tells it.
 import { afterEach, expect, test, vi } from 'vitest'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Log } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/log.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import type { ProgressReport } from '../../../src/core/progress.ts'
@@ -20,7 +20,7 @@ function printed(form: 'pretty' | 'json', report: ProgressReport): string {
   }
   const renderer =
     form === 'json' ? createJsonRenderer(() => 0, false) : createPrettyRenderer(PLAIN, false)
-  const log = new Log(renderer, { write }, undefined)
+  const log = new Logger(renderer, { write }, undefined)
   log.running(report)
   return text
 }

@@ -3,7 +3,7 @@
 import { readDevchainOptions } from '../../../src/app/settings.ts'
 import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Log } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/log.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { observerOf } from '../../../src/cli/start.ts'
@@ -48,7 +48,7 @@ export async function startLogged(
   const { defaultGas, trace } = readDevchainOptions(options)
   const { only: logOnly = [], except: logExcept = [] } = form
   const settings = { noHints: !hasHints, defaultGas, trace, logOnly, logExcept }
-  const log = new Log(renderer, { write: (part) => (text += part) }, screen, settings)
+  const log = new Logger(renderer, { write: (part) => (text += part) }, screen, settings)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
