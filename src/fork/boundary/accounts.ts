@@ -5,7 +5,7 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isObject, isQuantity, unexpected, word } from '../network/answers.ts'
 import {
-  type ForkRequest,
+  type BoundaryRequest,
   isChanged,
   numberIn,
   numberOf,
@@ -17,7 +17,7 @@ import { answerHere, orIfRefused } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** At old blocks, the storage root depends on slots that are not known here. */
-export async function accountOver(request: ForkRequest): Promise<Json | undefined> {
+export async function accountOver(request: BoundaryRequest): Promise<Json | undefined> {
   const reference = referenceIn(request.params[1] ?? 'latest')
   if (reference === undefined) return undefined
   const place = placeOf(request, reference)
@@ -31,7 +31,7 @@ export async function accountOver(request: ForkRequest): Promise<Json | undefine
   return { ...(own as object), storageRoot }
 }
 
-function storageRootAt({ params, upstream }: ForkRequest, number: bigint): Promise<Json> {
+function storageRootAt({ params, upstream }: BoundaryRequest, number: bigint): Promise<Json> {
   const [account] = params
   const at = quantityFromBigint(number)
   const ask = (method: string, asked: readonly unknown[], member: string): Promise<Json> =>
@@ -47,7 +47,7 @@ function storageRootAt({ params, upstream }: ForkRequest, number: bigint): Promi
 }
 
 /** Without code and nonce there are no slots, as no code could have written them; but test nodes can set any slot. */
-export async function slotOver(request: ForkRequest): Promise<Json | undefined> {
+export async function slotOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { context, params, upstream } = request
   const [address, position, block = 'latest'] = params
   const reference = referenceIn(block)
@@ -72,12 +72,12 @@ export async function slotOver(request: ForkRequest): Promise<Json | undefined> 
   )
 }
 
-function methodOf({ context, method }: ForkRequest, name: string): ForkRequest['method'] {
+function methodOf({ context, method }: BoundaryRequest, name: string): BoundaryRequest['method'] {
   return context.registry.get(name) ?? method
 }
 
 /** The network's accounts are not all known here, so code may have to be looked up there by its hash. */
-export async function codeOver(request: ForkRequest): Promise<Json | undefined> {
+export async function codeOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { context, params, upstream } = request
   const reference = referenceIn(params[1] ?? 'latest')
   if (reference === undefined || reference.kind === 'hash') return undefined
@@ -97,7 +97,7 @@ export async function codeOver(request: ForkRequest): Promise<Json | undefined> 
 }
 
 /** The accounts that blocks changed: first the network's blocks, then those mined here. */
-export async function modifiedOver(request: ForkRequest): Promise<Json | undefined> {
+export async function modifiedOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params } = request
   const [start, end] = params.map((each) => referenceIn(each ?? null))
   if (start === undefined) return undefined
@@ -113,7 +113,7 @@ export async function modifiedOver(request: ForkRequest): Promise<Json | undefin
 }
 
 async function modifiedOnBothSides(
-  request: ForkRequest,
+  request: BoundaryRequest,
   from: bigint,
   end: BlockReference,
 ): Promise<Json> {

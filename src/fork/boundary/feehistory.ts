@@ -2,7 +2,7 @@
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, unexpected } from '../network/answers.ts'
-import { type ForkRequest, headNumber, numberOf, placeOf, referenceIn } from './places.ts'
+import { type BoundaryRequest, headNumber, numberOf, placeOf, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
 interface History {
@@ -15,7 +15,7 @@ const ONE_MORE = ['baseFeePerGas', 'baseFeePerBlobGas']
 
 const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
 
-export async function feeHistoryOver(request: ForkRequest): Promise<Json | undefined> {
+export async function feeHistoryOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { context, params, upstream } = request
   const [count, newest, percentiles] = params
   const reference = referenceIn(newest ?? 'latest')
@@ -34,7 +34,7 @@ export async function feeHistoryOver(request: ForkRequest): Promise<Json | undef
   return await joined(request, blocks, own)
 }
 
-async function joined(request: ForkRequest, blocks: bigint, own: bigint): Promise<Json> {
+async function joined(request: BoundaryRequest, blocks: bigint, own: bigint): Promise<Json> {
   const { context, method, params, upstream } = request
   const { number } = upstream
   const count = blocks - own > number + 1n ? number + 1n : blocks - own

@@ -5,8 +5,8 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isObject } from '../network/answers.ts'
 import {
+  type BoundaryRequest,
   boundOf,
-  type ForkRequest,
   headNumber,
   jsonOf,
   numberIn,
@@ -17,7 +17,7 @@ import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
-export async function logsOver(request: ForkRequest): Promise<Json | undefined> {
+export async function logsOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const [filter] = params
   if (!isObject(filter)) return undefined
@@ -35,14 +35,14 @@ export async function logsOver(request: ForkRequest): Promise<Json | undefined> 
   return await inParts(request, filter, from, to)
 }
 
-export async function filterLogsOver(request: ForkRequest): Promise<Json | undefined> {
+export async function filterLogsOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { context, params } = request
   const id = idIn(params)
   return id === undefined ? undefined : await logsOfQuery(request, context.filters.rangeOf(id))
 }
 
 /** The first poll of a filter that begins in the network's blocks. */
-export async function filterChangesOver(request: ForkRequest): Promise<Json | undefined> {
+export async function filterChangesOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { filters } = request.context
   const id = idIn(request.params)
   const stored = id === undefined ? undefined : await logsOfQuery(request, filters.historyOf(id))
@@ -53,7 +53,7 @@ export async function filterChangesOver(request: ForkRequest): Promise<Json | un
 }
 
 async function logsOfQuery(
-  request: ForkRequest,
+  request: BoundaryRequest,
   query: LogQuery | undefined,
 ): Promise<Json | undefined> {
   const method = request.context.registry.get('eth_getLogs')
@@ -84,7 +84,7 @@ function named(reference: BlockReference | undefined): Json {
 }
 
 async function inParts(
-  request: ForkRequest,
+  request: BoundaryRequest,
   filter: Filter,
   from: bigint,
   to: bigint | undefined,

@@ -1,13 +1,13 @@
 // Arbitrum's NodeInterface exists in no state: nodes answer its calls themselves, so the network is asked.
 import { quantityFromBigint } from '../../core/hex.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
-import { type ForkRequest, placeOf, referenceIn } from './places.ts'
+import { type BoundaryRequest, placeOf, referenceIn } from './places.ts'
 import { askNetwork } from './shapes.ts'
 
 const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 
 /** Undefined for any other call, and for a fork with proofs, as the answer cannot be proven. */
-export function nodeInterfaceOf(request: ForkRequest): Promise<Json> | undefined {
+export function nodeInterfaceOf(request: BoundaryRequest): Promise<Json> | undefined {
   const { context, params, upstream } = request
   const [call, block, ...overrides] = params
   const to = (call as { readonly to?: unknown } | null | undefined)?.to

@@ -17,8 +17,8 @@ import { nodeInterfaceOf } from './nodeinterface.ts'
 import { namedAsGiven, plainParams } from './parameters.ts'
 import {
   askPlaced,
+  type BoundaryRequest,
   below,
-  type ForkRequest,
   isChanged,
   numberIn,
   placeOf,
@@ -30,7 +30,7 @@ import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
 /** Undefined: the chain itself answers. */
-type Answerer = (request: ForkRequest) => MaybePromise<Json | undefined>
+type Answerer = (request: BoundaryRequest) => MaybePromise<Json | undefined>
 
 interface Rule {
   /** True: the answer names its block, so the place need not be known first. */
@@ -126,7 +126,7 @@ function ofNamed(rule: Rule): Answerer {
 }
 
 function ofBlock(
-  request: ForkRequest,
+  request: BoundaryRequest,
   params: readonly unknown[],
   position: number,
   rule: Rule,
@@ -149,7 +149,7 @@ function ofBlock(
 
 /** For a block hash that is not known here yet. */
 async function ofHash(
-  request: ForkRequest,
+  request: BoundaryRequest,
   hash: Hash,
   ask: (number?: bigint) => Promise<Json>,
   { isPlaced = false, instead }: Rule,
@@ -162,7 +162,7 @@ async function ofHash(
 }
 
 function ofTransaction(
-  request: ForkRequest,
+  request: BoundaryRequest,
   hash: Hash,
   rule: Rule,
 ): MaybePromise<Json | undefined> {
@@ -174,7 +174,7 @@ function ofTransaction(
 }
 
 async function beyond(
-  request: ForkRequest,
+  request: BoundaryRequest,
   hash: Hash,
   { isPlaced = false, isOwn = false, instead }: Rule,
 ): Promise<Json | undefined> {
@@ -199,7 +199,7 @@ const BESIDES_HEADERS = [
 
 /** If the network has no such method: its block without the transactions. */
 async function askHeader(
-  request: ForkRequest,
+  request: BoundaryRequest,
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
@@ -217,7 +217,7 @@ async function askHeader(
 }
 
 async function askProof(
-  request: ForkRequest,
+  request: BoundaryRequest,
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {

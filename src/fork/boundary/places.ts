@@ -14,7 +14,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
 import { isObject, isQuantity, quantity, unexpected } from '../network/answers.ts'
 
-export interface ForkRequest {
+export interface BoundaryRequest {
   readonly context: MethodContext
   readonly method: Method<MethodContext>
   readonly params: readonly unknown[]
@@ -33,7 +33,7 @@ export function referenceIn(value: unknown): BlockReference | undefined {
 
 /** 'here', a number on the network, or a hash that may be there. */
 export function placeOf(
-  { context, upstream }: ForkRequest,
+  { context, upstream }: BoundaryRequest,
   reference: BlockReference,
 ): 'here' | bigint | Hash {
   const { state } = context.chain
@@ -67,7 +67,7 @@ function numberOfHash({ tree }: ChainState, hash: Hash): bigint | undefined {
 
 /** The number on the network; undefined: the block is here, or unknown to both. */
 export async function numberIn(
-  { upstream }: ForkRequest,
+  { upstream }: BoundaryRequest,
   place: 'here' | bigint | Hash,
 ): Promise<bigint | undefined> {
   if (place === 'here') return undefined
@@ -76,7 +76,7 @@ export async function numberIn(
   return block === null ? undefined : quantity((block as PlacedJson).number)
 }
 
-export function headNumber({ context }: ForkRequest): bigint {
+export function headNumber({ context }: BoundaryRequest): bigint {
   return BigInt(context.chain.state.tree.canonical.length) - 1n
 }
 
@@ -85,7 +85,7 @@ export function headNumber({ context }: ForkRequest): bigint {
  * @returns undefined: no valid bound, which the method itself refuses
  */
 export function boundOf(
-  { context }: ForkRequest,
+  { context }: BoundaryRequest,
   value: Json,
   pending?: bigint,
 ): bigint | undefined {
@@ -121,7 +121,7 @@ interface PlacedJson {
 }
 
 /** True if the state after the fork block is no longer the network's. */
-export function isChanged({ context, upstream }: ForkRequest, place: bigint | Hash): boolean {
+export function isChanged({ context, upstream }: BoundaryRequest, place: bigint | Hash): boolean {
   if (place !== upstream.number) return false
   const record = context.chain.state.tree.canonical.at(Number(upstream.number))
   return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot

@@ -3,10 +3,10 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
-import { type ForkRequest, jsonOf } from './places.ts'
+import { type BoundaryRequest, jsonOf } from './places.ts'
 
 export interface RefusedRequest {
-  readonly upstream: ForkRequest['upstream']
+  readonly upstream: BoundaryRequest['upstream']
   readonly number: bigint
   readonly refusal: RefusedByUpstream
   readonly make: () => Promise<Json>
@@ -19,7 +19,7 @@ export const replayed: Fallback = ({ make }) => make()
 
 /** @param number of the block */
 export async function askOrMake(
-  request: ForkRequest,
+  request: BoundaryRequest,
   number: bigint,
   ask: () => Promise<Json>,
   instead: Fallback | undefined,
@@ -45,12 +45,12 @@ export async function orIfRefused<T>(
   }
 }
 
-export async function makeHere(request: ForkRequest, number: bigint): Promise<Json> {
+export async function makeHere(request: BoundaryRequest, number: bigint): Promise<Json> {
   await request.upstream.recall(number)
   return await answerHere(request)
 }
 
-export async function answerHere({ method, context, params }: ForkRequest): Promise<Json> {
+export async function answerHere({ method, context, params }: BoundaryRequest): Promise<Json> {
   const run = (): ReturnType<typeof method.run> => method.run(context, params, [])
   return await jsonOf(await complete(run, { guesses: false }))
 }

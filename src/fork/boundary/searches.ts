@@ -2,7 +2,7 @@
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, quantity, unexpected } from '../network/answers.ts'
-import { below, type ForkRequest, headNumber, readCode } from './places.ts'
+import { type BoundaryRequest, below, headNumber, readCode } from './places.ts'
 import { answerHere, orIfRefused } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -26,7 +26,7 @@ function readSearch(
   return { account, block: BigInt(block), size: count }
 }
 
-export async function searchBeforeOver(request: ForkRequest): Promise<Json | undefined> {
+export async function searchBeforeOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { upstream } = request
   const search = readSearch(request.params)
   if (search === undefined) return undefined
@@ -43,7 +43,7 @@ export async function searchBeforeOver(request: ForkRequest): Promise<Json | und
   return joined(here, there, { firstPage, lastPage: there.lastPage })
 }
 
-export async function searchAfterOver(request: ForkRequest): Promise<Json | undefined> {
+export async function searchAfterOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { upstream } = request
   const search = readSearch(request.params)
   if (search === undefined) return undefined
@@ -70,7 +70,7 @@ export async function searchAfterOver(request: ForkRequest): Promise<Json | unde
 
 /** If the network lacks the method and something was found here: an empty page that is not the last. */
 function askedPage(
-  { method, upstream }: ForkRequest,
+  { method, upstream }: BoundaryRequest,
   params: readonly unknown[],
   here: Page,
 ): Promise<Page> {
@@ -106,7 +106,7 @@ function joined(
 }
 
 /** The network knows the transaction if the sender used the nonce before the fork. */
-export async function sentOver(request: ForkRequest): Promise<Json | undefined> {
+export async function sentOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const [sender, nonce] = params
   const { number } = upstream
@@ -120,7 +120,7 @@ export async function sentOver(request: ForkRequest): Promise<Json | undefined> 
 }
 
 /** The network knows the creator if the contract had code before the fork. */
-export async function creatorOver(request: ForkRequest): Promise<Json | undefined> {
+export async function creatorOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const asked = [params[0], quantityFromBigint(upstream.number)]
   const code = await upstream.ask('eth_getCode', asked, upstream.number, readCode)

@@ -2,7 +2,7 @@
 import type { Json, JsonSchema } from '../../rpc/schema.ts'
 import { NullAnswer } from '../client/provider.ts'
 import { isObject, something, unexpected } from '../network/answers.ts'
-import type { ForkRequest } from './places.ts'
+import type { BoundaryRequest } from './places.ts'
 
 /** Parameters that name something in a block, which may lack it. */
 const WITHIN_BLOCKS = new Set(['index', 'positions'])
@@ -15,7 +15,7 @@ const MOST_MATCHED = 1_000
  * @throws {NoAnswer} if the answer does not fit the method's result
  */
 export async function askNetwork(
-  { method, upstream }: Pick<ForkRequest, 'method' | 'upstream'>,
+  { method, upstream }: Pick<BoundaryRequest, 'method' | 'upstream'>,
   params: readonly unknown[],
   number?: bigint,
 ): Promise<Json> {

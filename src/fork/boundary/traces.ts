@@ -7,7 +7,14 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isObject, unexpected } from '../network/answers.ts'
 import { readBlock } from '../network/header.ts'
-import { boundOf, type ForkRequest, headNumber, numberIn, placeOf, referenceIn } from './places.ts'
+import {
+  type BoundaryRequest,
+  boundOf,
+  headNumber,
+  numberIn,
+  placeOf,
+  referenceIn,
+} from './places.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -20,7 +27,7 @@ const MOST_FRAMES = 10_000
 type Filter = Readonly<Record<string, Json | undefined>>
 
 /** `trace_filter`; undefined: none of the blocks is the network's. */
-export async function framesOver(request: ForkRequest): Promise<Json | undefined> {
+export async function framesOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const [filter] = params
   if (!isObject(filter)) return undefined
@@ -58,7 +65,7 @@ function countOf(value: Json | undefined, usual: number): number | undefined {
 }
 
 async function framesThere(
-  request: ForkRequest,
+  request: BoundaryRequest,
   filter: Filter & { readonly count: number },
   { from, last }: { readonly from: bigint; readonly last: bigint },
 ): Promise<readonly Json[]> {
@@ -93,7 +100,7 @@ function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undef
 }
 
 /** `debug_traceBlock` of a block of the network. */
-export async function encodedBlockOver(request: ForkRequest): Promise<Json | undefined> {
+export async function encodedBlockOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params } = request
   const [given] = params
   if (typeof given !== 'string' || !/^0x([0-9a-fA-F]{2})+$/.test(given)) return undefined
@@ -104,7 +111,7 @@ export async function encodedBlockOver(request: ForkRequest): Promise<Json | und
 }
 
 /** `debug_traceChain`; undefined: none of the blocks is the network's. */
-export async function chainTracesOver(request: ForkRequest): Promise<Json | undefined> {
+export async function chainTracesOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const [start, end, ...options] = params
   const [first, last] = [referenceIn(start), referenceIn(end)]
@@ -128,7 +135,7 @@ export async function chainTracesOver(request: ForkRequest): Promise<Json | unde
 }
 
 async function blockEntry(
-  request: ForkRequest,
+  request: BoundaryRequest,
   number: bigint,
   options: readonly unknown[],
 ): Promise<{ readonly block: string; readonly hash: Json; readonly traces: readonly Json[] }> {
