@@ -87,10 +87,11 @@ export interface Method<C> {
   /** Set for unsupported methods: the reason in the error. */
   readonly unsupported: string | undefined
   readonly effects: Effects
-  /** `here` when undefined. */
+  /** Required for every method with a block or transaction hash parameter; `here` when undefined. */
   readonly onFork: OnFork | undefined
   /** True if a parameter or the result is secret. */
   readonly hasSecrets: boolean
+  /** True: the result is a key, shown only to the caller. */
   readonly isResultSecret: boolean
   /** Describes what a call did, as a phrase, if the result does not show it. `params` are those passed to `run`. */
   readonly describe:
@@ -111,21 +112,13 @@ export type Values<P extends readonly Param<unknown>[]> = {
   -readonly [I in keyof P]: P[I] extends Param<infer T> ? T : never
 }
 
-export interface Declaration<C, P extends readonly Param<unknown>[], R> {
-  readonly name: string
-  readonly aliases?: readonly string[]
-  readonly summary: string
+/** Left out: no aliases, a call without parameters as the example, and no effects. */
+export interface Declaration<C, P extends readonly Param<unknown>[], R>
+  extends Pick<Method<C>, 'name' | 'summary'>,
+    Partial<Pick<Method<C>, 'aliases' | 'example' | 'effects' | 'onFork' | 'isResultSecret'>> {
   /** None when left out. */
   readonly params?: P
   readonly result: Encoder<R>
-  /** Without parameters when left out. */
-  readonly example?: Example
-  /** `nothing` when left out. */
-  readonly effects?: Effects
-  /** Required for every method with a block or transaction hash parameter. */
-  readonly onFork?: OnFork
-  /** True: the result is a key, shown only to the caller. */
-  readonly isResultSecret?: boolean
   /**
    * Describes for the log what a call did, if its result does not show it: `balance of 0x… 5 ether`. Addresses and
    * hashes are in full; undefined if the result shows it after all.

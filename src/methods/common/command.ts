@@ -28,10 +28,10 @@ type MakeCommand = <const P extends readonly Param<unknown>[] = readonly []>(
   command: Command<P>,
 ) => Method<MethodContext>
 
-function answering<R extends true | null>(
+function returning<R extends true | null>(
   result: Encoder<R>,
   usual: R,
-  answer: (context: MethodContext) => R = () => usual,
+  resultIn: (context: MethodContext) => R = () => usual,
 ): MakeCommand {
   return (command) =>
     method({
@@ -41,17 +41,17 @@ function answering<R extends true | null>(
       result,
       handle: async (context, ...values) => {
         await command.handle(context, ...values)
-        return answer(context)
+        return resultIn(context)
       },
     })
 }
 
 /** Returns null, or true where the node named by `--compat` does. */
-export const command: MakeCommand = answering<true | null>(ack, null, ({ profile }) => profile.ack)
+export const command: MakeCommand = returning<true | null>(ack, null, ({ profile }) => profile.ack)
 
-export const trueCommand: MakeCommand = answering<true>(boolean, true)
+export const trueCommand: MakeCommand = returning<true>(boolean, true)
 
-export const nullCommand: MakeCommand = answering(nothing, null)
+export const nullCommand: MakeCommand = returning(nothing, null)
 
 /** Known methods that are refused with a reason. */
 export function unsupported(reason: string, ...names: readonly string[]): Methods {

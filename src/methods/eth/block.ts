@@ -119,7 +119,7 @@ function viewAt(
       ? null
       : withShortened(
           context,
-          viewOfBlock(record, { full, pending, form: profile.block, upstream }),
+          viewOfBlock(record, upstream, { full, pending, form: profile.block }),
         ),
   )
 }

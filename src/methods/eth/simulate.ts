@@ -134,11 +134,7 @@ export const simulateMethods: Methods = [
       let first = 0
       return blocks.map(({ record, calls }) => {
         first += calls.length
-        const view = viewOfBlock(record, {
-          full,
-          pending: false,
-          upstream: chain.state.config.upstream,
-        })
+        const view = viewOfBlock(record, chain.state.config.upstream, { full })
         return { ...view, calls: explained.slice(first - calls.length, first) }
       })
     },

@@ -148,9 +148,7 @@ function newest({ chain }: MethodContext, heads: BlockRange, limit: number): Sel
   const most = Math.min(heads.length, limit)
   return selection(most, function* () {
     for (let index = heads.length - most; index < heads.length; index++) {
-      const { upstream } = chain.state.config
-      const view = viewOfBlock(heads.at(index)!, { pending: false, full: false, upstream })
-      yield headerShape.encode(view)
+      yield headerShape.encode(viewOfBlock(heads.at(index)!, chain.state.config.upstream))
     }
   })
 }

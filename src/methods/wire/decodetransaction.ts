@@ -53,7 +53,7 @@ const blobMembers = {
 type GivenBlobs = Decoded<typeof blobMembers>
 
 /** Members that only returned transactions have. Clients send them back; they are ignored in a new one. */
-const ANSWERED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
+const RETURNED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
 
 /** The object of `eth_sendTransaction`, `eth_call` and similar (spec 4.5). */
 export const transactionRequest: Decoder<TransactionRequest> = refined(
@@ -78,11 +78,11 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
       ...blobMembers,
     },
     // web3.js also describes the network
-    [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
+    [...RETURNED, 'networkId', 'chain', 'hardfork', 'common'],
   ),
   // all members are listed, so that all requests have one shape, which V8 reads faster than rest and spread copies
   (given, path, notes) => {
-    const type = given.type === undefined ? undefined : heededType(given.type, given, path, notes)
+    const type = given.type === undefined ? undefined : usedType(given.type, given, path, notes)
     return {
       from: given.from,
       to: given.to,
@@ -123,19 +123,19 @@ type Typed = GivenBlobs &
   >
 
 /** The requested type, unless other members contradict it: geth, anvil and hardhat look only at those. */
-function heededType(
+function usedType(
   type: bigint,
   given: Typed,
   path: string,
   notes: Notes | undefined,
 ): TransactionType | undefined {
   const types = typesOf(given)
-  const heeded = types.find((each) => BigInt(each) === type)
-  if (heeded === undefined && notes !== undefined) {
+  const used = types.find((each) => BigInt(each) === type)
+  if (used === undefined && notes !== undefined) {
     const made = `the other members make it one of type ${types.join(', ')}`
     remark(notes, `${path}.type: ${type} is ignored; ${made}`)
   }
-  return heeded
+  return used
 }
 
 /** The types that allow all given members. A missing blob or authorization list is refused later. */

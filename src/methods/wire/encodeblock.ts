@@ -129,17 +129,12 @@ export const blockShape: Encoder<BlockView> = shape('block', blockFields)
 /** @param upstream the forked network */
 export function viewOfBlock(
   record: BlockRecord,
+  upstream: Upstream | undefined,
   {
-    pending,
-    full,
+    pending = false,
+    full = false,
     form = OWN_FORM,
-    upstream,
-  }: {
-    readonly pending: boolean
-    readonly full: boolean
-    readonly form?: BlockForm
-    readonly upstream: Upstream | undefined
-  },
+  }: { readonly pending?: boolean; readonly full?: boolean; readonly form?: BlockForm } = {},
 ): BlockView {
   const { header, hash: blockHash, size, transactions, uncles } = record.block
   const whole = (_: Transaction, index: number): TransactionView =>

@@ -154,8 +154,7 @@ export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockD
     (sum, { receipt }) => sum + receipt.gasUsed * receipt.effectiveGasPrice,
     0n,
   )
-  const { upstream } = chain.state.config
-  const view = viewOfBlock(record, { pending: false, full: false, upstream })
+  const view = viewOfBlock(record, chain.state.config.upstream)
   return { view, totalFees, issuance: issuanceOf(chain, record) }
 }
 
@@ -169,8 +168,7 @@ export function pageOf(
   if (record === undefined) return null
   const end = Math.max(0, record.executed.length - page * size)
   const start = Math.max(0, end - size)
-  const { upstream } = state.config
-  const view = viewOfBlock(record, { pending: false, full: false, upstream })
+  const view = viewOfBlock(record, state.config.upstream)
   const places = record.executed
     .slice(start, end)
     .map((_, i) => ({ record, index: start + i, belowNumber: view.belowNumber }))

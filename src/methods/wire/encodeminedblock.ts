@@ -25,9 +25,7 @@ export interface MinedBlock {
 }
 
 export const minedBlockShape: Encoder<MinedBlock> = shape<MinedBlock>('mined block', {
-  ...reached(blockFields, ({ record, upstream }: MinedBlock) =>
-    viewOfBlock(record, { pending: false, full: false, upstream }),
-  ),
+  ...reached(blockFields, ({ record, upstream }: MinedBlock) => viewOfBlock(record, upstream)),
   transactions: field(
     encodedAs(list(minedTransaction), ({ record }: MinedBlock) =>
       record.executed.map((_, index) => ({ record, index })),
