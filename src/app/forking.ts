@@ -7,7 +7,7 @@ import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/co
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
-import type { ForkBase, Piecemeal } from '../node/ledger/upstream.ts'
+import type { ForkBase, LazyState } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import type { Reach } from '../rpc/dispatch.ts'
@@ -48,7 +48,7 @@ export class Forking implements ForkStarter {
    * The chain's fork, as the options say.
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
-  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'piecemeal' | 'executor'>> {
+  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'lazyState' | 'executor'>> {
     const {
       fork,
       forkReplay,
@@ -82,7 +82,7 @@ export class Forking implements ForkStarter {
     const begun = await base
     requireLater(this.#settings.timestamp, begun)
     const runFirst = this.#open.at(-1)?.runFirst
-    return { fork: begun, runFirst, piecemeal: this.#piecemeal(door), executor }
+    return { fork: begun, runFirst, lazyState: this.#lazyState(door), executor }
   }
 
   /** The chain's executor; it loads missing state before the chain exists. */
@@ -119,7 +119,7 @@ export class Forking implements ForkStarter {
       forkChainId: url === undefined ? this.#settings.forkChainId : undefined,
     })
     this.#choice = choice
-    this.#chain?.execution.fetchWith(this.#piecemeal(await this.#load()))
+    this.#chain?.execution.fetchWith(this.#lazyState(await this.#load()))
     return this.#state(fork)
   }
 
@@ -137,9 +137,9 @@ export class Forking implements ForkStarter {
     return this.#state(undefined)
   }
 
-  #piecemeal({ piecemealOf }: Door): Piecemeal {
+  #lazyState({ lazyStateOf }: Door): LazyState {
     // while the chain is being made, the newest fork is the one in use
-    return piecemealOf(() =>
+    return lazyStateOf(() =>
       this.#chain === undefined
         ? this.#open.at(-1)?.base.upstream
         : this.#chain.state.config.upstream,

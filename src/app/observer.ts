@@ -4,7 +4,7 @@ import type { ProgressReport } from '../core/progress.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { type FailedExecution, failureOf } from '../methods/compat/failure.ts'
 import type { Chain } from '../node/chain/chain.ts'
-import type { Again } from '../node/chain/failedrun.ts'
+import type { Rerun } from '../node/chain/failedrun.ts'
 import type { StateChange } from '../node/ledger/change.ts'
 import type { PeerEvent } from '../node/peers.ts'
 import type { ProjectEvent } from '../project/events.ts'
@@ -31,7 +31,7 @@ export interface ObservedCall extends CallReport {
   /** Why the call was refused, independent of the error text the caller gets. */
   readonly refusal?: CallRefusal | undefined
   /** How to run the call again, where its call trace is to be logged. */
-  readonly again?: Again | undefined
+  readonly rerun?: Rerun | undefined
 }
 
 /** Callbacks for a chain's events; they cannot change the chain. */
@@ -91,7 +91,7 @@ export function observing(
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
     const refusal = thrown instanceof DevchainError ? thrown : undefined
-    const [again] = runs.splice(0)
+    const [rerun] = runs.splice(0)
     const { method: name, params, durationMs, result, error } = call
     // listed one by one: this runs for every request, and V8 is slow to spread an object
     onCall({
@@ -107,7 +107,7 @@ export function observing(
       description,
       failure: refusal && failureOf(refusal),
       refusal,
-      again,
+      rerun,
     })
   }
 }

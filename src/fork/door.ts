@@ -2,7 +2,7 @@
 import { whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import type { MethodContext } from '../methods/common/context.ts'
-import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
+import type { LazyState, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
 import { passOn } from './boundary/passon.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
@@ -21,7 +21,7 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
   await warmUp(executor, there.signal)
 }
 
-export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
+export function lazyStateOf(upstream: () => Upstream | undefined): LazyState {
   return {
     executor: (inner) =>
       new GatheringExecutor(

@@ -6,7 +6,7 @@ import type { World } from '../state/world.ts'
 import type { Commit, Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
 import type { ChainState } from './ledger/chainstate.ts'
-import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
+import type { ForkBase, LazyState } from './ledger/upstream.ts'
 
 /** User options and internal ones. A genesis file takes precedence over defaults. */
 export interface ChainOptions extends Some<ChainParameters> {
@@ -21,7 +21,7 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly executor?: Executor | undefined
   readonly commit?: Commit | undefined
   readonly fork?: ForkBase | undefined
-  readonly piecemeal?: Piecemeal | undefined
+  readonly lazyState?: LazyState | undefined
   /** Runs on the forked state before the chain begins, and makes its accounts. */
   readonly runFirst?: RunFirst | undefined
   /** Disables accelerators, so that empty blocks are mined one by one; for tests that compare the two. */

@@ -41,7 +41,7 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const state = await startingState(executor, options, environment.now())
   const bulk = options.isPlain ? undefined : bulkMining
   const chain = new Chain({ state, executor, environment, bulk, commit: options.commit })
-  if (options.piecemeal !== undefined) chain.execution.fetchWith(options.piecemeal)
+  if (options.lazyState !== undefined) chain.execution.fetchWith(options.lazyState)
   chain.onClose(scheduleMining(chain))
   // a given executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
@@ -155,10 +155,10 @@ async function beginningOfFork(
   now: number,
 ): Promise<ChainState> {
   const state = stateOfFork(options, fork, accounts, now)
-  const { runFirst, executor, piecemeal } = options
+  const { runFirst, executor, lazyState } = options
   if (runFirst === undefined) return state
   if (executor === undefined) throw new Error('nothing is there to run transactions with')
-  const world = await runFirst(state, piecemeal?.executor(executor) ?? executor)
+  const world = await runFirst(state, lazyState?.executor(executor) ?? executor)
   return stateOfFork(options, fork, accounts, now, world)
 }
 

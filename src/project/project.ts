@@ -3,7 +3,7 @@ import type { Address, Hash } from '../core/hex.ts'
 import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
-import type { Again } from '../node/chain/failedrun.ts'
+import type { Rerun } from '../node/chain/failedrun.ts'
 import type { World } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
@@ -14,7 +14,7 @@ import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
-import { tracedAgain, tracedMined } from './trace/runs.ts'
+import { tracedMined, tracedRerun } from './trace/runs.ts'
 import { type CallTrace, type TracedTransaction, traceOf } from './trace/tree.ts'
 
 interface ProjectOptions {
@@ -42,12 +42,12 @@ export class Project {
     this.names = new Names(chain, artifacts.catalogue, this.labels, {
       catchUp: () => artifacts.catchUp(),
       explain: async (hash) => {
-        const again = runOfMined(chain, hash)
-        return again && (await this.explain(again, 'it failed'))?.lines
+        const rerun = runOfMined(chain, hash)
+        return rerun && (await this.explain(rerun, 'it failed'))?.lines
       },
-      explainRun: async (again, usual) => (await this.explain(again, usual))?.lines,
+      explainRun: async (rerun, usual) => (await this.explain(rerun, usual))?.lines,
       trace: async (hash) => (await this.trace(hash)).lines,
-      traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
+      traceRun: async (rerun) => (await this.#traceOf(await tracedRerun(rerun))).lines,
     })
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
   }
@@ -73,13 +73,13 @@ export class Project {
   }
 
   /** Undefined if the cause is unknown. */
-  async explain(again: Again, usual: string): Promise<SourceExplanation | undefined> {
+  async explain(rerun: Rerun, usual: string): Promise<SourceExplanation | undefined> {
     await this.artifacts.catchUp()
     if (this.artifacts.catalogue.isEmpty) return undefined
     const { catalogue, details } = this.artifacts
     const now = (): number => performance.now()
     const explainer = { names: this.names, catalogue, details, now, prediction: this.#prediction }
-    return await explain(explainer, again, usual)
+    return await explain(explainer, rerun, usual)
   }
 
   /** The site below /sourcify, loaded on first use. */

@@ -123,9 +123,9 @@ function withStacks(entry: Entry): Promise<Entry> | undefined {
   const traced = scene.traces === 'all' ? transactions : scene.traces === 'failed' ? failed : []
   const isTraced =
     scene.traces === 'all' || (scene.traces === 'failed' && call?.error !== undefined)
-  const again = isTraced ? call?.again : undefined
+  const rerun = isTraced ? call?.rerun : undefined
   if (failed.length + traced.length === 0) {
-    return again && scene.names.runs.traceRun(again).then((callTrace) => ({ ...entry, callTrace }))
+    return rerun && scene.names.runs.traceRun(rerun).then((callTrace) => ({ ...entry, callTrace }))
   }
   return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
 }

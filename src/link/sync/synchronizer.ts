@@ -5,7 +5,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { CancellableExecutor } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { Branch } from '../../node/import/branch.ts'
+import { ForeignBranch } from '../../node/import/branch.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
 import { nameOf, type PeerEvent, type ReputationEvent, type SyncStatus } from '../../node/peers.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -166,7 +166,7 @@ export class Synchronizer {
       const fresh = this.#fresh.leadingTo(target.hash, state)
       if (fresh === undefined) await this.#followHeaders(peer, target)
       else {
-        const branch = new Branch(state, fresh.parent)
+        const branch = new ForeignBranch(state, fresh.parent)
         await this.#import(branch, peer, fresh.blocks, undefined)
         this.#checkClaim(peer, target, branch)
       }
@@ -195,14 +195,14 @@ export class Synchronizer {
         highestBlock: target.number,
       })
     }
-    const branch = new Branch(state, fork)
+    const branch = new ForeignBranch(state, fork)
     await this.#import(branch, peer, fetcher.blocksOf(headers), fetcher)
     this.#checkClaim(peer, target, branch)
   }
 
   /** The chain switches to the branch as soon as it is heavier. */
   async #import(
-    branch: Branch,
+    branch: ForeignBranch,
     peer: Peer,
     blocks: Iterable<FetchedBlock> | AsyncIterable<FetchedBlock>,
     fetcher: BodyFetcher | undefined,
@@ -228,7 +228,7 @@ export class Synchronizer {
   }
 
   async #add(
-    branch: Branch,
+    branch: ForeignBranch,
     peer: Peer,
     { block, from }: FetchedBlock,
     fetcher: BodyFetcher | undefined,
@@ -261,7 +261,7 @@ export class Synchronizer {
     throw new RejectedBlock(error.message)
   }
 
-  async #adopt(branch: Branch, peer: Peer): Promise<void> {
+  async #adopt(branch: ForeignBranch, peer: Peer): Promise<void> {
     const { chain, note } = this.#options
     for (const [from, count] of this.#valid) note(from, 'validBlocks', count)
     this.#valid.clear()
@@ -271,7 +271,7 @@ export class Synchronizer {
   }
 
   /** @throws {LinkError} for a long branch that stays lighter */
-  #checkWeight(branch: Branch, start: bigint): void {
+  #checkWeight(branch: ForeignBranch, start: bigint): void {
     const own = headOf(this.#options.chain.state.tree).block.header.number
     const replaced = own > start ? own - start : 0n
     if (BigInt(branch.waiting) <= replaced + MAX_LIGHT) return
@@ -279,7 +279,7 @@ export class Synchronizer {
     throw new LinkError(message, 'invalidHeader')
   }
 
-  #checkClaim(peer: Peer, target: PeerHead, branch: Branch): void {
+  #checkClaim(peer: Peer, target: PeerHead, branch: ForeignBranch): void {
     const { block, totalDifficulty } = branch.head
     if (block.hash !== target.hash) this.#checkEnd(peer, target)
     if (block.hash !== target.hash || totalDifficulty === target.totalDifficulty) return

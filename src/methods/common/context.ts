@@ -1,6 +1,6 @@
 // The context of handlers, and how methods are declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
-import type { Again } from '../../node/chain/failedrun.ts'
+import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Node } from '../../node/node.ts'
@@ -70,7 +70,7 @@ export interface MethodContext extends Node {
   /** Console lines of contracts in this call; the logger of the call takes them out. */
   readonly printed: string[]
   /** How to repeat the runs of this call, for call traces in the log; its logger takes them out. */
-  readonly runs: Again[]
+  readonly runs: Rerun[]
   /** Notes for the log that are not about parameters; the logger of the call takes them out. */
   readonly notes: Notes
   /** True for the program's own requests, which are not logged. */
@@ -103,10 +103,10 @@ export function printLines(
 export function onRunOf({
   options,
   runs,
-}: Pick<MethodContext, 'options' | 'runs'>): ((again: Again) => void) | undefined {
+}: Pick<MethodContext, 'options' | 'runs'>): ((rerun: Rerun) => void) | undefined {
   if (options.trace === undefined) return undefined
-  return (again) => {
-    if (runs.length === 0) runs.push(again)
+  return (rerun) => {
+    if (runs.length === 0) runs.push(rerun)
   }
 }
 

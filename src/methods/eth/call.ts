@@ -6,7 +6,7 @@ import { describeIdle } from '../../evm/reasons.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
-import { runOf, withRun } from '../../node/chain/failedrun.ts'
+import { rerunOf, withRerun } from '../../node/chain/failedrun.ts'
 import { latest, pendingReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
@@ -51,7 +51,7 @@ export const callMethods: Methods = [
       return whenThere(outcome, (made) => {
         const { consoleLines, failure, output } = made
         if (failure !== undefined) {
-          throw withRun(executionError(failure, output, consoleLines), runOf(made))
+          throw withRerun(executionError(failure, output, consoleLines), rerunOf(made))
         }
         printLines(context, made)
         const { to = null, data = EMPTY_BYTES } = request
@@ -108,7 +108,7 @@ export const callMethods: Methods = [
       // a message that succeeds is sent next, and prints its lines then
       if (failure === undefined) return answer
       if (!profile.returnsFailedAccessLists) {
-        throw withRun(executionError(failure, output, consoleLines), runOf(outcome))
+        throw withRerun(executionError(failure, output, consoleLines), rerunOf(outcome))
       }
       printLines(context, outcome)
       const [explained = answer] = await withStacks(context, [answer])

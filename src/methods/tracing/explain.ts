@@ -4,7 +4,7 @@ import type { Hash } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
 import type { SourceExplanation } from '../../evm/reasons.ts'
 import { runOfMined } from '../../node/calls/replay.ts'
-import { type Again, runOf } from '../../node/chain/failedrun.ts'
+import { type Rerun, rerunOf } from '../../node/chain/failedrun.ts'
 import type { Project } from '../../project/project.ts'
 import type { DispatcherOptions } from '../../rpc/dispatch.ts'
 import type { MethodContext } from '../common/context.ts'
@@ -29,9 +29,9 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
   if (project === undefined || options.plainErrors || failed.length === 0) return runs
   const stacks = new Map<T, readonly string[] | undefined>()
   for (const run of failed) {
-    const again = runOf(run.outcome)
+    const rerun = rerunOf(run.outcome)
     const reason = run.outcome.failure?.reason ?? ''
-    const known = again && (await explanationOf(project, again, reason))
+    const known = rerun && (await explanationOf(project, rerun, reason))
     if (known !== undefined) stacks.set(run, known.lines)
   }
   return runs.map((run) => {
@@ -43,11 +43,11 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
 /** Undefined also for runs that cannot be repeated, or take too long. */
 async function explanationOf(
   project: Project,
-  again: Again,
+  rerun: Rerun,
   reason: string,
 ): Promise<SourceExplanation | undefined> {
   try {
-    return await project.explain(again, reason)
+    return await project.explain(rerun, reason)
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error
@@ -66,8 +66,8 @@ export function explaining(
     const failure = failureOf(error)
     if (failure === undefined) return undefined
     const { hash, reason } = failure
-    const again = hash === undefined ? runOf(error) : runOfMined(chain, hash as Hash)
-    if (again === undefined) return undefined
-    return explanationOf(project, again, reason).catch((bug: unknown) => void onBug(bug))
+    const rerun = hash === undefined ? rerunOf(error) : runOfMined(chain, hash as Hash)
+    if (rerun === undefined) return undefined
+    return explanationOf(project, rerun, reason).catch((bug: unknown) => void onBug(bug))
   }
 }

@@ -9,7 +9,7 @@ import { recordSelectors } from '../../evm/tracers/selectors.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
-import { runOf } from '../../node/chain/failedrun.ts'
+import { rerunOf } from '../../node/chain/failedrun.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Names } from '../../project/naming/names.ts'
@@ -127,10 +127,10 @@ async function stackOf(
   names: Names,
   { outcome, transaction }: TracedRun,
 ): Promise<readonly string[] | undefined> {
-  const again = runOf(outcome)
+  const rerun = rerunOf(outcome)
   try {
     if (transaction !== undefined) return await names.runs.explain(transaction.hash)
-    return again && (await names.runs.explainRun(again, outcome.failure?.reason ?? ''))
+    return rerun && (await names.runs.explainRun(rerun, outcome.failure?.reason ?? ''))
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error

@@ -25,7 +25,7 @@ const STATE_LENGTH = 200
 const RATE = 136
 
 /** Hashes `length` bytes at `source`; the 32 bytes of the hash go to `target`. */
-export interface Job {
+export interface HashJob {
   readonly source: number
   readonly length: number
   /** Where the sponge states are kept between runs; 0 for nowhere. */
@@ -69,7 +69,7 @@ export class Arena {
   }
 
   /** @returns the job's address (assembly/jobs.ts) */
-  storeJob({ source, length, states = 0, target }: Job): number {
+  storeJob({ source, length, states = 0, target }: HashJob): number {
     return this.storeWords([source, length, 0, states, target])
   }
 

@@ -22,7 +22,7 @@ type Appearances = readonly ReadonlySet<Address>[]
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
-export interface Found {
+export interface FoundTransactions {
   readonly places: readonly TransactionPlace[]
   readonly isComplete: boolean
 }
@@ -33,7 +33,7 @@ export async function findAppearances(
   address: Address,
   { from, step, count }: { readonly from: bigint; readonly step: 1n | -1n; readonly count: number },
   budget: TraceBudget,
-): Promise<Found> {
+): Promise<FoundTransactions> {
   const { tree } = chain.state
   const places: TransactionPlace[] = []
   const yieldIfDue = yielder()

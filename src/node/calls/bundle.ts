@@ -11,7 +11,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { requireBlobRoom } from '../../protocol/transactions/transactionrules.ts'
 import { balanceAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { withRun } from '../chain/failedrun.ts'
+import { withRerun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -65,7 +65,7 @@ export async function callBundle(
     const job: TransactionJob = { world, block, transaction, limits, cancellation }
     const outcome = await executor.transact(job)
     if (outcome.failure !== undefined) {
-      withRun(outcome, async (tracer) => {
+      withRerun(outcome, async (tracer) => {
         await executor.transact({ ...job, tracer })
         return job.world
       })

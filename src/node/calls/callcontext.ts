@@ -16,7 +16,7 @@ import type {
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
 import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { type Again, withRun } from '../chain/failedrun.ts'
+import { type Rerun, withRerun } from '../chain/failedrun.ts'
 import { readAt } from '../chain/lookup.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -44,7 +44,7 @@ export interface CallOptions {
   readonly world?: World | undefined
   readonly cancellation?: Cancellation | undefined
   readonly tracer?: Tracer | undefined
-  readonly onRun?: ((again: Again) => void) | undefined
+  readonly onRun?: ((rerun: Rerun) => void) | undefined
 }
 
 export interface CallContext {
@@ -119,7 +119,7 @@ export function runMessage(
     reportsAccess,
     cancellation,
   }
-  onRun?.(againOf(chain, job))
+  onRun?.(rerunOfJob(chain, job))
   return repeatable(chain, job, chain.executor.call(job))
 }
 
@@ -130,11 +130,11 @@ export function repeatable(
   outcome: MaybePromise<Outcome>,
 ): MaybePromise<Outcome> {
   return whenThere(outcome, (made) =>
-    made.failure === undefined ? made : withRun(made, againOf(chain, job)),
+    made.failure === undefined ? made : withRerun(made, rerunOfJob(chain, job)),
   )
 }
 
-function againOf({ executor }: Pick<Chain, 'executor'>, job: CallJob): Again {
+function rerunOfJob({ executor }: Pick<Chain, 'executor'>, job: CallJob): Rerun {
   return (tracer) => whenThere(executor.call({ ...job, tracer }), () => job.world)
 }
 

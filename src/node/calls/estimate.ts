@@ -12,7 +12,7 @@ import {
 } from '../../protocol/fees.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { runOf, withRun } from '../chain/failedrun.ts'
+import { rerunOf, withRerun } from '../chain/failedrun.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { executionError } from './call.ts'
 import {
@@ -61,7 +61,7 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   return whenThere(runMessage(context, widest), (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) {
-      throw withRun(estimateError(failure, outcome, cap), runOf(outcome))
+      throw withRerun(estimateError(failure, outcome, cap), rerunOf(outcome))
     }
     if (gasNeed?.isCertain === true) {
       return answered(context, outcome, cap, message, larger(minimum, gasNeed.gas))

@@ -8,7 +8,7 @@ import type { BlockEnvironment, ExecutionLimits, Outcome, Tracer } from '../../e
 import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { Again } from '../chain/failedrun.ts'
+import type { Rerun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
@@ -77,7 +77,7 @@ export class TraceBudget {
   }
 }
 
-interface Scene {
+interface ReplayContext {
   readonly chain: Replayed
   readonly record: BlockRecord
   readonly block: BlockEnvironment
@@ -92,12 +92,12 @@ export async function* replay(
 ): AsyncIterableIterator<TracedRun> {
   const count = record.block.transactions.length
   if (count === 0) return
-  const scene = sceneOf(chain, record)
+  const context = contextOf(chain, record)
   const yieldIfDue = yielder()
-  let world = await worldFoundBy(scene, 0, tracerFor)
+  let world = await worldAtIndex(context, 0, tracerFor)
   for (let index = 0; index < count; index++) {
     chain.worldsBetween?.keep(record, index, world)
-    const run = await rerun(scene, index, world, tracerFor)
+    const run = await rerun(context, index, world, tracerFor)
     yield run
     // the world after it is made on demand
     if (index + 1 < count) world = run.outcome.world
@@ -110,34 +110,38 @@ export async function replayOne(
   { record, index }: TransactionPlace,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
-  const scene = sceneOf(chain, record)
-  const world = await worldFoundBy(scene, index, tracerFor)
-  return rerun(scene, index, world, tracerFor)
+  const context = contextOf(chain, record)
+  const world = await worldAtIndex(context, index, tracerFor)
+  return rerun(context, index, world, tracerFor)
 }
 
-function sceneOf(chain: Replayed, record: BlockRecord): Scene {
+function contextOf(chain: Replayed, record: BlockRecord): ReplayContext {
   const block = environmentThen(chain.state, record)
   return { chain, record, block, limits: blockLimits(chain.state.config) }
 }
 
 /** The world before a transaction of a block: cached, or from running those before it. */
-async function worldFoundBy(scene: Scene, index: number, tracerFor: TracerFor): Promise<World> {
-  const { chain, record } = scene
+async function worldAtIndex(
+  context: ReplayContext,
+  index: number,
+  tracerFor: TracerFor,
+): Promise<World> {
+  const { chain, record } = context
   const { worldsBetween } = chain
   const nearest = worldsBetween?.nearest(record, index)
-  let world = nearest?.world ?? (await worldAtStart(scene))
+  let world = nearest?.world ?? (await worldAtStart(context))
   if (nearest?.index === index) return world
   const yieldIfDue = yielder()
   for (let at = nearest?.index ?? 0; at < index; at++) {
     worldsBetween?.keep(record, at, world)
-    world = (await rerun(scene, at, world, tracerFor)).outcome.world
+    world = (await rerun(context, at, world, tracerFor)).outcome.world
     await yieldIfDue()
   }
   worldsBetween?.keep(record, index, world)
   return world
 }
 
-export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
+export function runOfMined(chain: Replayed, hash: Hash): Rerun | undefined {
   const place = transactionPlace(chain.state.tree, hash)
   if (place === undefined) return undefined
   return async (tracer) => {
@@ -199,10 +203,14 @@ export async function worldBefore(
 ): Promise<World> {
   const record = await recordAt(chain, reference, cancellation)
   if (index >= record.block.transactions.length) return record.world
-  return worldFoundBy(sceneOf(chain, record), index, () => undefined)
+  return worldAtIndex(contextOf(chain, record), index, () => undefined)
 }
 
-function worldAtStart({ chain: { state, executor }, record, block }: Scene): Promise<World> {
+function worldAtStart({
+  chain: { state, executor },
+  record,
+  block,
+}: ReplayContext): Promise<World> {
   const { header, hash } = record.block
   const parent = blockByHash(state.tree, header.parentHash)
   if (parent === undefined) {
@@ -225,7 +233,7 @@ function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironme
 
 /** Throws `NOT_FOUND` for a block of another node that this one would have refused. */
 async function rerun(
-  { chain: { executor }, record, block, limits }: Scene,
+  { chain: { executor }, record, block, limits }: ReplayContext,
   index: number,
   before: World,
   tracerFor: TracerFor,
@@ -239,13 +247,13 @@ async function rerun(
   try {
     outcome = await executor.transact(job)
   } catch (error) {
-    throw failureAgain(record, error)
+    throw replayError(record, error)
   }
   checkReplay(record, index, outcome)
   return { target, before, outcome, transaction }
 }
 
-function failureAgain(record: BlockRecord, error: unknown): unknown {
+function replayError(record: BlockRecord, error: unknown): unknown {
   const isRefused = record.isLoaded === true && error instanceof DevchainError
   if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') return error
   return ranOtherwise(record, error.message)

@@ -110,7 +110,7 @@ interface BlockContext {
   readonly spent: bigint
 }
 
-interface Progress {
+interface BlockProgress {
   readonly world: World
   readonly gasUsed: bigint
   readonly blobGasUsed: bigint
@@ -266,7 +266,7 @@ async function runCalls(
   begun: World,
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
-  let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
+  let progress: BlockProgress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
   const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
     const run = await runCall(block, progress, request).catch((error: unknown) => {
@@ -292,7 +292,7 @@ function inSimulation(error: unknown, block: bigint, index: number): unknown {
 
 async function runCall(
   block: BlockContext,
-  progress: Progress,
+  progress: BlockProgress,
   request: TransactionRequest,
 ): Promise<RunCall> {
   const { context, environment, moved, spent } = block

@@ -24,13 +24,13 @@ interface OpenFrame {
 export function watchTransfers(): TransferWatch {
   const frames: OpenFrame[] = []
   let whole: readonly Log[] = []
-  const tell = (log: Log): void => {
+  const record = (log: Log): void => {
     frames.at(-1)?.logs.push(log)
   }
   const onEnter = ({ kind, from, to, value }: FrameStart): void => {
     const isMoved = value > 0n && kind !== 'DELEGATECALL' && kind !== 'CALLCODE'
     frames.push({ logs: [], endowment: isMoved && to === null ? { from, value } : undefined })
-    if (isMoved && to !== null) tell(transfer(from, to, value))
+    if (isMoved && to !== null) record(transfer(from, to, value))
   }
   const onExit = ({ created, failure }: FrameEnd): void => {
     const frame = frames.pop()
@@ -45,9 +45,9 @@ export function watchTransfers(): TransferWatch {
     else outer.logs.push(...kept)
   }
   const onDestroy = ({ address, beneficiary, balance }: Destruction): void => {
-    if (balance > 0n) tell(transfer(address, beneficiary, balance))
+    if (balance > 0n) record(transfer(address, beneficiary, balance))
   }
-  return { tracer: { onEnter, onExit, onDestroy, onLog: tell }, logs: () => whole }
+  return { tracer: { onEnter, onExit, onDestroy, onLog: record }, logs: () => whole }
 }
 
 function transfer(from: Address, to: Address, value: bigint): Log {

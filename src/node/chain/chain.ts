@@ -144,10 +144,10 @@ export class Chain {
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     // a new function for each call, so that one listener may be registered twice and removed separately
-    const tell = (change: StateChange): void => listener(change)
-    this.#listeners.add(tell)
+    const entry = (change: StateChange): void => listener(change)
+    this.#listeners.add(entry)
     return () => {
-      this.#listeners.delete(tell)
+      this.#listeners.delete(entry)
     }
   }
 
@@ -222,7 +222,7 @@ export class Chain {
         const head = headChange(before.tree, after.tree)
         const stored = this.#commit({ before, after, head, dropped, peer })
         if (isPromise(stored)) await stored
-        running.tell()
+        running.report()
       }
       return value
     } catch (error) {
@@ -237,11 +237,11 @@ export class Chain {
     return whenThere(this.#commitTo?.(change), () => {
       this.#state = change.after
       if (change.head.added.length > 0) this.#headMadeAt = this.environment.now()
-      this.#tell(change)
+      this.#notify(change)
     })
   }
 
-  #tell(change: StateChange): void {
+  #notify(change: StateChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change)

@@ -5,7 +5,7 @@ import type { Executor, Tracer } from '../../evm/executor.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { isInSomeBlock } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import type { Piecemeal } from '../ledger/upstream.ts'
+import type { LazyState } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { CancellableExecutor, type TracerOf } from './cancellable.ts'
 
@@ -13,20 +13,20 @@ export interface CommandWatch {
   readonly tracer: Tracer
   /** The command begins or restarts: earlier events are void. */
   readonly begin: () => void
-  readonly tell: () => void
+  readonly report: () => void
 }
 
 interface Running {
   readonly executor: Executor
   readonly begin: () => void
-  readonly tell: () => void
+  readonly report: () => void
 }
 
 export class Execution {
   readonly bulk: BulkMining | undefined
   #executor: Executor
   /** Undefined: all state is local. */
-  #piecemeal: Piecemeal | undefined
+  #lazyState: LazyState | undefined
   readonly #watches: (() => CommandWatch)[] = []
   #callTracer: Tracer | undefined
 
@@ -44,10 +44,10 @@ export class Execution {
   }
 
   /** Makes the state of the chain lazily fetched. */
-  fetchWith(piecemeal: Piecemeal): void {
-    if (this.#piecemeal !== undefined) return
-    this.#piecemeal = piecemeal
-    this.#executor = piecemeal.executor(this.#executor)
+  fetchWith(lazyState: LazyState): void {
+    if (this.#lazyState !== undefined) return
+    this.#lazyState = lazyState
+    this.#executor = lazyState.executor(this.#executor)
   }
 
   watchCalls(tracer: Tracer): void {
@@ -60,7 +60,7 @@ export class Execution {
 
   /** Runs work without side effects and fetches missing state. */
   complete<T>(work: () => MaybePromise<T>): MaybePromise<T> {
-    return this.#piecemeal === undefined ? work() : this.#piecemeal.complete(work)
+    return this.#lazyState === undefined ? work() : this.#lazyState.complete(work)
   }
 
   /** What one command runs with. Transactions that move from one block to another are not watched again. */
@@ -74,8 +74,8 @@ export class Execution {
       begin: () => {
         for (const watch of watches) watch.begin()
       },
-      tell: () => {
-        for (const watch of watches) watch.tell()
+      report: () => {
+        for (const watch of watches) watch.report()
       },
     }
   }

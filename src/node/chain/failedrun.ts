@@ -4,16 +4,16 @@ import type { Tracer } from '../../evm/executor.ts'
 import type { World } from '../../state/world.ts'
 
 /** @returns the world that it ran on */
-export type Again = (tracer: Tracer) => MaybePromise<World>
+export type Rerun = (tracer: Tracer) => MaybePromise<World>
 
-const runs = new WeakMap<object, Again>()
+const runs = new WeakMap<object, Rerun>()
 
-export function withRun<E extends object>(failed: E, again: Again | undefined): E {
-  if (again !== undefined) runs.set(failed, again)
+export function withRerun<E extends object>(failed: E, rerun: Rerun | undefined): E {
+  if (rerun !== undefined) runs.set(failed, rerun)
   return failed
 }
 
 /** Undefined if nothing ran. */
-export function runOf(failed: object): Again | undefined {
+export function rerunOf(failed: object): Rerun | undefined {
   return runs.get(failed)
 }

@@ -9,7 +9,7 @@ const GAS_LIMIT = 100_000_000n
 /** Most blocks: one with a single transaction has no gas before that. */
 const BLOCK_LIMIT = 1_000
 
-interface Found {
+interface KeptWorld {
   readonly index: number
   readonly world: World
 }
@@ -34,7 +34,7 @@ export class WorldsBetween {
     this.#use(block.hash, kept)
   }
 
-  nearest({ block }: BlockRecord, index: number): Found | undefined {
+  nearest({ block }: BlockRecord, index: number): KeptWorld | undefined {
     const kept = this.#blocks.get(block.hash)
     if (kept === undefined) return undefined
     this.#use(block.hash, kept)

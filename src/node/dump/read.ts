@@ -150,11 +150,11 @@ async function olderWorlds(
   dump: Members,
   base: World,
 ): Promise<ReadonlyMap<Hash, World>> {
-  const snapshots = snapshotsOf(dump)
+  const states = olderStatesOf(dump)
   const worlds = new Map<Hash, World>()
   let previous = base
   for (const { hash } of line.slice(0, -1)) {
-    const given = snapshots.get(hash)
+    const given = states.get(hash)
     if (given === undefined) continue
     previous = await reader.older(given.state, given.path, previous)
     worlds.set(hash, previous)
@@ -162,21 +162,21 @@ async function olderWorlds(
   return worlds
 }
 
-interface Snapshot {
+interface OlderState {
   readonly state: unknown
   readonly path: string
 }
 
 /** Newer dumps have two lists, before and after account edits; devchain keeps the first. */
-function snapshotsOf(dump: Members): ReadonlyMap<Hash, Snapshot> {
+function olderStatesOf(dump: Members): ReadonlyMap<Hash, OlderState> {
   const value = dump.value('historical_states') ?? []
   const name = 'historical_states'
   const list = Array.isArray(value) ? value : new Members(value, name).value('states')
-  const snapshots = new Map<Hash, Snapshot>()
+  const states = new Map<Hash, OlderState>()
   for (const [index, entry] of listAt(list, name).entries()) {
     const path = `${name}[${index}]`
     const [hash, state] = listAt(entry, path)
-    snapshots.set(hashAt(hash, path), { state, path: `${path}[1]` })
+    states.set(hashAt(hash, path), { state, path: `${path}[1]` })
   }
-  return snapshots
+  return states
 }

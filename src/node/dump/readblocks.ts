@@ -66,7 +66,7 @@ export function readBlock(
   const { path } = members
   const uncles = members.has('ommers') ? members.each('ommers', headerOf) : []
   const withdrawals = members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : []
-  const told = outcomes.get(hash)
+  const ofBlock = outcomes.get(hash)
   const hardfork = config.hardforkAt(header.number, header.timestamp)
   const rules = { hardfork, allowsImpersonated: true }
   const given = members.each('transactions', (each, at) => readTransaction(each, at, rules))
@@ -79,7 +79,7 @@ export function readBlock(
   if (header.withdrawalsRoot !== undefined) {
     requireRoot(path, 'withdrawalsRoot', header, withdrawalsRoot(withdrawals))
   }
-  const executed = executedOf(given, told, header, config)
+  const executed = executedOf(given, ofBlock, header, config)
   requireRoot(path, 'receiptsRoot', header, receiptsRoot(executed.map(({ receipt }) => receipt)))
   const named = executed.map(({ transaction }) => transaction)
   return { block: { ...sealBlock(header, named, uncles, withdrawals), hash }, executed }
@@ -116,14 +116,14 @@ function withdrawalOf(value: unknown, path: string): Withdrawal {
 
 function executedOf(
   given: readonly ReadTransaction[],
-  told: ReadonlyMap<number, readonly Members[]> | undefined,
+  outcomes: ReadonlyMap<number, readonly Members[]> | undefined,
   header: Header,
   config: ChainConfig,
 ): ExecutedTransaction[] {
   let used = 0n
   return given.map((each, index) => {
     const { hash } = each.transaction
-    const entries = told?.get(index)
+    const entries = outcomes?.get(index)
     const members =
       entries?.find((entry) => infoOf(entry).value('transaction_hash') === hash) ?? entries?.[0]
     if (members === undefined) {
@@ -156,10 +156,10 @@ function infoOf(members: Members): Members {
 
 /** The dump says the hash of an impersonated transaction, which includes the sender. */
 function hashOf({ transaction: { hash }, isImpersonated }: ReadTransaction, info: Members): Hash {
-  const told = info.hash('transaction_hash')
-  if (told === hash || isImpersonated) return told
+  const written = info.hash('transaction_hash')
+  if (written === hash || isImpersonated) return written
   throw noDump(
-    `${info.path}.transaction_hash: expected ${hash}, as its encoding has it, got ${told}`,
+    `${info.path}.transaction_hash: expected ${hash}, as its encoding has it, got ${written}`,
   )
 }
 

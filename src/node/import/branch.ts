@@ -16,7 +16,7 @@ import type { Change } from '../ledger/change.ts'
 import { adoptBranch } from '../mining/reorganize.ts'
 import { BlockImport, onTop } from './importblocks.ts'
 
-export class Branch {
+export class ForeignBranch {
   readonly #blocks: BlockImport
   readonly #base: ChainState
   #records: BlockRecord[] = []

@@ -93,7 +93,7 @@ interface OwnState {
   readonly code: ReadonlyMap<Address, Uint8Array>
 }
 
-export interface Piecemeal {
+export interface LazyState {
   /** Wraps an executor, which repeats a job once its missing state is fetched. */
   readonly executor: (inner: Executor) => Executor
   /** Repeats work without side effects until no state is missing. */

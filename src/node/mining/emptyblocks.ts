@@ -37,7 +37,7 @@ export interface AlikeBlocks {
   readonly writes: SystemWrites
 }
 
-export type BlockPoint = readonly [number: bigint, timestamp: bigint]
+export type NumberAndTime = readonly [number: bigint, timestamp: bigint]
 
 /** Undefined when the next block differs: the newest one must be empty and mined with the present settings. */
 export function alikeBlocks(
@@ -69,8 +69,8 @@ export function hasNoUncles({ config, tree }: ChainState): boolean {
 
 export function haveSameRules(
   { forkPoints }: ChainConfig,
-  one: BlockPoint,
-  other: BlockPoint,
+  one: NumberAndTime,
+  other: NumberAndTime,
 ): boolean {
   return (
     isSameSide(forkPoints.blocks, one[0], other[0]) &&
@@ -135,7 +135,7 @@ function alikeCount(
   timestampAt: (index: number) => bigint,
 ): number {
   const next = BigInt(tree.canonical.length)
-  const pointAt = (index: number): BlockPoint => [next + BigInt(index), timestampAt(index)]
+  const pointAt = (index: number): NumberAndTime => [next + BigInt(index), timestampAt(index)]
   const first = pointAt(0)
   let count = Number(wanted)
   while (count > 0 && !haveSameRules(config, first, pointAt(count - 1))) {

@@ -44,7 +44,7 @@ export interface MergedWork {
   /** The highest valid hash of a parent header, as an integer. */
   readonly target: bigint
   readonly fees: bigint
-  /** Tells the miner to drop its work: the parent changed, or fees rose by 10 %. */
+  /** The miner should drop its earlier work: the parent changed, or fees rose by 10 %. */
   readonly notify: boolean
   readonly parentHash: Hash
 }

@@ -85,14 +85,14 @@ class Schedule {
       )
       this.#failure = undefined
     } catch (error) {
-      this.#tell(error)
+      this.#report(error)
     } finally {
       end?.()
     }
   }
 
   /** Reports each error once: a chain at the end of time fails at each interval with the same one. */
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
     // a reset or revert cancelled the block
     else if (error.word !== 'CANCELLED' && error.message !== this.#failure) {

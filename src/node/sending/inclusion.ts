@@ -44,7 +44,7 @@ export async function inclusionOf(
   })
 }
 
-export type Sent =
+export type TransactionWithNonce =
   | { readonly place: TransactionPlace; readonly waiting?: undefined }
   | { readonly place?: undefined; readonly waiting: Transaction }
 
@@ -53,7 +53,7 @@ export function sentWithNonce(
   { tree, pool }: ChainState,
   sender: Address,
   nonce: bigint,
-): Sent | undefined {
+): TransactionWithNonce | undefined {
   if (nonceAt(headOf(tree).world, sender) <= nonce) {
     const waiting = pooledByNonce(pool, sender, nonce)?.transaction
     return waiting && { waiting }

@@ -24,7 +24,7 @@ import { requireProven } from './blobs.ts'
 import { type GasRequest, gasFor, senderOf, withSender } from './fill.ts'
 import { provenSidecar, type Signer, signedBy } from './sign.ts'
 
-export interface Sent {
+export interface SendResult {
   readonly hash: Hash
   readonly executed: ExecutedTransaction | undefined
 }
@@ -36,12 +36,12 @@ interface Attachments {
 }
 
 /** The nonce is set in the command, after earlier requests. */
-interface Prepared extends Attachments {
+interface UnsignedSend extends Attachments {
   readonly request: GasRequest
   readonly signer: Signer
 }
 
-export interface Signed extends Attachments {
+export interface SignedSend extends Attachments {
   readonly transaction: Transaction
 }
 
@@ -106,7 +106,7 @@ export async function sendRawTransaction(
 
 async function submit(
   chain: Chain,
-  given: Prepared | Signed,
+  given: UnsignedSend | SignedSend,
   cancellation: Cancellation | undefined,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update(
@@ -131,9 +131,9 @@ async function submit(
 export async function entered(
   executor: Executor,
   state: ChainState,
-  { transaction, sidecar, conditions }: Signed,
+  { transaction, sidecar, conditions }: SignedSend,
   now: number,
-): Promise<Change<Sent>> {
+): Promise<Change<SendResult>> {
   const { hash } = transaction
   const pool = admit(state, transaction, now, conditions)
   const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs

@@ -17,7 +17,7 @@ export class ReachedWatch implements CommandWatch {
     this.#all = []
   }
 
-  tell(): void {
+  report(): void {
     if (this.#all.length > 0) this.#listener(this.#all)
   }
 }

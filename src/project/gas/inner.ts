@@ -47,7 +47,7 @@ export class InnerCallWatch implements CommandWatch {
     this.#called.clear()
   }
 
-  tell(): void {
+  report(): void {
     if (this.#called.size > 0) this.#listener([...this.#called.values()])
   }
 

@@ -13,7 +13,7 @@ import { memoize } from '../../core/lrucache.ts'
 import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { Again } from '../../node/chain/failedrun.ts'
+import type { Rerun } from '../../node/chain/failedrun.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
@@ -76,9 +76,9 @@ interface RunAnalysis {
   /** The Solidity stack of a failed transaction; undefined if unknown. */
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
   /** The same for another run. @param usual the reason if there is no better one */
-  readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
+  readonly explainRun: (rerun: Rerun, usual: string) => Promise<readonly string[] | undefined>
   readonly trace: (hash: Hash) => Promise<readonly string[]>
-  readonly traceRun: (again: Again) => Promise<readonly string[]>
+  readonly traceRun: (rerun: Rerun) => Promise<readonly string[]>
 }
 
 export class Names {

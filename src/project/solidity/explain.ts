@@ -3,7 +3,7 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
 import type { SourceCause, SourceExplanation } from '../../evm/reasons.ts'
-import type { Again } from '../../node/chain/failedrun.ts'
+import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import { jsonArguments } from '../abi/values.ts'
 import type { Catalogue, Match } from '../code/catalogue.ts'
@@ -49,11 +49,11 @@ interface Run {
 /** Undefined if the run does not fail, or no contract in it has a known source. */
 export async function explain(
   explainer: Explainer,
-  again: Again,
+  rerun: Rerun,
   usual: string,
 ): Promise<SourceExplanation | undefined> {
   const { prediction } = explainer
-  const first = await runOf(explainer, again, prediction.isAtHand)
+  const first = await runOf(explainer, rerun, prediction.isAtHand)
   if (first === undefined) return undefined
   const matches = first.chain.map((frame) => matchOf(explainer, frame))
   const known = matches.flatMap((match) =>
@@ -66,7 +66,7 @@ export async function explain(
   if (!prediction.isAtHand) return undefined
   const isFollowed = ({ trail }: RunFrame, i: number): boolean =>
     trail !== undefined && trail.map === contracts[i]?.map
-  const run = first.chain.every(isFollowed) ? first : await runOf(explainer, again, true)
+  const run = first.chain.every(isFollowed) ? first : await runOf(explainer, rerun, true)
   if (run === undefined) return undefined
   const frames = run.chain.flatMap((frame, i) => {
     const trail = frame.trail && trailOf(frame.trail)
@@ -81,11 +81,11 @@ export async function explain(
 
 async function runOf(
   explainer: Explainer,
-  again: Again,
+  rerun: Rerun,
   isFollowed: boolean,
 ): Promise<Run | undefined> {
   const { tracer, top } = recordFrames(isFollowed ? mapAtHand(explainer) : undefined)
-  const world = await again({ ...tracer, onPause: impatience(explainer.now) })
+  const world = await rerun({ ...tracer, onPause: impatience(explainer.now) })
   const outermost = top()
   if (outermost?.failure === undefined) return undefined
   return { chain: failureChain(outermost), world }

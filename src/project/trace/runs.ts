@@ -7,7 +7,7 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordTouched } from '../../evm/tracers/touched.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { Again } from '../../node/chain/failedrun.ts'
+import type { Rerun } from '../../node/chain/failedrun.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { TracedTransaction } from './tree.ts'
 
@@ -29,9 +29,9 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
 }
 
 /** Runs a call again and keeps its call frames; its changes are discarded. */
-export async function tracedAgain(again: Again): Promise<TracedTransaction> {
+export async function tracedRerun(rerun: Rerun): Promise<TracedTransaction> {
   const { tracer, top } = recordAllCalls()
-  const world = await again(tracer)
+  const world = await rerun(tracer)
   return { top: top(), touched: new Map(), before: world, after: world }
 }
 
