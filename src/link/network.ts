@@ -234,8 +234,10 @@ export class PeerNetwork implements Peers {
       // a peer that asks for an abandoned branch must see the reorg first
       this.#gossip.announceNow()
       link.send(headersFor(state, message))
-    } else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
-    else if (message.kind === 'getTransactions') link.send(transactionsFor(state, message))
+    } else if (message.kind === 'getBlocks') link.send(blocksFor(state, message, link.replyBytes))
+    else if (message.kind === 'getTransactions') {
+      link.send(transactionsFor(state, message, link.replyBytes))
+    }
   }
 
   #heardOfBlocks(peer: Peer, message: Extract<PeerMessage, { readonly kind: 'announce' }>): void {

@@ -12,6 +12,7 @@ import {
   type LinkMessage,
   type LinkMessages,
   MAX_ANNOUNCE,
+  REPLY_BYTES,
 } from './messages.ts'
 import type { Pipe } from './pipe.ts'
 import { pause, type Timing } from './timing.ts'
@@ -125,6 +126,12 @@ export class Link implements IntakeHolder {
 
   get queued(): number {
     return this.#waiting.length + this.#options.pipe.unsent
+  }
+
+  /** Bytes after which a reply ends: many peers that read nothing must not fill the memory. */
+  get replyBytes(): number {
+    const { limits, links } = this.#options
+    return Math.min(REPLY_BYTES, limits.unsentBytes / links())
   }
 
   send(message: PeerMessage): void {
@@ -375,7 +382,8 @@ export class Link implements IntakeHolder {
     if (this.#state === 'ended') return
     const { pipe, intake, links } = this.#options
     const encoded = encodeMessage(message)
-    intake.pass(encoded.length, links())
+    // the parts of a message become garbage, too
+    intake.pass(2 * encoded.length, links())
     pipe.send(encoded)
   }
 

@@ -11,7 +11,7 @@ export const LINK_VERSION = 1
 /** Bytes of one message; a larger block is not sent. Reading takes twice as much memory. */
 export const MAX_MESSAGE: number = 2 ** 21
 
-/** Bytes after which a reply ends; the peer asks again for the rest. */
+/** Bytes after which a reply ends, with few peers; the peer asks again for the rest. */
 export const REPLY_BYTES: number = 2 ** 20
 
 /** Items of one message. */

@@ -7,7 +7,7 @@ import { pooledByHash } from '../../node/pool/pool.ts'
 import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader, rememberEncoding } from '../../protocol/blocks/header.ts'
 import { LinkError } from '../protocol/linkerror.ts'
-import { type LinkMessage, MAX_MESSAGE, MOST, REPLY_BYTES } from '../protocol/messages.ts'
+import { type LinkMessage, MAX_MESSAGE, MOST } from '../protocol/messages.ts'
 import { encodeTravelling, travels } from './travel.ts'
 
 /** Bytes of a block that fits in a message with its framing. */
@@ -44,8 +44,10 @@ function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
 export function blocksFor(
   { tree }: ChainState,
   { id, hashes }: LinkMessage<'getBlocks'>,
+  mostBytes: number,
 ): LinkMessage<'blocks'> {
-  return { kind: 'blocks', id, blocks: asManyAsFit(hashes, (hash) => encoded(tree, hash)) }
+  const blocks = asManyAsFit(hashes, mostBytes, (hash) => encoded(tree, hash))
+  return { kind: 'blocks', id, blocks }
 }
 
 function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
@@ -60,12 +62,14 @@ function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
 export function transactionsFor(
   state: ChainState,
   { id, hashes }: LinkMessage<'getTransactions'>,
+  mostBytes: number,
 ): LinkMessage<'transactions'> {
   const waiting = hashes
     .map((hash) => pooledByHash(state.pool, hash))
     .filter((entry) => entry !== undefined && travels(state, entry))
   const transactions = asManyAsFit(
     waiting,
+    mostBytes,
     (entry) => entry && encodeTravelling(state, entry.transaction),
   )
   return { kind: 'transactions', id, transactions }
@@ -73,13 +77,14 @@ export function transactionsFor(
 
 function asManyAsFit<T>(
   items: readonly T[],
+  mostBytes: number,
   encode: (item: T) => Uint8Array | undefined,
 ): Uint8Array[] {
   const parts: Uint8Array[] = []
   let size = 0
   for (const item of items) {
     const part = encode(item)
-    if (part === undefined || (parts.length > 0 && size + part.length > REPLY_BYTES)) break
+    if (part === undefined || (parts.length > 0 && size + part.length > mostBytes)) break
     parts.push(part)
     size += part.length
   }
