@@ -6,7 +6,7 @@ import type { LazyState, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
 import { passOn } from './boundary/passon.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
-import { GatheringExecutor } from './executor.ts'
+import { gatheringExecutor } from './executor.ts'
 import { complete, completeCommand } from './network/gather.ts'
 import { prefetch } from './prefetch.ts'
 import { warmUp } from './start/warmup.ts'
@@ -24,7 +24,7 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
 export function lazyStateOf(upstream: () => Upstream | undefined): LazyState {
   return {
     executor: (inner) =>
-      new GatheringExecutor(
+      gatheringExecutor(
         inner,
         (message, world) => prefetch(upstream(), message, world),
         (job) => upstream()?.adapt?.(job) ?? job,

@@ -1,15 +1,6 @@
 // Executor of a chain that may be a fork: reruns a job once the missing state is fetched.
 import type { MaybePromise } from '../core/promises.ts'
-import type {
-  BlockEnd,
-  BlockStartJob,
-  CallJob,
-  Executor,
-  Jobs,
-  Outcome,
-  TransactionJob,
-} from '../evm/executor.ts'
-import { DelegatingExecutor } from '../node/chain/delegating.ts'
+import type { BlockStartJob, CallJob, Executor, Outcome, TransactionJob } from '../evm/executor.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { slotKey } from '../state/keys.ts'
 import {
@@ -29,59 +20,42 @@ export type MessageCall = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'da
 type Prefetch = (message: MessageCall, world: World) => Promise<void> | undefined
 type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
 
-/** Jobs on worlds without missing state go straight to the inner executor. */
-export class GatheringExecutor extends DelegatingExecutor {
-  readonly #prefetch: Prefetch
-  readonly #adapt: Adapt
-
-  /**
-   * @param prefetch prefetches what a message will need, which saves rounds
-   * @param adapt changes a job to what its network would run
-   */
-  constructor(inner: Executor, prefetch: Prefetch, adapt: Adapt) {
-    super(inner)
-    this.#prefetch = prefetch
-    this.#adapt = adapt
-  }
-
-  override transact(job: TransactionJob): MaybePromise<Outcome> {
-    if (!job.world.accounts.isBacked) return super.transact(job)
-    return this.#run(job, job.transaction, (each) => super.transact(this.#adapt(each)))
-  }
-
-  override call(job: CallJob): MaybePromise<Outcome> {
-    if (!job.world.accounts.isBacked) return super.call(job)
-    return this.#run(job, job.message, (each) => super.call(this.#adapt(each)))
-  }
-
-  override async beginBlock(job: BlockStartJob): Promise<World> {
-    const work = (): Promise<World> => {
-      if (job.world.accounts.isBacked) lookAhead(job)
-      return super.beginBlock(job)
-    }
-    return complete(work, { guesses: true })
-  }
-
-  override async endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
-    return complete(() => super.endBlock(job), { guesses: true })
-  }
-
+/**
+ * Jobs on worlds without missing state go straight to the inner executor.
+ * @param prefetch prefetches what a message will need, which saves rounds
+ * @param adapt changes a job to what its network would run
+ */
+export function gatheringExecutor(inner: Executor, prefetch: Prefetch, adapt: Adapt): Executor {
   /** A tracer must see each event once, so the job runs without it until all state is known. */
-  #run<Job extends TransactionJob | CallJob>(
+  const gather = <Job extends TransactionJob | CallJob>(
     job: Job,
     message: MessageCall,
-    run: (job: Job) => MaybePromise<Outcome>,
-  ): MaybePromise<Outcome> {
+    runJob: (job: Job) => MaybePromise<Outcome>,
+  ): MaybePromise<Outcome> => {
+    if (!job.world.accounts.isBacked) return runJob(job)
+    const run = (each: Job): MaybePromise<Outcome> => runJob(adapt(each))
     const outer = gathering()
     // after a guess, nothing more is fetched
     if (outer?.hasMisses) return run(withoutTracer(job, outer))
-    const prefetch = (): Promise<void> | undefined => this.#prefetch(message, job.world)
     const rehearsed = complete((attempt) => run(withoutTracer(job, attempt)), {
       guesses: true,
-      prefetch,
+      prefetch: () => prefetch(message, job.world),
     })
     if (job.tracer === undefined) return rehearsed
     return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
+  }
+  return {
+    ...inner,
+    transact: (job) => gather(job, job.transaction, inner.transact),
+    call: (job) => gather(job, job.message, inner.call),
+    beginBlock: async (job) => {
+      const work = (): Promise<World> => {
+        if (job.world.accounts.isBacked) lookAhead(job)
+        return inner.beginBlock(job)
+      }
+      return complete(work, { guesses: true })
+    },
+    endBlock: async (job) => complete(() => inner.endBlock(job), { guesses: true }),
   }
 }
 

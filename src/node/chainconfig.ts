@@ -10,8 +10,8 @@ import { forkPointsOf } from '../protocol/forkid.ts'
 import {
   alwaysFork,
   type ForkSchedule,
+  hardforkAt as forkInSchedule,
   type Hardfork,
-  hardforkAt,
   isAtLeast,
   scheduleFromGenesisConfig,
   terminalTotalDifficultyOf,
@@ -33,7 +33,13 @@ export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSch
     : alwaysFork(unsaid?.hardfork ?? OPTIONS.hardfork.default)
 }
 
-export function configOf(options: StateOptions, schedule: ForkSchedule): ChainConfig {
+/** @param hardforkAt of the network, for a fork */
+export function configOf(
+  options: StateOptions,
+  schedule: ForkSchedule,
+  hardforkAt: ChainConfig['hardforkAt'] = (number, timestamp) =>
+    forkInSchedule(schedule, number, timestamp),
+): ChainConfig {
   // a hardfork option always applies, with its own numbers
   const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
   const blobs = blobScheduleFromGenesisConfig(forkConfig)
@@ -44,11 +50,11 @@ export function configOf(options: StateOptions, schedule: ForkSchedule): ChainCo
     chainId,
     networkId: options.networkId ?? chainId,
     options: chainParameters(options),
-    hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
+    hardforkAt,
     blobRulesAt: (number, timestamp) =>
-      blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
+      blobRulesAt(blobs, timestamp, hardforkAt(number, timestamp)),
     bombDelayAt: (number, timestamp) =>
-      bombDelayAt(glaciers, number, hardforkAt(schedule, number, timestamp)),
+      bombDelayAt(glaciers, number, hardforkAt(number, timestamp)),
     forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
     ruleset: 'own',
     hasOwnGenesis: options.genesis === undefined,
@@ -77,16 +83,8 @@ export function configOfFork(
 ): ChainConfig {
   const schedule = alwaysFork(options.hardfork ?? OPTIONS.hardfork.default)
   const given = takesChainId ? { ...options, chainId: upstream.chainId } : options
-  const config = configOf({ ...given, genesis: undefined }, schedule)
-  return {
-    ...config,
-    hardforkAt,
-    blobRulesAt: (number, timestamp) => blobRulesAt([], timestamp, hardforkAt(number, timestamp)),
-    bombDelayAt: (number, timestamp) =>
-      bombDelayAt(glaciersOf({}), number, hardforkAt(number, timestamp)),
-    hasOwnGenesis: false,
-    upstream,
-  }
+  const config = configOf({ ...given, genesis: undefined }, schedule, hardforkAt)
+  return { ...config, hasOwnGenesis: false, upstream }
 }
 
 /** Blocks are as large as the network's, but fees follow the options. */
@@ -117,7 +115,7 @@ function usualGasCap(
   schedule: ForkSchedule,
 ): bigint | undefined {
   if (behaviour?.capsTransactionGas !== true) return undefined
-  const hardfork = hardforkAt(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
+  const hardfork = forkInSchedule(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
   return isAtLeast(hardfork, 'osaka') ? TRANSACTION_GAS_CAP : undefined
 }
 

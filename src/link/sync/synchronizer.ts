@@ -3,7 +3,8 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
-import { CancellableExecutor } from '../../node/chain/cancellable.ts'
+import type { Executor } from '../../evm/executor.ts'
+import { cancellable } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { ForeignBranch } from '../../node/import/branch.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
@@ -58,7 +59,7 @@ export class Synchronizer {
   readonly #invalid = new LruCache<Hash, string>(REMEMBERED)
   readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
   readonly #valid = new Map<Peer, number>()
-  readonly #executor: CancellableExecutor
+  readonly #executor: Executor
   readonly #closing = new AbortController()
   #isRunning = false
   #range: Omit<SyncStatus, 'currentBlock'> | undefined
@@ -67,7 +68,7 @@ export class Synchronizer {
   constructor(options: SyncOptions, onStatus: (status: SyncStatus | undefined) => void) {
     this.#options = options
     this.#onStatus = onStatus
-    this.#executor = new CancellableExecutor(options.chain.executor, this.#closing.signal)
+    this.#executor = cancellable(options.chain.executor, this.#closing.signal)
   }
 
   /** Undefined: no import, or one of a single block. */

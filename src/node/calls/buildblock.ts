@@ -17,7 +17,7 @@ import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/s
 import { requireChainId } from '../../protocol/transactions/transactionrules.ts'
 import { stateRoot } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
-import { CancellableExecutor } from '../chain/cancellable.ts'
+import { cancellable } from '../chain/cancellable.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
 import { type BlockRecord, tipsOf } from '../ledger/blockrecord.ts'
@@ -90,11 +90,7 @@ export async function buildBlock(
   const { totalDifficulty, world } = parent
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
-  const result = await runBlock(
-    new CancellableExecutor(chain.executor, cancellation),
-    state,
-    record,
-  )
+  const result = await runBlock(cancellable(chain.executor, cancellation), state, record)
   const header = headerOf(environment, order.parentHash, {
     ...contents,
     receipts: result.executed.map(({ receipt }) => receipt),

@@ -14,7 +14,7 @@ import { nextTimestamp } from '../ledger/clock.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
-import { CancellableExecutor } from './cancellable.ts'
+import { cancellable } from './cancellable.ts'
 import { type Command, type CommandOptions, Discards } from './discards.ts'
 import { Execution } from './execution.ts'
 import { Readers } from './readers.ts'
@@ -171,7 +171,7 @@ export class Chain {
     }
     const readers = new Readers(cancellation)
     const command = this.#discards.read(readers)
-    const executor = new CancellableExecutor(this.executor, command)
+    const executor = cancellable(this.executor, command)
     const record = Promise.resolve(
       this.execution.complete(() => buildPending(executor, state, now)),
     )

@@ -7,7 +7,7 @@ import { isInSomeBlock } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { LazyState } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
-import { CancellableExecutor, type TracerOf } from './cancellable.ts'
+import { cancellable, type TracerOf } from './cancellable.ts'
 
 export interface CommandWatch {
   readonly tracer: Tracer
@@ -70,7 +70,7 @@ export class Execution {
       watches.length > 0 ? combineTracers(watches.map((watch) => watch.tracer)) : undefined
     const fresh: TracerOf = ({ hash }) => (isInSomeBlock(tree, hash) ? undefined : tracer)
     return {
-      executor: new CancellableExecutor(this.#executor, cancellation, tracer && fresh),
+      executor: cancellable(this.#executor, cancellation, tracer && fresh),
       begin: () => {
         for (const watch of watches) watch.begin()
       },
