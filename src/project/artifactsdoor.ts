@@ -1,15 +1,12 @@
 // The door to the user's artifacts: finds them, and loads their reader and what uses them once there are some.
-import { type FSWatcher, watch } from 'node:fs'
 import path from 'node:path'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { ProjectEvent } from './events.ts'
+import type { FolderWatch } from './reading/watch.ts'
 
 /** Milliseconds for which the first calls have the processor before artifacts are read. */
 const FIRST_CALLS_MS = 20
-
-/** Milliseconds without changes before a new folder is searched: a compiler is at work. */
-const QUIET_MS = 250
 
 interface ArtifactsDoorOptions {
   readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts' | 'trace'>
@@ -32,8 +29,7 @@ export class ArtifactsDoor {
   #loaded: Loaded | undefined
   #reading: Promise<void> | undefined
   #start: NodeJS.Timeout | undefined
-  #watcher: FSWatcher | undefined
-  #timer: NodeJS.Timeout | undefined
+  #watch: FolderWatch | undefined
   #isClosed = false
 
   constructor(options: ArtifactsDoorOptions) {
@@ -84,8 +80,7 @@ export class ArtifactsDoor {
   #close(): void {
     this.#isClosed = true
     clearTimeout(this.#start)
-    clearTimeout(this.#timer)
-    this.#watcher?.close()
+    this.#watch?.close()
     this.#loaded?.artifacts.close()
   }
 
@@ -153,23 +148,14 @@ export class ArtifactsDoor {
 
   /** Reads the folder's artifacts, now or when the project is first compiled. */
   async #search(folder: string): Promise<void> {
-    this.#watch(folder)
-    const { hasSign } = await import('./reading/tools.ts')
+    const [{ hasSign }, { FolderWatch }] = await Promise.all([
+      import('./reading/tools.ts'),
+      import('./reading/watch.ts'),
+    ])
+    if (this.#isClosed) return
+    this.#watch ??= new FolderWatch(() => void this.#search(folder).catch(this.#options.onBug))
+    this.#watch.follow([folder])
     if (!(await hasSign(folder)) || this.#isClosed) return
     await (await this.open()).artifacts.addProject(folder)
-  }
-
-  #watch(folder: string): void {
-    if (this.#watcher !== undefined || this.#isClosed) return
-    try {
-      this.#watcher = watch(folder, { persistent: false }, () => {
-        clearTimeout(this.#timer)
-        const again = (): void => void this.#search(folder).catch(this.#options.onBug)
-        this.#timer = setTimeout(again, QUIET_MS).unref()
-      })
-      this.#watcher.on('error', () => this.#watcher?.close())
-    } catch {
-      // watching failed: read what is there now
-    }
   }
 }

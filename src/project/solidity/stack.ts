@@ -48,6 +48,12 @@ interface Spot {
   readonly around: SourceFunction | undefined
 }
 
+/** The spots of a frame's code; undefined for generated code. */
+interface Spots {
+  readonly of: (location: SourceLocation | undefined) => Spot | undefined
+  readonly at: (step: LastStep | undefined) => Spot | undefined
+}
+
 export function failedFrame(chained: ChainFrame): FailedFrame {
   const { frame, known, trail, isHandedOn } = chained
   if (known?.details === undefined || known.map === undefined) {
@@ -56,18 +62,18 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
     return { ...chained, entries, text: '', failedCheck: undefined }
   }
   const { details, map } = known
-  const last = isHandedOn ? callStep(trail) : trail.last.at(-1)
-  const spot = (location: SourceLocation | undefined): Spot | undefined => spotOf(details, location)
-  const own = endSpot(trail, map, last, spot)
+  const spots = spotsOf(details, map)
+  // operations after a failed call only forward the failure
+  const own = endSpot(trail, trail.last.at(isHandedOn ? (trail.calledAt ?? -1) : -1), spots)
   const words = wordsOf(frame, known.contract)
-  const end = isHandedOn || words === undefined ? own : saying(words, own, trail, map, spot)
+  const end = isHandedOn || words === undefined ? own : saying(words, own, trail.last, spots)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
   const failedCheck = isBeforeBody ? failedCheckOf(frame, known) : undefined
   const isWhole = isBeforeBody || isTooLarge(frame)
   const isAbout = isBeforeBody && details.isOptimized && failedCheck?.isCertain !== true
   const entries = isWhole
     ? [declarationOf(frame, known, details, isAbout)]
-    : entriesOf({ known, details, calls: trail.calls, end, spot })
+    : entriesOf(known, trail.calls, end, spots)
   return { ...chained, entries, text: end === undefined ? '' : textOf(end), failedCheck }
 }
 
@@ -106,38 +112,38 @@ function declarationOf(
   return { contract: name, function: undefined, place: undefined }
 }
 
-/** The operation that called; later ones only forward the failure. */
-function callStep({ last, calledAt }: Trail): LastStep | undefined {
-  return calledAt === undefined ? last.at(-1) : last[calledAt]
+function spotsOf(details: Details, map: CodeMap): Spots {
+  const of = (location: SourceLocation | undefined): Spot | undefined => {
+    const source = location && details.source(location.source)
+    if (location === undefined || source === undefined) return undefined
+    return { source, location, around: source.outline.functionAt(location.start) }
+  }
+  return { of, at: (step) => of(step && map.at(step.pc)) }
 }
 
-function spotOf(details: Details, location: SourceLocation | undefined): Spot | undefined {
-  const source = location && details.source(location.source)
-  if (location === undefined || source === undefined) return undefined
-  return { source, location, around: source.outline.functionAt(location.start) }
+/** True for code within a function's body. */
+function isWithin(spot: Spot | undefined): spot is Spot {
+  return spot?.around !== undefined && !isDeclaration(spot)
 }
 
 /** The end in the user's text: generated code belongs to its caller. */
 function endSpot(
   { last, calls }: Trail,
-  map: CodeMap,
   step: LastStep | undefined,
-  spot: (location: SourceLocation | undefined) => Spot | undefined,
+  spots: Spots,
 ): Spot | undefined {
-  const isWithin = (each: Spot | undefined): each is Spot =>
-    each?.around !== undefined && !isDeclaration(each)
   const newest = (steps: readonly LastStep[]): Spot | undefined =>
-    steps.map(({ pc }) => spot(map.at(pc))).findLast(isWithin)
-  const own = step && spot(map.at(step.pc))
+    steps.map(spots.at).findLast(isWithin)
+  const own = spots.at(step)
   const inner = calls.at(-1)
   if (isWithin(own)) {
-    if (!isElsewhere(own, spot(inner?.entered))) return own
+    if (!isElsewhere(own, spots.of(inner?.entered))) return own
     // a shared end has the place of one function: the operations before it show which
     const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
     const before = newest(last.slice(0, Math.max(0, block)))
     return before?.around === own.around ? own : (before ?? own)
   }
-  const called = spot(inner?.site)
+  const called = spots.of(inner?.site)
   if (isWithin(called)) return called
   // the newest operation of the user's text, if any ran
   return newest(last) ?? own
@@ -163,15 +169,14 @@ function wordsOf({ output, failure }: RunFrame, contract: Contract): string | un
 function saying(
   words: string,
   end: Spot | undefined,
-  { last }: Trail,
-  map: CodeMap,
-  spot: (location: SourceLocation | undefined) => Spot | undefined,
+  last: readonly LastStep[],
+  { at }: Spots,
 ): Spot | undefined {
   const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
   if (block < 1 || last[block - 1]?.opcode !== OP.JUMP) return end
-  const spots = last.map(({ pc }) => spot(map.at(pc)))
+  const spots = last.map(at)
   const says = (each: Spot | undefined): each is Spot =>
-    each?.around !== undefined && !isDeclaration(each) && wholeTextOf(each).includes(words)
+    isWithin(each) && wholeTextOf(each).includes(words)
   const decided = last.findLastIndex(
     ({ opcode }, i) => i < block && opcode === OP.JUMPI && spots[i]?.around !== undefined,
   )
@@ -203,33 +208,29 @@ function isDeclaration({ location, around }: Spot): boolean {
   )
 }
 
-interface Way {
-  readonly known: FrameContract
-  readonly details: Details
-  readonly calls: readonly InnerCall[]
-  readonly end: Spot | undefined
-  readonly spot: (location: SourceLocation | undefined) => Spot | undefined
-}
-
-function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEntry[] {
+function entriesOf(
+  known: FrameContract,
+  calls: readonly InnerCall[],
+  end: Spot | undefined,
+  spots: Spots,
+): readonly StackEntry[] {
   const entries: StackEntry[] = []
-  const isBlurred = details.isOptimized && end !== undefined
   if (end !== undefined) {
-    const isAbout = isBlurred && isElsewhere(end, spot(calls.at(-1)?.entered))
+    const isOptimized = known.details?.isOptimized === true
+    const isAbout = isOptimized && isElsewhere(end, spots.of(calls.at(-1)?.entered))
     entries.push(entryOf(known, end, isAbout))
   }
   let inner = end
   for (const { site, entered } of [...calls].reverse()) {
-    const declared = spot(entered)
+    const declared = spots.of(entered)
     // not a user's function: it has its caller's place
     if (declared === undefined || !isDeclaration(declared)) continue
-    const called = spot(site)
+    const called = spots.of(site)
     // a modifier runs within its function, or is called by it
     const holder = declared.around === inner?.around ? called : declared
     if (inner?.around?.kind === 'modifier' && holder) entries.push(entryOf(known, holder, false))
     inner = called
-    if (called?.around === undefined || isDeclaration(called)) continue
-    entries.push(entryOf(known, called, false))
+    if (isWithin(called)) entries.push(entryOf(known, called, false))
   }
   return entries
 }
