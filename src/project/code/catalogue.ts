@@ -1,5 +1,6 @@
 // The known contracts, looked up by code, selector or name.
 import path from 'node:path'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { AbiItem, ContractSummary, ReaderNews, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
@@ -62,6 +63,7 @@ interface Lookups {
   readonly bySelector: ReadonlyMap<string, readonly Contract[]>
   readonly names: ReadonlyMap<string, readonly Contract[]>
   readonly items: ReadonlyMap<string, AbiItem>
+  readonly runtime: (code: Uint8Array) => Match | null
 }
 
 type KnownFile = Pick<ReadFile, 'stamp'> & { readonly contracts: readonly Contract[] }
@@ -72,10 +74,6 @@ export class Catalogue {
   #version = 0
   #count = 0
   #lookups: Lookups | undefined
-  #matches = new WeakMap<
-    Uint8Array,
-    { readonly version: number; readonly match: Match | undefined }
-  >()
 
   get version(): number {
     return this.#version
@@ -152,16 +150,15 @@ export class Catalogue {
   }
 
   get #all(): Lookups {
-    this.#lookups ??= lookupsOf(this.contracts)
+    this.#lookups ??= {
+      ...lookupsOf(this.contracts),
+      runtime: memoizeByIdentity((code) => chosen(this.alike(code)) ?? this.#guess(code) ?? null),
+    }
     return this.#lookups
   }
 
   runtime(code: Uint8Array): Match | undefined {
-    const known = this.#matches.get(code)
-    if (known?.version === this.#version) return known.match
-    const match = chosen(this.alike(code)) ?? this.#guess(code)
-    this.#matches.set(code, { version: this.#version, match })
-    return match
+    return this.#all.runtime(code) ?? undefined
   }
 
   alike(code: Uint8Array): Alike | undefined {
@@ -225,7 +222,7 @@ function isIn(place: string, file: string): boolean {
   return file === place || file.startsWith(place + path.sep)
 }
 
-function lookupsOf(contracts: readonly Contract[]): Lookups {
+function lookupsOf(contracts: readonly Contract[]): Omit<Lookups, 'runtime'> {
   const runtimes: ByLength = new Map()
   const bodies: ByLength = new Map()
   const creations: ByLength = new Map()

@@ -148,9 +148,10 @@ function reasonOf(
     const text = `${error.name}(${jsonArguments(error.values ?? [])})`
     return { reason: error.text, cause: { kind: 'customError', text } }
   }
-  const nameOf = (address: Parameters<Names['argumentName']>[1]): string =>
-    names.argumentName(world, address) ?? short(checksumAddress(address as never))
-  const silent = silentReason(failed, nameOf)
+  const silent = silentReason(
+    failed,
+    (address) => names.argumentName(world, address) ?? short(checksumAddress(address)),
+  )
   const reason = silent?.reason ?? frame.failure?.reason ?? usual
   return { reason: reason.replace(/^revert (?=.)/, ''), cause: silent?.cause }
 }

@@ -5,6 +5,8 @@ import { hashOfSource } from '../reading/stamps.ts'
 
 const HIGHEST = 6
 
+const LARGEST_SOURCE = 10_000_000
+
 /** A file or folder of this name in the nearest parent folder. */
 export function nearest(
   file: string,
@@ -25,11 +27,13 @@ export function nearest(
  * A source on disk.
  * @param file an artifact
  * @param hash of the compiled text; undefined: any text
- * @returns undefined if it is missing or not the compiled text
+ * @returns undefined if it is missing, too large or not the compiled text
  */
 export function textNear(file: string, name: string, hash?: string): string | undefined {
   const found = path.isAbsolute(name) ? name : nearest(file, name)
   if (found === undefined) return undefined
+  const size = statSync(found, { throwIfNoEntry: false })?.size
+  if (size === undefined || size > LARGEST_SOURCE) return undefined
   const content = readFileSync(found, 'utf8')
   if (hash === undefined || hashOfSource(content) === hash) return content
   // Foundry compiles sources without carriage returns

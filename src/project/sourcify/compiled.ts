@@ -1,5 +1,4 @@
 // A contract's compilation: metadata, sources and codes from its artifact or build information.
-import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Artifacts } from '../artifacts.ts'
@@ -8,7 +7,7 @@ import { jsonIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { buildOfSecond, buildOfThird } from '../solidity/details.ts'
-import { nearest } from '../solidity/files.ts'
+import { textNear } from '../solidity/files.ts'
 import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
 
 export interface Compiled {
@@ -25,8 +24,6 @@ export interface Compiled {
 }
 
 const KEPT = 20
-
-const LARGEST_SOURCE = 10_000_000
 
 /** The artifact members that are used, for any tool. */
 interface Output {
@@ -169,12 +166,7 @@ export function metadataIn(value: unknown): Loose | undefined {
 
 /** A source on disk, in a parent folder of the artifact or its packages. */
 function sourceNear(file: string, name: string): string | undefined {
-  const found = path.isAbsolute(name)
-    ? name
-    : (nearest(file, name) ?? nearest(file, path.join('node_modules', name)))
-  const size = found && statSync(found, { throwIfNoEntry: false })?.size
-  if (found === undefined || !size || size > LARGEST_SOURCE) return undefined
-  return readFileSync(found, 'utf8')
+  return textNear(file, name) ?? textNear(file, path.join('node_modules', name))
 }
 
 /** Path and name of the contract: `src/Vault.sol`, `Vault`. */
