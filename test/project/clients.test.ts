@@ -109,7 +109,7 @@ const CALLS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
 
 describe('an error with a Solidity stack', () => {
   test('has it on the wire', async () => {
-    const [plain, told] = await Promise.all(
+    const [plain, explained] = await Promise.all(
       stages.map(async ({ url, vault }) => {
         const data = new ethers.Interface(JSON.stringify(abi)).encodeFunctionData('withdraw', [
           AMOUNT,
@@ -120,16 +120,16 @@ describe('an error with a Solidity stack', () => {
         return ((await reply.json()) as { error: object }).error
       }),
     )
-    const { solidityStack, ...rest } = told as { solidityStack: readonly string[] }
+    const { solidityStack, ...rest } = explained as { solidityStack: readonly string[] }
     expect(rest).toEqual(plain)
     expect(solidityStack).toContain('at Vault.withdraw (src/Vault.sol:45:9)')
   })
 
   test.each(Object.keys(CALLS))('is the same error to %s as without it', async (library) => {
-    const [plain, told] = await Promise.all(
+    const [plain, explained] = await Promise.all(
       stages.map((stage) => thrownBy(async () => CALLS[library]!(stage), stage)),
     )
-    expect(told).toBe(plain)
-    expect(told).toContain('InsufficientBalance')
+    expect(explained).toBe(plain)
+    expect(explained).toContain('InsufficientBalance')
   })
 })

@@ -1,4 +1,4 @@
-// The command in the folder of a project: it finds the artifacts, tells names, compiles the gas report at its end.
+// The command in the folder of a project: it finds the artifacts, prints names, and prints the gas report at its end.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -34,7 +34,7 @@ function parse(sources: Sources): Readonly<Record<string, Node>> {
   return Object.fromEntries(Object.entries(output.sources).map(([name, { ast }]) => [name, ast]))
 }
 
-/** What the trees have for a statement that can be covered, or a branch, as the reader tells of them. */
+/** Statements and branches of the syntax trees, in the reader's form. */
 class TreeReader {
   readonly statements: string[] = []
   readonly branches: string[] = []
@@ -59,7 +59,7 @@ class TreeReader {
     const isCheck = nodeType === 'ExpressionStatement' && /^(?:require|assert)$/.test(`${called}`)
     if (isCheck) this.branches.push(`require ${rangeOf(node)}`)
     for (const [name, child] of Object.entries(node)) {
-      // told by itself already
+      // reported by itself already
       const isPart = nodeType === 'ForStatement' && HEADS.has(name)
       if (isPart) this.#ternaries(child)
       else this.visit(child)
@@ -136,10 +136,10 @@ describe('coverablesOf', () => {
       const found = coverablesOf(text, outlineOf(text))
       const right = new TreeReader()
       right.visit(tree)
-      const told = found.flatMap((each) =>
+      const read = found.flatMap((each) =>
         each.statements.map(({ start, end }) => `${start} ${end}`),
       )
-      expect(shown(text, told), name).toEqual(shown(text, right.statements))
+      expect(shown(text, read), name).toEqual(shown(text, right.statements))
       const functions = found.map(({ function: { start, end } }) => `${start} ${end}`)
       expect(shown(text, functions), name).toEqual(shown(text, right.functions))
       const branches = found.flatMap((each) =>
@@ -150,7 +150,7 @@ describe('coverablesOf', () => {
       )
       const rightBranches = right.branches.map((each) => each.replace(/^ternary .*/, 'ternary'))
       expect(branches.sort(), name).toEqual(rightBranches.sort())
-      statements += told.length
+      statements += read.length
     }
     expect(statements).toBeGreaterThan(3_000)
   })

@@ -120,14 +120,14 @@ describe.each(COMPILERS)('the coverage of %s code', (_, settings) => {
     const { lines, branches, functions } = sectionsIn(lcov).get('src/Covered.sol')!
     // its call is put where it would jump to
     const expected = content.replace(/ \/\/~(.*)$/gm, settings.optimizer ? '' : ' //=$1')
-    const told = expected.split('\n').map((line, i) => {
+    const edited = expected.split('\n').map((line, i) => {
       const count = lines.get(i + 1)
       const ways = branches.get(i + 1)
       const counted =
         count === undefined ? '' : ` //= ${count}${ways ? ` [${ways.join(' ')}]` : ''}`
       return line.replace(/ \/\/=.*$/, '') + counted
     })
-    expect(told.join('\n')).toBe(expected)
+    expect(edited.join('\n')).toBe(expected)
     expect([...functions].map((each) => each.join(' '))).toEqual([
       'Answers.answer 3',
       'Base.limited 6',

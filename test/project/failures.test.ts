@@ -35,7 +35,7 @@ const project = compile(projectSources())
 let folder: string
 let chain: Devchain
 let failing: readonly Failing[]
-const told: Record<string, readonly string[] | undefined> = {}
+const stacks: Record<string, readonly string[] | undefined> = {}
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-failures-'))
@@ -48,7 +48,7 @@ beforeAll(async () => {
     try {
       await ask('eth_call', { gas: '0x4c4b40', ...request })
     } catch (error) {
-      told[name] = (error as RpcError).solidityStack
+      stacks[name] = (error as RpcError).solidityStack
     }
   }
 })
@@ -69,13 +69,13 @@ test('the failure cases are those of the Hardhat project', () => {
 })
 
 test.each(Object.keys(hardhat))('%s fails at the same line as in Hardhat', (name) => {
-  const [, ...stack] = told[name] ?? []
+  const [, ...stack] = stacks[name] ?? []
   const expected = BETTER[name]?.[0] ?? placesIn(hardhat[name]?.stack ?? [])
   expect(placesIn(stack)).toEqual(expected)
 })
 
 test('reasons and stacks are printed as in the snapshot', () => {
-  const lines = Object.entries(told).flatMap(([name, said = []]) => [
+  const lines = Object.entries(stacks).flatMap(([name, said = []]) => [
     name,
     ...said.map((each) => `  ${each}`),
     '',

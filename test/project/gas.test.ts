@@ -1,4 +1,4 @@
-// What the functions of a project use: counted whatever is reverted, told as a table, and held against an earlier report.
+// Gas used by a project's functions: counted whatever is reverted, printed as a table, compared with an earlier report.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// Calls within the arguments of a call, and contracts that a factory is asked to create: told as what they are.
+// Calls within the arguments of a call, and contracts created through a factory, by name.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -28,13 +28,13 @@ const [before, after] = ['1', '2'].map((step) => {
 }) as [Compilation, Compilation]
 
 let folder: string
-let told: ProjectEvent[]
+let events: ProjectEvent[]
 let chain: Devchain
 const ask: Ask = (method, ...params) => chain.request({ method, params })
 
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-late-'))
-  told = []
+  events = []
 })
 
 afterEach(async () => {
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   const coverage = path.join(folder, 'lcov.info')
-  const observer = { onArtifacts: (event: ProjectEvent) => told.push(event) }
+  const observer = { onArtifacts: (event: ProjectEvent) => events.push(event) }
   chain = await createDevchain({ gasReport: true, coverage }, { folder, observer })
   await chain.artifactsRead()
 }
@@ -141,7 +141,7 @@ describe('a report', () => {
     const warning =
       'the gas report is not whole: too many functions, or too much code that no artifact has'
     for (let i = 0; i < 2; i++) expect(await chain.gasSummary()).toEqual({ rows: [], warning })
-    expect(told).toEqual([{ event: 'artifacts', warning }])
+    expect(events).toEqual([{ event: 'artifacts', warning }])
   })
 })
 

@@ -1,4 +1,4 @@
-// What the log tells of a project's contracts: names, arguments, events, errors, amounts, on one line each.
+// The log of a project's contracts: names, arguments, events, errors, amounts, on one line each.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -340,17 +340,17 @@ describe('the log of a project', () => {
     const data = callData(project, 'Vault', 'balanceOf', [OTHER])
     const snapshot = await ask('evm_snapshot')
     chain.lines()
-    const told = async (): Promise<string | undefined> => {
+    const logged = async (): Promise<string | undefined> => {
       await ask('eth_call', { to: vault, data })
       return chain.lines().at(-1)
     }
     const nobody = 'eth_call  1.0 ms  Vault.balanceOf(0x7099…79C8) → 0'
-    expect(await told()).toBe(nobody)
+    expect(await logged()).toBe(nobody)
     const { object } = contractNamed(project, 'Coin').evm.deployedBytecode
     await ask('hardhat_setCode', OTHER, `0x${object}`)
-    expect(await told()).toBe('eth_call  1.0 ms  Vault.balanceOf(Coin@0x7099…79C8) → 0')
+    expect(await logged()).toBe('eth_call  1.0 ms  Vault.balanceOf(Coin@0x7099…79C8) → 0')
     await ask('evm_revert', snapshot)
-    expect(await told()).toBe(nobody)
+    expect(await logged()).toBe(nobody)
   })
 
   test('names an account as a proxy only if its code can delegate', async () => {

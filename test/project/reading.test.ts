@@ -29,13 +29,13 @@ const PLACES = {
 /** A watch waits until the compiler is quiet. */
 
 let folder: string
-let told: ProjectEvent[]
+let events: ProjectEvent[]
 let names: Names | undefined
 let devchain: Devchain | undefined
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-reading-'))
-  told = []
+  events = []
   names = undefined
 })
 
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 async function started(options: DevchainOptions = {}): Promise<Devchain> {
   const observer = {
-    onArtifacts: (event: ProjectEvent) => told.push(event),
+    onArtifacts: (event: ProjectEvent) => events.push(event),
     onNames: (known: Names) => {
       names = known
     },
@@ -89,7 +89,7 @@ describe('a project folder', () => {
   test.each(LAYOUTS)('of %s is found and read', async (layout) => {
     writeProject(folder, layout, project)
     const chain = await started()
-    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: PLACES[layout] }])
+    expect(events).toEqual([{ event: 'artifacts', contracts: ALL, place: PLACES[layout] }])
     expect(await nameOfVault(chain)).toBe('Vault')
   })
 
@@ -100,7 +100,7 @@ describe('a project folder', () => {
     mkdirSync(path.join(folder, 'forged'))
     writeFileSync(path.join(folder, 'forged/Vault.json'), JSON.stringify(project.output))
     await started()
-    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './forged' }])
+    expect(events).toEqual([{ event: 'artifacts', contracts: ALL, place: './forged' }])
   })
 
   test('also names older accounts than the cache of names holds', async () => {
@@ -121,7 +121,7 @@ describe('a project folder', () => {
 
   test('without artifacts loads nothing and logs nothing', async () => {
     const chain = await started()
-    expect([told, names]).toEqual([[], undefined])
+    expect([events, names]).toEqual([[], undefined])
     await chain.request({ method: 'eth_accounts' })
     expect(names).toBeUndefined()
   })
@@ -134,22 +134,22 @@ describe('a project folder', () => {
     writeFileSync(path.join(folder, config), '')
     const inner = path.join(folder, 'test/unit')
     mkdirSync(inner, { recursive: true })
-    const observer = { onArtifacts: (event: ProjectEvent) => told.push(event) }
+    const observer = { onArtifacts: (event: ProjectEvent) => events.push(event) }
     devchain = await createDevchain({}, { observer, folder: inner })
     await devchain.artifactsRead()
     const flag = '--artifacts ../..'
     const hint = `a ${tool} project is in ../..; ${flag} reads its artifacts`
-    expect(told).toEqual([{ event: 'artifacts', hint, flag }])
+    expect(events).toEqual([{ event: 'artifacts', hint, flag }])
   })
 
   test('does not mention a project above its own repository', async () => {
     writeFileSync(path.join(folder, 'foundry.toml'), '')
     const inner = path.join(folder, 'other')
     mkdirSync(path.join(inner, '.git'), { recursive: true })
-    const observer = { onArtifacts: (event: ProjectEvent) => told.push(event) }
+    const observer = { onArtifacts: (event: ProjectEvent) => events.push(event) }
     devchain = await createDevchain({}, { observer, folder: inner })
     await devchain.artifactsRead()
-    expect(told).toEqual([])
+    expect(events).toEqual([])
   })
 
   test('that is named before it is compiled is read once it is', async () => {
@@ -158,16 +158,16 @@ describe('a project folder', () => {
     writeFileSync(path.join(place, 'foundry.toml'), '')
     writeFileSync(path.join(place, 'package.json'), '{}')
     await started({ artifacts: [place] })
-    expect(told).toEqual([])
+    expect(events).toEqual([])
     writeProject(place, 'foundry', project)
     const found = { event: 'artifacts', contracts: ALL, place: './contracts/out' }
-    await expect.poll(() => told).toEqual([found])
+    await expect.poll(() => events).toEqual([found])
   })
 
   test('is not read with noArtifacts', async () => {
     writeProject(folder, 'foundry', project)
     await started({ noArtifacts: true })
-    expect([told, names]).toEqual([[], undefined])
+    expect([events, names]).toEqual([[], undefined])
   })
 
   test('is not read if other artifacts are named', async () => {
@@ -175,14 +175,16 @@ describe('a project folder', () => {
     const other = path.join(folder, 'other')
     writeProject(other, 'truffle', project)
     await started({ artifacts: [other] })
-    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './other/build/contracts' }])
+    expect(events).toEqual([
+      { event: 'artifacts', contracts: ALL, place: './other/build/contracts' },
+    ])
   })
 
   test('is read when it is first compiled', async () => {
     await started()
     writeProject(folder, 'hardhat3', project)
     await expect
-      .poll(() => told)
+      .poll(() => events)
       .toContainEqual({ event: 'artifacts', contracts: ALL, place: './artifacts' })
   })
 
@@ -197,17 +199,19 @@ describe('a project folder', () => {
       hint: 'this Foundry project has no artifacts yet; forge build makes them, and they are read then',
       flag: 'forge build',
     }
-    await expect.poll(() => told).toEqual([hint, found])
+    await expect.poll(() => events).toEqual([hint, found])
   })
 
   test('that is named before it exists is read once it does', async () => {
     const place = path.join(folder, 'far/away')
     await started({ artifacts: [place] })
-    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('no such file') }])
+    expect(events).toEqual([
+      { event: 'artifacts', warning: expect.stringContaining('no such file') },
+    ])
     mkdirSync(place, { recursive: true })
     writeFileSync(path.join(place, 'Vault.json'), JSON.stringify(project.output))
     const found = { event: 'artifacts', contracts: ALL, place: './far/away' }
-    await expect.poll(() => told.at(-1)).toEqual(found)
+    await expect.poll(() => events.at(-1)).toEqual(found)
   })
 })
 
@@ -217,7 +221,7 @@ describe('changed artifacts', () => {
     const chain = await started()
     expect(await nameOfVault(chain)).toBe('Vault')
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
-    await expect.poll(() => told).toHaveLength(2)
+    await expect.poll(() => events).toHaveLength(2)
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 
@@ -225,9 +229,9 @@ describe('changed artifacts', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(artifacts, { recursive: true })
-    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: 0 })
+    await expect.poll(() => events.at(-1)).toMatchObject({ contracts: 0 })
     writeProject(folder, 'foundry', project)
-    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: ALL })
+    await expect.poll(() => events.at(-1)).toMatchObject({ contracts: ALL })
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
     await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
@@ -239,7 +243,7 @@ describe('changed artifacts', () => {
     const other = writeProject(path.join(folder, 'other'), 'foundry', project)
     writeSafe(path.join(other, 'Safe.json'))
     renameSync(other, artifacts)
-    await expect.poll(() => told).toHaveLength(2)
+    await expect.poll(() => events).toHaveLength(2)
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
     await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
@@ -249,11 +253,11 @@ describe('changed artifacts', () => {
     const chain = await started()
     writeProject(folder, 'foundry', project)
     await chain.artifactsReadAgain()
-    expect(told).toHaveLength(1)
+    expect(events).toHaveLength(1)
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
     writeSafe(path.join(artifacts, 'Vault.sol/Other.json'))
     await chain.artifactsReadAgain()
-    expect(told.slice(1)).toEqual([
+    expect(events.slice(1)).toEqual([
       { event: 'artifacts', contracts: ALL + 1, place: './out', changed: ['Safe', 'Vault'] },
     ])
   })
@@ -262,19 +266,21 @@ describe('changed artifacts', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Broken.json'), '{')
     const onArtifacts = (event: ProjectEvent): void => {
-      told.push(event)
+      events.push(event)
       void devchain?.close()
     }
     devchain = await createDevchain({}, { observer: { onArtifacts }, folder })
     await devchain.artifactsRead()
-    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('Broken.json') }])
+    expect(events).toEqual([
+      { event: 'artifacts', warning: expect.stringContaining('Broken.json') },
+    ])
   })
 
   test('that are deleted are forgotten', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(path.join(artifacts, 'Vault.sol'), { recursive: true })
-    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: ALL - 1 })
+    await expect.poll(() => events.at(-1)).toMatchObject({ contracts: ALL - 1 })
     expect(await nameOfVault(chain)).toBeUndefined()
   })
 })
@@ -287,7 +293,7 @@ describe('an unreadable artifact', () => {
     writeFileSync(path.join(artifacts, 'Huge.json'), '')
     truncateSync(path.join(artifacts, 'Huge.json'), 70_000_000)
     const chain = await started()
-    expect(told).toEqual([
+    expect(events).toEqual([
       {
         event: 'artifacts',
         warning:
@@ -302,19 +308,19 @@ describe('an unreadable artifact', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Half.json'), '{"abi": [')
     await started()
-    expect(told).toHaveLength(2)
+    expect(events).toHaveLength(2)
     const { abi } = contractNamed(project, 'Coin')
     const whole = { abi, bytecode: { object: '0x00' }, deployedBytecode: { object: '0x00' } }
     writeFileSync(path.join(artifacts, 'Half.json'), JSON.stringify(whole))
     await expect
-      .poll(() => told.at(-1))
+      .poll(() => events.at(-1))
       .toEqual({
         event: 'artifacts',
         contracts: ALL + 1,
         place: './out',
         changed: ['Half'],
       })
-    expect(told).toHaveLength(3)
+    expect(events).toHaveLength(3)
   })
 
   test.each([
@@ -331,7 +337,7 @@ describe('an unreadable artifact', () => {
   ])('does not stop the chain: %s', async (_, name, warning) => {
     writeFileSync(path.join(folder, 'package.json'), '{"name": "x"}')
     const chain = await started({ artifacts: [path.join(folder, name)] })
-    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringMatching(warning) }])
+    expect(events).toEqual([{ event: 'artifacts', warning: expect.stringMatching(warning) }])
     expect(await chain.request({ method: 'eth_blockNumber' })).toBe('0x0')
   })
 })
@@ -345,7 +351,7 @@ describe('a single file', () => {
     const file = path.join(folder, 'Vault.json')
     writeFileSync(file, JSON.stringify(content))
     const chain = await started({ abi: [file] })
-    expect(told).toEqual([{ event: 'artifacts', contracts, place: './Vault.json' }])
+    expect(events).toEqual([{ event: 'artifacts', contracts, place: './Vault.json' }])
     // an ABI alone knows no code
     expect(await nameOfVault(chain)).toBe(contracts === 1 ? '~Vault' : 'Vault')
   })
@@ -357,12 +363,12 @@ describe('a single file', () => {
     expect(await nameOfVault(chain)).toBe('Vault')
     writeFileSync(file, '{"abi": [')
     const warning = 'skipped in .: Vault.json (no valid JSON)'
-    await expect.poll(() => told.at(-1)).toEqual({ event: 'artifacts', warning })
+    await expect.poll(() => events.at(-1)).toEqual({ event: 'artifacts', warning })
     expect(await nameOfVault(chain)).toBe('Vault')
     writeSafe(path.join(folder, 'Safe.json'))
     renameSync(path.join(folder, 'Safe.json'), file)
     const found = { event: 'artifacts', contracts: 1, place: './Vault.json' }
-    await expect.poll(() => told.at(-1)).toMatchObject(found)
+    await expect.poll(() => events.at(-1)).toMatchObject(found)
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 })

@@ -1,4 +1,4 @@
-// Lines and coverage while a compiler rewrites artifacts: whatever it has written so far, nothing that is told is wrong.
+// Lines and coverage while a compiler rewrites artifacts: whatever it has written so far, no reported place is wrong.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -132,7 +132,7 @@ async function start(): Promise<void> {
 
 const ask: Ask = (method, ...params) => chain!.request({ method, params })
 
-/** Uses a bank. @returns where in the sources its failures are told to be */
+/** Uses a bank. @returns the reported places of its failures */
 async function used(code: Compilation): Promise<readonly string[]> {
   const to = await deploy(ask, initCode(code, 'Bank'))
   const data = (name: string, ...args: readonly unknown[]): string =>
@@ -164,7 +164,7 @@ function linesIn(lcov: string): Lines {
   )
 }
 
-/** What is told of a code where all that was compiled is there. */
+/** The report for a code if the whole compilation is there. */
 interface Right {
   readonly places: ReadonlySet<string>
   readonly lines: Lines
@@ -186,12 +186,12 @@ function clear(): void {
   }
 }
 
-/** Fails where something that is told is not right; what is missing is. */
+/** Fails if a reported place is wrong; places may be missing. */
 async function check(code: Compilation, { places, lines }: Right, state: string): Promise<number> {
-  const told = await used(code)
-  for (const place of told) expect(places, state).toContain(place)
+  const reported = await used(code)
+  for (const place of reported) expect(places, state).toContain(place)
   await checkCoverage(lines, state)
-  return told.length
+  return reported.length
 }
 
 async function checkCoverage(lines: Lines, state: string): Promise<void> {
@@ -283,8 +283,9 @@ describe.each(CASES)('while %s', (_, each) => {
         for (const code of number === 0 ? [old, now] : [now]) {
           await start()
           const state = `order ${number}, ${count} files, ${code === old ? 'old' : 'new'} code`
-          const told = await check(code, right, state)
-          if (code === now && count === order.length) expect(told, state).toBe(right.places.size)
+          const reported = await check(code, right, state)
+          if (code === now && count === order.length)
+            expect(reported, state).toBe(right.places.size)
           await chain!.close()
         }
         clear()

@@ -140,7 +140,7 @@ describe('the Sourcify server', () => {
     const address = await vault()
     const { json } = await get(`contracts/full_match/33/${address}/metadata.json`)
     const { compiler, language, output, settings, sources } = metadataOf('Vault')
-    const { evmVersion, metadata, ...told } = settings
+    const { evmVersion, metadata, ...kept } = settings
     const hashes = Object.entries<Read>(sources).map(([name, { keccak256: hash }]) => [
       name,
       { keccak256: hash },
@@ -149,7 +149,7 @@ describe('the Sourcify server', () => {
       compiler,
       language,
       output: { abi: output.abi },
-      settings: { ...told, optimizer: { enabled: true } },
+      settings: { ...kept, optimizer: { enabled: true } },
     })
     expect(json().sources).toEqual(Object.fromEntries(hashes))
   })

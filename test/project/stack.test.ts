@@ -196,7 +196,7 @@ describe('the stack of a revert that the optimizer merged with others', () => {
       const { solidityStack } = (await failed.catch((error: unknown) => error)) as RpcError
       const place = solidityStack?.[1] ?? ''
       const [, line] = /Alike\.sol:(\d+)/.exec(place) ?? []
-      // the intermediate language has one end for several, and nothing that tells of which
+      // the intermediate language merges several ends and does not say which
       if (settings.viaIR && place.includes('(about ')) continue
       expect(lines[Number(line) - 1]).toContain(`// ${number}`)
     }

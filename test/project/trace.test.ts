@@ -303,7 +303,7 @@ describe('a trace of a project', () => {
     const data = callData(project, 'Vault', 'withdraw', [parseEther('5')])
     const request = { from: SENDER, to: vault, data }
     const names = { tracer: 'callTracer', tracerConfig: { names: true } }
-    const told = {
+    const expected = {
       name: 'Vault.withdraw(5 ether)',
       error: 'execution reverted',
       solidityStack: [
@@ -313,9 +313,9 @@ describe('a trace of a project', () => {
         'at Vault.withdraw (src/Vault.sol:45:9)',
       ],
     }
-    expect(await ask('debug_traceCall', request, 'latest', names)).toMatchObject(told)
+    expect(await ask('debug_traceCall', request, 'latest', names)).toMatchObject(expected)
     const { transactionHash } = await send(ask, request)
-    expect(await ask('debug_traceTransaction', transactionHash, names)).toMatchObject(told)
+    expect(await ask('debug_traceTransaction', transactionHash, names)).toMatchObject(expected)
     const works = { ...request, data: callData(project, 'Vault', 'withdraw', [1n]) }
     const plain = { tracer: 'callTracer' }
     for (const [call, config] of [
