@@ -21,8 +21,6 @@ export interface Identity {
   readonly via: ProxyKind | undefined
   /** The proxy's own contract, if there is a proxy. */
   readonly outer: Match | undefined
-  /** The account whose code runs. */
-  readonly code: Address
 }
 
 const DEEPEST = 4
@@ -70,9 +68,9 @@ export class Identities {
     if (code.length === 0) return undefined
     const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
     const own = this.matchOf(address, code)
-    if (target === undefined || depth >= DEEPEST) return plain(own, address)
+    if (target === undefined || depth >= DEEPEST) return plain(own)
     const inner = this.of(world, target.address, depth + 1)
-    if (inner?.contract === undefined) return plain(own, address)
+    if (inner?.contract === undefined) return plain(own)
     return { ...inner, via: target.via, outer: own }
   }
 
@@ -145,9 +143,9 @@ export class Identities {
   }
 }
 
-function plain(match: Match | undefined, code: Address): Identity {
+function plain(match: Match | undefined): Identity {
   const { contract, isGuess = false } = match ?? {}
-  return { contract, isGuess, via: undefined, outer: undefined, code }
+  return { contract, isGuess, via: undefined, outer: undefined }
 }
 
 /** A short symbol, as a string or bytes32. */

@@ -53,7 +53,7 @@ export function recordFrames(mapOf?: MapOf): {
   let top: RunFrame | undefined
   const tracer: Tracer = {
     onEnter: (start) => {
-      if (current !== undefined) current.calledAt = current.dropped + current.steps.length
+      if (current !== undefined) current.caller = current.steps.at(-1)
       const frame = opened(start)
       if (mapOf !== undefined && !frame.isPrecompile) {
         frame.trail = beginTrail(frame.code ?? frame.input, mapOf(frame))

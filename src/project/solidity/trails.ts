@@ -46,13 +46,12 @@ export interface OpenTrail {
   readonly map: CodeMap | undefined
   readonly calls: InnerCall[]
   steps: LastStep[]
-  /** How many of `steps` were dropped, and how many there were when the newest call began. */
-  dropped: number
-  calledAt: number | undefined
+  /** The one that made the newest call. */
+  caller: LastStep | undefined
 }
 
 export function beginTrail(code: Uint8Array, map: CodeMap | undefined): OpenTrail {
-  return { code, map, calls: [], steps: [], dropped: 0, calledAt: undefined }
+  return { code, map, calls: [], steps: [], caller: undefined }
 }
 
 /** Notes an operation before it runs. */
@@ -61,9 +60,7 @@ export function follow(open: OpenTrail, { pc, opcode, stack }: Step): void {
   const before = steps.at(-1)
   if (before?.opcode === OP.JUMP) jumped(calls, map, before.pc, pc)
   steps.push({ pc, opcode, top: opcode === OP.EXTCODESIZE ? stack.at(-1) : undefined })
-  if (steps.length < 2 * KEPT_STEPS) return
-  open.dropped += steps.length - KEPT_STEPS
-  open.steps = steps.slice(-KEPT_STEPS)
+  if (steps.length >= 2 * KEPT_STEPS) open.steps = steps.slice(-KEPT_STEPS)
 }
 
 /** The compiler marks jumps into and out of functions. */
@@ -74,16 +71,13 @@ function jumped(calls: InnerCall[], map: CodeMap | undefined, from: number, to: 
 }
 
 /** How the frame ended; call it after the end. */
-export function trailOf({ code, calls, steps, dropped, calledAt }: OpenTrail): Trail {
-  const last: LastStep[] = []
-  let at: number | undefined
-  for (const [i, step] of steps.entries()) {
-    last.push(step)
-    if (dropped + i + 1 === calledAt) at = last.length - 1
+export function trailOf({ code, calls, steps, caller }: OpenTrail): Trail {
+  const last = steps.flatMap((step, i) => {
     const next = steps[i + 1]
-    if (next !== undefined) last.push(...between(code, step, next.pc))
-  }
-  return { calls, last, calledAt: at }
+    return next === undefined ? [step] : [step, ...between(code, step, next.pc)]
+  })
+  const calledAt = last.indexOf(caller as LastStep)
+  return { calls, last, calledAt: calledAt < 0 ? undefined : calledAt }
 }
 
 /** The operations between two recorded ones; none after a jump. */
