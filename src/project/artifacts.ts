@@ -135,7 +135,7 @@ export class Artifacts {
   addValue(value: unknown, name: string): number {
     const found = contractsIn(value, name)
     if (found === undefined) {
-      const message = `expected an artifact, an ABI, or the output of a compiler, got ${printValue(value)}`
+      const message = `expected an artifact, an ABI or compiler output, got ${printValue(value)}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const summarizer = new Summarizer()

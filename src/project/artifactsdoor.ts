@@ -134,7 +134,7 @@ export class ArtifactsDoor {
     const [tool] = await toolsOf(folder)
     if (tool !== undefined) {
       const { name, build } = tool
-      const hint = `this ${name} project has no artifacts yet; ${build} makes them, and they are read then`
+      const hint = `this ${name} project has no artifacts yet: run ${build}, and devchain reads them`
       report({ event: 'artifacts', hint, flag: build })
       return
     }

@@ -123,7 +123,7 @@ describe('a report', () => {
     await start()
     await deploy(ask, initCode(before, 'Counter'))
     expect((await chain.gasSummary()).warning).toBe(
-      'the gas report is empty: 1 transaction ran code that no artifact has',
+      'the gas report is empty: 1 transaction ran code without an artifact',
     )
   })
 
@@ -139,7 +139,7 @@ describe('a report', () => {
     const gas = '0x1c9c380'
     expect((await send(ask, { to: caller, gas })).status).toBe('0x1')
     const warning =
-      'the gas report is not whole: too many functions, or too much code that no artifact has'
+      'the gas report is incomplete: too many functions, or too much code without an artifact'
     for (let i = 0; i < 2; i++) expect(await chain.gasSummary()).toEqual({ rows: [], warning })
     expect(events).toEqual([{ event: 'artifacts', warning }])
   })

@@ -196,7 +196,7 @@ describe('a project folder', () => {
     const found = { event: 'artifacts', contracts: ALL, place: './forged' }
     const hint = {
       event: 'artifacts',
-      hint: 'this Foundry project has no artifacts yet; forge build makes them, and they are read then',
+      hint: 'this Foundry project has no artifacts yet: run forge build, and devchain reads them',
       flag: 'forge build',
     }
     await expect.poll(() => events).toEqual([hint, found])
@@ -297,7 +297,7 @@ describe('an unreadable artifact', () => {
       {
         event: 'artifacts',
         warning:
-          'skipped in ./out: Broken.json (no valid JSON), Foreign.json (no artifact), Huge.json (70 MB are more than is read)',
+          'skipped in ./out: Broken.json (invalid JSON), Foreign.json (not an artifact), Huge.json (70 MB exceed the limit of 64 MB)',
       },
       { event: 'artifacts', contracts: ALL, place: './out' },
     ])
@@ -362,7 +362,7 @@ describe('a single file', () => {
     const chain = await started({ abi: [file] })
     expect(await nameOfVault(chain)).toBe('Vault')
     writeFileSync(file, '{"abi": [')
-    const warning = 'skipped in .: Vault.json (no valid JSON)'
+    const warning = 'skipped in .: Vault.json (invalid JSON)'
     await expect.poll(() => events.at(-1)).toEqual({ event: 'artifacts', warning })
     expect(await nameOfVault(chain)).toBe('Vault')
     writeSafe(path.join(folder, 'Safe.json'))

@@ -57,7 +57,7 @@ describe.each<Settings>([
       [{ to, data: call('flag', false) }, FAILS],
       [{ to, data: withWord(project, 'flag', true, '2') }, MISFITS],
       [{ to, data: call('flag', false).slice(0, -2) }, MISFITS],
-      [{ to, data: call('flag', true), value: '0x1' }, /^flag is not payable, and was sent 1 wei$/],
+      [{ to, data: call('flag', true), value: '0x1' }, /^flag is not payable but was sent 1 wei$/],
       [{ to, data: call('whom', '0x0000000000000000000000000000000000000001') }, FAILS],
       [{ to, data: withWord(project, 'whom', SENDER, `ff${'00'.repeat(20)}`) }, MISFITS],
       [{ to, data: call('small', 250) }, FAILS, PERHAPS],

@@ -295,7 +295,7 @@ describe('version 1 of the Sourcify API', () => {
     })
     expect([broken.status, ((await broken.json()) as Read).message]).toEqual([
       400,
-      'expected a body of multipart/form-data with the boundary that its head names',
+      'expected a multipart/form-data body with the boundary of its content type',
     ])
   })
 

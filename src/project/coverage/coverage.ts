@@ -81,7 +81,7 @@ export class Coverage {
   #alikeWarning(): string | undefined {
     const names = this.#collector.alike().map(({ name }) => name)
     if (names.length === 0) return undefined
-    return `not counted: code like that of ${listed(names)}, which no artifact has`
+    return `not counted: code that resembles ${listed(names)} but matches no artifact`
   }
 
   async #addRan(measure: Measure, gaps: Gaps): Promise<void> {
@@ -189,14 +189,14 @@ class Gaps {
     const places = [...this.#places].filter(isKnown)
     if (!this.#isAll && places.length === 0) return undefined
     const contracts = listed([...this.#contracts])
-    const why = `${contracts} ran, but artifact, build information and sources are not of one compilation`
+    const why = `${contracts} ran, but artifact, build information and sources are from different compilations`
     return this.#isAll
       ? `the coverage report is empty: ${why}`
       : `${listed(places)} left out: ${why}`
   }
 }
 
-const CUT = 'not all codes that ran are counted: there were too many'
+const CUT = 'coverage is incomplete: too many contracts ran'
 
 /** Foundry tests and scripts appear in the report only if they ran. */
 const TESTS = /\.[ts]\.sol$/

@@ -286,11 +286,11 @@ export class GasReport {
     const ran = plural(unnamed, 'transaction')
     return this.#catalogue.isEmpty
       ? `the gas report is empty: ${ran} ran, but no artifacts were found (--artifacts names the folder of a project)`
-      : `the gas report is empty: ${ran} ran code that no artifact has`
+      : `the gas report is empty: ${ran} ran code without an artifact`
   }
 }
 
-const CUT = 'the gas report is not whole: too many functions, or too much code that no artifact has'
+const CUT = 'the gas report is incomplete: too many functions, or too much code without an artifact'
 
 const SELECTOR_LENGTH = 4
 

@@ -51,10 +51,13 @@ function readOne(
     if (stamp === known) return undefined
     const { size } = stats
     if (size > LARGEST_FILE) {
-      return { path: file, why: `${Math.round(size / 1e6)} MB are more than is read` }
+      return {
+        path: file,
+        why: `${Math.round(size / 1e6)} MB exceed the limit of ${LARGEST_FILE / 1e6} MB`,
+      }
     }
     const found = contractsIn(JSON.parse(readFileSync(file, 'utf8')), path.basename(file, '.json'))
-    if (found === undefined) return { path: file, why: 'no artifact' }
+    if (found === undefined) return { path: file, why: 'not an artifact' }
     return { path: file, stamp, contracts: found.map((each) => summarizer.summaryOf(each)) }
   } catch (error) {
     return { path: file, why: reasonOf(error) }
@@ -62,7 +65,7 @@ function readOne(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'no valid JSON'
+  if (error instanceof SyntaxError) return 'invalid JSON'
   const { code, message } = error as NodeJS.ErrnoException
   return code === 'ENOENT' ? 'there is no such file' : message
 }

@@ -40,7 +40,7 @@ export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedChec
   }
   const called = memberOf(contract, 'function', selectorOf(input))
   if (isLibrary(frame) && !isView(called)) {
-    return certain(`${name} is a library, which cannot be called to change state`, undefined)
+    return certain(`${name} is a library: a direct call cannot change state`, undefined)
   }
   const taker = called ?? (input.length === 0 ? has('receive') : undefined) ?? has('fallback')
   if (taker === undefined) {
@@ -62,7 +62,7 @@ function certain(reason: string, cause: SourceCause | undefined): FailedCheck {
 function missing(name: string, { input, value }: RunFrame): string {
   if (input.length === 0) {
     const what = value > 0n ? 'was sent ether' : 'was called without a function'
-    return `${name} ${what}, and has neither a receive nor a fallback function`
+    return `${name} ${what} but has no receive or fallback function`
   }
   const key = hexFromBytes(input.subarray(0, 4))
   const what = input.length < 4 ? `function for ${key}` : `function ${key}`
@@ -71,7 +71,7 @@ function missing(name: string, { input, value }: RunFrame): string {
 
 function notPayable(what: string, value: bigint, isFallback = false): FailedCheck {
   const cause = { kind: 'notPayable', isFallback, value } as const
-  return certain(`${what} is not payable, and was sent ${ether(value)}`, cause)
+  return certain(`${what} is not payable but was sent ${ether(value)}`, cause)
 }
 
 function misfit({ taker, item, data, isOptimized }: Given): FailedCheck | undefined {

@@ -48,7 +48,7 @@ function haltReason({ frame, text }: FailedFrame): string | undefined {
 /** The callee has no code, or returned invalid data. */
 function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | undefined {
   const noCode = (address: Address): Silent => ({
-    reason: `${nameOf(address)} was called, and has no code`,
+    reason: `${nameOf(address)} was called but has no code`,
     cause: { kind: 'noCode' },
   })
   const { last, calledAt } = trail
@@ -68,7 +68,7 @@ function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | u
   if (newest.code?.length === 0) return noCode(newest.to)
   const length = number(newest.output.length)
   return {
-    reason: `${nameOf(newest.to)} returned ${length} bytes, which are too few`,
+    reason: `${nameOf(newest.to)} returned ${length} bytes, fewer than expected`,
     cause: { kind: 'badReturnData' },
   }
 }

@@ -98,7 +98,7 @@ export async function readFormOrJson(contentType: string, body: Uint8Array): Pro
     const headers = { 'content-type': contentType }
     form = await new Response(Uint8Array.from(body), { headers }).formData()
   } catch {
-    throw badRequest('expected a body of multipart/form-data with the boundary that its head names')
+    throw badRequest('expected a multipart/form-data body with the boundary of its content type')
   }
   const members: Record<string, unknown> = {}
   const files: Record<string, string> = {}
