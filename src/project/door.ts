@@ -86,7 +86,7 @@ export class ProjectDoor {
 
   async begin(): Promise<void> {
     const { coverage, gasReport } = this.#options.settings
-    if (gasReport) (await this.open()).countInnerGas()
+    if (gasReport) (await this.open()).gas.countInner()
     if (coverage !== undefined) await (await this.open()).coverage()
   }
 

@@ -8,7 +8,6 @@ import type { World } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { Coverage } from './coverage/coverage.ts'
-import { ReachedWatch } from './coverage/reached.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
@@ -52,10 +51,6 @@ export class Project {
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
   }
 
-  countInnerGas(): void {
-    this.gas.countInner(this.#options.chain)
-  }
-
   coverage(): Promise<Coverage> {
     this.#coverage ??= this.#openCoverage()
     return this.#coverage
@@ -66,7 +61,7 @@ export class Project {
     const { chain, folder, warn } = this.#options
     const { catalogue, details } = this.artifacts
     const coverage = new Coverage({ catalogue, details, folder, warn })
-    chain.execution.watchCommands(() => new ReachedWatch(coverage.take))
+    chain.execution.watchCommands(() => coverage.watch())
     chain.execution.watchCalls({ onReached: coverage.take })
     chain.onClose(() => coverage.close())
     return coverage

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { listed } from '../../core/format.ts'
 import type { ReachedCode } from '../../evm/executor.ts'
+import type { CommandWatch } from '../../node/chain/execution.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
   type DetailReader,
@@ -43,6 +44,20 @@ export class Coverage {
   }
 
   readonly take = (reached: readonly ReachedCode[]): void => this.#collector.take(reached)
+
+  /** Counts a command's transactions once it has succeeded. */
+  watch(): CommandWatch {
+    let all: ReachedCode[] = []
+    return {
+      tracer: { onReached: (reached) => void all.push(...reached) },
+      begin: () => {
+        all = []
+      },
+      report: () => {
+        if (all.length > 0) this.take(all)
+      },
+    }
+  }
 
   close(): void {
     this.#collector.close()

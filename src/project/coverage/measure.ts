@@ -2,7 +2,7 @@
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { SourceFile } from '../solidity/details.ts'
-import type { SourceFunction } from '../solidity/outline.ts'
+import { lastAtMost, type SourceFunction } from '../solidity/outline.ts'
 import type { CodeMap, SourceLocation } from '../solidity/sourcemap.ts'
 import type { Range } from '../solidity/tokens.ts'
 import type { SourceBranch } from './blocks.ts'
@@ -93,6 +93,7 @@ interface Placed {
 class FileIndex {
   readonly file: MeasuredFile
   readonly #placed: readonly Placed[]
+  readonly #starts: readonly number[]
   readonly #byStart: ReadonlyMap<number, FunctionTally>
   readonly #jumps: ReadonlyMap<string, BranchTally>
   /** Clauses without statements. */
@@ -104,6 +105,7 @@ class FileIndex {
     this.#placed = functions
       .flatMap(placedIn)
       .sort((a, b) => a.statement.range.start - b.statement.range.start)
+    this.#starts = this.#placed.map(({ statement }) => statement.range.start)
     this.#byStart = new Map(functions.map((each) => [each.function.start, each]))
     const branches = functions.flatMap((each) => each.branches)
     this.#jumps = new Map(
@@ -114,15 +116,9 @@ class FileIndex {
     this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(waysOf)
   }
 
-  statementAt({ start, length }: SourceLocation): Placed | undefined {
-    let [low, high] = [0, this.#placed.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#placed[middle]!.statement.range.start <= start) low = middle + 1
-      else high = middle
-    }
-    const found = this.#placed[low - 1]
-    return found !== undefined && start + length <= found.statement.range.end ? found : undefined
+  statementAt(location: SourceLocation): Placed | undefined {
+    const found = this.#placed[lastAtMost(this.#starts, location.start)]
+    return found !== undefined && isWithin(location, found.statement.range) ? found : undefined
   }
 
   functionAround(location: SourceLocation): FunctionTally | undefined {

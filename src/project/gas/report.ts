@@ -74,6 +74,7 @@ interface WaitingCalls {
 }
 
 export class GasReport {
+  readonly #chain: Chain
   readonly #names: Names
   readonly #warn: (warning: string) => void
   readonly #catalogue: Catalogue
@@ -89,6 +90,7 @@ export class GasReport {
 
   /** @param warn called once, if not everything can be counted */
   constructor(chain: Chain, names: Names, catalogue: Catalogue, warn: (warning: string) => void) {
+    this.#chain = chain
     this.#warn = warn
     this.#names = names
     this.#catalogue = catalogue
@@ -98,10 +100,10 @@ export class GasReport {
   }
 
   /** Also counts calls within transactions from now on, which requires call frames. */
-  countInner(chain: Chain): void {
+  countInner(): void {
     const take = (calls: readonly InnerCalls[]): void =>
       this.#wait({ calls, world: this.#names.world })
-    chain.execution.watchCommands(() => new InnerCallWatch(take))
+    this.#chain.execution.watchCommands(() => new InnerCallWatch(take))
   }
 
   /** Counts by contract and function, under current names. */

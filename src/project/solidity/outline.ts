@@ -76,8 +76,8 @@ function lineStarts(text: string): readonly number[] {
   return starts
 }
 
-/** Index of the last number that is at most `value`, in rising numbers that begin with 0. */
-function lastAtMost(numbers: readonly number[], value: number): number {
+/** Index of the last number that is at most `value`, in rising numbers; 0 if none is. */
+export function lastAtMost(numbers: readonly number[], value: number): number {
   let [low, high] = [0, numbers.length]
   while (high - low > 1) {
     const middle = (low + high) >> 1
