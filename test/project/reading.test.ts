@@ -332,7 +332,7 @@ describe('an unreadable artifact', () => {
     [
       'a file that is no artifact',
       'package.json',
-      /cannot read the artifacts in .*package.json: no artifact/,
+      /cannot read the artifacts in .*package.json: not an artifact/,
     ],
   ])('does not stop the chain: %s', async (_, name, warning) => {
     writeFileSync(path.join(folder, 'package.json'), '{"name": "x"}')

@@ -89,7 +89,7 @@ export class SourcifySite {
         throw error
       }
     }
-    return problem(404, 'route_not_found', `there is no ${method} ${path} here`)
+    return problem(404, 'route_not_found', `${method} ${path} is not supported`)
   }
 
   #routesOf(): readonly Route[] {
