@@ -157,7 +157,7 @@ async function beginningOfFork(
   const state = stateOfFork(options, fork, accounts, now)
   const { runFirst, executor, lazyState } = options
   if (runFirst === undefined) return state
-  if (executor === undefined) throw new Error('nothing is there to run transactions with')
+  if (executor === undefined) throw new Error('no executor to run transactions with')
   const world = await runFirst(state, lazyState?.executor(executor) ?? executor)
   return stateOfFork(options, fork, accounts, now, world)
 }

@@ -158,11 +158,11 @@ export async function keyWithPassphrase(
   if (account === undefined) throw unknownAccount(address)
   if (account.secret.kind === 'encrypted') return decryptKey(account.secret.file, passphrase)
   if (account.secret.kind === 'none') {
-    const message = `account ${address} has no key here: it can send while it is unlocked, but nothing can be signed`
+    const message = `account ${address} has no key: it can send while it is unlocked, but cannot sign`
     throw new DevchainError('UNKNOWN_ACCOUNT', message)
   }
   if (passphrase === '') return account.secret.key
-  const message = `wrong passphrase: account ${address} has none, so the empty one was expected`
+  const message = `wrong passphrase: account ${address} has none: expected the empty one`
   throw new DevchainError('WRONG_PASSPHRASE', message)
 }
 
@@ -223,7 +223,7 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
   const { address } = account
   const isNew = !book.held.has(address)
   if (isNew && book.order.length >= MAX_HELD) {
-    const message = `too many accounts: a node may hold ${MAX_HELD}`
+    const message = `too many accounts: the limit is ${MAX_HELD}`
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
   const order = isNew ? [...book.order, address] : book.order
@@ -232,7 +232,7 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
 
 function requireRoom(what: string, count: number): void {
   if (count < MAX_IMPERSONATED) return
-  const message = `too many ${what}: there may be ${MAX_IMPERSONATED} at a time`
+  const message = `too many ${what}: the limit is ${MAX_IMPERSONATED}`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 

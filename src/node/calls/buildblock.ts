@@ -119,7 +119,7 @@ async function waitingOn(
 ): Promise<readonly SentTransaction[]> {
   const newest = headOf(chain.state.tree).block
   if (newest.hash !== parent.block.hash) {
-    const message = `transactions: null stands for those of the pool, which wait for a block on the newest, ${newest.hash}, not on ${parent.block.hash}`
+    const message = `transactions: null takes those of the pool, which need the newest block ${newest.hash} as the parent, got ${parent.block.hash}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   const { block } = await chain.pending(cancellation)
@@ -139,7 +139,7 @@ function environmentOf(
   const number = header.number + 1n
   const hardfork = state.config.hardforkAt(number, timestamp)
   if (!isAtLeast(hardfork, 'paris')) {
-    const message = `payloads are built from paris on, block ${number} at ${timestamp} is of ${hardfork}`
+    const message = `payloads need paris or later: block ${number} at ${timestamp} is of ${hardfork}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   return environmentAfter(state, header, {

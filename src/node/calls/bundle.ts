@@ -97,6 +97,6 @@ function environmentOf(state: ChainState, base: BlockRecord, bundle: Bundle): Bl
 }
 
 function tooMuchGas({ hash, gasLimit }: Transaction, left: bigint): DevchainError {
-  const message = `exceeds block gas limit: transaction ${hash} wants ${gasLimit} gas, of which the bundle's block has ${left} left`
+  const message = `exceeds block gas limit: transaction ${hash} needs ${gasLimit} gas, the bundle's block has ${left} left`
   return new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
 }

@@ -114,17 +114,17 @@ function checkMove(
 ): void {
   const isOne = isPrecompile(address, hardfork, extra)
   if (to === address) {
-    const message = `override of ${address}: movePrecompileToAddress names the address itself: expected another`
+    const message = `override of ${address}: movePrecompileToAddress: expected another address, got the same`
     const facts = isOne ? { destination: to } : { unmovable: address }
     throw new DevchainError('PRECOMPILE_MOVED_TO_ITSELF', message, undefined, facts)
   }
   if (isOne) return
-  const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so that it cannot be moved to ${to}`
+  const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so it cannot be moved to ${to}`
   throw new DevchainError('INVALID_PARAMS', message, undefined, { unmovable: address })
 }
 
 function clash(one: Address, other: Address, to: Address): DevchainError {
-  const message = `override of ${other}: movePrecompileToAddress names ${to}, where the precompile of ${one} is moved already`
+  const message = `override of ${other}: movePrecompileToAddress: the precompile of ${one} is already moved to ${to}`
   return new DevchainError('PRECOMPILES_MOVED_TOGETHER', message)
 }
 

@@ -214,7 +214,7 @@ function worldAtStart({
   const { header, hash } = record.block
   const parent = blockByHash(state.tree, header.parentHash)
   if (parent === undefined) {
-    const message = `block ${hash} cannot be run again: its parent ${header.parentHash} is not kept`
+    const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
     throw new DevchainError('NOT_FOUND', message)
   }
   return executor.beginBlock({
@@ -265,13 +265,16 @@ function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): 
   const mined = executed[index]?.receipt.gasUsed
   if (mined === gasUsed) return
   if (record.isLoaded === true) {
-    throw ranOtherwise(record, `transaction ${index} uses ${gasUsed} gas, and used ${mined} there`)
+    throw ranOtherwise(
+      record,
+      `transaction ${index} uses ${gasUsed} gas here and used ${mined} there`,
+    )
   }
   throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
 }
 
 function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string): DevchainError {
-  const message = `trace of block ${header.number} (${hash}) not found: it was made by another node, and run again by the rules here it is another: ${problem}`
+  const message = `trace of block ${header.number} (${hash}) not found: it was made by another node, and re-executing it here gives a different result: ${problem}`
   return new DevchainError('NOT_FOUND', message)
 }
 

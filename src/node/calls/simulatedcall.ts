@@ -68,7 +68,7 @@ function sharedGas(leftOfBlock: bigint, leftOfAll: bigint): bigint {
   if (leftOfBlock <= leftOfAll) return leftOfBlock
   if (leftOfAll >= TRANSACTION_GAS) return leftOfAll
   const left = leftOfAll > 0n ? leftOfAll : 0n
-  const message = `gas limit of the simulation reached: calls that name no gas share ${SHARED_GAS}, of which ${left} are left, expected at least ${TRANSACTION_GAS}: name gas`
+  const message = `gas limit of the simulation reached: calls without gas share ${SHARED_GAS}, of which ${left} are left, expected at least ${TRANSACTION_GAS}: set gas`
   throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
 }
 
@@ -87,7 +87,7 @@ function checkRequest(
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (gas === undefined || gas <= left) return
-  const message = `block gas limit reached: expected at most ${left} gas, which is left of ${blockGas}, got ${gas}`
+  const message = `block gas limit reached: expected at most ${left} gas, the rest of ${blockGas}, got ${gas}`
   throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
 }
 

@@ -51,7 +51,7 @@ export async function witnessOf(
   const { header } = record.block
   const parent = blockByHash(state.tree, header.parentHash)
   if (parent === undefined) {
-    const message = `block ${header.number} has no parent here whose state it could have been run on`
+    const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
     throw new DevchainError('NOT_FOUND', message)
   }
   const touched = withSystem(record, parent.world, state.config.hardforkAt, sight.touched)

@@ -119,7 +119,7 @@ export class Chain {
    */
   async update<T>(change: CommandOf<T>, order: CommandOptions = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
-      const message = `too many commands wait: there may be ${MAX_WAITING} at a time`
+      const message = `too many commands are queued: the limit is ${MAX_WAITING}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     this.#waiting += 1
@@ -140,7 +140,7 @@ export class Chain {
    */
   onChange(listener: (change: StateChange) => void): () => void {
     if (this.#listeners.size >= MAX_LISTENERS) {
-      const message = `too many listeners: there may be ${MAX_LISTENERS} at a time`
+      const message = `too many listeners: the limit is ${MAX_LISTENERS}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     // a new function for each call, so that one listener may be registered twice and removed separately

@@ -90,8 +90,8 @@ async function answerWith(
 function notFound({ token, what, amount }: Wanted, tried: number): DevchainError {
   const problem =
     tried === 0
-      ? 'it looks at no storage slot when asked: is it an ERC-20 token?'
-      : `none of the ${tried} slots that it looks at gives ${amount} as the answer`
+      ? 'it reads no storage slot: is it an ERC-20 token?'
+      : `none of the ${tried} slots that it reads makes it return ${amount}`
   const message = `token ${token}: cannot set ${what}: ${problem}`
   return new DevchainError('INVALID_PARAMS', message)
 }

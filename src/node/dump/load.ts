@@ -48,7 +48,7 @@ class LoadedRecord implements BlockRecord {
   get world(): World {
     if (this.#world !== undefined) return this.#world
     const { header, hash } = this.block
-    const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump that does not have it (dumps have that of the newest block, with historical states also those of older ones)`
+    const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump without it (a dump has the state of the newest block, and those of older ones if it was made with historical states)`
     throw new DevchainError('NOT_FOUND', message, undefined, { stateOf: header.number })
   }
 }

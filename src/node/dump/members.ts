@@ -13,7 +13,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 export function noDump(problem: string): DevchainError {
-  const message = `state: expected what anvil_dumpState answered: ${problem}`
+  const message = `state: expected a result of anvil_dumpState: ${problem}`
   return new DevchainError('INVALID_PARAMS', message)
 }
 

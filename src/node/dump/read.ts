@@ -26,7 +26,7 @@ export interface Dump {
  */
 export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
   const dump = new Members(parseDump(await unzipped(bytes)), '')
-  if (!dump.has('accounts')) throw noDump('it has no member accounts')
+  if (!dump.has('accounts')) throw noDump('it has no accounts')
   const line = await lineOf(dump)
   const blocks = await blocksOf(line, dump, state)
   const base = line.length === 0 ? headOf(state.tree) : genesisOf(state)
@@ -58,7 +58,7 @@ function parseDump(bytes: Uint8Array): unknown {
     const text = new TextDecoder().decode(bytes)
     return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
   } catch (error) {
-    throw noDump(`it is no JSON: ${(error as Error).message}`)
+    throw noDump(`it is not JSON: ${(error as Error).message}`)
   }
 }
 
@@ -97,8 +97,8 @@ function unlinked(
 ): DevchainError {
   const before = given.some(({ header }) => header.number < number)
   if (parent === undefined && !before) {
-    const problem = `blocks: they begin with ${number}, and the chain before it is elsewhere`
-    return noDump(`${problem}: expected blocks from 0 on, as of a chain that is no fork of another`)
+    const problem = `blocks: they begin with ${number}, and the blocks before it are missing`
+    return noDump(`${problem}: expected blocks from 0 on, from a chain that is not a fork`)
   }
   const found =
     parent === undefined ? 'none has that hash' : `that is block ${parent.header.number}`

@@ -89,7 +89,7 @@ type Root = 'transactionsRoot' | 'sha3Uncles' | 'withdrawalsRoot' | 'receiptsRoo
 
 function requireRoot(path: string, name: Root, header: Header, computed: Hash): void {
   if (header[name] === computed) return
-  const message = `${path}: block ${header.number} has the ${name} ${header[name]}, and what is in it ${computed}`
+  const message = `${path}: block ${header.number} has the ${name} ${header[name]}, but its contents give ${computed}`
   throw noDump(message)
 }
 
@@ -127,7 +127,7 @@ function executedOf(
     const members =
       entries?.find((entry) => infoOf(entry).value('transaction_hash') === hash) ?? entries?.[0]
     if (members === undefined) {
-      throw noDump(`transactions: none is ${hash}, index ${index} of block ${header.number}`)
+      throw noDump(`transactions: ${hash} is missing, index ${index} of block ${header.number}`)
     }
     const executed = executedAs(each, members, used, header, config)
     used = executed.receipt.cumulativeGasUsed
@@ -159,7 +159,7 @@ function hashOf({ transaction: { hash }, isImpersonated }: ReadTransaction, info
   const written = info.hash('transaction_hash')
   if (written === hash || isImpersonated) return written
   throw noDump(
-    `${info.path}.transaction_hash: expected ${hash}, as its encoding has it, got ${written}`,
+    `${info.path}.transaction_hash: expected ${hash}, the hash of its encoding, got ${written}`,
   )
 }
 

@@ -59,7 +59,7 @@ export async function dumpState(chain: Replayed, historical = false): Promise<Ui
 function tooLarge({ tree }: ChainState, historical: boolean): DevchainError {
   const { length } = tree.canonical
   const way = historical ? '; without historical states it is smaller' : ''
-  const message = `the dump of ${length} blocks has more than ${MAX_DUMP} bytes of JSON, which is the most that can be loaded${way}`
+  const message = `the dump of ${length} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded${way}`
   return new DevchainError('LIMIT_EXCEEDED', message)
 }
 

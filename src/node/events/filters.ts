@@ -171,7 +171,7 @@ export class Filters {
   async logs(id: bigint, cancellation?: Cancellation): Promise<LogEntry[]> {
     const { query, since } = this.#polled(id)
     if (query === undefined) {
-      const message = `filter ${quantityFromBigint(id)} is not a log filter: ask eth_getFilterChanges for its changes`
+      const message = `filter ${quantityFromBigint(id)} is not a log filter: call eth_getFilterChanges for its changes`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const limit = this.#limits.backlog
@@ -194,7 +194,7 @@ export class Filters {
     this.#sweep()
     const { filters } = this.#limits
     if (this.#filters.size >= filters) {
-      const message = `too many filters: there may be ${filters} at a time; uninstall those no longer needed`
+      const message = `too many filters: the limit is ${filters}; uninstall those no longer needed`
       throw new DevchainError('LIMIT_EXCEEDED', message, { limit: filters })
     }
     const id = this.#nextId

@@ -118,7 +118,7 @@ function otherGenesis({ tree }: ChainState, { hash }: EncodedBlock): DevchainErr
   const own = blockByNumber(tree, 0n)?.block.hash
   return brokenRule(
     'genesis',
-    `the file begins with ${hash}, this chain with ${own}: it takes the same genesis and accounts (--accounts 0 adds none)`,
+    `the file begins with ${hash}, this chain with ${own}: both need the same genesis and accounts (--accounts 0 adds none)`,
   )
 }
 
@@ -154,7 +154,7 @@ async function settle(
 
 function ofBoth(byNetwork: DevchainError, byOwn: DevchainError): DevchainError {
   if (byNetwork.message === byOwn.message) return byNetwork
-  const message = `${byNetwork.message}; by the rules of chains made here: ${byOwn.message}`
+  const message = `${byNetwork.message}; by the rules of devchain's own chains: ${byOwn.message}`
   return new DevchainError('INVALID_BLOCK', message, byNetwork.data)
 }
 

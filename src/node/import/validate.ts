@@ -157,7 +157,7 @@ function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place):
     known.add(hash)
     const parent = ancestors.slice(1).find((each) => each.hash === uncle.parentHash)
     if (parent === undefined) {
-      throw brokenRule('uncles', `uncle ${index} (${hash}) is no sibling of a recent block`)
+      throw brokenRule('uncles', `uncle ${index} (${hash}) is not a sibling of a recent block`)
     }
     checkUncle(uncle, index, placeOf(state, uncle, parent))
   }
@@ -233,7 +233,7 @@ async function runTransactions(
   for (const [index, transaction] of transactions.entries()) {
     const gasLeft = block.gasLimit - gasUsed
     if (transaction.gasLimit > gasLeft) {
-      const problem = `number ${index}: it wants ${transaction.gasLimit} gas, the block has ${gasLeft} left`
+      const problem = `number ${index}: it needs ${transaction.gasLimit} gas, the block has ${gasLeft} left`
       throw brokenRule('transaction', problem)
     }
     try {
@@ -262,7 +262,7 @@ function checkResult({ header }: Block, { executed, world, end }: Result): void 
   requireEqual('gas used', receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
   const bloom = mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
   if (!equalBytes(bloom, header.logsBloom)) {
-    throw brokenRule('logs bloom', 'it is not that of the logs')
+    throw brokenRule('logs bloom', 'it does not match the logs')
   }
   requireEqual('receipts root', receiptsRoot(receipts), header.receiptsRoot)
   for (const [name, { rule }] of LATER_FIELDS) {

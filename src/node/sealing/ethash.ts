@@ -42,7 +42,7 @@ export class Ethash {
   /** Takes a block's seal hash (32 bytes) and a nonce (8 bytes). Throws `LIMIT_EXCEEDED` when too many wait. */
   run(number: bigint, sealHash: Uint8Array, nonce: Uint8Array): Promise<EthashResult> {
     if (this.#waiting.size >= MAX_WAITING) {
-      const message = `too many proofs of work wait to be checked: there may be ${MAX_WAITING} at a time`
+      const message = `too many proofs of work are queued: the limit is ${MAX_WAITING}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     const worker = this.#started()

@@ -228,6 +228,6 @@ function dropOldest<K, V>(map: Map<K, V>, limit: number): void {
 
 function checkEthash(number: bigint): void {
   if (number <= LAST_ETHASH_BLOCK) return
-  const message = `no Ethash for block ${number}: its cache would be too large, it goes to block ${LAST_ETHASH_BLOCK}`
+  const message = `no Ethash for block ${number}: above block ${LAST_ETHASH_BLOCK} its cache is too large`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }

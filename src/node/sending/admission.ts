@@ -108,7 +108,7 @@ function checkUnknown({ state, sender }: AdmissionContext, { hash, nonce }: Tran
     })
   }
   if (pooledByHash(state.pool, hash) !== undefined) {
-    const message = `already known: ${hash} waits in the pool`
+    const message = `already known: ${hash} is in the pool`
     throw new DevchainError('ALREADY_KNOWN', message, undefined, { hash })
   }
 }
@@ -154,7 +154,7 @@ function checkLeastPrice({ state, rules }: AdmissionContext, transaction: Transa
   const offered = offeredPrice(transaction, rules.hardfork)
   if (offered >= minGasPrice) return
   if (state.config.behaviour.cheapOnesWait && !isInstant(state.mining)) return
-  const message = `transaction underpriced: offers ${offered} wei per gas, the least is ${minGasPrice}`
+  const message = `transaction underpriced: offers ${offered} wei per gas, the minimum is ${minGasPrice}`
   const facts = { given: offered, least: minGasPrice }
   throw new DevchainError('TRANSACTION_UNDERPRICED', message, undefined, facts)
 }
@@ -170,7 +170,7 @@ function checkReplacement({ state }: AdmissionContext, transaction: Transaction)
   const tip = leastReplacement(old.maxPriorityFeePerGas)
   const isTipRaised = maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n
   if (replacementsRaiseTip && maxFeePerGas >= fee && isTipRaised) return
-  const message = `replacement transaction underpriced: nonce ${nonce} waits with fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
+  const message = `replacement transaction underpriced: the pending transaction with nonce ${nonce} has fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
   const facts = { nonce, fee, tip, given: maxFeePerGas, givenTip: maxPriorityFeePerGas }
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message, undefined, facts)
 }
@@ -184,7 +184,7 @@ function checkBlobReplacement(
   if (old === undefined || blobs === undefined) return
   const least = leastReplacement(old.maxFeePerBlobGas)
   if (blobs.maxFeePerBlobGas >= least) return
-  const message = `replacement transaction underpriced: nonce ${nonce} waits with ${old.maxFeePerBlobGas} wei per blob gas, its replacement needs at least ${least}, got ${blobs.maxFeePerBlobGas}`
+  const message = `replacement transaction underpriced: the pending transaction with nonce ${nonce} has ${old.maxFeePerBlobGas} wei per blob gas, its replacement needs at least ${least}, got ${blobs.maxFeePerBlobGas}`
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
 }
 

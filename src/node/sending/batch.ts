@@ -112,11 +112,11 @@ function checkOrder(chain: Chain, state: ChainState, order: BatchOrder): void {
     throw new DevchainError('BATCH_TOO_LARGE', message)
   }
   if (id !== undefined && batchById(batches, id) !== undefined) {
-    const message = `duplicate id: there is a batch ${printValue(id)} already`
+    const message = `duplicate id: batch ${printValue(id)} exists already`
     throw new DevchainError('DUPLICATE_BATCH', message)
   }
   if (isAtomic && calls.length > 1 && !isInstant(state.mining)) {
-    const message = `atomicity not supported: calls are atomic under instant mining alone, and blocks are mined ${describeMining(mining)}`
+    const message = `atomicity not supported: atomic calls need instant mining, and blocks are mined ${describeMining(mining)}`
     throw new DevchainError('ATOMICITY_NOT_SUPPORTED', message)
   }
 }

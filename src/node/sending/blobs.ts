@@ -28,7 +28,7 @@ export async function proveBlobs(
   checkSidecar(transaction.blobs?.versionedHashes ?? [], sidecar)
   const wrong = await executor.findWrongBlob(sidecar)
   if (wrong === undefined) return
-  const message = `invalid KZG proof: blob ${wrong} is not what its commitment and proofs (version ${sidecar.version}) say`
+  const message = `invalid KZG proof: blob ${wrong} does not match its commitment and proofs (version ${sidecar.version})`
   throw new DevchainError('INVALID_BLOBS', message)
 }
 
@@ -40,7 +40,7 @@ export async function requireProven(
   if (transaction.type !== 3) return
   if (sidecar !== undefined) return proveBlobs(chain, transaction, sidecar)
   const message =
-    'blob transaction without its blobs: expected 0x03 and rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, cell proofs]), got the transaction alone, as blocks hold it'
+    'blob transaction without its blobs: expected 0x03 and rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, cell proofs]), got the transaction alone, as in a block'
   throw new DevchainError('INVALID_BLOBS', message)
 }
 

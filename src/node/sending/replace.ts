@@ -39,13 +39,13 @@ export async function resend(
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {
   if (from === undefined) throw missing('from', "the sender's address")
-  if (nonce === undefined) throw missing('nonce', 'the nonce of a transaction that waits')
+  if (nonce === undefined) throw missing('nonce', 'the nonce of a pending transaction')
   const sent = sentWithNonce(state, from, nonce)
   if (sent?.waiting !== undefined) return sent.waiting
   const { block } = sent?.place?.record ?? {}
   const found = block?.transactions[sent?.place?.index ?? 0]
   const fate = found === undefined ? '' : `: ${found.hash} is in block ${block?.header.number}`
-  const message = `transaction not found: none of ${from} with nonce ${nonce} waits${fate}`
+  const message = `transaction not found: none of ${from} with nonce ${nonce} is pending${fate}`
   throw new DevchainError('NOT_FOUND', message)
 }
 
@@ -56,7 +56,7 @@ function requireSame(waiting: Transaction, request: TransactionRequest): void {
   )
   if (wrong === undefined) return
   const [name, given] = wrong
-  const message = `transaction.${name}: expected ${printValue(has[name])}, as ${waiting.hash} has it, which waits with nonce ${waiting.nonce}, got ${printValue(given)}`
+  const message = `transaction.${name}: expected ${printValue(has[name])}, as in the pending transaction ${waiting.hash} with nonce ${waiting.nonce}, got ${printValue(given)}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -74,7 +74,7 @@ export async function provenSidecar(
   const { sidecar, versionedHashes = [], maxFeePerBlobGas = 0n } = blobs
   if (sidecar === undefined) {
     const message =
-      'blob transaction without its blobs: expected blobs, and commitments and proofs of them, which this node does not compute'
+      'blob transaction without its blobs: expected blobs with their commitments and proofs, which this node does not compute'
     throw new DevchainError('INVALID_BLOBS', message)
   }
   await proveBlobs(chain, { type: 3, to, blobs: { versionedHashes, maxFeePerBlobGas } }, sidecar)

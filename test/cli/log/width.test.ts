@@ -87,7 +87,7 @@ test('the log at 80 columns matches the snapshot', async () => {
       "    empty · base fee 0 wei · 2020-09-13 12:26:42",
       "eth_getBlockByNumber  1.0 ms  block 2 0xc948…ba8c, 0 transactions",
       "personal_unlockAccount  1.0 ms  0xf39F…2266 ✗ wrong passphrase: account",
-      "    0xf39f…2266 has none, so the empty one was expected",
+      "    0xf39f…2266 has none: expected the empty one",
       "a_method_that_has_quite_a_long_name_and_does_not_exist_at_a…  1.0 ms  ✗ the",
       "    method a_method_that_has_quite_a_long_name_and_does_not_exist_at_all does",
       "    not exist: rpc.discover lists all",

@@ -103,7 +103,9 @@ test('eth_resend needs only sender and nonce, and ignores a price or gas limit o
   expect(second).not.toBe(hash)
   await expect(ask('eth_resend', known, '0x0', '0x5208')).rejects.toMatchObject({
     code: -32003,
-    message: expect.stringMatching(/^replacement transaction underpriced: nonce 0 waits with/),
+    message: expect.stringMatching(
+      /^replacement transaction underpriced: the pending transaction with nonce 0 has/,
+    ),
   })
   expect(await waiting(second)).not.toBeNull()
 })
@@ -158,7 +160,9 @@ test.each([
   const request = { from: ALICE, nonce: '0x0', [member]: given }
   await expect(ask('eth_resend', request, '0xc8')).rejects.toMatchObject({
     code: -32602,
-    message: expect.stringContaining(`transaction.${member}: expected ${expected}, as ${hash}`),
+    message: expect.stringContaining(
+      `transaction.${member}: expected ${expected}, as in the pending transaction ${hash}`,
+    ),
   })
 })
 

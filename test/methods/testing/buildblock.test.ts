@@ -180,7 +180,7 @@ describe('testing_buildBlockV1 refuses', () => {
     const { hash } = await head()
     await ask('evm_mine')
     await expect(ask('testing_buildBlockV1', hash, ATTRIBUTES, null)).rejects.toThrow(
-      /^transactions: null stands for those of the pool/,
+      /^transactions: null takes those of the pool/,
     )
   })
 
@@ -198,7 +198,7 @@ describe('testing_buildBlockV1 refuses', () => {
     })) as Head
     const params = [hash, ATTRIBUTES, []]
     await expect(old.request({ method: 'testing_buildBlockV1', params })).rejects.toThrow(
-      'payloads are built from paris on',
+      'payloads need paris or later',
     )
     await old.close()
   })

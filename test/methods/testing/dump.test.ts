@@ -426,7 +426,7 @@ describe('an invalid dump', () => {
     [
       'blocks that begin elsewhere',
       (dump) => without(dump, 0),
-      /blocks: they begin with 1, and the chain before it is elsewhere/,
+      /blocks: they begin with 1, and the blocks before it are missing/,
     ],
     [
       'another number than its place',
@@ -456,7 +456,7 @@ describe('an invalid dump', () => {
     [
       'a changed transaction',
       (dump) => (block(dump, 1).transactions[0].transaction.value = '0x9'),
-      /block 1 has the transactionsRoot 0x.*, and what is in it 0x/,
+      /block 1 has the transactionsRoot 0x.*, but its contents give 0x/,
     ],
     [
       'a lost transaction',
@@ -476,7 +476,7 @@ describe('an invalid dump', () => {
     [
       'a missing receipt',
       (dump) => dump.transactions.pop(),
-      /transactions: none is 0x.*, index \d+ of block \d+/,
+      /transactions: 0x.* is missing, index \d+ of block \d+/,
     ],
     [
       'a changed receipt',
@@ -486,7 +486,7 @@ describe('an invalid dump', () => {
     [
       'another hash of a transaction',
       (dump) => (dump.transactions[0].info.transaction_hash = `0x${'11'.repeat(32)}`),
-      /transaction_hash: expected 0x.*, as its encoding has it/,
+      /transaction_hash: expected 0x.*, the hash of its encoding/,
     ],
     [
       'an older state of other code',
@@ -517,7 +517,7 @@ describe('an invalid dump', () => {
     spoil(dump)
     const message =
       typeof problem === 'string'
-        ? `state: expected what anvil_dumpState answered: ${problem}`
+        ? `state: expected a result of anvil_dumpState: ${problem}`
         : problem
     const refusal = {
       code: -32602,
@@ -546,6 +546,6 @@ describe('an invalid dump', () => {
     const message = /it cannot be unzipped: unexpected end of file/
     await expect(ask('anvil_loadState', whole.slice(0, 2_002))).rejects.toThrow(message)
     const text = `0x${Buffer.from('{"accounts":{').toString('hex')}`
-    await expect(ask('anvil_loadState', text)).rejects.toThrow(/it is no JSON/)
+    await expect(ask('anvil_loadState', text)).rejects.toThrow(/it is not JSON/)
   })
 })

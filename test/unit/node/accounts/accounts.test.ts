@@ -191,7 +191,7 @@ describe('impersonation', () => {
       book = impersonateSignature(book, signatureOf(r), STRANGER)
     }
     expect(() => impersonateSignature(book, signatureOf(100_000), STRANGER)).toThrow(
-      'too many impersonated signatures: there may be 100000 at a time',
+      'too many impersonated signatures: the limit is 100000',
     )
     const again = impersonateSignature(book, signatureOf(7), ZERO_ADDRESS)
     expect(again.signers.size).toBe(100_000)

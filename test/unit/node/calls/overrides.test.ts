@@ -193,7 +193,7 @@ describe('movedPrecompiles', () => {
       name: 'a move to where it is',
       overrides: [[one, { movePrecompileToAddress: one }]],
       word: 'PRECOMPILE_MOVED_TO_ITSELF',
-      message: /names the address itself/,
+      message: /expected another address, got the same/,
     },
     {
       name: 'two moves to one address',
@@ -202,7 +202,7 @@ describe('movedPrecompiles', () => {
         [two, { movePrecompileToAddress: far }],
       ],
       word: 'PRECOMPILES_MOVED_TOGETHER',
-      message: /is moved already/,
+      message: /is already moved to/,
     },
     {
       name: 'a destination with an override of its own, before it',

@@ -433,7 +433,7 @@ describe('the default gas of a simulated call', () => {
     await expect(simulate([burning(MOST - 20_999n)])).rejects.toMatchObject({
       word: 'SIMULATED_BLOCK_GAS_EXCEEDED',
       message:
-        'gas limit of the simulation reached: calls that name no gas share 50000000, of which 20999 are left, expected at least 21000: name gas (call 1 of simulated block 1)',
+        'gas limit of the simulation reached: calls without gas share 50000000, of which 20999 are left, expected at least 21000: set gas (call 1 of simulated block 1)',
     })
     await expect(simulate([burning(60_000_000n)])).rejects.toThrow('of which 0 are left')
   })
@@ -737,7 +737,7 @@ describe('a simulation is refused', () => {
       why: 'a precompile is moved to itself',
       blocks: [{ stateOverrides: new Map([[IDENTITY, { movePrecompileToAddress: IDENTITY }]]) }],
       word: 'PRECOMPILE_MOVED_TO_ITSELF',
-      message: /names the address itself/,
+      message: /expected another address, got the same/,
     },
   ])('when $why', async ({ blocks, options, word, message }) => {
     const error = { word, message: expect.stringMatching(message) }

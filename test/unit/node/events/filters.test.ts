@@ -205,7 +205,7 @@ describe('a filter', () => {
     filters.addBlockFilter()
     filters.addBlockFilter()
     const add = (): bigint => filters.addPendingFilter()
-    expect(add).toThrow(refusal('LIMIT_EXCEEDED', /there may be 2 at a time/) as Error)
+    expect(add).toThrow(refusal('LIMIT_EXCEEDED', /the limit is 2/) as Error)
     clock.nowMs += 1001
     expect(add()).toBe(3n)
   })

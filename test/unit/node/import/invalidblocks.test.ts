@@ -286,8 +286,8 @@ const UNCLE_CASES: readonly Case[] = [
   [8, 'uncles', 'the same twice', withUncles(([uncle]) => [uncle!, uncle!]), 'included already'],
   [8, 'uncles', 'an ancestor', withUncles(() => [apart(6).header]), 'is an ancestor'],
   [9, 'uncles', "the parent's", withUncles(() => [...apart(8).uncles]), 'included already'],
-  [20, 'uncles', 'too old', withUncles(() => [...apart(8).uncles]), 'no sibling of a recent'],
-  [8, 'uncles', 'a sibling', withUncles(() => [apart(8).header]), 'no sibling of a recent'],
+  [20, 'uncles', 'too old', withUncles(() => [...apart(8).uncles]), 'not a sibling of a recent'],
+  [8, 'uncles', 'a sibling', withUncles(() => [apart(8).header]), 'not a sibling of a recent'],
   [8, 'uncles', 'wrong difficulty', uncleWith('difficulty', (n) => n + 1n), 'uncle 0: difficulty'],
   [8, 'uncles', 'wrong number', uncleWith('number', (n) => n + 1n), 'uncle 0: number: expected'],
   [
@@ -301,7 +301,7 @@ const UNCLE_CASES: readonly Case[] = [
 
 const RESULT_CASES: readonly Case[] = [
   [8, 'gas used', 'one less', set('gasUsed', (n) => n - 1n), 'the header says'],
-  [8, 'logs bloom', 'empty', set('logsBloom', new Uint8Array(256)), 'not that of the logs'],
+  [8, 'logs bloom', 'empty', set('logsBloom', new Uint8Array(256)), 'not match the logs'],
   [8, 'receipts root', 'wrong', set('receiptsRoot', WRONG_HASH), 'the header says 0x9999'],
   [inside('prague'), 'requests hash', 'wrong', set('requestsHash', WRONG_HASH), '0x9999'],
   [8, 'state root', 'wrong', set('stateRoot', WRONG_HASH), 'the header says 0x9999'],
@@ -326,7 +326,7 @@ const TRANSACTION_CASES: readonly (readonly [number, string, Spoiling, string])[
   [8, 'more than the sender has', changed({ value: 10n ** 30n }), 'insufficient funds'],
   [8, 'a sender without an account', changed({ nonce: 0n }, POOR_KEY), POOR.toLowerCase()],
   [8, 'too little gas', changed({ gasLimit: 20_999n }), 'intrinsic gas too low'],
-  [8, 'more gas than the block has', changed({ gasLimit: 10n ** 9n }), 'it wants 1000000000 gas'],
+  [8, 'more gas than the block has', changed({ gasLimit: 10n ** 9n }), 'it needs 1000000000 gas'],
   [inside('spuriousDragon'), 'another chain id', changed({ chainId: 5n }), 'invalid chain id'],
   [inside('homestead'), 'a chain id before its time', changed({ chainId: 5n }), 'spuriousDragon'],
   [inside('istanbul'), 'a type before its time', changed({ type: 1 }), 'needs hardfork berlin'],
@@ -432,7 +432,7 @@ describe('import refuses a file', () => {
       ),
     )
     expect(error.message).toMatch(
-      /^block 1: difficulty: expected 131136, the header says 131137; by the rules of chains made here: state root: /,
+      /^block 1: difficulty: expected 131136, the header says 131137; by the rules of devchain's own chains: state root: /,
     )
     expect(error.data).toEqual({ number: 1, rule: 'difficulty' })
   })

@@ -88,7 +88,7 @@ describe('the pool', () => {
     expect([newest(chain), chain.state.pool.size]).toEqual([1, 2])
     await automine(chain)
     await expect(send(chain, { index: 2, nonce: 0n, ...price(19n) })).rejects.toThrow(
-      'transaction underpriced: offers 19 wei per gas, the least is 20',
+      'transaction underpriced: offers 19 wei per gas, the minimum is 20',
     )
     expect(chain.state.pool.size).toBe(2)
     await chain.update((state) => changeSettings(state, { minGasPrice: 19n }))

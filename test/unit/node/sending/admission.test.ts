@@ -128,7 +128,9 @@ describe('the pool refuses a transaction', () => {
     const chain = await testChain({ noMining: true })
     const { raw, hash } = signed(chain)
     await sendRawTransaction(chain, raw)
-    await expect(sendRawTransaction(chain, raw)).rejects.toThrow(`already known: ${hash} waits`)
+    await expect(sendRawTransaction(chain, raw)).rejects.toThrow(
+      `already known: ${hash} is in the pool`,
+    )
   })
 
   it('that was already mined, before it reports a used nonce', async () => {
@@ -178,7 +180,7 @@ describe('the pool refuses a transaction', () => {
       sendRawTransaction(chain, signed(chain, { type: 2, maxFeePerGas, maxPriorityFeePerGas }).raw)
     await replace(1_001n, 100n)
     await expect(replace(1_101n, 110n)).rejects.toThrow(
-      /^replacement transaction underpriced: nonce 0 waits with fee 1001 and tip 100, its replacement needs at least 1102 and 110/,
+      /^replacement transaction underpriced: the pending transaction with nonce 0 has fee 1001 and tip 100, its replacement needs at least 1102 and 110/,
     )
     await expect(replace(2_000n, 109n)).rejects.toMatchObject({ word: 'REPLACEMENT_UNDERPRICED' })
     await replace(1_102n, 110n)

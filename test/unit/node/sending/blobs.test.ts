@@ -126,7 +126,7 @@ describe('a raw blob transaction', () => {
           proofs: [...SIDECAR.proofs].reverse(),
         }),
       'INVALID_BLOBS',
-      /^invalid KZG proof: blob 0 is not what its commitment and proofs \(version 0\) say/,
+      /^invalid KZG proof: blob 0 does not match its commitment and proofs \(version 0\)/,
     ],
     [
       'that offers less than blobs cost',
@@ -228,8 +228,8 @@ describe('a pooled blob transaction', () => {
   })
 
   it.each([
-    [10n, 10n, 10n, /replacement transaction underpriced.*waits with fee 10/],
-    [11n, 11n, 10n, /waits with 10 wei per blob gas, its replacement needs at least 11, got 10/],
+    [10n, 10n, 10n, /replacement transaction underpriced.*has fee 10/],
+    [11n, 11n, 10n, /has 10 wei per blob gas, its replacement needs at least 11, got 10/],
     [11n, 11n, 11n, undefined],
   ])(
     'is replaced by fees %i, %i and %i for thrice 10 if each of them is high enough',
