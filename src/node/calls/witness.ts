@@ -1,7 +1,7 @@
 // The witness of a block: the trie nodes, codes and headers needed to run it without the rest of the state.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Touched } from '../../evm/executor.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
@@ -38,9 +38,6 @@ export interface Sight {
 
 /** Slots in which the queues of EIP-7002 and EIP-7251 keep their excess, count, head and tail. */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
-
-/** Accounts and slots proven before yielding: about a millisecond. */
-const TURN = 30
 
 /** Includes what the system calls and rewards of the block touch. */
 export async function witnessOf(
@@ -104,19 +101,17 @@ function withSystem(
 
 async function nodesOf(before: World, after: World, touched: Touched): Promise<Uint8Array[]> {
   const nodes = new Nodes()
-  let count = 0
+  const yieldIfDue = yielder()
   for (const [address, slots] of touched) {
+    await yieldIfDue()
     nodes.add(before.accounts, after.accounts, addressKey(address), address)
     const account = accountAt(before, address)
     if (account === undefined) continue
     const storage = accountAt(after, address)?.storage ?? emptyStorage
     for (const slot of slots) {
       nodes.add(account.storage, storage, slotKey(slot), slot)
-      count += 1
-      if (count % TURN === 0) await nextTurn()
+      await yieldIfDue()
     }
-    count += 1
-    if (count % TURN === 0) await nextTurn()
   }
   return nodes.all()
 }

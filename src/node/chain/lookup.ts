@@ -56,7 +56,7 @@ export async function recordAt(
   reference: BlockReference,
   cancellation?: Cancellation,
 ): Promise<BlockRecord> {
-  return (await findRecord(chain, reference, cancellation)) ?? notFound(chain, reference)
+  return readAt(chain, reference, (record) => record, cancellation)
 }
 
 /** Calls `read` synchronously unless the block has to be built. Throws or rejects as `recordAt`. */

@@ -1,6 +1,6 @@
 // Call frames of a transaction in anvil's format: one node a frame, with indexes of its parent and children.
 import { DevchainError } from '../../core/errors.ts'
-import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
+import { ZERO_ADDRESS } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Replayed, replay } from '../calls/replay.ts'
@@ -8,15 +8,14 @@ import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { outermostFrame } from '../ledger/outermostframe.ts'
 import { createdBy } from './created.ts'
 import { exitOf } from './exits.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { type DumpedJson, dumped } from './json.ts'
 
 /** Replays a block's transactions. Undefined for blocks of unknown state or other rules. */
 export async function tracesOf(
   chain: Replayed,
   record: BlockRecord,
-): Promise<readonly (Json[] | undefined)[]> {
-  const traces: Json[][] = []
+): Promise<readonly (DumpedJson[] | undefined)[]> {
+  const traces: DumpedJson[][] = []
   let recorder = recordCalls()
   const tracerFor = (): ReturnType<typeof recordCalls>['tracer'] => {
     recorder = recordCalls({ withLogs: true })
@@ -33,17 +32,22 @@ export async function tracesOf(
   return record.executed.map((_, index) => traces[index])
 }
 
-export function outermostOf(executed: ExecutedTransaction): Json[] {
+export function outermostOf(executed: ExecutedTransaction): DumpedJson[] {
   return nodesOf(outermostFrame(executed, 0), executed.transaction)
 }
 
-function nodesOf(top: CallFrame, transaction: Transaction): Json[] {
-  const nodes: Json[] = []
+function nodesOf(top: CallFrame, transaction: Transaction): DumpedJson[] {
+  const nodes: DumpedJson[] = []
   addNode(nodes, { ...top, to: transaction.to ?? createdBy(transaction) }, undefined, 0)
   return nodes
 }
 
-function addNode(nodes: Json[], frame: CallFrame, parent: number | undefined, depth: number): void {
+function addNode(
+  nodes: DumpedJson[],
+  frame: CallFrame,
+  parent: number | undefined,
+  depth: number,
+): void {
   const index = nodes.length
   const children: number[] = []
   nodes.push({
@@ -61,10 +65,10 @@ function addNode(nodes: Json[], frame: CallFrame, parent: number | undefined, de
   }
 }
 
-function traceOf(frame: CallFrame, depth: number): Json {
+function traceOf(frame: CallFrame, depth: number): DumpedJson {
   const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
   const destruction = frame.calls.findLast((call) => call.kind === 'SELFDESTRUCT')
-  return {
+  return dumped({
     depth,
     success: failure === undefined,
     caller: from,
@@ -72,28 +76,28 @@ function traceOf(frame: CallFrame, depth: number): Json {
     maybe_precompile: frame.isPrecompile,
     selfdestruct_address: destruction?.from ?? null,
     selfdestruct_refund_target: destruction?.to ?? null,
-    selfdestruct_transferred_value: destruction ? quantityFromBigint(destruction.value) : null,
+    selfdestruct_transferred_value: destruction?.value ?? null,
     kind,
-    value: quantityFromBigint(value),
-    data: hexFromBytes(input),
-    output: hexFromBytes(output),
+    value,
+    data: input,
+    output,
     gas_used: Number(gasUsed),
     gas_limit: Number(gas),
     gas_refund_counter: 0,
     status: exitOf(failure, output, kind === 'CREATE' || kind === 'CREATE2'),
     steps: [],
     decoded: null,
-  }
+  })
 }
 
-function dumpedLog({ log, position, index }: CallFrame['logs'][number]): Json {
+function dumpedLog({ log, position, index }: CallFrame['logs'][number]): DumpedJson {
   const { address, topics, data } = log
-  const raw = { topics, data: hexFromBytes(data) }
+  const raw = dumped({ topics, data })
   return { address, raw_log: raw, decoded: null, position, index }
 }
 
-function orderingOf({ calls, logs }: CallFrame): Json[] {
-  const ordering: Json[] = []
+function orderingOf({ calls, logs }: CallFrame): DumpedJson[] {
+  const ordering: DumpedJson[] = []
   let [log, call] = [0, 0]
   for (const [at, { kind }] of calls.entries()) {
     while (log < logs.length && logs[log]!.position <= at) ordering.push({ Log: log++ })

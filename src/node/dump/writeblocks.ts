@@ -1,12 +1,6 @@
 // Blocks and transactions in a dump, with anvil's names and formats.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import {
-  bytesFromHex,
-  concatBytes,
-  type Hash,
-  hexFromBytes,
-  quantityFromBigint,
-} from '../../core/hex.ts'
+import { bytesFromHex, concatBytes, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { FIELDS, type Header } from '../../protocol/blocks/header.ts'
@@ -20,11 +14,10 @@ import {
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { createdBy } from './created.ts'
 import { exitOf } from './exits.ts'
+import { type DumpedJson, dumped } from './json.ts'
 import { outermostOf } from './traces.ts'
 
-type Json = Readonly<Record<string, unknown>>
-
-export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): Json {
+export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): DumpedJson {
   return {
     header: dumpedHeader(header),
     transactions: transactions.map(dumpedTransaction),
@@ -35,8 +28,8 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
 
 export function dumpedOutcomes(
   { block, executed }: BlockRecord,
-  traces: readonly (readonly Json[] | undefined)[],
-): Json[] {
+  traces: readonly (readonly DumpedJson[] | undefined)[],
+): DumpedJson[] {
   return executed.flatMap((each, index) => {
     const { transaction, receipt } = each
     const hashes = new Set([transaction.hash, foreignHash(transaction)])
@@ -56,74 +49,52 @@ function foreignHash(transaction: Transaction): Hash {
   return keccakHash(concatBytes(type === 0 ? raw : encodeRlp(raw), bytesFromHex(from)))
 }
 
-function dumpedHeader(header: Header): Json {
-  return Object.assign({}, ...FIELDS.map(([name]) => optional(name, header[name])))
+function dumpedHeader(header: Header): DumpedJson {
+  return dumped(Object.fromEntries(FIELDS.map(([name]) => [name, header[name]])))
 }
 
-function optional(name: string, value: bigint | string | Uint8Array | undefined): Json {
-  if (value === undefined) return {}
-  if (value instanceof Uint8Array) return { [name]: hexFromBytes(value) }
-  return { [name]: typeof value === 'bigint' ? quantityFromBigint(value) : value }
+function dumpedWithdrawal({ amountGwei, ...others }: Withdrawal): DumpedJson {
+  return dumped({ ...others, amount: amountGwei })
 }
 
-function dumpedWithdrawal({ index, validatorIndex, address, amountGwei }: Withdrawal): Json {
-  return {
-    index: quantityFromBigint(index),
-    validatorIndex: quantityFromBigint(validatorIndex),
-    address,
-    amount: quantityFromBigint(amountGwei),
-  }
-}
-
-function dumpedTransaction(transaction: Transaction): Json {
+function dumpedTransaction(transaction: Transaction): DumpedJson {
   const sender = isImpersonated(transaction) ? transaction.from : null
   return { transaction: signedMembers(transaction), impersonated_sender: sender }
 }
 
-function signedMembers(transaction: Transaction): Json {
-  const { type, chainId, accessList, authorizationList, blobs } = transaction
-  const price = quantityFromBigint(transaction.maxFeePerGas)
-  const tip = quantityFromBigint(transaction.maxPriorityFeePerGas)
-  return {
+function signedMembers(transaction: Transaction): DumpedJson {
+  const { type, maxFeePerGas, maxPriorityFeePerGas, blobs, v } = transaction
+  return dumped({
     type: `0x${type}`,
-    ...optional('chainId', chainId),
-    nonce: quantityFromBigint(transaction.nonce),
-    ...(type < 2 ? { gasPrice: price } : { maxFeePerGas: price, maxPriorityFeePerGas: tip }),
-    gas: quantityFromBigint(transaction.gasLimit),
+    chainId: transaction.chainId,
+    nonce: transaction.nonce,
+    ...(type < 2 ? { gasPrice: maxFeePerGas } : { maxFeePerGas, maxPriorityFeePerGas }),
+    gas: transaction.gasLimit,
     to: transaction.to,
-    value: quantityFromBigint(transaction.value),
-    ...(type === 0 ? {} : { accessList }),
-    ...(type === 4 ? { authorizationList: authorizationList.map(dumpedAuthorization) } : {}),
-    ...(blobs && {
-      maxFeePerBlobGas: quantityFromBigint(blobs.maxFeePerBlobGas),
-      blobVersionedHashes: blobs.versionedHashes,
-    }),
-    input: hexFromBytes(transaction.data),
-    r: quantityFromBigint(transaction.r),
-    s: quantityFromBigint(transaction.s),
-    ...(type === 0 ? {} : { yParity: quantityFromBigint(transaction.v) }),
-    v: quantityFromBigint(transaction.v),
+    value: transaction.value,
+    accessList: type === 0 ? undefined : transaction.accessList,
+    authorizationList:
+      type === 4 ? transaction.authorizationList.map(dumpedAuthorization) : undefined,
+    maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
+    blobVersionedHashes: blobs?.versionedHashes,
+    input: transaction.data,
+    r: transaction.r,
+    s: transaction.s,
+    yParity: type === 0 ? undefined : v,
+    v,
     hash: transaction.hash,
-  }
+  })
 }
 
-function dumpedAuthorization(authorization: Authorization): Json {
-  const { chainId, address, nonce, yParity, r, s } = authorization
-  return {
-    chainId: quantityFromBigint(chainId),
-    address,
-    nonce: quantityFromBigint(nonce),
-    yParity: quantityFromBigint(BigInt(yParity)),
-    r: quantityFromBigint(r),
-    s: quantityFromBigint(s),
-  }
+function dumpedAuthorization({ yParity, ...others }: Authorization): DumpedJson {
+  return dumped({ ...others, yParity: BigInt(yParity) })
 }
 
 function dumpedInfo(
   executed: ExecutedTransaction,
   index: number,
-  traces: readonly Json[] = outermostOf(executed),
-): Json {
+  traces: readonly DumpedJson[] = outermostOf(executed),
+): DumpedJson {
   const { transaction, receipt, output, failure } = executed
   return {
     transaction_index: index,
@@ -138,12 +109,12 @@ function dumpedInfo(
   }
 }
 
-function dumpedReceipt({ type, status, cumulativeGasUsed, logs, logsBloom }: Receipt): Json {
-  return {
+function dumpedReceipt({ type, status, cumulativeGasUsed, logs, logsBloom }: Receipt): DumpedJson {
+  return dumped({
     type: `0x${type}`,
     status: status ? '0x1' : '0x0',
-    cumulativeGasUsed: quantityFromBigint(cumulativeGasUsed),
-    logs: logs.map(({ address, topics, data }) => ({ address, topics, data: hexFromBytes(data) })),
-    logsBloom: hexFromBytes(logsBloom),
-  }
+    cumulativeGasUsed,
+    logs: logs.map(({ address, topics, data }) => dumped({ address, topics, data })),
+    logsBloom,
+  })
 }

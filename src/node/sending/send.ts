@@ -21,7 +21,7 @@ import { withBlobs } from '../pool/blobstore.ts'
 import { type Conditions, checkConditions } from '../pool/conditions.ts'
 import { admit } from './admission.ts'
 import { requireProven } from './blobs.ts'
-import { type GasRequest, gasFor, senderOf, withSender } from './fill.ts'
+import { gasFor, senderOf, withSender } from './fill.ts'
 import { provenSidecar, type Signer, signedBy } from './sign.ts'
 
 export interface SendResult {
@@ -35,11 +35,7 @@ interface Attachments {
   readonly conditions?: Conditions | undefined
 }
 
-/** The nonce is set in the command, after earlier requests. */
-interface UnsignedSend extends Attachments {
-  readonly request: GasRequest
-  readonly signer: Signer
-}
+type Sign = (state: ChainState, now: number) => Transaction
 
 export interface SignedSend extends Attachments {
   readonly transaction: Transaction
@@ -70,8 +66,10 @@ export async function sendProven(
   signer: Signer = 'sender',
 ): Promise<Hash> {
   const request = signer === 'sender' ? withSender(chain.state, given) : given
-  const gas = await gasFor(chain, request, cancellation)
-  return submit(chain, { request: { ...request, gas }, signer, sidecar }, cancellation)
+  const filled = { ...request, gas: await gasFor(chain, request, cancellation) }
+  // signed in the command, because the nonce follows earlier requests
+  const sign: Sign = (state, now) => signedBy(signer, state, filled, now)
+  return submit(chain, sign, { sidecar }, cancellation)
 }
 
 /** The passphrase opens the key even if the account is locked. Throws also `WRONG_PASSPHRASE`. */
@@ -101,22 +99,20 @@ export async function sendRawTransaction(
   if (conditions !== undefined) checkConditions(conditions)
   const sent = decodeSent(raw)
   await requireProven(chain, sent)
-  return submit(chain, { ...sent, conditions }, cancellation)
+  const { transaction, sidecar } = sent
+  return submit(chain, () => transaction, { sidecar, conditions }, cancellation)
 }
 
 async function submit(
   chain: Chain,
-  given: UnsignedSend | SignedSend,
+  sign: Sign,
+  attachments: Attachments,
   cancellation: Cancellation | undefined,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update(
     (state, executor) => {
       const now = chain.environment.now()
-      const transaction =
-        'transaction' in given
-          ? given.transaction
-          : signedBy(given.signer, state, given.request, now)
-      return entered(executor, state, { ...given, transaction }, now)
+      return entered(executor, state, { ...attachments, transaction: sign(state, now) }, now)
     },
     { cancellation },
   )
