@@ -46,7 +46,7 @@ export function account(chain: Chain, index: number): Address {
   return addresses(chain.state.accounts)[index]!
 }
 
-/** A signed transfer of 1 wei from dev account 0 to itself, in the form of a legacy transaction unless told. */
+/** A signed transfer of 1 wei from dev account 0 to itself, in the form of a legacy transaction by default. */
 export function signed(
   chain: Chain,
   changes: Partial<UnsignedTransaction & { index: number }> = {},

@@ -1,4 +1,4 @@
-// First blocks as a network may have made them: nothing but their difficulty tells whose rules they follow.
+// First blocks as a network may have made them: only their difficulty shows whose rules they follow.
 import { expect } from 'vitest'
 import { addressOfKey } from '../../../src/core/crypto/crypto.ts'
 import { type Address, hexFromBytes } from '../../../src/core/hex.ts'

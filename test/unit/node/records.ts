@@ -35,7 +35,7 @@ export interface Sketch {
 export interface BlockSketch {
   readonly transactions?: readonly Sketch[]
   readonly header?: Partial<Header>
-  /** Tells blocks of the same number apart. */
+  /** Distinguishes blocks of the same number. */
   readonly salt?: number
 }
 

@@ -179,9 +179,9 @@ class Model {
 
   #seal(transactions: number, wall: number): void {
     const { state } = this
-    const told = wall + state.shift
-    const time = state.exact ?? Math.max(told, this.headTime + 1)
-    if (state.exact !== undefined) state.shift += time - told
+    const clock = wall + state.shift
+    const time = state.exact ?? Math.max(clock, this.headTime + 1)
+    if (state.exact !== undefined) state.shift += time - clock
     state.exact = undefined
     state.blocks.push({ time, transactions })
   }

@@ -1,5 +1,5 @@
 // Runs of empty blocks under all that can be done to a chain: two chains get the same commands, and one of them mines all
-// blocks as those with transactions are, so that it has no runs. Whatever is asked, they tell the same.
+// blocks as those with transactions are, so that it has no runs. Both give the same results.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
@@ -218,7 +218,7 @@ function hashesOf({ removed, added }: HeadChange): readonly (readonly Hash[])[] 
   return [removed, added].map((range) => [...range].map(({ block }) => block.hash))
 }
 
-/** What two chains have to tell of the block with a number. */
+/** What two chains return for the block with a number. */
 function expectSameBlock(fast: Chain, slow: Chain, number: number): void {
   const [one, other] = [fast, slow].map(
     ({ state }) => blockByNumber(state.tree, BigInt(number))!,
@@ -286,9 +286,9 @@ test('a chain with runs of empty blocks equals the chain without them after any 
           await run(slow, each, inNoRun)
           expectSame(fast, slow, seen, [1, ...picks])
           // of many blocks mined one by one there are many changes
-          const [told, twin] = changes.map((list) => list.splice(0).map(hashesOf))
-          if (each.kind === 'mine') expect(told!.flat(2)).toEqual(twin!.flat(2))
-          else expect(told).toEqual(twin)
+          const [runs, twin] = changes.map((list) => list.splice(0).map(hashesOf))
+          if (each.kind === 'mine') expect(runs!.flat(2)).toEqual(twin!.flat(2))
+          else expect(runs).toEqual(twin)
         }
         const { canonical } = fast.state.tree
         inRuns += canonical.length - [...canonical.range(0).segments()].length

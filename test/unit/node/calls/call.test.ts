@@ -220,7 +220,7 @@ function refusal(word: string, message: RegExp): Error {
 
 describe('estimateGas', () => {
   const initCode = assemble('100 0 RETURN')
-  /** Runs at most: of the reference, and of engines that tell what a run would have needed. */
+  /** Runs at most: of the reference, and of engines that report what a run would have needed. */
   const cases: { name: string; request: CallRequest; atMost: readonly [number, number] }[] = [
     { name: 'a transfer', request: { to: addressOf(0x505), value: 1n }, atMost: [1, 1] },
     {

@@ -1,4 +1,4 @@
-// What a call that offers no price is told of fees: nothing, as in geth and hardhat, unless the chain behaves otherwise.
+// The fees that a call without a price sees: nothing, as in geth and hardhat, unless the chain behaves otherwise.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bigintFromBytes, type Hash } from '../../../../src/core/hex.ts'
 import { createAccessList } from '../../../../src/node/calls/accesslists.ts'

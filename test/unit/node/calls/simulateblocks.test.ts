@@ -509,26 +509,26 @@ describe('traceTransfers', () => {
     expect(story(await lastCall(blocks, trace))).toEqual([[ALICE, BOB, 7n]])
   })
 
-  test.each<{ name: string; program: string; tells: unknown[] }>([
+  test.each<{ name: string; program: string; expected: unknown[] }>([
     {
       name: 'puts transfers among the logs in the order of events',
       program: `0 0 LOG0 ${calling(BOB, { value: '3' })} POP 0 0 LOG0`,
-      tells: [[ALICE, CONTRACT, 7n], CONTRACT, [CONTRACT, BOB, 3n], CONTRACT],
+      expected: [[ALICE, CONTRACT, 7n], CONTRACT, [CONTRACT, BOB, 3n], CONTRACT],
     },
     {
       name: 'omits transfers of nothing',
       program: `${calling(BOB)} POP`,
-      tells: [[ALICE, CONTRACT, 7n]],
+      expected: [[ALICE, CONTRACT, 7n]],
     },
     {
       name: 'omits transfers that cannot be paid',
       program: `${calling(BOB, { value: '1000' })} POP`,
-      tells: [[ALICE, CONTRACT, 7n]],
+      expected: [[ALICE, CONTRACT, 7n]],
     },
     {
       name: 'reports transfers of contracts that destroy themselves',
       program: `${BOB} SELFDESTRUCT`,
-      tells: [
+      expected: [
         [ALICE, CONTRACT, 7n],
         [CONTRACT, BOB, 107n],
       ],
@@ -536,10 +536,10 @@ describe('traceTransfers', () => {
     {
       name: 'omits reverted transfers',
       program: `${calling(BOB, { value: '3' })} 0 0 REVERT`,
-      tells: [],
+      expected: [],
     },
-  ])('$name', async ({ program, tells }) => {
-    expect(story(await lastCall([withValue(program)], trace))).toEqual(tells)
+  ])('$name', async ({ program, expected }) => {
+    expect(story(await lastCall([withValue(program)], trace))).toEqual(expected)
   })
 
   test('names a new contract before the transfers of its constructor', async () => {

@@ -63,31 +63,31 @@ describe('Chain.update', () => {
 
   it('notifies listeners before it resolves, and not if nothing changed', async () => {
     const chain = await testChain()
-    const told: StateChange[] = []
-    chain.onChange((change) => told.push(change))
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
     await chain.update((state) => ({ state, value: undefined }))
-    expect(told).toEqual([])
+    expect(changes).toEqual([])
     await sendRawTransaction(chain, signed(chain).raw)
-    expect(told.map(({ head }) => [...head.added].map(({ block }) => block.header.number))).toEqual(
-      [[1n]],
-    )
-    expect(told[0]?.after).toBe(chain.state)
+    expect(
+      changes.map(({ head }) => [...head.added].map(({ block }) => block.header.number)),
+    ).toEqual([[1n]])
+    expect(changes[0]?.after).toBe(chain.state)
   })
 
   it('notifies the other listeners when one throws, and reports the error', async () => {
     const environment = testEnvironment()
     const chain = await testChain({ environment })
-    let told = 0
+    let changes = 0
     chain.onChange(() => {
       throw new Error('listener')
     })
     const stop = chain.onChange(() => {
-      told += 1
+      changes += 1
     })
     await chain.update(takeSnapshot)
     stop()
     await chain.update(takeSnapshot)
-    expect(told).toBe(1)
+    expect(changes).toBe(1)
     expect(environment.bugs).toEqual([new Error('listener'), new Error('listener')])
   })
 
@@ -95,15 +95,15 @@ describe('Chain.update', () => {
     const chain = await testChain()
     const id = await chain.update(takeSnapshot)
     await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 3n }))
-    const told: StateChange[] = []
-    chain.onChange((change) => told.push(change))
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
     await chain.update((state) => revertTo(state, id))
-    expect([...(told[0]?.head.removed ?? [])].map(({ block }) => block.header.number)).toEqual([
+    expect([...(changes[0]?.head.removed ?? [])].map(({ block }) => block.header.number)).toEqual([
       3n,
       2n,
       1n,
     ])
-    expect(told[0]?.head.added.length).toBe(0)
+    expect(changes[0]?.head.added.length).toBe(0)
   })
 })
 
@@ -160,13 +160,13 @@ describe('a commit', () => {
     }
     const chain = await testChain({ commit })
     const before = chain.state
-    const told: StateChange[] = []
-    chain.onChange((change) => told.push(change))
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
     await expect(chain.update(takeSnapshot)).rejects.toThrow('the disk is full')
-    expect([chain.state, told]).toEqual([before, []])
+    expect([chain.state, changes]).toEqual([before, []])
     isFull = false
     await chain.update(takeSnapshot)
-    expect(told).toHaveLength(1)
+    expect(changes).toHaveLength(1)
   })
 })
 
@@ -276,12 +276,12 @@ describe('a mined block', () => {
     await sendRawTransaction(chain, signed(chain, { to, value: 80n }).raw)
     const second = signed(chain, { to, value: 90n, nonce: 1n })
     await sendRawTransaction(chain, second.raw)
-    const told: StateChange[] = []
-    chain.onChange((change) => told.push(change))
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
     await chain.update((state) => mine(chain.executor, state, { now: NOON }))
     expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
     expect(pooledByHash(chain.state.pool, second.hash)).toBeUndefined()
-    expect(told[0]?.dropped.map(({ error }) => error.word)).toEqual(['INSUFFICIENT_FUNDS'])
+    expect(changes[0]?.dropped.map(({ error }) => error.word)).toEqual(['INSUFFICIENT_FUNDS'])
   })
 
   it('has a constant base fee, unless a market is configured', async () => {

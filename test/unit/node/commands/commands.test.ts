@@ -264,7 +264,7 @@ describe('mining', () => {
     const statistics = v8.getHeapStatistics()
     const full = { ...statistics, used_heap_size: 0.9 * statistics.heap_size_limit }
     const spy = vi.spyOn(v8, 'getHeapStatistics').mockReturnValue(full)
-    // named imports of node's modules follow only when told
+    // named imports of node's modules need a flag to be followed
     syncBuiltinESMExports()
     await expect(mineBlocks(chain, 100_000n)).rejects.toThrow('not enough memory for 100000 blocks')
     spy.mockRestore()

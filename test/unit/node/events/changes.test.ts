@@ -1,4 +1,4 @@
-// What listeners are told of a change of the chain.
+// What listeners get of a change of the chain.
 import { describe, expect, test } from 'vitest'
 import { announcementsOf, entriesOf } from '../../../../src/node/events/changes.ts'
 import { headChange, truncateTo } from '../../../../src/node/ledger/blocktree.ts'
@@ -12,7 +12,7 @@ function changeOf(before: ChainState, after: ChainState): StateChange {
 }
 
 /** The announcements of a change, as short words. */
-function told(before: ChainState, after: ChainState): Record<string, unknown[]> {
+function announced(before: ChainState, after: ChainState): Record<string, unknown[]> {
   const { pending, logs, heads } = announcementsOf(changeOf(before, after))
   const [removed, added] = [true, false].map((isRemoved) =>
     logs.filter((block) => block.removed === isRemoved).flatMap(entriesOf),
@@ -38,7 +38,7 @@ describe('announcementsOf', () => {
 
   test('lists new blocks as heads and logs, oldest first', () => {
     const after = extend(base, twoLogs, twoLogs)
-    expect(told(stateOf(base), stateOf(after))).toMatchObject({
+    expect(announced(stateOf(base), stateOf(after))).toMatchObject({
       removed: [],
       added: ['3/0/false', '3/1/false', '4/0/false', '4/1/false'],
       heads: [3n, 4n],
@@ -46,7 +46,7 @@ describe('announcementsOf', () => {
   })
 
   test('lists logs of abandoned blocks as removed, newest first', () => {
-    expect(told(stateOf(base), stateOf(truncateTo(base, 0n)))).toEqual({
+    expect(announced(stateOf(base), stateOf(truncateTo(base, 0n)))).toEqual({
       ...nothing,
       removed: ['2/1/true', '2/0/true', '1/1/true', '1/0/true'],
     })
@@ -54,7 +54,7 @@ describe('announcementsOf', () => {
 
   test('lists both for a reorg', () => {
     const other = extend(truncateTo(base, 1n), { ...twoLogs, salt: 1 })
-    expect(told(stateOf(base), stateOf(other))).toMatchObject({
+    expect(announced(stateOf(base), stateOf(other))).toMatchObject({
       removed: ['2/1/true', '2/0/true'],
       added: ['2/0/false', '2/1/false'],
       heads: [2n],
@@ -62,7 +62,7 @@ describe('announcementsOf', () => {
   })
 
   test('omits unchanged blocks', () => {
-    expect(told(stateOf(base), stateOf(base, { gasPrice: 7n }))).toEqual(nothing)
+    expect(announced(stateOf(base), stateOf(base, { gasPrice: 7n }))).toEqual(nothing)
   })
 })
 
@@ -75,7 +75,7 @@ describe('announcementsOf pending transactions', () => {
       ...third!,
       nonce: 1n,
     })
-    expect(told(stateOf(tree, { pool: before }), stateOf(tree, { pool: after }))).toEqual({
+    expect(announced(stateOf(tree, { pool: before }), stateOf(tree, { pool: after }))).toEqual({
       ...nothing,
       pending: [second!.hash, third!.hash],
     })
@@ -85,7 +85,7 @@ describe('announcementsOf pending transactions', () => {
     const after = extend(tree, {}, { transactions: [{}] })
     const mined = after.canonical.at(2)?.block.transactions[0]
     const passed = withoutTransaction(withTransaction(emptyPool, mined!), mined!)
-    expect(told(stateOf(tree), stateOf(after, { pool: passed }))).toMatchObject({
+    expect(announced(stateOf(tree), stateOf(after, { pool: passed }))).toMatchObject({
       pending: [mined?.hash],
     })
   })
@@ -95,7 +95,9 @@ describe('announcementsOf pending transactions', () => {
     const mined = after.canonical.at(1)?.block.transactions[0]
     const waiting = withTransaction(emptyPool, mined!)
     const rest = withoutTransaction(waiting, mined!)
-    expect(told(stateOf(tree, { pool: waiting }), stateOf(after, { pool: rest }))).toMatchObject({
+    expect(
+      announced(stateOf(tree, { pool: waiting }), stateOf(after, { pool: rest })),
+    ).toMatchObject({
       pending: [],
       heads: [1n],
     })
@@ -104,12 +106,14 @@ describe('announcementsOf pending transactions', () => {
   test('omits those of an abandoned block when they are mined again', () => {
     const before = extend(tree, { transactions: [{}] })
     const again = extend(tree, { transactions: [{}], header: { extraData: Uint8Array.of(1) } })
-    expect(told(stateOf(before), stateOf(again))).toMatchObject({ pending: [], heads: [1n] })
+    expect(announced(stateOf(before), stateOf(again))).toMatchObject({ pending: [], heads: [1n] })
   })
 
   test('omits those that a revert returns to the pool', () => {
     const kept = withTransaction(emptyPool, first!)
     const later = withTransaction(withoutTransaction(kept, first!), second!)
-    expect(told(stateOf(tree, { pool: later }), stateOf(tree, { pool: kept }))).toEqual(nothing)
+    expect(announced(stateOf(tree, { pool: later }), stateOf(tree, { pool: kept }))).toEqual(
+      nothing,
+    )
   })
 })

@@ -33,7 +33,7 @@ function started(
   return { ...parts, filters: new Filters(parts.chain, limits) }
 }
 
-/** What a log filter has to tell: block numbers, `-` before those of removed logs. */
+/** The changes of a log filter: block numbers, `-` before those of removed logs. */
 async function polled(filters: Filters, id: bigint): Promise<string[]> {
   const changes = await filters.changes(id)
   if (changes.kind !== 'logs') throw new Error(`expected a log filter, got ${changes.kind}`)

@@ -120,19 +120,19 @@ describe('an entry of the journal', () => {
       weight: 5,
       weightOf: ({ removed, count }) => (removed ? count : 0),
     })
-    const told = (count: number, removed: boolean): BlockLogs => {
+    const logsOfBlock = (count: number, removed: boolean): BlockLogs => {
       const logs = Array.from({ length: count }, () => logOf(1))
       return { record: recordOf(1n, word(1), { transactions: [{ logs }] }), removed, count }
     }
     journal.add(1n)
-    for (let i = 0; i < 100; i++) journal.push(told(3, false))
-    journal.push(told(3, true))
+    for (let i = 0; i < 100; i++) journal.push(logsOfBlock(3, false))
+    journal.push(logsOfBlock(3, true))
     expect(journal.read(1n)).toHaveLength(101)
-    journal.push(told(3, true))
-    journal.push(told(3, false))
-    journal.push(told(3, true))
+    journal.push(logsOfBlock(3, true))
+    journal.push(logsOfBlock(3, false))
+    journal.push(logsOfBlock(3, true))
     expect(journal.read(1n)).toBe(undefined)
-    journal.push(told(3, false))
+    journal.push(logsOfBlock(3, false))
     expect(journal.read(1n)).toHaveLength(1)
   })
 })

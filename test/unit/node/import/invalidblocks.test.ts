@@ -481,7 +481,7 @@ describe('a log of the deposit contract that is not a valid deposit', () => {
   const options: ChainOptions = { genesis, hardfork: 'prague', clock: { kind: 'frozen' } }
 
   test('breaks a rule of networks', async () => {
-    // difficulty 0 as after the merge: nothing else tells whose chain it is
+    // difficulty 0 as after the merge: nothing else shows whose chain it is
     const asNetwork = { ...options, difficulty: 0n }
     const file = await blocksOf(asNetwork)
     const again = createChain({ ...asNetwork, blocks: file, environment: testEnvironment() })

@@ -1,4 +1,4 @@
-// What a chain tells of its rules, now and to come.
+// The rules that a chain reports, present and future.
 import { describe, expect, test } from 'vitest'
 import { hexFromBytes } from '../../../../src/core/hex.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'

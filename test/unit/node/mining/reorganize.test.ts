@@ -485,7 +485,7 @@ async function run(chain: Chain, seen: Seen, each: Command): Promise<void> {
   }
 }
 
-/** Reorganizes, with the abandoned transactions in the first new block if told to, and checks where each went. */
+/** Reorganizes, with the abandoned transactions in the first new block on request, and checks where each went. */
 async function checkedReorg(
   chain: Chain,
   { depth, blocks, again, requeue }: Extract<Command, { readonly kind: 'reorg' }>,

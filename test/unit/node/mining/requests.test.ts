@@ -1,5 +1,5 @@
 // What a block from elsewhere has to ask of the system contracts, and to read of deposits: blocks that a network would not
-// take are not imported, also the first one, where nothing but its difficulty tells whose rules it follows.
+// take are not imported, also the first one, where only its difficulty shows whose rules it follows.
 import { describe, expect, test } from 'vitest'
 import {
   bytesFromHex,

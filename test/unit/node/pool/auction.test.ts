@@ -113,7 +113,7 @@ function taken(
   turns: readonly Turn[],
   sourceOf: (next: AuctionBlock) => Source,
 ): string[] {
-  const told: string[] = []
+  const events: string[] = []
   let world = startWorld()
   let rest = pool
   let used: Address[] = []
@@ -132,11 +132,11 @@ function taken(
       tried += 1
       if (tried <= unfit) source.skip()
       else if (tried <= unfit + impossible) {
-        told.push(`dropped ${best.hash}`)
+        events.push(`dropped ${best.hash}`)
         gone.push(best)
         source.skip()
       } else {
-        told.push(`mined ${best.hash}`)
+        events.push(`mined ${best.hash}`)
         gone.push(best)
         world = withNonce(world, best.from, best.nonce + 1n)
         used.push(best.from)
@@ -155,7 +155,7 @@ function taken(
     }
     rest = withoutStale(withoutTransactions(rest, gone), world, used)
   }
-  return told
+  return events
 }
 
 const anew = ({ pool, world, block }: AuctionBlock): Source => new Candidates(pool, world, block)

@@ -9,7 +9,7 @@ import { inclusionOf, sentWithNonce } from '../../../../src/node/sending/inclusi
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { account, signed, testChain } from '../chains.ts'
 
-/** A chain that mines when it is told to. */
+/** A chain that mines on request. */
 async function patientChain(): Promise<Chain> {
   const chain = await testChain()
   await chain.update((state) => setMiningMode(chain.executor, state, { kind: 'manual' }, 0))
