@@ -20,10 +20,10 @@ export interface PersistentList<V> {
    * All items in [from, to), and some around them, in pieces of at most `PIECE`. Lists of common origin share their full pieces
    * as the same arrays, so callers can cache by piece.
    */
-  pieces(from: number, to: number): IterableIterator<Piece<V>>
+  pieces(from: number, to: number): IterableIterator<ListChunk<V>>
 }
 
-export interface Piece<V> {
+export interface ListChunk<V> {
   readonly start: number
   readonly items: readonly V[]
 }
@@ -228,7 +228,7 @@ class RadixList<V> implements PersistentList<V> {
     }
   }
 
-  *pieces(from: number, to: number): IterableIterator<Piece<V>> {
+  *pieces(from: number, to: number): IterableIterator<ListChunk<V>> {
     const end = Math.min(to, this.length)
     for (let start = Math.max(0, from) & ~MASK; start < end; start += PIECE) {
       let node = this.root

@@ -6,12 +6,12 @@ export type OptionKey = keyof Table
 
 export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionKey[]
 
-type Value<Entry> =
-  Entry extends FromGenesis<infer T>
+type Value<Opt> =
+  Opt extends FromGenesis<infer T>
     ? T | undefined
-    : Entry extends Option<infer T>
+    : Opt extends Option<infer T>
       ? T
-      : Entry extends Optional<infer T>
+      : Opt extends Optional<infer T>
         ? T | undefined
         : never
 

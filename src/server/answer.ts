@@ -75,10 +75,14 @@ export interface HttpServer {
 }
 
 /** Never throws. */
-export type Answer = (target: Target, caller: Caller, message: Uint8Array) => MaybePromise<Reply>
+export type SafeAnswer = (
+  target: Target,
+  caller: Caller,
+  message: Uint8Array,
+) => MaybePromise<Reply>
 
 /** @param onBug gets a target's exception; the client gets "internal error" */
-export function createAnswer(onBug: (error: unknown) => void): Answer {
+export function createSafeAnswer(onBug: (error: unknown) => void): SafeAnswer {
   return (target, caller, message) => {
     try {
       return target.answer(caller, message)

@@ -6,13 +6,13 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteHead, SiteReply } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import {
-  type Answer,
-  createAnswer,
+  createSafeAnswer,
   type HttpOptions,
   type HttpServer,
   idleCheckMs,
   isRefusal,
   pathOf,
+  type SafeAnswer,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -116,7 +116,7 @@ function handleRequests(
   connections: ReadonlyMap<Duplex, Connection>,
 ): void {
   const { front, checkCaller, bodyLimit, onBug } = options
-  const answer = createAnswer(onBug)
+  const answer = createSafeAnswer(onBug)
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
@@ -152,7 +152,7 @@ async function post(
   response: ServerResponse,
   connection: Connection,
   { front, bodyLimit, relief }: HttpOptions,
-  answer: Answer,
+  answer: SafeAnswer,
 ): Promise<void> {
   const target = front.targetOf(pathOf(request.url ?? '/'))
   if (isRefusal(target)) return refuse(response, target)

@@ -7,7 +7,7 @@ import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import {
-  createAnswer,
+  createSafeAnswer,
   type HttpOptions,
   isRefusal,
   type LinkDoor,
@@ -58,7 +58,7 @@ export function acceptWebSockets(
   end: (socket: Duplex, refusal: Refusal) => void,
 ): WebSockets {
   const { checkCaller, front, onBug } = options
-  const answer = createAnswer(onBug)
+  const answer = createSafeAnswer(onBug)
   const server = new WebSocketServer({
     noServer: true,
     // up to here, a message that is too large gets an error; beyond, ws disconnects the client

@@ -22,7 +22,7 @@ import {
   parseThreshold,
 } from './gastable.ts'
 
-interface Answer {
+interface CommandResult {
   readonly json: unknown
   /** Undefined: prints nothing. */
   readonly text: string | undefined
@@ -30,7 +30,7 @@ interface Answer {
   readonly exitCode?: number
 }
 
-interface Question {
+interface CommandRequest {
   readonly call: (method: string, params?: readonly unknown[]) => Promise<Json>
   /** Sends a batch, which runs in order. */
   readonly callAll: (calls: readonly Call[]) => Promise<readonly Json[]>
@@ -71,7 +71,9 @@ const ATTEMPT_MS = 2_000
 /** Timeout for snapshot names while a shell completes a word. */
 const COMPLETION_MS = 1_000
 
-const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<Answer>>> = {
+const HANDLERS: Partial<
+  Record<SubcommandName, (question: CommandRequest) => Promise<CommandResult>>
+> = {
   rpc: async ({ call, words: [method = '', ...rest] }) => {
     const json = await call(method, paramsOf(rest, readInput))
     return { json, text: typeof json === 'string' ? json : JSON.stringify(json, undefined, 2) }
@@ -195,7 +197,10 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
 const INVALID_PARAMS = -32_602
 
 /** @param block undefined: the newest that reorgs do not reach */
-async function forkAnew(call: Question['call'], block: string | undefined): Promise<Answer> {
+async function forkAnew(
+  call: CommandRequest['call'],
+  block: string | undefined,
+): Promise<CommandResult> {
   if (block !== undefined && !isForkBlock(block)) {
     throw usage(`expected ${FORK_BLOCKS}; got ${printValue(block)}`)
   }
@@ -220,8 +225,8 @@ export async function remoteCommand(
   const isJson = flags.json === true
   try {
     const url = chainUrl(flags.url)
-    const call: Question['call'] = (method, params = []) => ask(url, { method, params })
-    const callAll: Question['callAll'] = (calls) => askAll(url, calls)
+    const call: CommandRequest['call'] = (method, params = []) => ask(url, { method, params })
+    const callAll: CommandRequest['callAll'] = (calls) => askAll(url, calls)
     const { json, text, exitCode = EXIT.ok } = await handler({ call, callAll, url, words, flags })
     const line = isJson ? JSON.stringify(json) : text && printable(text)
     if (line !== undefined) await print(`${line}\n`)
@@ -300,7 +305,7 @@ function clockCall(moment: string): Call {
     : { method: 'evm_setTime', params: [`${move.timestamp}`] }
 }
 
-async function withoutName(callAll: Question['callAll']): Promise<RemoteSnapshot> {
+async function withoutName(callAll: CommandRequest['callAll']): Promise<RemoteSnapshot> {
   const [taken, all] = await callAll([{ method: 'evm_snapshot' }, allSnapshots])
   const snapshot = listOf(all)
     .map(snapshotOf)
@@ -329,7 +334,7 @@ function snapshotOf(value: Json): RemoteSnapshot {
 }
 
 /** Names of snapshots, or ids, for shell completion; hence the short timeout. */
-async function namesAt(url: string): Promise<Answer> {
+async function namesAt(url: string): Promise<CommandResult> {
   const listed = listOf(await ask(url, allSnapshots, COMPLETION_MS)).map(snapshotOf)
   const names = listed.map(({ id, name }) => name ?? id)
   return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
@@ -365,7 +370,7 @@ function peerOf(value: Json): RemotePeer {
 }
 
 /** The partitioned peers. Other versions of devchain do not say whether future peers will be. */
-function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): Answer {
+function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): CommandResult {
   const { partitioned = false } = (self ?? {}) as { readonly partitioned?: boolean }
   const lines = peers.map(
     ({ name, address, partitioned: isOff }) =>

@@ -265,7 +265,7 @@ function blockEvents(added: BlockRange): ChainEvent[] {
 }
 
 /** The parts of a call that decide how its change is logged. */
-export type Cause = Pick<
+export type ChangeCause = Pick<
   CallEvent,
   'method' | 'params' | 'result' | 'error' | 'effects' | 'failure'
 >
@@ -278,7 +278,7 @@ function hashesOf(transactions: readonly Transaction[]): Hashes {
 }
 
 /** The hash of the sent transaction: the result, inside it, or in the failure of a call that sent one. */
-export function sentHash({ effects, result, failure }: Cause): Hash | undefined {
+export function sentHash({ effects, result, failure }: ChangeCause): Hash | undefined {
   if (effects !== 'transaction') return undefined
   const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
   const found = failure?.hash ?? (isObject ? result.transactionHash : result)
@@ -295,14 +295,14 @@ function quantityText(value: Json | undefined): string {
 }
 
 /** The snapshot reverted to; devchain_revert returns it. */
-function snapshotText({ params, result }: Cause): string {
+function snapshotText({ params, result }: ChangeCause): string {
   if (typeof result !== 'object' || result === null) return quantityText(firstParam(params))
   const { name, id } = result as { readonly [key: string]: Json | undefined }
   return String(name ?? id)
 }
 
 /** The kind of revert, by the method's name. Aliases change prefixes, so only the end is compared. */
-function wayBack(cause: Cause | undefined): Pick<BackEvent, 'event' | 'id'> | undefined {
+function wayBack(cause: ChangeCause | undefined): Pick<BackEvent, 'event' | 'id'> | undefined {
   if (cause === undefined || cause.error !== undefined) return undefined
   if (cause.method.endsWith('_reset')) return { event: 'reset', id: undefined }
   // evm_revert returns false for an unknown snapshot
@@ -354,7 +354,7 @@ function droppedEvent({ transaction, error }: DroppedTransaction): DroppedEvent 
   return { event: 'dropped', hash, from, nonce, reason: error.message }
 }
 
-function settingEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
+function settingEvents(change: StateChange, cause: ChangeCause | undefined): ChainEvent[] {
   const { before, after, head } = change
   const events: ChainEvent[] = []
   // with a fixed block interval every block moves the clock; the block's line shows its time
@@ -377,7 +377,7 @@ function settingEvents(change: StateChange, cause: Cause | undefined): ChainEven
 }
 
 /** Transactions that entered the pool. Without a hash, it searches the whole pool. */
-function newlyWaiting({ before, after }: StateChange, cause: Cause | undefined): Hashes {
+function newlyWaiting({ before, after }: StateChange, cause: ChangeCause | undefined): Hashes {
   const hash = cause && sentHash(cause)
   const count = after.pool.size - before.pool.size
   if (count === 1 && hash !== undefined && hasEntered({ before, after }, hash)) {
@@ -437,7 +437,7 @@ function importEvents(change: StateChange, peer: string): ChainEvent[] {
 }
 
 /** All events of a change, the cause's headline first. */
-export function changeEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
+export function changeEvents(change: StateChange, cause: ChangeCause | undefined): ChainEvent[] {
   if (change.peer !== undefined) return importEvents(change, change.peer)
   const way = wayBack(cause)
   if (way !== undefined) return [backEvent(change, way), ...blockEvents(change.head.added)]

@@ -3,10 +3,10 @@ import { stripVTControlCharacters } from 'node:util'
 import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
+import type { LogRecord } from './context.ts'
 import type { ChainEvent, LineEvent } from './events.ts'
 import { joinedImports } from './peers.ts'
 import { accountOf, askedBy } from './request.ts'
-import type { Entry } from './scene.ts'
 
 /** Formats events as whole lines with line feeds. */
 export interface Renderer {
@@ -14,7 +14,7 @@ export interface Renderer {
   readonly folds: 'nothing' | 'calls' | 'methods'
   /** @param columns of the terminal; undefined: unlimited */
   readonly boot: (boot: BootEvent, columns?: number) => string
-  readonly entry: (entry: Entry, columns?: number) => string
+  readonly entry: (entry: LogRecord, columns?: number) => string
   readonly line: (event: LineEvent, columns?: number) => string
 }
 
@@ -41,7 +41,7 @@ const MOST_ALIKE = 3
 
 /** A line of a stretch: `count` calls, `written` of them in the text. */
 interface Run {
-  entry: Entry
+  entry: LogRecord
   count: number
   written: number
   isMixed: boolean
@@ -73,7 +73,7 @@ export class Folding {
     this.#screen = screen
   }
 
-  add(entry: Entry): void {
+  add(entry: LogRecord): void {
     if (this.#renderer.folds === 'nothing' || !isFoldable(entry)) {
       this.end()
       this.#writer.write(this.#renderer.entry(entry, this.#screen?.().columns))
@@ -91,7 +91,7 @@ export class Folding {
     this.#newest = undefined
   }
 
-  #runOf(entry: Entry): Run | undefined {
+  #runOf(entry: LogRecord): Run | undefined {
     const newest = this.#newest
     if (newest !== undefined && isSame(newest.entry, entry)) return newest
     if (entry.call && changesChain(entry.call)) return undefined
@@ -103,7 +103,7 @@ export class Folding {
   }
 
   /** The line for many calls of one method, without their parameters. */
-  #alike(entry: Entry, least: number): Run | undefined {
+  #alike(entry: LogRecord, least: number): Run | undefined {
     if (this.#renderer.folds !== 'methods' || !isPlain(entry)) return undefined
     const alike = this.#runs.filter(
       (run) => run.atMs > least && isOfMethod(run.entry, entry) && isPlain(run.entry),
@@ -111,7 +111,7 @@ export class Folding {
     return alike.length < MOST_ALIKE ? undefined : alike.at(-1)
   }
 
-  #begin(entry: Entry): void {
+  #begin(entry: LogRecord): void {
     if (isMilestone(entry)) this.end()
     const atMs = performance.now()
     const run = { entry, count: 1, written: 0, isMixed: false, rows: 0, atMs }
@@ -123,7 +123,7 @@ export class Folding {
     this.#shorten()
   }
 
-  #count(run: Run, entry: Entry): void {
+  #count(run: Run, entry: LogRecord): void {
     // a block range written to a file cannot be extended
     const isOpen = run.written < run.count || this.#screen !== undefined
     run.isMixed ||= !isSame(run.entry, entry)
@@ -199,30 +199,30 @@ function leastUsed(runs: readonly Run[]): Run {
   return runs.reduce((least, run) => (run.atMs < least.atMs ? run : least))
 }
 
-function withCount({ entry, isMixed }: Run, count: number): Entry {
+function withCount({ entry, isMixed }: Run, count: number): LogRecord {
   return isMixed ? { ...entry, count, isMixed } : { ...entry, count }
 }
 
 /** Calls that changed nothing, and interval-mined empty blocks. */
-function isFoldable({ call, events }: Entry): boolean {
+function isFoldable({ call, events }: LogRecord): boolean {
   if (call === undefined) return isEmptyBlock(events)
   return events.length === 0 && call.console.length === 0
 }
 
 /** Entries that keep their place: possible changes, and failures. */
-function isMilestone({ call }: Entry): boolean {
+function isMilestone({ call }: LogRecord): boolean {
   return call !== undefined && (changesChain(call) || call.error !== undefined)
 }
 
 /** A read whose line shows no parameters. */
-function isPlain(entry: Entry): boolean {
+function isPlain(entry: LogRecord): boolean {
   const { call, callTrace } = entry
   if (call === undefined || isMilestone(entry) || callTrace !== undefined) return false
   if (call.description !== undefined || call.notes.length > 0) return false
   return askedBy(call) === undefined && accountOf(call) === undefined
 }
 
-function isOfMethod(a: Entry, b: Entry): boolean {
+function isOfMethod(a: LogRecord, b: LogRecord): boolean {
   return a.call?.method === b.call?.method && a.chain === b.chain
 }
 
@@ -232,7 +232,7 @@ function isEmptyBlock(events: readonly ChainEvent[]): boolean {
   return event.event === 'imported' || (event.event === 'block' && event.transactions === 0)
 }
 
-function isSame(a: Entry, b: Entry): boolean {
+function isSame(a: LogRecord, b: LogRecord): boolean {
   if (a.chain !== b.chain) return false
   if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
   return (
@@ -243,7 +243,7 @@ function isSame(a: Entry, b: Entry): boolean {
 }
 
 /** True for consecutive blocks made here, or from one peer. */
-function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolean {
+function isRow({ events: [former] }: LogRecord, { events: [latest] }: LogRecord): boolean {
   if (former?.event === 'imported' && latest?.event === 'imported') {
     return joinedImports(former, latest) !== undefined
   }
@@ -270,7 +270,7 @@ function areEqual(a: readonly Json[], b: readonly Json[]): boolean {
 type JsonObject = { readonly [name: string]: Json | undefined }
 
 /** The newer of two entries; for empty blocks, the whole range. */
-function joined(run: Entry, next: Entry): Entry {
+function joined(run: LogRecord, next: LogRecord): LogRecord {
   const [former] = run.events
   const [latest] = next.events
   if (former?.event === 'imported' && latest?.event === 'imported') {

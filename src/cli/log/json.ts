@@ -1,20 +1,20 @@
 // The JSON log: one object a line, with the same events as the pretty log.
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
+import {
+  describeCall,
+  describeError,
+  describeEvents,
+  describeTransaction,
+  type LogContext,
+  type LogRecord,
+  plainDescription,
+} from './context.ts'
 import type { CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
 import type { Renderer } from './folding.ts'
 import { builtInName, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy, isDeployer } from './request.ts'
-import {
-  describedCall,
-  describedError,
-  describedEvents,
-  describedTransaction,
-  type Entry,
-  plainDescription,
-  type Scene,
-} from './scene.ts'
 
 /** Characters of JSON above which parameters, a result or error data are truncated to text. */
 const VALUE_LIMIT = 10_000
@@ -34,7 +34,7 @@ export function createJsonRenderer(now: () => number, isVerbose: boolean): Rende
   return {
     folds: 'nothing',
     boot: (boot) => line({ event: 'boot', ...boot }),
-    entry: (entry: Entry) => {
+    entry: (entry: LogRecord) => {
       const { chain, call, id, events } = entry
       const calls = call === undefined ? '' : line({ ...callObject(entry, call, limit), chain })
       const changes = events.map((event) => line({ ...eventObject(entry, event), call: id, chain }))
@@ -48,7 +48,7 @@ function plainRunning({ durationMs, gasUsed, ...event }: RunningEvent): object {
   return { ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }
 }
 
-function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: number): object {
+function callObject({ id, context, callTrace }: LogRecord, call: CallEvent, limit: number): object {
   const { event, method, durationMs, error, console: printed, notes } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
@@ -58,8 +58,8 @@ function callObject({ id, scene, callTrace }: Entry, call: CallEvent, limit: num
     return fitting
   }
   const asked = askedBy(call)
-  const described = describedCall(scene, call)
-  const custom = call.failure && describedError(scene, asked?.to ?? null, call.failure.data)
+  const described = describeCall(context, call)
+  const custom = call.failure && describeError(context, asked?.to ?? null, call.failure.data)
   return {
     event,
     id,
@@ -116,7 +116,7 @@ const SMALL = new Set([
 ])
 
 /** Converts bigints. (A replacer for `JSON.stringify` would run for every field of every line.) */
-function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): object {
+function eventObject({ context, stacks, traces }: LogRecord, event: ChainEvent): object {
   const fields = Object.entries(plainEvent(event)).map(([name, value]) => {
     if (name === 'executed') return [name, undefined]
     if (typeof value !== 'bigint') return [name, value]
@@ -125,18 +125,18 @@ function eventObject({ scene, stacks, traces }: Entry, event: ChainEvent): objec
   const object = Object.fromEntries(fields)
   if (event.event !== 'transaction') return object
   const called = functionOf(event.to, event.input)
-  const named = scene && namesOf(scene, event)
+  const named = context && namesOf(context, event)
   const solidityStack = stacks?.get(event.hash)
   const trace = traces?.get(event.hash)
   const ok = event.failure === undefined
   return { ...object, ...called, ...named, solidityStack, trace, input: undefined, ok }
 }
 
-function namesOf(scene: Scene, event: TransactionEvent): object {
+function namesOf(context: LogContext, event: TransactionEvent): object {
   const { to, failure } = event
-  const called = describedTransaction(scene, event)
-  const custom = failure && describedError(scene, to, failure.data)
-  const { described } = describedEvents(scene, event)
+  const called = describeTransaction(context, event)
+  const custom = failure && describeError(context, to, failure.data)
+  const { described } = describeEvents(context, event)
   return {
     called: called && plainDescription(called),
     customError: custom && plainDescription(custom),

@@ -22,6 +22,16 @@ import type { Described } from '../../project/naming/described.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'
+import {
+  answerText,
+  briefly,
+  describeCall,
+  describeError,
+  describeEvents,
+  describeTransaction,
+  type LogRecord,
+  phraseOf,
+} from './context.ts'
 import type {
   BlockEvent,
   BugEvent,
@@ -38,16 +48,6 @@ import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
 import { peerLine } from './peers.ts'
 import { accountOf, askedBy, isDeployer } from './request.ts'
-import {
-  answerText,
-  briefly,
-  describedCall,
-  describedError,
-  describedEvents,
-  describedTransaction,
-  type Entry,
-  phraseOf,
-} from './scene.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
 /** Fits nearly all methods, so that durations align. */
@@ -85,8 +85,8 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
     folds: isVerbose ? 'calls' : 'methods',
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
-      const { chain, scene, stacks, traces, callTrace } = entry
-      const look = { ...plain, scene, stacks, traces, callTrace }
+      const { chain, context, stacks, traces, callTrace } = entry
+      const look = { ...plain, context, stacks, traces, callTrace }
       const [first = '', ...others] = entryLines(
         columns === undefined ? look : fitted(look, columns),
         entry,
@@ -139,7 +139,7 @@ interface PlainLook {
   readonly columns: number | undefined
 }
 
-type Look = PlainLook & Pick<Entry, 'scene' | 'stacks' | 'traces' | 'callTrace'>
+type Look = PlainLook & Pick<LogRecord, 'context' | 'stacks' | 'traces' | 'callTrace'>
 
 function fitted(look: Look, columns: number): Look {
   if (!isShort({ ...look, columns })) return { ...look, columns }
@@ -160,7 +160,7 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
   }
 }
 
-function entryLines(look: Look, entry: Entry): string[] {
+function entryLines(look: Look, entry: LogRecord): string[] {
   const { call, events } = entry
   // changes without a call are not indented, or they would seem the effect of the call above
   if (call === undefined) {
@@ -216,7 +216,7 @@ function callLine(
   look: Look,
   call: CallEvent,
   description: string,
-  { count, isMixed, events }: Entry,
+  { count, isMixed, events }: LogRecord,
 ): string {
   const method = look.label(call.method)
   const { palette } = look
@@ -225,7 +225,7 @@ function callLine(
   const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
   // the transaction's line has the callee
   const hasTransaction = events.some(({ event }) => event === 'transaction')
-  const named = hasTransaction ? undefined : describedCall(look.scene, call)
+  const named = hasTransaction ? undefined : describeCall(look.context, call)
   const subject =
     hasTransaction || call.description !== undefined ? undefined : subjectOf(look, call, named)
   const failed = call.error !== undefined
@@ -244,7 +244,7 @@ function saidOf(look: Look, call: CallEvent, named: Described | undefined): stri
   const { failure, error: { solidityStack } = {} } = call
   if (solidityStack !== undefined) return briefly(solidityStack)
   if (failure !== undefined) {
-    const error = describedError(look.scene, askedBy(call)?.to ?? null, failure.data)
+    const error = describeError(look.context, askedBy(call)?.to ?? null, failure.data)
     if (error !== undefined) return phraseOf(error, look.isVerbose)
   }
   const answer = call.error === undefined ? answerText(named, call) : undefined
@@ -327,9 +327,9 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
 
 /** A transaction's callee and input, or the created contract. */
 function targetOf(look: Look, event: TransactionEvent): string {
-  const { scene, address, isVerbose, palette } = look
+  const { context, address, isVerbose, palette } = look
   const { to, created, executed } = event
-  const named = scene && describedTransaction(scene, event)
+  const named = context && describeTransaction(context, event)
   if (to === null) {
     const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
     return `new ${name}${created === null ? '' : ` ${address(created)}`}`
@@ -346,8 +346,8 @@ function targetOf(look: Look, event: TransactionEvent): string {
   return `${phrase}${place ?? ''} by ${palette.dim(nameFor(look, to))}`
 }
 
-function nameFor({ scene, address }: Look, account: Address): string {
-  const label = scene?.names.label(account)
+function nameFor({ context, address }: Look, account: Address): string {
+  const label = context?.names.label(account)
   return label === undefined ? address(account) : `${label} ${address(account)}`
 }
 
@@ -366,14 +366,14 @@ function failureOf(
 ): string {
   const lines = look.stacks?.get(hash)
   if (lines !== undefined) return briefly(lines)
-  const error = describedError(look.scene, to, failure.data)
+  const error = describeError(look.context, to, failure.data)
   return error === undefined ? failureText(failure) : phraseOf(error, look.isVerbose)
 }
 
 function eventTexts(look: Look, event: TransactionEvent): string[] {
   // a trace shows events where they were emitted
-  if (look.scene === undefined || look.traces?.has(event.hash)) return []
-  const { described, others } = describedEvents(look.scene, event)
+  if (look.context === undefined || look.traces?.has(event.hash)) return []
+  const { described, others } = describeEvents(look.context, event)
   const texts = described.map((each) => phraseOf(each, look.isVerbose))
   const isRest = others > 0 && described.length > 0
   return isRest ? [...texts, `and ${plural(others, 'other')}`] : texts

@@ -8,10 +8,10 @@ import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import { type Header, hashHeader, LATER_FIELDS } from '../../protocol/blocks/header.ts'
 import {
   brokenRule,
+  type CheckContext,
   checkBlobGas,
   checkBody,
   checkHeader,
-  type Place,
   unequal,
 } from '../../protocol/blocks/headerrules.ts'
 import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
@@ -74,7 +74,7 @@ export function placeOf(
   { config, settings }: ChainState,
   header: Header,
   parent: Pick<Block, 'header' | 'hash'>,
-): Place {
+): CheckContext {
   return {
     parent: parent.header,
     parentHash: parent.hash,
@@ -97,7 +97,7 @@ export function placeOf(
 async function readTransactions(
   executor: Executor,
   { transactions }: EncodedBlock,
-  place: Place,
+  place: CheckContext,
 ): Promise<readonly Transaction[]> {
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   const read: Transaction[] = []
@@ -108,7 +108,11 @@ async function readTransactions(
   return read
 }
 
-function readTransaction(raw: Uint8Array, index: number, { hardfork, own }: Place): Transaction {
+function readTransaction(
+  raw: Uint8Array,
+  index: number,
+  { hardfork, own }: CheckContext,
+): Transaction {
   try {
     const rules = { hardfork, allowsImpersonated: own !== undefined }
     const transaction = decodeBlockTransaction(raw, rules)
@@ -138,7 +142,7 @@ function transactionError(error: unknown, index: number): unknown {
 }
 
 /** Uncles must be valid siblings of recent ancestors, each included once, and not ancestors themselves. */
-function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place): void {
+function checkUncles(state: ChainState, block: Block, { hardfork, own }: CheckContext): void {
   const { uncles } = block
   if (uncles.length === 0) return
   const isMerged = own === undefined && isAtLeast(hardfork, 'paris')
@@ -163,7 +167,7 @@ function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place):
   }
 }
 
-function checkUncle(uncle: Header, index: number, place: Place): void {
+function checkUncle(uncle: Header, index: number, place: CheckContext): void {
   try {
     checkHeader(uncle, place)
   } catch (error) {

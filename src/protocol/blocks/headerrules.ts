@@ -45,7 +45,7 @@ export type Rule =
   | 'requests'
   | 'state root'
 
-export interface Place {
+export interface CheckContext {
   readonly parent: Header
   readonly parentHash: Hash
   readonly hardfork: Hardfork
@@ -80,7 +80,7 @@ const ELASTICITY = 2n
 /** Bytes of a block's RLP from osaka on (EIP-7934). */
 const MAX_BLOCK_BYTES = 8_388_608
 
-type Check<T> = (subject: T, place: Place) => string | undefined
+type Check<T> = (subject: T, context: CheckContext) => string | undefined
 
 /** Fields of later forks that follow from the parent. */
 const VALUE_CHECKS: Readonly<Partial<Record<keyof LaterFields, Check<Header>>>> = {
@@ -101,8 +101,9 @@ const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ['gas used', gasUsedProblem],
   ...LATER_FIELDS.map(([name, { since, rule }]): readonly [Rule, Check<Header>] => [
     rule,
-    (header, place) =>
-      presenceProblem(header[name], since, place.hardfork) ?? VALUE_CHECKS[name]?.(header, place),
+    (header, context) =>
+      presenceProblem(header[name], since, context.hardfork) ??
+      VALUE_CHECKS[name]?.(header, context),
   ]),
 ]
 
@@ -121,16 +122,16 @@ const BODY_CHECKS: readonly (readonly [Rule, Check<EncodedBlock>])[] = [
  * Assumes that its proof of work is valid.
  * @throws {DevchainError} `INVALID_BLOCK` naming the first broken rule
  */
-export function checkHeader(header: Header, place: Place): void {
-  check(HEADER_CHECKS, header, place)
+export function checkHeader(header: Header, context: CheckContext): void {
+  check(HEADER_CHECKS, header, context)
 }
 
 /**
  * Does not decode transactions.
  * @throws {DevchainError} `INVALID_BLOCK` naming the first broken rule
  */
-export function checkBody(block: EncodedBlock, place: Place): void {
-  check(BODY_CHECKS, block, place)
+export function checkBody(block: EncodedBlock, context: CheckContext): void {
+  check(BODY_CHECKS, block, context)
 }
 
 export function checkBlobGas({ header, transactions }: Block): void {
@@ -149,14 +150,21 @@ export function unequal(expected: Hash | bigint, said: Hash | bigint): string | 
   return expected === said ? undefined : `expected ${expected}, the header says ${said}`
 }
 
-function check<T>(checks: readonly (readonly [Rule, Check<T>])[], subject: T, place: Place): void {
+function check<T>(
+  checks: readonly (readonly [Rule, Check<T>])[],
+  subject: T,
+  context: CheckContext,
+): void {
   for (const [rule, problemOf] of checks) {
-    const problem = problemOf(subject, place)
+    const problem = problemOf(subject, context)
     if (problem !== undefined) throw brokenRule(rule, problem)
   }
 }
 
-function timestampProblem({ timestamp }: Header, { parent, own }: Place): string | undefined {
+function timestampProblem(
+  { timestamp }: Header,
+  { parent, own }: CheckContext,
+): string | undefined {
   const isAfter = timestamp > parent.timestamp
   if (isAfter || (own?.sharesTimes === true && timestamp === parent.timestamp)) return undefined
   return `${timestamp} is not after the parent's ${parent.timestamp}`
@@ -167,8 +175,8 @@ function extraDataProblem({ extraData }: Header): string | undefined {
   return `it has ${extraData.length} bytes, at most ${MAX_EXTRA_DATA} are allowed`
 }
 
-function difficultyProblem(header: Header, place: Place): string | undefined {
-  const { hardfork, own, parent, bombDelay } = place
+function difficultyProblem(header: Header, context: CheckContext): string | undefined {
+  const { hardfork, own, parent, bombDelay } = context
   const { difficulty, timestamp } = header
   if (own !== undefined) return undefined
   if (!isAtLeast(hardfork, 'paris')) {
@@ -177,7 +185,7 @@ function difficultyProblem(header: Header, place: Place): string | undefined {
   return difficulty === 0n ? undefined : `expected 0 after the merge, the header says ${difficulty}`
 }
 
-function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | undefined {
+function nonceProblem({ nonce }: Header, { hardfork, own }: CheckContext): string | undefined {
   if (own !== undefined || !isAtLeast(hardfork, 'paris') || nonce.every((byte) => byte === 0)) {
     return undefined
   }
@@ -185,14 +193,16 @@ function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | und
 }
 
 /** After a genesis from a file, a block without difficulty may be a network's, so its values must match. */
-function isSetByHand({ difficulty }: Header, { own }: Place): boolean {
+function isSetByHand({ difficulty }: Header, { own }: CheckContext): boolean {
   return own !== undefined && (difficulty > 0n || own.hasOwnGenesis)
 }
 
-function gasLimitProblem(header: Header, place: Place): string | undefined {
+function gasLimitProblem(header: Header, context: CheckContext): string | undefined {
   const { gasLimit } = header
-  if (gasLimit === place.own?.gasLimit || isSetByHand(header, place)) return undefined
-  const before = isFirstOfLondon(place) ? place.parent.gasLimit * ELASTICITY : place.parent.gasLimit
+  if (gasLimit === context.own?.gasLimit || isSetByHand(header, context)) return undefined
+  const before = isFirstOfLondon(context)
+    ? context.parent.gasLimit * ELASTICITY
+    : context.parent.gasLimit
   const distance = gasLimit > before ? gasLimit - before : before - gasLimit
   const bound = before / GAS_LIMIT_PARTS
   if (distance >= bound)
@@ -208,14 +218,14 @@ function gasUsedProblem({ gasUsed, gasLimit }: Header): string | undefined {
   return gasUsed > gasLimit ? `${gasUsed} is more than the gas limit ${gasLimit}` : undefined
 }
 
-function baseFeeProblem(header: Header, place: Place): string | undefined {
+function baseFeeProblem(header: Header, context: CheckContext): string | undefined {
   const said = header.baseFeePerGas
-  if (said === undefined || said === place.own?.baseFee || isSetByHand(header, place))
+  if (said === undefined || said === context.own?.baseFee || isSetByHand(header, context))
     return undefined
-  return unequal(baseFeeAfter(place.parent), said)
+  return unequal(baseFeeAfter(context.parent), said)
 }
 
-function isFirstOfLondon({ hardfork, parent }: Place): boolean {
+function isFirstOfLondon({ hardfork, parent }: CheckContext): boolean {
   return isAtLeast(hardfork, 'london') && parent.baseFeePerGas === undefined
 }
 
@@ -229,7 +239,7 @@ function presenceProblem(value: unknown, since: Hardfork, hardfork: Hardfork): s
 
 function blobGasProblem(
   { blobGasUsed = 0n }: Header,
-  { hardfork, blobRules }: Place,
+  { hardfork, blobRules }: CheckContext,
 ): string | undefined {
   const most = maxBlobGas(hardfork, blobRules)
   if (blobGasUsed > most) return `${blobGasUsed} is more than the ${most} of a block`
@@ -239,13 +249,13 @@ function blobGasProblem(
 
 function excessBlobGasProblem(
   { excessBlobGas }: Header,
-  { parent, hardfork, blobRules }: Place,
+  { parent, hardfork, blobRules }: CheckContext,
 ): string | undefined {
   if (excessBlobGas === undefined) return undefined
   return unequal(nextExcessBlobGas(parent, hardfork, blobRules), excessBlobGas)
 }
 
-function sizeProblem({ size }: EncodedBlock, { hardfork, own }: Place): string | undefined {
+function sizeProblem({ size }: EncodedBlock, { hardfork, own }: CheckContext): string | undefined {
   if (own !== undefined || !isAtLeast(hardfork, 'osaka') || size <= MAX_BLOCK_BYTES)
     return undefined
   return `the block has ${size} bytes, at most ${MAX_BLOCK_BYTES} are allowed`

@@ -10,7 +10,7 @@ export const EMPTY_TRIE_ROOT: Hash =
 /** RLP(0) in compact form. */
 const PATH_OF_ONLY_LEAF = Uint8Array.of(0x20, 0x80)
 
-interface Entry {
+interface TrieEntry {
   /** One nibble an element. */
   readonly path: readonly number[]
   readonly value: Uint8Array
@@ -29,7 +29,7 @@ export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
 export function orderedTrieProof(items: readonly Uint8Array[], index: number): Uint8Array[] {
   const path = keyOf(index)
   const nodes: Uint8Array[] = []
-  let entries: readonly Entry[] = entriesOf(items)
+  let entries: readonly TrieEntry[] = entriesOf(items)
   let depth = 0
   while (entries.length > 0) {
     const encoded = encodeRlp(nodeOf(entries, depth))
@@ -48,7 +48,7 @@ export function orderedTrieProof(items: readonly Uint8Array[], index: number): U
   return nodes
 }
 
-function entriesOf(items: readonly Uint8Array[]): Entry[] {
+function entriesOf(items: readonly Uint8Array[]): TrieEntry[] {
   return items.map((value, index) => ({ path: keyOf(index), value }))
 }
 
@@ -60,7 +60,7 @@ function digits(bytes: Uint8Array): number[] {
   return [...bytes].flatMap((byte) => [byte >> 4, byte & 15])
 }
 
-function nodeOf(entries: readonly Entry[], depth: number): RlpItem {
+function nodeOf(entries: readonly TrieEntry[], depth: number): RlpItem {
   const [first] = entries
   if (first === undefined) return new Uint8Array(0)
   if (entries.length === 1) return [compactPath(first.path.slice(depth), true), first.value]
@@ -73,7 +73,7 @@ function nodeOf(entries: readonly Entry[], depth: number): RlpItem {
   return branchOf(entries, depth)
 }
 
-function branchOf(entries: readonly Entry[], depth: number): RlpItem {
+function branchOf(entries: readonly TrieEntry[], depth: number): RlpItem {
   const children = Array.from({ length: 16 }, (_, digit) => {
     const below = entries.filter(({ path }) => path[depth] === digit)
     return below.length === 0 ? new Uint8Array(0) : referenceTo(nodeOf(below, depth + 1))
@@ -88,7 +88,7 @@ function referenceTo(node: RlpItem): RlpItem {
   return encoded.length < 32 ? node : keccak256(encoded)
 }
 
-function sharedDigits(entries: readonly Entry[], depth: number): number {
+function sharedDigits(entries: readonly TrieEntry[], depth: number): number {
   const first = entries[0]?.path ?? []
   let end = depth
   while (end < first.length && entries.every(({ path }) => path[end] === first[end])) end++

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import { Caller } from '../../rpc/session.ts'
-import { type Answer, isRefusal, type ServerFront, type Target } from '../answer.ts'
+import { isRefusal, type SafeAnswer, type ServerFront, type Target } from '../answer.ts'
 import type { Relief } from '../relief.ts'
 import {
   brokenOff,
@@ -31,7 +31,7 @@ const NOTHING = Buffer.alloc(0)
 export interface ConnectionOptions {
   readonly readHead: (bytes: Buffer) => KnownHead | undefined
   readonly targetOf: ServerFront['targetOf']
-  readonly answer: Answer
+  readonly answer: SafeAnswer
   readonly heads: ReplyHeads
   /** Hands a connection over to node's server. */
   readonly handOver: (connection: FastConnection, socket: Socket) => void

@@ -1,7 +1,7 @@
 // What runs long, as the log tells it.
 import { afterEach, expect, test, vi } from 'vitest'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Logger } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/logger.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import type { ProgressReport } from '../../../src/core/progress.ts'

@@ -3,7 +3,7 @@
 import { readDevchainOptions } from '../../../src/app/settings.ts'
 import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Logger } from '../../../src/cli/log/log.ts'
+import { Logger } from '../../../src/cli/log/logger.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { observerOf } from '../../../src/cli/start.ts'

@@ -10,6 +10,7 @@ import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
 import { changesChain } from '../../rpc/method.ts'
 import type { World } from '../../state/world.ts'
+import { type LogContext, type LogRecord, withNames } from './context.ts'
 import {
   type CallEvent,
   type ChainEvent,
@@ -21,7 +22,6 @@ import {
 } from './events.ts'
 import { Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
 import { Hints } from './hints.ts'
-import { type Entry, type Scene, withNames } from './scene.ts'
 
 /** Milliseconds for which a change waits for its call before it is logged alone. */
 const CLAIM_MS = 10
@@ -127,7 +127,7 @@ export class Logger {
     this.#totals.calls += 1
     if (call.error !== undefined) this.#totals.failedCalls += 1
     const id = this.#totals.calls
-    const scene = this.#scene(changes.at(-1))
+    const context = this.#context(changes.at(-1))
     this.#later((isNow) => {
       const last = changes.length - 1
       const events = changes.flatMap((change, i) =>
@@ -139,7 +139,7 @@ export class Logger {
         hints()
         return undefined
       }
-      const whole = { chain: this.#chain, call, id, count: 1, events, scene }
+      const whole = { chain: this.#chain, call, id, count: 1, events, context }
       return this.#withStacks(whole, isNow, (entry) => {
         this.#write(entry)
         hints()
@@ -248,9 +248,9 @@ export class Logger {
   }
 
   #withStacks(
-    entry: Entry,
+    entry: LogRecord,
     isNow: boolean,
-    write: (entry: Entry) => void,
+    write: (entry: LogRecord) => void,
   ): Promise<void> | undefined {
     const explaining = isNow ? undefined : withNames(entry)
     if (explaining === undefined) {
@@ -258,7 +258,7 @@ export class Logger {
       return undefined
     }
     let isWritten = false
-    const writeOnce = (found: Entry): void => {
+    const writeOnce = (found: LogRecord): void => {
       if (isWritten) return
       isWritten = true
       this.#writeWaiting = undefined
@@ -269,7 +269,7 @@ export class Logger {
   }
 
   /** Names are looked up in the state after the change, or in the current one. */
-  #scene(change: StateChange | undefined): Scene | undefined {
+  #context(change: StateChange | undefined): LogContext | undefined {
     const names = this.#names
     if (names === undefined) return undefined
     const world = change === undefined ? names.world : headOf(change.after.tree).world
@@ -314,16 +314,16 @@ export class Logger {
   }
 
   #writeAlone(change: StateChange): void {
-    const scene = this.#scene(change)
+    const context = this.#context(change)
     this.#later((isNow) => {
       const events = changeEvents(change, undefined)
       if (events.length === 0) return undefined
-      const entry = { chain: this.#chain, call: undefined, count: 1, events, scene }
+      const entry = { chain: this.#chain, call: undefined, count: 1, events, context }
       return this.#withStacks(entry, isNow, (found) => this.#write(found))
     })
   }
 
-  #write(entry: Entry): void {
+  #write(entry: LogRecord): void {
     if (entry.events.length > 0) this.#count(entry.events)
     this.#folding.add(entry)
   }

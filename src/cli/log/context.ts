@@ -9,7 +9,7 @@ import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** A project's names, and the state to look them up in. */
-export interface Scene {
+export interface LogContext {
   readonly names: Names
   readonly world: World
   /** The state before the transaction, if it was the only one. */
@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 /** A call with its changes; without a call, a change by itself (interval mining). */
-export interface Entry {
+export interface LogRecord {
   /** Undefined for the default chain. */
   readonly chain?: string | undefined
   readonly call: CallEvent | undefined
@@ -30,7 +30,7 @@ export interface Entry {
   readonly isMixed?: boolean
   readonly events: readonly ChainEvent[]
   /** Undefined without a project. */
-  readonly scene?: Scene | undefined
+  readonly context?: LogContext | undefined
   /** Reasons and Solidity stacks of failed transactions by hash, in lines. */
   readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
   /** Call traces of transactions by hash, in lines. */
@@ -50,18 +50,21 @@ export function phraseOf(described: Described, isVerbose: boolean): string {
 }
 
 /** Undefined if the project does not know the callee. */
-export function describedCall(scene: Scene | undefined, call: CallEvent): Described | undefined {
-  const asked = scene && askedBy(call)
+export function describeCall(
+  context: LogContext | undefined,
+  call: CallEvent,
+): Described | undefined {
+  const asked = context && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
-  const { names, world, before } = scene!
+  const { names, world, before } = context!
   if (asked.to === null) return names.creation(world, input, null)
   const [to, from] = [addressIn(asked.to), addressIn(asked.from)]
   return to && names.call(world, { from, to, input }, before)
 }
 
-export function describedTransaction(
-  { names, world, before }: Scene,
+export function describeTransaction(
+  { names, world, before }: LogContext,
   { executed, from, to, created }: TransactionEvent,
 ): Described | undefined {
   if (executed === undefined) return undefined
@@ -82,17 +85,17 @@ export function answerText(
 }
 
 /** The custom error of a failed execution. @param to the account called */
-export function describedError(
-  scene: Scene | undefined,
+export function describeError(
+  context: LogContext | undefined,
   to: string | null,
   data: string,
 ): Described | undefined {
-  if (scene === undefined || !isBytes(data)) return undefined
-  return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
+  if (context === undefined || !isBytes(data)) return undefined
+  return context.names.error(context.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
-export function describedEvents(
-  { names, world }: Scene,
+export function describeEvents(
+  { names, world }: LogContext,
   { executed, to, created }: TransactionEvent,
 ): { readonly described: readonly Described[]; readonly others: number } {
   const logs = executed?.receipt.logs ?? []
@@ -106,36 +109,38 @@ export function describedEvents(
 const EXPLAINED = 10
 
 /** Waits for the artifacts being read, then adds `withStacks`; undefined if nothing is pending. */
-export function withNames(entry: Entry): Promise<Entry> | undefined {
-  const { call, events, scene } = entry
+export function withNames(entry: LogRecord): Promise<LogRecord> | undefined {
+  const { call, events, context } = entry
   const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
-  const reading = isRun ? scene?.names.runs.catchUp() : undefined
+  const reading = isRun ? context?.names.runs.catchUp() : undefined
   if (reading === undefined) return withStacks(entry)
   return reading.then(() => withStacks(entry) ?? entry)
 }
 
 /** Adds failure explanations and call traces; undefined if there are none. */
-function withStacks(entry: Entry): Promise<Entry> | undefined {
-  const { call, events, scene } = entry
-  if (scene === undefined) return undefined
+function withStacks(entry: LogRecord): Promise<LogRecord> | undefined {
+  const { call, events, context } = entry
+  if (context === undefined) return undefined
   const transactions = events.filter((event) => event.event === 'transaction')
   const failed = transactions.filter(({ failure }) => failure !== undefined)
-  const traced = scene.traces === 'all' ? transactions : scene.traces === 'failed' ? failed : []
+  const traced = context.traces === 'all' ? transactions : context.traces === 'failed' ? failed : []
   const isTraced =
-    scene.traces === 'all' || (scene.traces === 'failed' && call?.error !== undefined)
+    context.traces === 'all' || (context.traces === 'failed' && call?.error !== undefined)
   const rerun = isTraced ? call?.rerun : undefined
   if (failed.length + traced.length === 0) {
-    return rerun && scene.names.runs.traceRun(rerun).then((callTrace) => ({ ...entry, callTrace }))
+    return (
+      rerun && context.names.runs.traceRun(rerun).then((callTrace) => ({ ...entry, callTrace }))
+    )
   }
-  return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
+  return explained(entry, context, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
 }
 
 async function explained(
-  entry: Entry,
-  { names }: Scene,
+  entry: LogRecord,
+  { names }: LogContext,
   failed: readonly TransactionEvent[],
   traced: readonly TransactionEvent[],
-): Promise<Entry> {
+): Promise<LogRecord> {
   const { call } = entry
   const known = call?.error?.solidityStack
   const stacks = await linesOf(failed, async (hash) =>
