@@ -24,9 +24,15 @@ import type { BlockEnvironment, CallJob, TransactionJob } from './executor.ts'
  * Checks type, chain id, nonce, sender, fees, blobs, authorizations, funds, block gas limit, intrinsic gas and init code.
  * @throws {DevchainError} of the first check that fails
  */
-export function checkTransaction({ world, block, transaction, limits }: TransactionJob): void {
+export function checkTransaction({
+  world,
+  draft,
+  block,
+  transaction,
+  limits,
+}: TransactionJob): void {
   const { from, r, s, gasLimit } = transaction
-  const account = accountAt(world, from)
+  const account = draft === undefined ? accountAt(world, from) : draft.account(from)
   const sender = account ?? emptyAccount(from)
   // an impersonated transaction carries the sender's address in place of a signature (`impersonate`)
   const isImpersonated = r === s && r === BigInt(from)

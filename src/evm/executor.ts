@@ -16,6 +16,7 @@ import type {
   BlobFields,
   Transaction,
 } from '../protocol/transactions/transaction.ts'
+import type { Overlay, OverlayChanges } from '../state/overlay.ts'
 import type { World } from '../state/world.ts'
 import type { Cancellation } from './cancellation.ts'
 
@@ -181,6 +182,8 @@ interface JobOptions {
 
 export interface TransactionJob extends JobOptions {
   readonly world: World
+  /** Of the block's earlier transactions, over `world`. The run does not change it: see `Outcome.changes`. */
+  readonly draft?: Overlay | undefined
   readonly block: BlockEnvironment
   /** Its signature must be checked already. */
   readonly transaction: Transaction
@@ -234,8 +237,10 @@ export interface Outcome {
   readonly output: Uint8Array
   readonly logs: readonly Log[]
   readonly created: Address | undefined
-  /** With fees paid and the nonce raised. */
+  /** With fees paid and the nonce raised. Read it before the job's draft changes. */
   readonly world: World
+  /** The same as a difference to the job's world, or draft, which may absorb it. */
+  readonly changes: OverlayChanges
   readonly consoleLines: readonly ConsoleLine[]
   /** If requested: accessed accounts and slots (EIP-2930), as in `eth_createAccessList`. */
   readonly accessed: readonly AccessListEntry[]

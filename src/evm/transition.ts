@@ -15,7 +15,7 @@ import {
   HALF_ORDER,
 } from '../protocol/transactions/transaction.ts'
 import { MAX_NONCE } from '../protocol/transactions/transactionrules.ts'
-import { Overlay } from '../state/overlay.ts'
+import { Overlay, type OverlayChanges } from '../state/overlay.ts'
 import { isEmpty, type World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
@@ -37,13 +37,11 @@ export interface RunSetting
     MachineJob,
     'block' | 'limits' | 'movedPrecompiles' | 'memoryLimit' | 'reportsAccess' | 'tracer' | 'pause'
   > {
-  readonly world: World
+  readonly base: World | Overlay
 }
 
 /** Refunded for an authorization whose account existed (EIP-7702). */
 const AUTHORIZATION_REFUND = 12_500n
-
-const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
 
 /** Machines count gas in signed 64 bits. A halt consumes the rest too. */
 const GAS_CEILING = 2n ** 63n - 1n
@@ -59,7 +57,7 @@ export function applyMessage(
   terms: SenderTerms,
 ): MaybePromise<Outcome> {
   const { block } = setting
-  const overlay = new Overlay(setting.world)
+  const overlay = new Overlay(setting.base)
   const intrinsic = intrinsicGas(message, block.hardfork)
   buyGas(overlay, message, terms)
   const permissions = authorize(overlay, message, block)
@@ -122,7 +120,8 @@ class RunOutcome implements Outcome {
   readonly consoleLines: readonly ConsoleLine[]
   readonly accessed: readonly AccessListEntry[]
   readonly isAlone: boolean
-  #end: Overlay | World
+  readonly #overlay: Overlay
+  #world: World | undefined
 
   constructor(
     { reportsAccess, block, limits }: RunSetting,
@@ -140,12 +139,16 @@ class RunOutcome implements Outcome {
     this.consoleLines = lines
     this.isAlone = result.isAlone
     this.accessed = reportsAccess ? listable(message, result, block.hardfork, limits) : []
-    this.#end = overlay
+    this.#overlay = overlay
   }
 
   get world(): World {
-    if (this.#end instanceof Overlay) this.#end = this.#end.world()
-    return this.#end
+    this.#world ??= this.#overlay.world()
+    return this.#world
+  }
+
+  get changes(): OverlayChanges {
+    return this.#overlay.changes
   }
 }
 
@@ -167,12 +170,12 @@ function warmFrom(
 
 /** Transfers value without a machine; returns undefined, without changes, if code or a tracer needs one. */
 function transfer(
-  { movedPrecompiles, reportsAccess, tracer }: RunSetting,
+  { block, limits, movedPrecompiles, reportsAccess, tracer }: RunSetting,
   overlay: Overlay,
   { from, to, value }: CheckedMessage,
 ): MachineResult | undefined {
   if (to === null || movedPrecompiles || reportsAccess || tracer) return undefined
-  if (to.startsWith(PRECOMPILE_PREFIX) || to === CONSOLE_ADDRESS) return undefined
+  if (isPrecompile(to, block.hardfork, limits) || to === CONSOLE_ADDRESS) return undefined
   const target = overlay.account(to)
   if (target !== undefined && target.code.length > 0) return undefined
   const sender = overlay.account(from)

@@ -46,7 +46,7 @@ export function gatheringExecutor(inner: Executor, prefetch: Prefetch, adapt: Ad
   }
   return {
     ...inner,
-    transact: (job) => gather(job, job.transaction, inner.transact),
+    transact: (job) => gather(settled(job), job.transaction, inner.transact),
     call: (job) => gather(job, job.message, inner.call),
     beginBlock: async (job) => {
       const work = (): Promise<World> => {
@@ -57,6 +57,13 @@ export function gatheringExecutor(inner: Executor, prefetch: Prefetch, adapt: Ad
     },
     endBlock: async (job) => complete(() => inner.endBlock(job), { guesses: true }),
   }
+}
+
+/** A job without a draft, as what adapts a job changes its world. */
+function settled(job: TransactionJob): TransactionJob {
+  const { world, draft } = job
+  if (draft === undefined || !world.accounts.isBacked) return job
+  return { ...job, world: draft.settle(), draft: undefined }
 }
 
 /** Reads the slots of the block's system calls, including those at its end, so that one round fetches them. */

@@ -40,13 +40,8 @@ const PRECOMPILES: readonly Precompile[] = [
   P256VERIFY,
 ]
 
-export function precompilesOf(
-  hardfork: Hardfork,
-  { rip7212 = false }: ExtraPrecompiles = {},
-): readonly Precompile[] {
-  return PRECOMPILES.filter(
-    (each) => isAtLeast(hardfork, each.since) || (rip7212 && each === P256VERIFY),
-  )
+export function precompilesOf(hardfork: Hardfork, extra?: ExtraPrecompiles): readonly Precompile[] {
+  return PRECOMPILES.filter((each) => isThere(each, hardfork, extra))
 }
 
 export function isPrecompile(
@@ -54,7 +49,18 @@ export function isPrecompile(
   hardfork: Hardfork,
   extra?: ExtraPrecompiles,
 ): boolean {
-  return precompilesOf(hardfork, extra).some((each) => each.address === address)
+  const found = BY_ADDRESS.get(address)
+  return found !== undefined && isThere(found, hardfork, extra)
+}
+
+const BY_ADDRESS = new Map(PRECOMPILES.map((each) => [each.address, each]))
+
+function isThere(
+  each: Precompile,
+  hardfork: Hardfork,
+  { rip7212 = false }: ExtraPrecompiles = {},
+): boolean {
+  return isAtLeast(hardfork, each.since) || (rip7212 && each === P256VERIFY)
 }
 
 function precompile(number: number, name: string, since: Hardfork): Precompile {

@@ -8,7 +8,6 @@ import {
   accountAt,
   emptyAccount,
   emptyStorage,
-  slotValue,
   storageAt,
   type World,
   withAccounts,
@@ -21,11 +20,7 @@ type JournalEntry =
       readonly address: Address
       readonly before: Account | undefined | null
     }
-  | {
-      readonly kind: 'slots'
-      readonly address: Address
-      readonly before: Map<bigint, bigint> | undefined
-    }
+  | { readonly kind: 'slots'; readonly address: Address; readonly before: Writes | undefined }
   | {
       readonly kind: 'slot'
       readonly slots: Map<bigint, bigint>
@@ -33,20 +28,33 @@ type JournalEntry =
       readonly before: bigint | undefined
     }
 
+interface Writes {
+  readonly slots: Map<bigint, bigint>
+  /** The account was cleared or deleted: other slots are zero, whatever the base says. */
+  readonly isFresh: boolean
+}
+
+/** Of an overlay since its base. */
+export interface OverlayChanges {
+  readonly accounts: ReadonlyMap<Address, Account | undefined>
+  readonly slots: ReadonlyMap<Address, Writes>
+}
+
 /**
  * A mutable view of a world. A revert costs as much as the changes it undoes, a commit nothing. The EVM decides if empty
- * accounts stay. Setters create missing accounts.
+ * accounts stay. Setters create missing accounts. A block's transactions each run over the overlay of the block, so that
+ * tries change once a block.
  */
 export class Overlay {
-  readonly #base: World
-  /** Changed accounts without the writes in `#slots`; undefined if deleted. */
+  #base: World | Overlay
+  /** Changed accounts; undefined if deleted. Their storage is out of date. */
   readonly #accounts = new Map<Address, Account | undefined>()
-  /** Slots written since the account's storage was as in `#accounts` or `#base`. */
-  readonly #slots = new Map<Address, Map<bigint, bigint>>()
+  readonly #slots = new Map<Address, Writes>()
   readonly #journal: JournalEntry[] = []
   readonly #checkpoints: number[] = []
 
-  constructor(base: World) {
+  /** @param base must not change while this overlay is used */
+  constructor(base: World | Overlay) {
     this.#base = base
   }
 
@@ -54,7 +62,8 @@ export class Overlay {
   account(address: Address): Account | undefined {
     const changed = this.#accounts.get(address)
     if (changed !== undefined || this.#accounts.has(address)) return changed
-    return accountAt(this.#base, address)
+    const base = this.#base
+    return base instanceof Overlay ? base.account(address) : accountAt(base, address)
   }
 
   code(address: Address): Uint8Array {
@@ -86,40 +95,50 @@ export class Overlay {
   }
 
   storage(address: Address, slot: bigint): bigint {
-    const written = this.#slots.get(address)?.get(slot)
+    const writes = this.#slots.get(address)
+    const written = writes?.slots.get(slot)
     if (written !== undefined) return written
-    const account = this.account(address)
-    return account === undefined ? 0n : slotValue(account.storage, slot)
+    return writes?.isFresh === true ? 0n : this.originalStorage(address, slot)
   }
 
   /** The value before the run, on which gas and refunds of SSTORE depend (EIP-2200). */
   originalStorage(address: Address, slot: bigint): bigint {
-    return storageAt(this.#base, address, slot)
+    const base = this.#base
+    return base instanceof Overlay ? base.storage(address, slot) : storageAt(base, address, slot)
+  }
+
+  /** Storage prevents creating a contract (EIP-7610). */
+  hasStorage(address: Address): boolean {
+    const writes = this.#slots.get(address)
+    for (const value of writes?.slots.values() ?? []) if (value !== 0n) return true
+    if (writes?.isFresh === true) return false
+    const base = this.#base
+    if (base instanceof Overlay && writes === undefined) return base.hasStorage(address)
+    return this.#applied(address, accountAt(worldOf(base), address))?.storage.isEmpty === false
   }
 
   setStorage(address: Address, slot: bigint, value: bigint): void {
-    const account = this.account(address)
-    if (account === undefined) this.#put(address, emptyAccount(address))
-    let slots = this.#slots.get(address)
-    if (slots === undefined) {
-      slots = new Map()
-      this.#putSlots(address, slots)
+    if (this.account(address) === undefined) this.#put(address, emptyAccount(address))
+    let writes = this.#slots.get(address)
+    if (writes === undefined) {
+      writes = { slots: new Map(), isFresh: false }
+      this.#putSlots(address, writes)
     }
+    const { slots } = writes
     this.#record({ kind: 'slot', slots, slot, before: slots.get(slot) })
     slots.set(slot, value)
   }
 
   clearStorage(address: Address): void {
-    const account = this.account(address)
-    if (account === undefined) return
-    if (this.#slots.has(address)) this.#putSlots(address, undefined)
-    if (!account.storage.isEmpty) this.#put(address, { ...account, storage: emptyStorage })
+    if (this.account(address) === undefined) return
+    this.#putSlots(address, { slots: new Map(), isFresh: true })
   }
 
   /** With its storage and code. A new account at this address starts empty. */
   deleteAccount(address: Address): void {
-    if (this.#slots.has(address)) this.#putSlots(address, undefined)
-    if (this.account(address) !== undefined) this.#put(address, undefined)
+    if (this.account(address) === undefined) return
+    this.clearStorage(address)
+    this.#put(address, undefined)
   }
 
   checkpoint(): void {
@@ -139,22 +158,48 @@ export class Overlay {
 
   /** Applies all changes; returns the original world if there are none. The overlay stays usable. */
   world(): World {
+    const base = worldOf(this.#base)
     const changes: TrieChange<Account>[] = []
     const addresses = new Set([...this.#accounts.keys(), ...this.#slots.keys()])
     for (const address of addresses) {
-      const before = accountAt(this.#base, address)
-      const after = this.#applied(address)
+      const before = accountAt(base, address)
+      const after = this.#applied(address, before)
       if (!isSame(before, after))
         changes.push({ key: addressKey(address), value: after, name: address })
     }
-    return changes.length === 0 ? this.#base : withAccounts(this.#base, changes)
+    return changes.length === 0 ? base : withAccounts(base, changes)
   }
 
-  #applied(address: Address): Account | undefined {
-    const account = this.account(address)
-    const slots = this.#slots.get(address)
-    if (account === undefined || slots === undefined) return account
-    const storage = withSlots(account.storage, slots)
+  /** Makes `world()` the base of later changes. */
+  settle(): World {
+    const world = this.world()
+    this.#base = world
+    this.#accounts.clear()
+    this.#slots.clear()
+    return world
+  }
+
+  /** Takes over the changes of an overlay over this one, which must not be used any more. */
+  absorb({ accounts, slots }: OverlayChanges): void {
+    for (const [address, account] of accounts) this.#accounts.set(address, account)
+    for (const [address, writes] of slots) {
+      const own = this.#slots.get(address)
+      if (own === undefined || writes.isFresh) this.#slots.set(address, writes)
+      else for (const [slot, value] of writes.slots) own.slots.set(slot, value)
+    }
+  }
+
+  /** What `absorb` takes. */
+  get changes(): OverlayChanges {
+    return { accounts: this.#accounts, slots: this.#slots }
+  }
+
+  #applied(address: Address, before: Account | undefined): Account | undefined {
+    const account = this.#accounts.has(address) ? this.#accounts.get(address) : before
+    if (account === undefined) return undefined
+    const { slots, isFresh } = this.#slots.get(address) ?? NO_WRITES
+    const kept = before?.storage ?? emptyStorage
+    const storage = withSlots(isFresh && !kept.isEmpty ? emptyStorage : kept, slots)
     return storage === account.storage ? account : { ...account, storage }
   }
 
@@ -164,10 +209,9 @@ export class Overlay {
     this.#accounts.set(address, account)
   }
 
-  #putSlots(address: Address, slots: Map<bigint, bigint> | undefined): void {
+  #putSlots(address: Address, writes: Writes): void {
     this.#record({ kind: 'slots', address, before: this.#slots.get(address) })
-    if (slots === undefined) this.#slots.delete(address)
-    else this.#slots.set(address, slots)
+    this.#slots.set(address, writes)
   }
 
   #record(entry: JournalEntry): void {
@@ -196,6 +240,12 @@ export class Overlay {
     if (length === undefined) throw new Error('no checkpoint is open')
     return length
   }
+}
+
+const NO_WRITES: Writes = { slots: new Map(), isFresh: false }
+
+function worldOf(base: World | Overlay): World {
+  return base instanceof Overlay ? base.world() : base
 }
 
 function isSame(a: Account | undefined, b: Account | undefined): boolean {

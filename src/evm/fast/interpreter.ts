@@ -289,7 +289,7 @@ export class Interpreter {
     let flags = this.#flagsOf(job, address)
     if (account !== undefined) {
       flags |= layout.ACCOUNT_EXISTS
-      if (!account.storage.isEmpty) flags |= layout.ACCOUNT_HAS_STORAGE
+      if (job.overlay.hasStorage(address)) flags |= layout.ACCOUNT_HAS_STORAGE
       if (isDelegation(account.code) && isAtLeast(job.block.hardfork, 'prague')) {
         flags |= layout.ACCOUNT_DELEGATED
       }

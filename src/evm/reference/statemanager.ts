@@ -42,9 +42,10 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async getAccount(address: LibraryAddress): Promise<Account | undefined> {
-    const account = this.#run.account(textOf(address))
+    const text = textOf(address)
+    const account = this.#run.account(text)
     if (account === undefined) return undefined
-    const storageRoot = account.storage.isEmpty ? NO_STORAGE : SOME_STORAGE
+    const storageRoot = this.#run.hasStorage(text) ? SOME_STORAGE : NO_STORAGE
     // a new object each time, as the EVM modifies it
     return new Account(account.nonce, account.balance, storageRoot, hashBytes(account.codeHash))
   }

@@ -1,6 +1,6 @@
 // Checks jobs and runs them on the machine that suits them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import type { Hash } from '../../core/hex.ts'
+import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
@@ -82,8 +82,15 @@ function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
 }
 
 type JobTraits = Pick<
-  CallJob,
-  'world' | 'block' | 'limits' | 'movedPrecompiles' | 'tracer' | 'reportsAccess' | 'cancellation'
+  CallJob & TransactionJob,
+  | 'draft'
+  | 'world'
+  | 'block'
+  | 'limits'
+  | 'movedPrecompiles'
+  | 'tracer'
+  | 'reportsAccess'
+  | 'cancellation'
 >
 
 function apply(
@@ -93,7 +100,7 @@ function apply(
   terms: SenderTerms,
 ): MaybePromise<Outcome> {
   const setting: RunSetting = {
-    world: job.world,
+    base: job.draft ?? job.world,
     block: job.block,
     limits: job.limits,
     movedPrecompiles: job.movedPrecompiles,
@@ -117,8 +124,9 @@ function memoryOf(
   return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
-function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => Hash {
-  return () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data)
+function codeHashOf({ world, draft }: JobTraits, { to, data }: CheckedMessage): () => Hash {
+  const accountOf = (address: Address) => draft?.account(address) ?? accountAt(world, address)
+  return () => (to === null ? undefined : accountOf(to)?.codeHash) ?? keccakHash(data)
 }
 
 function pauseOf(

@@ -242,7 +242,8 @@ async function rerun(
   const target = targetOf(transaction, block)
   const tracer = tracerFor(target, index)
   const cancellation = undefined
-  const job = { world: before, block, transaction, limits, tracer, cancellation }
+  const draft = undefined
+  const job = { world: before, draft, block, transaction, limits, tracer, cancellation }
   let outcome: Outcome
   try {
     outcome = await executor.transact(job)

@@ -22,6 +22,7 @@ import {
   requireTipWithinCap,
   requireType,
 } from '../../protocol/transactions/transactionrules.ts'
+import { Overlay } from '../../state/overlay.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'
@@ -316,7 +317,8 @@ async function runCall(
   }
   const run = chain.executor.call({ ...job, tracer: watch?.tracer })
   const outcome = await repeatable(chain, job, run)
-  const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed)
+  const after = new Overlay(outcome.world)
+  const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed, after)
   return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
 }
 

@@ -13,10 +13,11 @@ export function cancellable(
 ): Executor {
   return {
     ...executor,
-    transact: ({ world, block, transaction, limits, tracer, cancellation }) =>
+    transact: ({ world, draft, block, transaction, limits, tracer, cancellation }) =>
       executor.transact({
         // the member order of replayed jobs, so that both share machine code
         world,
+        draft,
         block,
         transaction,
         limits,

@@ -13,7 +13,7 @@ import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
-import { buildPending } from '../mining/miner.ts'
+import { buildPending, type PendingDraft } from '../mining/miner.ts'
 import { cancellable } from './cancellable.ts'
 import { type Command, type CommandOptions, Discards } from './discards.ts'
 import { Execution } from './execution.ts'
@@ -77,6 +77,8 @@ export class Chain {
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
+  /** The last one, for the next to be built on. */
+  #draft: PendingDraft | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
   #headMadeAt: number
@@ -172,9 +174,15 @@ export class Chain {
     const readers = new Readers(cancellation)
     const command = this.#discards.read(readers)
     const executor = cancellable(this.executor, command)
+    const last = this.#draft
+    this.#draft = undefined
     const record = Promise.resolve(
-      this.execution.complete(() => buildPending(executor, state, now)),
+      this.execution.complete(() => buildPending(executor, state, now, last)),
     )
+      .then((built) => {
+        if (this.#pending?.record === record) this.#draft = built
+        return built.record
+      })
       .catch((error: unknown) => {
         if (this.#pending?.record === record) this.#pending = undefined
         throw command.explained(error)
@@ -205,6 +213,7 @@ export class Chain {
     for (const end of this.#closers.splice(0)) end()
     this.#listeners.clear()
     this.#pending = undefined
+    this.#draft = undefined
     this.#known = undefined
   }
 

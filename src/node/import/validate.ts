@@ -20,6 +20,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
+import { Overlay } from '../../state/overlay.ts'
 import { stateRoot, type World } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
@@ -232,7 +233,7 @@ async function runTransactions(
   const executed: ExecutedTransaction[] = []
   const limits = blockLimits(config)
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
-  let world = begun
+  const draft = new Overlay(begun)
   let gasUsed = 0n
   for (const [index, transaction] of transactions.entries()) {
     const gasLeft = block.gasLimit - gasUsed
@@ -241,16 +242,16 @@ async function runTransactions(
       throw brokenRule('transaction', problem)
     }
     try {
-      const outcome = await executor.transact({ world, block, transaction, limits })
-      world = outcome.world
+      const outcome = await executor.transact({ world: begun, draft, block, transaction, limits })
+      draft.absorb(outcome.changes)
       gasUsed += outcome.gasUsed
-      executed.push(executedAs(transaction, outcome, block, gasUsed))
+      executed.push(executedAs(transaction, outcome, block, gasUsed, draft))
     } catch (error) {
       throw transactionError(error, index)
     }
     await yieldIfDue()
   }
-  return { executed, world }
+  return { executed, world: draft.settle() }
 }
 
 /** Withdrawals of the beacon chain (EIP-4895). A zero amount creates no account. */

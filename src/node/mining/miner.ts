@@ -1,18 +1,12 @@
 // Block assembly: runs transactions of the pool in order and seals them into a block.
 
-import { DevchainError, isInterruption } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type {
-  BlockEnd,
-  BlockEnvironment,
-  Executor,
-  Outcome,
-  TransactionJob,
-} from '../../evm/executor.ts'
+import type { BlockEnd, BlockEnvironment, Executor } from '../../evm/executor.ts'
 import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
-import { type Header, headerOf } from '../../protocol/blocks/header.ts'
-import { blobGasOf, blobGasOfAll, maxBlobGas, TRANSACTION_GAS } from '../../protocol/fees.ts'
+import { type Header, headerOf, type ListRoots } from '../../protocol/blocks/header.ts'
+import { blobGasOf, blobGasOfAll, maxBlobGas } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { stateRoot, type World } from '../../state/world.ts'
@@ -22,7 +16,6 @@ import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
-import { type Conditions, requireConditions } from '../pool/conditions.ts'
 import {
   Candidates,
   noncesUsedBy,
@@ -31,11 +24,9 @@ import {
   withoutStale,
   withoutTransactions,
 } from '../pool/pool.ts'
-import { blockStart, nextBlockEnvironment, nonceAt } from './environment.ts'
-import { isTooCheap } from './leastprice.ts'
-import { blockLimits } from './limits.ts'
+import { BlockDraft, TURN_MS } from './draft.ts'
+import { nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
-import { executedAs } from './receipts.ts'
 import { withRewards } from './rewards.ts'
 
 export interface Mined {
@@ -59,11 +50,9 @@ interface Assembly {
   readonly executed: readonly ExecutedTransaction[]
   readonly dropped: readonly DroppedTransaction[]
   readonly uncles: readonly Header[]
+  readonly roots: ListRoots
   readonly end: BlockEnd['fields']
 }
-
-/** Milliseconds of mining before yielding. */
-const TURN_MS = 20
 
 /** A transaction that does not fit waits; an impossible one is dropped. */
 export async function mineBlock(
@@ -153,14 +142,46 @@ export async function mineWaiting(
   return { state: { ...current, pool }, records, dropped }
 }
 
+/** A pending block, and what the next one may be built on. */
+export interface PendingDraft {
+  readonly record: BlockRecord
+  readonly state: ChainState
+  readonly draft: BlockDraft
+}
+
+/** @param last this call makes it unusable */
 export async function buildPending(
   executor: Executor,
   state: ChainState,
   now: number,
-): Promise<BlockRecord> {
+  last?: PendingDraft,
+): Promise<PendingDraft> {
   const environment = nextBlockEnvironment(state, now)
-  const assembly = await assemble(executor, state, environment, waiting(state, environment))
-  return sealed(state, environment, assembly)
+  const grown = last && grownDraft(state, environment, last)
+  const draft = grown?.draft ?? (await BlockDraft.begin(executor, state, environment))
+  await draft.fill(executor, grown?.candidates ?? waiting(state, environment))
+  const record = sealed(state, environment, await ended(executor, state, draft))
+  return { record, state, draft }
+}
+
+/** The draft to go on with if only transactions joined the pool, behind those of the draft. */
+function grownDraft(
+  state: ChainState,
+  environment: BlockEnvironment,
+  { state: before, draft }: PendingDraft,
+): { readonly draft: BlockDraft; readonly candidates: Source } | undefined {
+  const isSame = environment.timestamp === draft.block.timestamp && isSameButForPool(state, before)
+  // on a fork, a build may begin again once state is fetched
+  if (!isSame || headOf(state.tree).world.accounts.isBacked) return undefined
+  const candidates = waiting(state, environment)
+  return draft.isBegunWith(candidates) ? { draft, candidates } : undefined
+}
+
+const POOL_MEMBERS: ReadonlySet<keyof ChainState> = new Set(['pool', 'blobs', 'batches'])
+
+function isSameButForPool(one: ChainState, other: ChainState): boolean {
+  const names = Object.keys(one) as (keyof ChainState)[]
+  return names.every((name) => POOL_MEMBERS.has(name) || one[name] === other[name])
 }
 
 function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidates {
@@ -184,67 +205,29 @@ async function assemble(
   state: ChainState,
   block: BlockEnvironment,
   candidates: Source,
-  count = Number.POSITIVE_INFINITY,
+  count?: number,
 ): Promise<Assembly> {
-  const executed: ExecutedTransaction[] = []
-  const dropped: DroppedTransaction[] = []
-  const limits = blockLimits(state.config)
-  let world = await executor.beginBlock(blockStart(block, headOf(state.tree)))
-  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
-  let gasLeft = block.gasLimit
-  let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
-  while (executed.length < count && gasLeft >= TRANSACTION_GAS) {
-    const transaction = candidates.best
-    if (transaction === undefined) break
-    const isLarge = transaction.gasLimit > gasLeft || blobGasOf(transaction) > blobGasLeft
-    if (isLarge || isTooCheap(state, transaction, block.hardfork)) {
-      candidates.skip()
-      continue
-    }
-    const outcome = await attempt(
-      executor,
-      { world, block, transaction, limits },
-      candidates.conditions,
-    )
-    if (outcome instanceof DevchainError) {
-      dropped.push({ transaction, error: outcome })
-      candidates.skip()
-      continue
-    }
-    world = outcome.world
-    gasLeft -= outcome.gasUsed
-    blobGasLeft -= blobGasOf(transaction)
-    executed.push(executedAs(transaction, outcome, block, block.gasLimit - gasLeft))
-    candidates.advance()
-    if (executed.length < count) await yieldIfDue()
-  }
+  const draft = await BlockDraft.begin(executor, state, block)
+  await draft.fill(executor, candidates, count)
+  return ended(executor, state, draft)
+}
+
+async function ended(executor: Executor, state: ChainState, draft: BlockDraft): Promise<Assembly> {
+  const { block, dropped } = draft
+  const executed = [...draft.executed]
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const uncles = unclesFor(state, block.hardfork)
   const rewarded = { miner: block.coinbase, number: block.number }
-  world = withRewards(world, state.config, block.hardfork, rewarded, uncles)
+  const world = withRewards(draft.settle(), state.config, block.hardfork, rewarded, uncles)
+  const roots = { transactions: draft.transactions.root, receipts: draft.receipts.root }
   const end = await executor.endBlock({ world, block, logs })
-  return { world: end.world, executed, dropped, uncles, end: end.fields }
+  return { world: end.world, executed, dropped, uncles, roots, end: end.fields }
 }
 
 /** On a network's chain there are none after the merge. */
 function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly Header[] {
   if (config.ruleset === 'network' && isAtLeast(hardfork, 'paris')) return []
   return eligibleUncles(tree, config.options.maxUncles).map(({ block }) => block.header)
-}
-
-/** The outcome, or why the transaction may not be in the block. Other errors are bugs and are rethrown. */
-async function attempt(
-  executor: Executor,
-  job: TransactionJob,
-  conditions: Conditions | undefined,
-): Promise<Outcome | DevchainError> {
-  try {
-    if (conditions !== undefined) requireConditions(conditions, job.world, job.block)
-    return await executor.transact(job)
-  } catch (error) {
-    if (error instanceof DevchainError && !isInterruption(error)) return error
-    throw error
-  }
 }
 
 /** Drops transactions that the block's prices exclude, where the chain behaves so. */
@@ -304,6 +287,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const header = headerOf(environment, parent.block.hash, {
     transactions,
     receipts: executed.map(({ receipt }) => receipt),
+    roots: assembly.roots,
     stateRoot: stateRoot(world),
     end: assembly.end,
     extraData: state.settings.extraData,

@@ -1,7 +1,9 @@
-// Waiting transactions that cannot pay a block's prices: chains that behave so drop them.
+// Waiting transactions that offer too little: below a block's prices, which chains that behave so drop, or below the least
+// price that users set.
 import { DevchainError } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { requireBaseFee, requireBlobFee } from '../../protocol/transactions/transactionrules.ts'
 import { nonceAt } from '../../state/world.ts'
@@ -39,4 +41,16 @@ function priceError(transaction: Transaction, block: BlockEnvironment): Devchain
     if (error instanceof DevchainError) return error
     throw error
   }
+}
+
+type Priced = Pick<Transaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/** The offer beyond the base fee, in wei per gas. */
+export function offeredPrice(transaction: Priced, hardfork: Hardfork): bigint {
+  return isAtLeast(hardfork, 'london') ? transaction.maxPriorityFeePerGas : transaction.maxFeePerGas
+}
+
+export function isTooCheap(state: ChainState, transaction: Priced, hardfork: Hardfork): boolean {
+  if (!state.config.behaviour.cheapOnesWait) return false
+  return offeredPrice(transaction, hardfork) < state.settings.minGasPrice
 }

@@ -5,19 +5,22 @@ import { bloomOf, type Receipt } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { codeAt, stateRoot } from '../../state/world.ts'
+import type { Overlay } from '../../state/overlay.ts'
+import { stateRoot } from '../../state/world.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 
+/** @param draft the block up to and including this transaction */
 export function executedAs(
   transaction: Transaction,
   outcome: Outcome,
   block: BlockEnvironment,
   cumulativeGasUsed: bigint,
+  draft: Overlay,
 ): ExecutedTransaction {
   const receipt: Receipt = {
     type: transaction.type,
     status: outcome.failure === undefined,
-    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(outcome.world),
+    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(draft.settle()),
     cumulativeGasUsed,
     gasUsed: outcome.gasUsed,
     effectiveGasPrice: effectiveGasPrice(transaction, block.baseFee),
@@ -30,12 +33,19 @@ export function executedAs(
     },
   }
   const { failure, consoleLines, isAlone } = outcome
-  return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines, isAlone }
+  return {
+    transaction,
+    receipt,
+    output: keptOutput(outcome, draft),
+    failure,
+    consoleLines,
+    isAlone,
+  }
 }
 
 /** Deployed code shares the bytes that the world keeps already. */
-function keptOutput({ failure, created, output, world }: Outcome): Uint8Array {
+function keptOutput({ failure, created, output }: Outcome, draft: Overlay): Uint8Array {
   if (failure !== undefined || created === undefined) return output
-  const code = codeAt(world, created)
+  const code = draft.code(created)
   return equalBytes(code, output) ? code : output
 }

@@ -136,7 +136,11 @@ export function noncesUsedBy({ from, authorizationList }: Transaction): Address[
   return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
-export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
+/** @param transactions all different; those that do not wait are ignored */
+export function withoutTransactions(pool: Pool, transactions: readonly Transaction[]): Pool {
+  const isAll =
+    transactions.length === pool.size && transactions.every(({ hash }) => pool.byHash.has(hash))
+  if (isAll) return { ...emptyPool, lastArrival: pool.lastArrival }
   let rest = pool
   for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
   return rest

@@ -26,7 +26,7 @@ import { headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
-import { offeredPrice } from '../mining/leastprice.ts'
+import { offeredPrice } from '../mining/pricedout.ts'
 import { type Conditions, requireConditions } from '../pool/conditions.ts'
 import {
   nextNonce,

@@ -26,9 +26,16 @@ export interface HeaderEnvironment {
   readonly excessBlobGas: bigint
 }
 
+export interface ListRoots {
+  readonly transactions: Hash
+  readonly receipts: Hash
+}
+
 export interface BlockContents {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
+  /** Default: computed. */
+  readonly roots?: ListRoots | undefined
   readonly stateRoot: Hash
   readonly extraData: Uint8Array
   readonly uncles?: readonly Header[] | undefined
@@ -149,14 +156,14 @@ export function headerOf(
   contents: BlockContents,
 ): Header {
   const { hardfork } = environment
-  const { transactions, receipts, uncles = [], withdrawals = [], end } = contents
+  const { transactions, receipts, roots, uncles = [], withdrawals = [], end } = contents
   const all: Required<Header> = {
     parentHash,
     sha3Uncles: unclesHash(uncles),
     miner: environment.coinbase,
     stateRoot: contents.stateRoot,
-    transactionsRoot: transactionsRoot(transactions),
-    receiptsRoot: receiptsRoot(receipts),
+    transactionsRoot: roots?.transactions ?? transactionsRoot(transactions),
+    receiptsRoot: roots?.receipts ?? receiptsRoot(receipts),
     logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
     difficulty: environment.difficulty,
     number: environment.number,

@@ -114,20 +114,22 @@ function expectSame(overlay: Overlay, model: Model): void {
     expect(actual?.balance).toBe(expected?.balance)
     expect(actual?.nonce).toBe(expected?.nonce)
     expect(overlay.code(each)).toEqual(expected?.code ?? EMPTY_BYTES)
-    for (const slot of SLOTS) {
-      expect(overlay.storage(each, slot)).toBe(expected?.slots.get(slot) ?? 0n)
-    }
+    const slots = expected?.slots ?? new Map<bigint, bigint>()
+    for (const slot of SLOTS) expect(overlay.storage(each, slot)).toBe(slots.get(slot) ?? 0n)
+    expect(overlay.hasStorage(each)).toBe([...slots.values()].some((value) => value !== 0n))
   }
 }
 
-/** Runs the steps on both, comparing what is read after each. */
-function runAndCompare(start: readonly Step[], steps: readonly Step[]): void {
+/** Runs the steps on both, comparing what is read after each. The overlay is over a world, or over another overlay. */
+function runAndCompare(start: readonly Step[], draft: readonly Step[], steps: readonly Step[]) {
   let model: Model = new Map()
   const before = new Overlay(emptyWorld)
   for (const each of start) change(before, model, each)
-  const base = before.world()
+  const below = new Overlay(before.world())
+  for (const each of draft) change(below, model, each)
+  const base = below.world()
   const original = copyOf(model)
-  const overlay = new Overlay(base)
+  const overlay = new Overlay(draft.length === 0 ? base : below)
   const saved: Model[] = []
   for (const each of steps) {
     if (each.kind === 'checkpoint') {
@@ -150,6 +152,10 @@ function runAndCompare(start: readonly Step[], steps: readonly Step[]): void {
       expect(overlay.originalStorage(each, slot)).toBe(original.get(each)?.slots.get(slot) ?? 0n)
     }
   }
+  below.absorb(overlay.changes)
+  expectSame(below, model)
+  expect(stateRoot(below.settle())).toBe(stateRoot(worldOf(model)))
+  expectSame(below, model)
 }
 
 describe('Overlay', () => {
@@ -157,8 +163,9 @@ describe('Overlay', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 15, size: 'max' }),
+        fc.array(step, { maxLength: 15, size: 'max' }),
         fc.array(step, { maxLength: 60, size: 'max' }),
-        (start, steps) => runAndCompare(start, steps),
+        runAndCompare,
       ),
       { seed: 21, numRuns: 250 },
     )

@@ -211,7 +211,7 @@ async function sibling({ executor, state }: Chain, at: number): Promise<BlockRec
       ? state
       : (await reorganize(executor, state, { depth, blocks: [], ...NO_REQUEUE })).state
   const settings = { ...state.settings, coinbase: addressOf(7) }
-  return buildPending(executor, { ...shortened, settings }, NOON)
+  return (await buildPending(executor, { ...shortened, settings }, NOON)).record
 }
 
 function hashesOf({ removed, added }: HeadChange): readonly (readonly Hash[])[] {

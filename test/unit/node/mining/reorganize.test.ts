@@ -54,9 +54,10 @@ function reorg(
 }
 
 /** A block on `state` that no other is equal to. */
-function siblingOn(chain: Chain, state: ChainState, salt: number): Promise<BlockRecord> {
+async function siblingOn(chain: Chain, state: ChainState, salt: number): Promise<BlockRecord> {
   const settings = { ...state.settings, coinbase: addressOf(salt) }
-  return buildPending(chain.executor, { ...state, settings }, chain.environment.now())
+  const now = chain.environment.now()
+  return (await buildPending(chain.executor, { ...state, settings }, now)).record
 }
 
 function head(chain: Chain): BlockRecord {

@@ -18,6 +18,7 @@ import {
 } from '../../../../src/protocol/blocks/header.ts'
 import {
   EMPTY_TRIE_ROOT,
+  OrderedTrie,
   orderedTrieProof,
   orderedTrieRoot,
 } from '../../../../src/protocol/blocks/orderedtrie.ts'
@@ -157,6 +158,20 @@ describe('the root of an ordered trie', () => {
       ),
       seeded,
     )
+  })
+})
+
+describe('a growing ordered trie', () => {
+  test('has the root over its items after each', () => {
+    const trie = new OrderedTrie()
+    const items: Uint8Array[] = []
+    expect(trie.root).toBe(orderedTrieRoot(items))
+    for (let i = 0; i < 300; i++) {
+      const item = new Uint8Array(1 + (i % 50)).fill(i + 1)
+      items.push(item)
+      trie.push(item)
+      expect(trie.root).toBe(orderedTrieRoot(items))
+    }
   })
 })
 

@@ -1,0 +1,145 @@
+// A block in the making: transactions run one by one over one overlay, and their results are gathered.
+
+import { DevchainError, isInterruption } from '../../core/errors.ts'
+import { isPromise, type MaybePromise } from '../../core/promises.ts'
+import { yielder } from '../../core/yield.ts'
+import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
+import { OrderedTrie } from '../../protocol/blocks/orderedtrie.ts'
+import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
+import { blobGasOf, maxBlobGas, TRANSACTION_GAS } from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { Overlay } from '../../state/overlay.ts'
+import type { World } from '../../state/world.ts'
+import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { DroppedTransaction } from '../ledger/change.ts'
+import type { Source } from '../pool/auction.ts'
+import { type Conditions, requireConditions } from '../pool/conditions.ts'
+import { blockStart } from './environment.ts'
+import { blockLimits } from './limits.ts'
+import { isTooCheap } from './pricedout.ts'
+import { executedAs } from './receipts.ts'
+
+/** Milliseconds of mining before yielding. */
+export const TURN_MS = 20
+
+interface Choice {
+  readonly transaction: Transaction
+  readonly isTaken: boolean
+}
+
+export class BlockDraft {
+  readonly block: BlockEnvironment
+  readonly executed: ExecutedTransaction[] = []
+  readonly dropped: DroppedTransaction[] = []
+  readonly transactions: OrderedTrie = new OrderedTrie()
+  readonly receipts: OrderedTrie = new OrderedTrie()
+  readonly #state: ChainState
+  readonly #begun: World
+  readonly #overlay: Overlay
+  readonly #choices: Choice[] = []
+  #gasLeft: bigint
+  #blobGasLeft: bigint
+
+  private constructor(state: ChainState, block: BlockEnvironment, begun: World) {
+    this.block = block
+    this.#state = state
+    this.#begun = begun
+    this.#overlay = new Overlay(begun)
+    this.#gasLeft = block.gasLimit
+    this.#blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
+  }
+
+  static async begin(
+    executor: Executor,
+    state: ChainState,
+    block: BlockEnvironment,
+  ): Promise<BlockDraft> {
+    const begun = await executor.beginBlock(blockStart(block, headOf(state.tree)))
+    return new BlockDraft(state, block, begun)
+  }
+
+  /** After the transactions so far. */
+  settle(): World {
+    return this.#overlay.settle()
+  }
+
+  /** Adds transactions while there is room. One that does not fit is skipped; one that may not be in the block is dropped. */
+  async fill(
+    executor: Executor,
+    candidates: Source,
+    count: number = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+    const limits = blockLimits(this.#state.config)
+    while (this.executed.length < count && this.#gasLeft >= TRANSACTION_GAS) {
+      const { best: transaction, conditions } = candidates
+      if (transaction === undefined) return
+      const tried = this.#hasRoom(transaction)
+        ? this.#attempt(executor, { transaction, limits }, conditions)
+        : undefined
+      const outcome = isPromise(tried) ? await tried : tried
+      const isTaken = outcome !== undefined && !(outcome instanceof DevchainError)
+      if (isTaken) this.#take(transaction, outcome)
+      else if (outcome !== undefined) this.dropped.push({ transaction, error: outcome })
+      this.#choices.push({ transaction, isTaken })
+      if (isTaken) candidates.advance()
+      else candidates.skip()
+      const pause = this.executed.length < count ? yieldIfDue() : undefined
+      if (pause !== undefined) await pause
+    }
+  }
+
+  /** Moves past the candidates that the draft was filled with. False: these are not the same, or not in this order. */
+  isBegunWith(candidates: Source): boolean {
+    return this.#choices.every(({ transaction, isTaken }) => {
+      if (candidates.best !== transaction) return false
+      if (isTaken) candidates.advance()
+      else candidates.skip()
+      return true
+    })
+  }
+
+  #hasRoom(transaction: Transaction): boolean {
+    return (
+      transaction.gasLimit <= this.#gasLeft &&
+      blobGasOf(transaction) <= this.#blobGasLeft &&
+      !isTooCheap(this.#state, transaction, this.block.hardfork)
+    )
+  }
+
+  #take(transaction: Transaction, outcome: Outcome): void {
+    this.#overlay.absorb(outcome.changes)
+    this.#gasLeft -= outcome.gasUsed
+    this.#blobGasLeft -= blobGasOf(transaction)
+    const gasUsed = this.block.gasLimit - this.#gasLeft
+    const executed = executedAs(transaction, outcome, this.block, gasUsed, this.#overlay)
+    this.executed.push(executed)
+    this.transactions.push(transaction.raw)
+    this.receipts.push(encodeReceipt(executed.receipt))
+  }
+
+  /** The outcome, or why the transaction may not be in the block. Other errors are bugs and are rethrown. */
+  #attempt(
+    executor: Executor,
+    { transaction, limits }: Pick<TransactionJob, 'transaction' | 'limits'>,
+    conditions: Conditions | undefined,
+  ): MaybePromise<Outcome | DevchainError> {
+    const { block } = this
+    try {
+      if (conditions !== undefined) requireConditions(conditions, this.settle(), block)
+      const world = this.#begun
+      const job = { world, draft: this.#overlay, block, transaction, limits }
+      const outcome = executor.transact(job)
+      return isPromise(outcome) ? outcome.catch(refusalIn) : outcome
+    } catch (error) {
+      return refusalIn(error)
+    }
+  }
+}
+
+function refusalIn(error: unknown): DevchainError {
+  if (error instanceof DevchainError && !isInterruption(error)) return error
+  throw error
+}
