@@ -20,6 +20,7 @@ import { Lineage } from './lineage.ts'
 import { anyAnswer } from './network/answers.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, ForkedNetwork, pointOf } from './network/network.ts'
+import type { TracedAccounts } from './network/prestate.ts'
 import { type BlockAge, PrunedState } from './network/pruned.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
 import { asDeposit } from './replay/deposits.ts'
@@ -74,7 +75,10 @@ function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice)
   }
   const found = { head, block, newest: block.header.number, depth: 0n, isSeen: true }
   const moveTo = async (): Promise<void> => {
-    throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `a replay has no RPC URL to change: ${file} is replayed`,
+    )
   }
   const kept = layered(memoryStore(), storeOf(recording))
   const { forkRecord: into } = settings
@@ -88,7 +92,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries } = settings
   const { forkMaxWait: maxWaitMs } = settings
   if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
-    throw new DevchainError('INVALID_PARAMS', 'there is no network to fork: name one with --fork')
+    throw new DevchainError('INVALID_PARAMS', 'no network to fork: pass its URL with --fork')
   }
   const providers = providersOf(choice, settings)
   const client = new Client({ providers, timeoutMs, retries, maxWaitMs, onNotice })
@@ -174,7 +178,7 @@ function headerOf(line: string): HttpHeader {
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
 
-const NEWER = `is of a hardfork that is not known here: contracts run by the rules of ${ASSUMED_HARDFORK}, which may cost other gas than there`
+const NEWER = `has a newer hardfork than devchain knows: contracts run by the rules of ${ASSUMED_HARDFORK}, so gas may differ`
 
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
@@ -199,7 +203,7 @@ function opened(
   const { head, block, newest, depth } = found
   const id = BigInt(head.chainId)
   if (isProven && hashHeader(block.header) !== block.hash) {
-    const message = `fork: the header of block ${block.header.number} has another hash than ${block.hash}: the network lies, or its headers have members that are not known here, so that nothing can be proven by them (--fork-proofs)`
+    const message = `fork: the header of block ${block.header.number} does not hash to ${block.hash}: the network is wrong, or its headers have unknown fields, so nothing can be proven (--fork-proofs)`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (block.isNewer) onNotice(`block ${block.header.number} ${NEWER}`)
@@ -214,7 +218,7 @@ function opened(
   let isRootKnown = isProven
   const onLost = (why: string): void => {
     isRootKnown = false
-    onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
+    onNotice(`state roots of later blocks will differ from the network's: ${why}`)
   }
   const ancestors = new Ancestors(network, block, lineage)
   // the first block mined here continues the block of the forked transaction
@@ -302,7 +306,7 @@ function upstreamOf(
         anyAnswer,
         make as () => Promise<Json>,
       ),
-    take: (accounts) => network.take(accounts, point),
+    take: (accounts) => network.take(accounts as TracedAccounts, point),
     peek: (method, params, read) => network.peek(method, params as Json[], point, read),
   }
 }

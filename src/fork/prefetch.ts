@@ -1,6 +1,6 @@
 // Prefetches what a message will need: the network's trace or access list names it before the run gets there.
 import { DevchainError } from '../core/errors.ts'
-import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
+import { type Address, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
@@ -8,7 +8,9 @@ import { RefusedByUpstream } from './client/client.ts'
 import { isMethodNotFound } from './client/provider.ts'
 import { inTime } from './client/waitbudget.ts'
 import type { MessageCall } from './executor.ts'
+import { isObject, isQuantity } from './network/answers.ts'
 import { Gathering, within } from './network/gather.ts'
+import { isAddress, isTracedAccount, type TracedAccount } from './network/prestate.ts'
 
 /** A trace has accounts and slots with values, an access list only addresses and slots. */
 const TRACE = 'debug_traceCall'
@@ -24,8 +26,8 @@ const MOST_SLOTS = 10_000
 const TIMEOUT_MS = 3_000
 
 interface Entry {
-  readonly address: Address
-  readonly storageKeys: readonly Hash[]
+  readonly address: string
+  readonly storageKeys: readonly unknown[]
 }
 
 /** Undefined: there is nothing to prefetch. */
@@ -55,11 +57,18 @@ async function fetchNamed(
   const stateOverrides = { [from]: { balance: `0x${'f'.repeat(32)}` } }
   const options = { tracer: 'prestateTracer', stateOverrides }
   const traced = await ask(upstream, known, TRACE, [call, at, options])
-  const accounts = accountsIn(traced)
-  if (accounts !== undefined) {
+  const entries = isObject(traced) ? Object.entries(traced).filter(isTracedAccount) : []
+  if (entries.length > 0) {
+    const accounts = Object.fromEntries(
+      entries.map(([address, account]) => [address.toLowerCase(), account as TracedAccount]),
+    )
     const { [from]: _, ...others } = accounts
     upstream.take(others)
-    await readAll(listOf(accounts), world)
+    const list = Object.entries(accounts).map(([address, { storage }]) => ({
+      address,
+      storageKeys: Object.keys(storage ?? {}),
+    }))
+    await readAll(list, world)
     return
   }
   const answer = await ask(upstream, known, LIST, [call, at])
@@ -87,35 +96,8 @@ async function ask(
   return answer
 }
 
-type Accounts = Readonly<Record<string, { readonly storage?: unknown }>>
-
-function accountsIn(answer: unknown): Accounts | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined
-  const entries = Object.entries(answer).filter(
-    ([address, each]) => isAddress(address) && typeof each === 'object' && each !== null,
-  )
-  if (entries.length === 0) return undefined
-  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each]))
-}
-
-function listOf(accounts: Accounts): readonly Entry[] {
-  return Object.entries(accounts).map(([address, { storage }]) => ({
-    address: address as Address,
-    storageKeys: typeof storage === 'object' ? (Object.keys(storage ?? {}) as Hash[]) : [],
-  }))
-}
-
 function isEntry(value: unknown): value is Entry {
-  const { address, storageKeys } = (value ?? {}) as { address?: unknown; storageKeys?: unknown }
-  return isAddress(address) && Array.isArray(storageKeys)
-}
-
-function isAddress(value: unknown): value is Address {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
-}
-
-function isSlot(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+  return isObject(value) && isAddress(value.address) && Array.isArray(value.storageKeys)
 }
 
 async function readAll(list: readonly Entry[], world: World): Promise<void> {
@@ -127,7 +109,7 @@ async function readAll(list: readonly Entry[], world: World): Promise<void> {
       if (account === undefined) continue
       for (const key of storageKeys) {
         if (slots >= MOST_SLOTS) return
-        if (!isSlot(key)) continue
+        if (!isQuantity(key)) continue
         slots += 1
         slotValue(account.storage, BigInt(key))
       }

@@ -125,7 +125,7 @@ export class ProvenTries {
   /** Why state roots cover only known state; undefined: they are the network's. */
   readonly whyUnknown: BackingNodes<unknown>['whyUnknown'] = () => {
     if (this.#lost !== undefined) return this.#lost
-    return gathering()?.hasGuessed === true ? 'not all that it takes is known yet' : undefined
+    return gathering()?.hasGuessed === true ? 'some of its state is not fetched yet' : undefined
   }
 
   /**
@@ -158,7 +158,7 @@ export class ProvenTries {
   #lose(owner: Address | undefined, prefix: string): void {
     if (this.#lost !== undefined) return
     const where = owner === undefined ? 'the state' : `the storage of ${owner}`
-    this.#lost = `a node of ${where} is needed, at ${prefix}, and no name was found whose proof has it`
+    this.#lost = `no key was found whose proof has the trie node at ${prefix} of ${where}`
     this.#onLost(this.#lost)
   }
 
@@ -175,7 +175,7 @@ export class ProvenTries {
 
 function longSearch(owner: Address | undefined, prefixes: readonly string[]): string {
   const what = owner === undefined ? 'accounts' : `slots of ${owner}`
-  return `looking for ${what} whose hash begins with ${prefixes.join(', ')}, to know what is beside what was deleted: this takes seconds`
+  return `searching for ${what} whose hash begins with ${prefixes.join(', ')}, to prove the trie next to a deletion: this takes seconds`
 }
 
 function accountIn(leaf: RlpItem): ProvenAccount {
@@ -205,6 +205,6 @@ function nodesOf(value: unknown): readonly Uint8Array[] {
 }
 
 export function unproven(what: string, why: string): DevchainError {
-  const message = `the forked network lies, or serves another block: the proof of ${what} does not hold: ${why} (--fork-proofs)`
+  const message = `the forked network returned a wrong proof of ${what}: ${why} (--fork-proofs)`
   return new DevchainError('UPSTREAM_FAILED', message)
 }

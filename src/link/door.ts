@@ -5,7 +5,7 @@ import { DevchainError } from '../core/errors.ts'
 import { LINK_PATH, type PeersDoor } from '../node/peers.ts'
 import type { PeerNetwork, PeerNetworkOptions } from './network.ts'
 
-const FORK = 'a fork of another network is linked to no other chain'
+const FORK = 'a fork of another network cannot be linked to other chains'
 
 export class LinkEntrance implements PeersDoor {
   readonly path: string = LINK_PATH
@@ -43,7 +43,7 @@ export class LinkEntrance implements PeersDoor {
     const network = await this.load()
     const refusal = this.takesLinks
       ? network.refusalOf(request)
-      : 'this node takes no links (--no-link)'
+      : 'this node refuses links (--no-link)'
     if (refusal === undefined) network.accept(request, socket, head)
     else network.logRefused(request, refusal)
     return refusal

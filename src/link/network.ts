@@ -121,7 +121,7 @@ export class PeerNetwork implements Peers {
     if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
     if (this.#options.settings.linkHost.includes('*') || this.#allowed.has(address))
       return undefined
-    return `links are not taken from ${address}: start with --link-host ${address} to allow it`
+    return `links from ${address} are refused: allow them with --link-host ${address}`
   }
 
   logRefused({ socket }: IncomingMessage, reason: string): void {

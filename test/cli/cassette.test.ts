@@ -46,7 +46,7 @@ test('--fork-record writes the same file cold and warm, and two replays have the
     const replayed = await started('--fork-replay', files[0]!)
     blocks.push(await play(replayed, keeper))
     await expect(request(replayed.url, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
-      /has no answer to eth_get\w+ \["0x1212.*record it anew with --fork-record/,
+      /has no answer to eth_get\w+ \["0x1212.*record again with --fork-record/,
     )
     expect(await replayed.stop()).toBe(0)
   }

@@ -72,7 +72,7 @@ test('the terminal reports a network that limits, prunes, disconnects and reorgs
   await upstream.ask('evm_increaseTime', 100)
   await upstream.ask('evm_mine')
   answers.push(await balance(5))
-  expect(answers.at(-1)).toMatch(/it was reorganized below the fork; fork anew, at a deeper block$/)
+  expect(answers.at(-1)).toMatch(/a reorg below the fork; start a new fork, at a deeper block$/)
   expect(await balance(4)).toBe('0x5')
 
   answers.push(await request(fork.url, 'devchain_forkInfo'))
@@ -82,7 +82,7 @@ test('the terminal reports a network that limits, prunes, disconnects and reorgs
     /rate limit of …/,
     /✗ .*does not keep the state of block 5.*, or fork a newer block\n/,
     /✗ the forked network cannot be asked: /,
-    /✗ block 5 .*reorganized below the fork; fork anew, at a deeper block\n/,
+    /✗ block 5 .*a reorg below the fork; start a new fork, at a deeper block\n/,
   ]) {
     await eventually(() => words.test(said()))
   }

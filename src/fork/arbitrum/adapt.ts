@@ -42,7 +42,7 @@ export class L1Hashes {
   seenIn(own: bigint, number: bigint): Hash | undefined {
     const { header, parentNumber = 0n } = this.#fork
     if (this.#network.isProven) return this.#none('cannot be proven')
-    if (own > header.number && number >= parentNumber) return this.#none('after the fork are none')
+    if (own > header.number && number >= parentNumber) return this.#none('end at the fork')
     const at = own > header.number ? header.number : own
     const hashes = this.#seen.get(at) ?? new SeenHashes(this.#network, () => this.#pointOf(at))
     this.#seen.set(at, hashes)
@@ -50,7 +50,7 @@ export class L1Hashes {
   }
 
   #none(why: string): undefined {
-    this.#network.warnOnce(`BLOCKHASH gives 0: hashes of blocks of the L1 ${why}`)
+    this.#network.warnOnce(`BLOCKHASH returns 0: L1 hashes ${why}`)
   }
 
   async #pointOf(number: bigint): Promise<BlockPoint> {

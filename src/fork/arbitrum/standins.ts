@@ -92,7 +92,9 @@ export class StandIns implements MissSource {
       return REFUSED
     }
     if (this.#network.isProven) {
-      this.#network.warnOnce(`${contract} ${signature} fails: what it answers cannot be proven`)
+      this.#network.warnOnce(
+        `${contract} ${signature} fails: its result cannot be proven (--fork-proofs)`,
+      )
       return REFUSED
     }
     // nothing is posted to L1, so nothing is paid for it
@@ -112,9 +114,9 @@ export class StandIns implements MissSource {
   }
 }
 
-const NOT_HERE = 'is not here, and fails: it is code of the nodes of Arbitrum'
+const NOT_HERE = "fails: it is built into Arbitrum's nodes and has no replacement here"
 const AS_AT_FORK =
-  'is code of the nodes of Arbitrum: what it is asked here is answered by them, as it was at the block that is forked'
+  "is built into Arbitrum's nodes: calls return the network's values at the forked block"
 
 function readAnswer(answer: Json): readonly bigint[] {
   if (typeof answer !== 'string' || !isBytes(answer))

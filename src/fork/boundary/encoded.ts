@@ -101,6 +101,6 @@ function requireSame(
   there: Hash,
 ): void {
   if (made === there) return
-  const message = `${refusal.message}; encoded here, ${what} of block ${number} would have the hash ${made}, and not ${there}`
+  const message = `${refusal.message}; encoding ${what} of block ${number} here gives hash ${made}, expected ${there}`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }

@@ -19,8 +19,9 @@ export async function feeHistoryOver(request: BoundaryRequest): Promise<Json | u
   const { context, params, upstream } = request
   const [count, newest, percentiles] = params
   const reference = referenceIn(newest ?? 'latest')
-  const blocks = blocksOf(count)
-  if (reference === undefined || reference.kind === 'hash' || blocks === undefined) return undefined
+  const blocks = BigInt(String(count))
+  if (reference === undefined || reference.kind === 'hash') return undefined
+  if (blocks < 1n || blocks > 1024n) return undefined
   const place = placeOf(request, reference)
   const more = percentiles === undefined ? [] : [percentiles]
   if (typeof place === 'bigint') {
@@ -72,13 +73,4 @@ function blockCountIn(history: History, asked: bigint): number {
 
 function listOf(value: Json | undefined): readonly Json[] | undefined {
   return Array.isArray(value) ? value : undefined
-}
-
-/** Undefined: no valid count, which the method itself refuses. */
-function blocksOf(count: unknown): bigint | undefined {
-  const isNumber = typeof count === 'number' && Number.isSafeInteger(count)
-  const isText = typeof count === 'string' && /^(0x[0-9a-fA-F]+|\d+)$/.test(count)
-  if (!(isNumber || isText)) return undefined
-  const blocks = BigInt(count)
-  return blocks >= 1n && blocks <= 1024n ? blocks : undefined
 }

@@ -36,17 +36,16 @@ export async function logsOver(request: BoundaryRequest): Promise<Json | undefin
 }
 
 export async function filterLogsOver(request: BoundaryRequest): Promise<Json | undefined> {
-  const { context, params } = request
-  const id = idIn(params)
-  return id === undefined ? undefined : await logsOfQuery(request, context.filters.rangeOf(id))
+  const { filters } = request.context
+  return await logsOfQuery(request, filters.rangeOf(BigInt(String(request.params[0]))))
 }
 
 /** The first poll of a filter that begins in the network's blocks. */
 export async function filterChangesOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { filters } = request.context
-  const id = idIn(request.params)
-  const stored = id === undefined ? undefined : await logsOfQuery(request, filters.historyOf(id))
-  if (id === undefined || stored === undefined) return undefined
+  const id = BigInt(String(request.params[0]))
+  const stored = await logsOfQuery(request, filters.historyOf(id))
+  if (stored === undefined) return undefined
   const before = await filters.beginWith(id, async () => stored)
   const changes = await answerHere(request)
   return [...((before ?? []) as readonly Json[]), ...(changes as readonly Json[])]
@@ -59,13 +58,6 @@ async function logsOfQuery(
   const method = request.context.registry.get('eth_getLogs')
   if (query === undefined || method === undefined) return undefined
   return await logsOver({ ...request, method, params: [filterOf(query)] })
-}
-
-/** Undefined: no valid id, which the method itself refuses. */
-function idIn([given]: readonly unknown[]): bigint | undefined {
-  return typeof given === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(given)
-    ? BigInt(given)
-    : undefined
 }
 
 function filterOf({ from, to, blockHash, addresses, topics }: LogQuery): Filter {

@@ -125,7 +125,7 @@ function requireAffordable({ upstream, whole, width, asked }: Search, next: bigi
   const left = (whole.to - next) / width + 1n
   const isKnown = widths.get(upstream) === width
   if (asked < MOST_ASKED && !(isKnown && left > BigInt(MOST_ASKED))) return
-  const message = `${upstream.facts().name} gives logs of ${width} blocks at a time, so that those between the blocks ${whole.from} and ${whole.to} take more than ${MOST_ASKED} requests: ask for fewer blocks`
+  const message = `${upstream.facts().name} returns logs of ${width} blocks at a time: blocks ${whole.from} to ${whole.to} need more than ${MOST_ASKED} requests; ask for fewer blocks`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 

@@ -35,10 +35,8 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
   const [from, to] = [filter.fromBlock ?? 'earliest', filter.toBlock ?? 'latest'].map((each) =>
     boundOf(request, each, head),
   )
-  const [after, count] = [countOf(filter.after, 0), countOf(filter.count, MOST_FRAMES)]
-  if (from === undefined || to === undefined || after === undefined || count === undefined) {
-    return undefined
-  }
+  const [after, count] = [Number(filter.after ?? 0), Number(filter.count ?? MOST_FRAMES)]
+  if (from === undefined || to === undefined) return undefined
   if (from > upstream.number || to < from) return undefined
   const last = to > upstream.number ? upstream.number : to
   const { after: _, ...wanted } = filter
@@ -54,14 +52,6 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
   }
   const here = await answerHere({ ...request, params: [rest] })
   return [...kept, ...(here as readonly Json[])]
-}
-
-/** Undefined: no valid count, or too large, which the method itself refuses. */
-function countOf(value: Json | undefined, usual: number): number | undefined {
-  if (value === undefined || value === null) return usual
-  if (!/^(0x[0-9a-fA-F]{1,8}|\d{1,9})$/.test(String(value))) return undefined
-  const count = Number(value)
-  return usual !== 0 && count > usual ? undefined : count
 }
 
 async function framesThere(
@@ -95,7 +85,7 @@ function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undef
   const count = last - from + 1n
   if (count <= BigInt(MOST_BLOCKS)) return
   const why = cause === undefined ? '' : ` (${cause.message})`
-  const message = `the blocks ${from} to ${last} are more than the ${MOST_BLOCKS} of the forked network that are run again for one request${why}: ask for fewer blocks`
+  const message = `blocks ${from} to ${last} are too many: one request re-executes at most ${MOST_BLOCKS} blocks of the forked network${why}`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 

@@ -49,9 +49,9 @@ export class RefusedByUpstream extends DevchainError {
 /** A request that is missing from the recording. */
 export class NotRecorded extends RefusedByUpstream {
   constructor(ask: UpstreamRequest, file: string) {
-    super({ code: -32_000, message: 'it was not asked while it was recorded' }, ask, file)
+    super({ code: -32_000, message: 'not in the recording' }, ask, file)
     const { method, params } = ask
-    this.message = `${file}, which is replayed, has no answer to ${method} ${JSON.stringify(params)}: record it anew with --fork-record`
+    this.message = `${file} has no answer to ${method} ${JSON.stringify(params)}: record again with --fork-record`
   }
 }
 
@@ -384,7 +384,7 @@ export class Client {
   #whyNoLonger({ least }: Delay): string {
     const seconds = this.#options.maxWaitMs / 1000
     return least > this.#options.maxWaitMs
-      ? `; it is to be asked again in ${least / 1000} s, and --fork-max-wait is ${seconds} s`
+      ? `; it asks to wait ${least / 1000} s, and --fork-max-wait is ${seconds} s`
       : `; nothing better came within ${seconds} s (--fork-max-wait)`
   }
 

@@ -24,7 +24,7 @@ const UNKNOWN_ISSUER =
 const NO_ENCRYPTION = /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO)$/
 
 const REMEDY =
-  'if you trust who issued its certificate, name a file with that of the issuer in the environment variable NODE_EXTRA_CA_CERTS'
+  "if you trust its issuer, name a file with the issuer's certificate in the environment variable NODE_EXTRA_CA_CERTS"
 
 /** 4xx statuses that may pass. */
 const PASSING_STATUSES = new Set([408, 425])

@@ -146,7 +146,7 @@ async function retry<T>(work: Work<T>, how: Completion, first: Gathering): Promi
     }
     missing = attempt
   }
-  const message = `the forked network was asked ${MOST_ROUNDS} times, and still something is missing`
+  const message = `state of the forked network is still missing after ${MOST_ROUNDS} rounds of requests`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 

@@ -13,9 +13,10 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
-import { isQuantity, isWord, unexpected } from './answers.ts'
+import { isWord, unexpected } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
 import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
+import type { TracedAccounts } from './prestate.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 import { requireBlock } from './sameblock.ts'
 
@@ -221,18 +222,15 @@ export class ForkedNetwork {
   }
 
   /** Caches the accounts of a trace as though each part was asked for alone. */
-  take(accounts: Readonly<Record<string, unknown>>, point: BlockPoint): void {
+  take(accounts: TracedAccounts, point: BlockPoint): void {
     const put = (method: string, params: readonly string[], value: Json): void =>
       this.#parts.store.put(this.#key(point, method, params), value)
-    for (const [address, account] of Object.entries(accounts)) {
-      const { balance, nonce = 0, code = '0x', storage } = account as Traced
-      const count = Number.isSafeInteger(nonce) ? `0x${Number(nonce).toString(16)}` : nonce
-      if (!(isQuantity(balance) && isQuantity(count) && isBytes(String(code)))) continue
+    for (const [address, { balance, nonce, code, storage }] of Object.entries(accounts)) {
+      if (balance === undefined) continue
       put('eth_getBalance', [address], balance)
-      put('eth_getTransactionCount', [address], count)
-      this.#keepCode(this.#key(point, 'eth_getCode', [address]), code)
+      put('eth_getTransactionCount', [address], quantityFromBigint(BigInt(nonce ?? 0)))
+      this.#keepCode(this.#key(point, 'eth_getCode', [address]), code ?? '0x')
       for (const [slot, word] of Object.entries(storage ?? {})) {
-        if (!(isQuantity(slot) && isQuantity(word))) continue
         put('eth_getStorageAt', [address, wordFromBigint(BigInt(slot))], word)
       }
     }
@@ -395,13 +393,6 @@ export interface SlotPlace {
 export function partsOf<T>(list: readonly T[], most: number): readonly (readonly T[])[] {
   const count = Math.ceil(list.length / most)
   return Array.from({ length: count }, (_, index) => list.slice(index * most, (index + 1) * most))
-}
-
-interface Traced {
-  readonly balance?: unknown
-  readonly nonce?: unknown
-  readonly code?: string
-  readonly storage?: Readonly<Record<string, unknown>>
 }
 
 /** Undefined: the answer does not fit the question. */

@@ -183,11 +183,11 @@ export function ownContractNotice(
   const isToken = names === BASE && address.startsWith(B20_TOKENS)
   const name = isToken ? 'a B20 token' : names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {
-    return `${address} is ${name}, a contract of ${network} that is code of its nodes: calls of it do not what they do there`
+    return `${address} is ${name}, which is built into the nodes of ${network}: calls to it behave differently here`
   }
   const mark = code.length === 1 ? MARKS.get(code[0]!) : undefined
   if (mark === undefined) return undefined
-  return `${address} has ${mark} as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
+  return `${address} has only ${mark} as code, as contracts have that are built into a network's nodes: calls to it fail here`
 }
 
 export function hasHighContracts(chainId: bigint): boolean {

@@ -119,7 +119,7 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
   const unnamed = isOfZksync ? 'a network made of ZKsync' : undefined
   const name = OTHER_MACHINES.get(chainId) ?? unnamed
   if (name === undefined) return
-  const message = `fork: ${name} (chain ${chainId}) runs code of its own virtual machine, not of the EVM: here it would be executed as something else`
+  const message = `fork: ${name} (chain ${chainId}) cannot be forked: it runs bytecode of its own virtual machine, not of the EVM`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

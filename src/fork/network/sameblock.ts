@@ -22,15 +22,15 @@ export async function requireBlock(
   again.catch(() => undefined)
   const found = quantity(await asker.request('eth_chainId', [], quantity))
   if (found !== chainId) {
-    const message = `${asker.name} is another network now: its chain id is ${found}, and that of the forked network is ${chainId}`
+    const message = `${asker.name} is another network now: its chain id is ${found}, expected ${chainId}`
     throw new DevchainError('UPSTREAM_FAILED', message)
   }
   const second = hashIn(await again)
   if (second === hash) return
   const message =
     second === undefined
-      ? `the forked network does not show block ${number} any more, which was ${hash}: its node has fallen behind, or the block was reorganized; ask another node, or fork anew`
-      : `block ${number} of the forked network was ${hash} and is ${second}: it was reorganized below the fork; fork anew, at a deeper block`
+      ? `the forked network no longer has block ${number} (${hash}): its node lags behind, or the block was reorged; use another node, or start a new fork`
+      : `block ${number} of the forked network was ${hash} and is ${second}: a reorg below the fork; start a new fork, at a deeper block`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 

@@ -2,7 +2,7 @@
 // can run its own transaction types.
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
   accountAt,
@@ -14,9 +14,10 @@ import {
   withSlots,
 } from '../../state/world.ts'
 import { inTime } from '../client/waitbudget.ts'
-import { anyAnswer, isQuantity } from '../network/answers.ts'
+import { anyAnswer } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
+import { areTracedAccounts, type TracedAccount, type TracedAccounts } from '../network/prestate.ts'
 import type { Prefix } from '../store/recordingfile.ts'
 
 /** Below this, running them here is as fast. */
@@ -31,7 +32,7 @@ interface Effect {
   readonly isGone: boolean
   /** Change of the balance in wei, as a signed decimal. */
   readonly gained: string
-  readonly nonce?: number
+  readonly nonce?: number | string
   readonly code?: string
   readonly storage: Readonly<Record<string, string>>
 }
@@ -66,20 +67,10 @@ export async function effectsOf(
   }
 }
 
-interface TracedAccount {
-  readonly balance?: string
-  readonly nonce?: number
-  readonly code?: string
-  readonly codeHash?: string
-  readonly storage?: Readonly<Record<string, string>>
-}
-
-type Accounts = Readonly<Record<string, TracedAccount>>
-
 /** What one transaction changed: accounts before it, and their changed members after it. */
 interface Diff {
-  readonly pre: Accounts
-  readonly post: Accounts
+  readonly pre: TracedAccounts
+  readonly post: TracedAccounts
 }
 
 /** @throws {DevchainError} `UPSTREAM_FAILED` for what is no trace of the block */
@@ -90,28 +81,10 @@ function diffsIn(traced: Json, { block, index }: Prefix): readonly Diff[] {
     const { txHash, result } = (each ?? {}) as { txHash?: Json; result?: Json }
     const isOther = txHash !== undefined && txHash !== transactions[at]?.hash
     const { pre, post } = (result ?? {}) as Partial<Record<keyof Diff, Json>>
-    return isOther || !isAccounts(pre) || !isAccounts(post) ? [] : [{ pre, post }]
+    return isOther || !areTracedAccounts(pre) || !areTracedAccounts(post) ? [] : [{ pre, post }]
   })
   if (diffs.length === index) return diffs
   throw new DevchainError('UPSTREAM_FAILED', 'the forked network answered no trace of the block')
-}
-
-function isAccounts(value: Json | undefined): value is Json & Accounts {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).every(
-    ([address, account]) => /^0x[0-9a-fA-F]{40}$/.test(address) && isTracedAccount(account as Json),
-  )
-}
-
-function isTracedAccount(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const { balance = '0x0', nonce = 0, code = '0x', storage = {} } = value as Record<string, Json>
-  return (
-    isQuantity(balance) &&
-    Number.isSafeInteger(nonce) &&
-    isBytes(String(code)) &&
-    Object.entries(storage ?? {}).every((pair) => pair.every(isQuantity))
-  )
 }
 
 function merged(diffs: readonly Diff[]): Effects {

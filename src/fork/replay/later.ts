@@ -26,7 +26,7 @@ export async function sendLater(
     return { state: after, value }
   })
   if (refused > 0) {
-    onNotice(`${refused} of the ${later.length} transactions after the forked one cannot wait here`)
+    onNotice(`cannot queue ${refused} of the ${later.length} transactions after the forked one`)
   }
 }
 

@@ -49,7 +49,7 @@ export async function worldAfter(
   }
   if (left > 0) {
     onNotice(
-      `${left} of the ${index} transactions before the forked one cannot be run here, and are left out`,
+      `skipped ${left} of the ${index} transactions before the forked one: they cannot run here`,
     )
   }
   return world

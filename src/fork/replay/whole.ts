@@ -105,6 +105,6 @@ function readLog(json: unknown, path: string): Log {
 
 function refuse(json: Json, number: bigint): never {
   const { type, hash } = json as { type?: Json; hash?: Hash }
-  const message = `block ${number} cannot be run again here: ${String(hash)} is a transaction of type ${String(type)}, which only its own network has`
+  const message = `cannot re-execute block ${number} here: transaction ${String(hash)} has type ${String(type)}, which only its network runs`
   throw new DevchainError('METHOD_NOT_SUPPORTED', message)
 }

@@ -182,7 +182,7 @@ async function placeOf(
     isObject(block) && Array.isArray(block.transactions) ? block.transactions : []
   const index = transactions.findIndex((each) => isObject(each) && each.hash === hash.toLowerCase())
   if (json !== null && index >= 0) return { json, prefix: { block, index }, beside }
-  const message = `fork: ${client.name} does not show the block ${number} of ${hash} as a whole`
+  const message = `fork: ${client.name} does not return all of block ${number} of transaction ${hash}`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 
@@ -203,7 +203,7 @@ export async function requireSameBlock(
     const asked = client.request('eth_getBlockByNumber', [quantityFromBigint(number), false])
     const found = await asked.catch((error: Error) => {
       if (mustAnswer) throw error
-      options.onNotice?.(`not asked for now: ${error.message}`)
+      options.onNotice?.(`not used for now: ${error.message}`)
       return { hash }
     })
     const other = (found as { hash?: unknown } | null)?.hash

@@ -18,11 +18,11 @@ export function requireAsked(
     ? block?.toLowerCase() !== hash
     : /^(\d|0x)/.test(block ?? '') && BigInt(block!) !== number
   if (forkProofs && !proofs) {
-    const message = `${file} was recorded without --fork-proofs: leave it out, or record anew`
+    const message = `${file} was recorded without --fork-proofs: leave it out, or record again`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (forkRecord !== undefined && path.resolve(forkRecord) === path.resolve(file)) {
-    const message = `${file} is replayed: what the replay reads goes into another file (--fork-record)`
+    const message = `${file} is replayed: --fork-record needs another file`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   const begins = `${file} begins at block ${number}`
@@ -35,7 +35,7 @@ export function requireAsked(
           ? `${begins}${prefix === undefined ? '' : ` and before ${transactionIn(prefix)}`}, not before ${forkTransaction} (--fork-transaction)`
           : undefined
   if (problem === undefined) return
-  throw new DevchainError('INVALID_PARAMS', `${problem}: record it anew with --fork-record`)
+  throw new DevchainError('INVALID_PARAMS', `${problem}: record again with --fork-record`)
 }
 
 function transactionIn(prefix: RecordingHead['prefix']): string | undefined {

@@ -46,12 +46,12 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
       // disk full or not writable: items stay in memory
       if (isWarned) return
       isWarned = true
-      onNotice(`what is fetched is not kept in ${folder}: ${(error as Error).message}`)
+      onNotice(`cannot write the fork cache in ${folder}: ${(error as Error).message}`)
     }
   }
   const beginAnew = (file: string): void => {
     attempt(() => rmSync(file, { force: true }))
-    onNotice(`the cache file ${file} has grown too large, and is begun anew`)
+    onNotice(`cleared the cache file ${file}: it was larger than ${mostBytes} bytes`)
   }
   const write = (): void => {
     for (const [of, records] of waiting) attempt(() => append(fileOf(folder, of), records))

@@ -17,7 +17,7 @@ export function trimLater(folder: string, onNotice: (text: string) => void): () 
     void trimFolder(folder).then((count) => {
       if (count === 0) return
       onNotice(
-        `the cache of forks in ${folder} had more than ${MOST_BYTES / 1e9} GB: what was used least recently was deleted, ${plural(count, 'file')}`,
+        `deleted the ${plural(count, 'least recently used file')} of the fork cache in ${folder}: it had more than ${MOST_BYTES / 1e9} GB`,
       )
     })
   }, LATER_MS)

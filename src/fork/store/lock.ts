@@ -34,7 +34,7 @@ function take(lock: string): void {
     if (Math.abs(Date.now() - mtimeMs) > DEAD_MS) rmSync(lock, { force: true })
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
-  throw new Error(`${lock} is held by other processes all the time`)
+  throw new Error(`${lock} is held by other processes`)
 }
 
 export function replace(file: string, text: string): void {

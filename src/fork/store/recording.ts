@@ -52,7 +52,7 @@ export function recordTo(
       write()
     } catch (error) {
       const { message } = error as Error
-      if (message !== warned) onNotice(`what is fetched is not recorded: ${message}`)
+      if (message !== warned) onNotice(`cannot record: ${message}`)
       warned = message
     }
   }
@@ -96,7 +96,7 @@ function addLines(text: string, { file, head, onNotice }: Target, lines: Lines):
   const difference = differenceOf(there.head, head)
   if (difference === 'proofs') throw otherProofs(file, there.head)
   if (difference === 'fork') {
-    onNotice(`${file} was recorded of another block, and is begun anew`)
+    onNotice(`${file} was a recording of another block, and starts over`)
     return
   }
   for (const [name, line] of there.lines) {
@@ -106,7 +106,7 @@ function addLines(text: string, { file, head, onNotice }: Target, lines: Lines):
 
 function otherProofs(file: string, { proofs }: RecordingHead): DevchainError {
   const [how, flag] = proofs ? ['with', 'add'] : ['without', 'leave out']
-  const message = `${file} was recorded ${how} --fork-proofs: ${flag} it, or delete the file to record anew`
+  const message = `${file} was recorded ${how} --fork-proofs: ${flag} it, or delete the file to record again`
   return new DevchainError('INVALID_PARAMS', message)
 }
 
@@ -128,7 +128,7 @@ export function mergeRecordings(into: string, others: readonly string[]): Merged
     const before = whole.lines.size
     for (const { file, recording } of read) {
       if (differenceOf(whole.head, recording.head) !== undefined) {
-        const message = `${file} is of another fork than ${into}: recordings go together where network, block and --fork-proofs are the same`
+        const message = `${file} is of another fork than ${into}: only recordings of the same network and block, all with or all without --fork-proofs, can be merged`
         throw new DevchainError('INVALID_PARAMS', message)
       }
       addRecording(whole, recording, `${file} contradicts ${into}`)

@@ -85,7 +85,7 @@ function addLine({ head, lines }: ForkRecording, line: string, file: string, num
   const item = parsed(line)
   if (isHeadLine(item)) {
     if (differenceOf(item[1], head) === undefined) return
-    const message = `${file}: line ${number} begins the recording of another fork: two recordings were merged that do not go together; record it anew`
+    const message = `${file}: line ${number} begins a recording of another fork: the two cannot be merged; record again`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (!isItem(item)) {

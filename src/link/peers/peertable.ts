@@ -43,9 +43,9 @@ interface Way {
   readonly host: string
 }
 
-const DUPLICATE = 'there is a link between these two nodes already'
+const DUPLICATE = 'these two nodes are linked already'
 
-const UNLINKED = 'its user took this node off its links'
+const UNLINKED = 'its user unlinked this node (devchain_unlink)'
 
 export class PeerTable {
   readonly #options: TableOptions
@@ -184,7 +184,7 @@ export class PeerTable {
     const ms = reputations.note({ id, address: endpoint.remote.address }, event, times)
     if (ms === undefined) return
     this.#logBanned(nameOf(peer), ms)
-    peer.link.close(`banned for ${ms / 1000} s: it did too much that is wrong`)
+    peer.link.close(`banned for ${ms / 1000} s: its reputation is too low`)
   }
 
   #logBanned(peer: string, ms: number): void {
@@ -268,7 +268,7 @@ export class PeerTable {
     const other = this.#peers.get(id)
     if (other !== undefined) return this.#isPreferred(other, id, way) ? undefined : DUPLICATE
     if (this.#peers.size < maxPeers) return undefined
-    return `it has as many peers as it takes: ${maxPeers}`
+    return `it has the most peers it accepts: ${maxPeers}`
   }
 
   /** Of two links between the same nodes, both sides keep the one dialed by the lower id. */

@@ -73,7 +73,7 @@ async function refusalOf(response: IncomingMessage): Promise<string> {
   } catch {
     // another server than a devchain
   }
-  return `it answers with status ${response.statusCode}, and not with a link`
+  return `it responds with status ${response.statusCode} instead of a link`
 }
 
 const server = new WebSocketServer({ ...OPTIONS, noServer: true })

@@ -149,7 +149,7 @@ export class Link implements IntakeHolder {
   ): Promise<ReplyMessage<Q>> {
     return new Promise((resolve, reject) => {
       if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_REQUESTS) {
-        return reject(new LinkError('it cannot be asked now'))
+        return reject(new LinkError('it takes no requests now'))
       }
       const id = this.#nextId++
       const { timing, limits } = this.#options
@@ -178,9 +178,7 @@ export class Link implements IntakeHolder {
   }
 
   /** Frees the link's memory at once. */
-  letGo(
-    problem = 'messages of all peers that are unfinished or wait are too many bytes, and its is the oldest',
-  ): void {
+  letGo(problem = 'peer buffers are full: dropping the peer with the oldest data'): void {
     this.refuse(new LinkError(problem, 'timeoutMessages'))
     this.#options.pipe.destroy()
   }
@@ -203,7 +201,7 @@ export class Link implements IntakeHolder {
     const { timing, limits, intake } = this.#options
     const isAnswer = timing.now() - this.#askedAt < limits.silenceMs
     if (bytes > 2 * MAX_ANNOUNCE && !isAnswer) {
-      this.letGo(`it sends a message of more than ${MAX_ANNOUNCE} bytes that nobody asked for`)
+      this.letGo(`it sends an unrequested message of more than ${MAX_ANNOUNCE} bytes`)
     } else intake.hold(this, this.#waitingBytes + bytes)
   }
 
@@ -268,7 +266,7 @@ export class Link implements IntakeHolder {
     if (error instanceof LinkError) return error
     if (error instanceof DevchainError) return new LinkError(error.message, 'invalidMessages')
     this.#options.onBug(error)
-    return new LinkError('something is broken here')
+    return new LinkError('internal error')
   }
 
   /** Waits while the other side does not read its replies. */

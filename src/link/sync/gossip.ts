@@ -244,7 +244,7 @@ export class Gossip {
   #passOver(peer: Peer): void {
     if (this.#passedOver.has(peer)) return
     this.#passedOver.add(peer)
-    const reason = 'their senders are impersonated: with --follow off those are not taken'
+    const reason = 'their senders are impersonated, which --follow off does not accept'
     this.#options.log({ kind: 'passedOver', peer: nameOf(peer), reason })
   }
 

@@ -36,7 +36,7 @@ function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
   const encoded = encodeHeader(header)
   rememberEncoding(header, encoded)
   if (transactions.length > 0 || keccakHash(encoded) === hash) return encoded
-  const message = `block ${header.number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no other chain takes them`
+  const message = `block ${header.number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes do not follow from their headers, so no other chain accepts them`
   throw new LinkError(message)
 }
 
@@ -55,7 +55,7 @@ function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
   if (block === undefined) return undefined
   const { header, size } = block
   if (size <= MAX_BLOCK) return encodeBlock(block)
-  const message = `block ${header.number} of this chain has ${size} bytes: of more than ${MAX_BLOCK} none travels`
+  const message = `block ${header.number} of this chain has ${size} bytes: blocks of more than ${MAX_BLOCK} are not sent`
   throw new LinkError(message)
 }
 

@@ -130,7 +130,10 @@ describe('devchain fork-merge', () => {
     const before = readFileSync(one, 'utf8')
     const wrong: readonly (readonly [readonly string[], string])[] = [
       [[one, two], `${two} contradicts ${one}: m ["0x2"] of 1/0x00 is "b" and "c"`],
-      [[one, other], `${other} is of another fork than ${one}: recordings go together where`],
+      [
+        [one, other],
+        `${other} is of another fork than ${one}: only recordings of the same network`,
+      ],
       [[one, path.join(folder, 'none')], 'there is no such file'],
       [[path.join(folder, 'none')], 'there is no such file'],
     ]

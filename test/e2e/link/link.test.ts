@@ -310,9 +310,9 @@ describe('linked processes', () => {
     const a = await start('alice', '--no-link')
     expect(await a.ask('net_listening')).toBe(false)
     const b = await start('bob', '--peer', a.wsUrl)
-    await b.process.says(/cannot reach ws:\S+: this node takes no links \(--no-link\); retrying/)
+    await b.process.says(/cannot reach ws:\S+: this node refuses links \(--no-link\); retrying/)
     await a.process.says(
-      /refused the link with 127\.0\.0\.1:\d+: this node takes no links \(--no-link\)/,
+      /refused the link with 127\.0\.0\.1:\d+: this node refuses links \(--no-link\)/,
     )
     const headers = {
       connection: 'Upgrade',

@@ -97,7 +97,7 @@ test('a fork of a network cannot be linked, and says so', async () => {
   const forked = await createDevchain({ port: 0, fork: source.wsUrl.replace('ws', 'http') })
   opened.push(forked)
   const { wsUrl } = await forked.listen()
-  const message = 'a fork of another network is linked to no other chain'
+  const message = 'a fork of another network cannot be linked to other chains'
   const params = [source.wsUrl]
   await expect(forked.request({ method: 'admin_addPeer', params })).rejects.toMatchObject({
     code: -32004,

@@ -153,7 +153,7 @@ test('ArbGasInfo is requested from the network once per block', async () => {
   expect(await ask('eth_call', { to: GAS_INFO, data: PRICES })).toBe(echoed(PRICES, 9))
   expect(callsOf(upstream, GAS_INFO)).toBe(2)
   expect(notices).toEqual([
-    expect.stringMatching(/^ArbGasInfo at 0x0{38}6c is code of the nodes of Arbitrum: .* answered/),
+    expect.stringMatching(/^ArbGasInfo at 0x0{38}6c is built into Arbitrum's nodes: .* values/),
     expect.stringMatching(/^ArbAddressTable at 0x0{38}66 /),
   ])
 })
@@ -204,7 +204,7 @@ test.each([
     await expect(fork.ask('eth_call', { from, to, data, value })).rejects.toThrow(/revert/)
     expect([call, fork.notices]).toEqual([
       call,
-      [expect.stringMatching(/^Arb\w+ .* is not here, and fails: it is code of the nodes/)],
+      [expect.stringMatching(/^Arb\w+ .* fails: it is built into Arbitrum's nodes/)],
     ])
   }
   expect(callsOf(upstream, to)).toBe(0)
@@ -250,7 +250,7 @@ test('BLOCKHASH returns the L1 hashes that Arbitrum’s blocks saw, and none aft
   await ask('evm_mine')
   expect(await blockhash(4)).toBe(hashes[1])
   expect(await blockhash(5)).toBe(`0x${word(0)}`)
-  expect(fork.notices).toEqual([expect.stringMatching(/^BLOCKHASH gives 0: .* after the fork/)])
+  expect(fork.notices).toEqual([expect.stringMatching(/^BLOCKHASH returns 0: .* at the fork/)])
 })
 
 test('ArbInfo returns balances and code of the fork', async () => {
@@ -306,7 +306,9 @@ test('ArbGasInfo fails with --fork-proofs, while ArbSys still returns the block 
   const number = { to: ARBSYS, data: calling('arbBlockNumber()') }
   expect(await ask('eth_call', number)).toBe(`0x${word(9)}`)
   await expect(ask('eth_call', { to: GAS_INFO, data: PRICES })).rejects.toThrow(/revert/)
-  expect(notices).toEqual(['ArbGasInfo getPricesInWei() fails: what it answers cannot be proven'])
+  expect(notices).toEqual([
+    'ArbGasInfo getPricesInWei() fails: its result cannot be proven (--fork-proofs)',
+  ])
 })
 
 test('ArbGasInfo fails if the network does not respond', async () => {

@@ -340,7 +340,7 @@ describe('a rate limit', () => {
     upstream.faults.next.push({ status: 429, body: 'quota', headers: { 'retry-after': after } })
     const watched = clientOf([upstream.url])
     await expect(askMany(watched, 2)).rejects.toThrow(
-      new RegExp(`: 429 quota; it is to be asked again in ${shown}, and --fork-max-wait is 8 s$`),
+      new RegExp(`: 429 quota; it asks to wait ${shown}, and --fork-max-wait is 8 s$`),
     )
     expect(watched.waits).toEqual([])
     expect(upstream.requests).toHaveLength(1)

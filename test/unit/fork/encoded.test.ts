@@ -55,7 +55,7 @@ test.each([
   await expect(fork.ask(method, '0x2')).rejects.toMatchObject({
     code: -32000,
     message: expect.stringMatching(
-      new RegExp(`refuses ${method}: .*; encoded here, ${what} of block 2 would have the hash 0x`),
+      new RegExp(`refuses ${method}: .*; encoding ${what} of block 2 here gives hash 0x`),
     ),
   })
 })

@@ -174,12 +174,12 @@ describe('--fork-proofs', () => {
         method === 'eth_getProof'
           ? { ...result, accountProof: result.accountProof.map(withOtherEnd) }
           : result,
-      /the proof of account 0x[0-9a-f]{40} does not hold: a node has another hash/,
+      /a wrong proof of account 0x[0-9a-f]{40}: a node has another hash/,
     ],
     [
       'code',
       ({ method }, result) => (method === 'eth_getCode' ? '0x6001' : result),
-      /the proof of the code of 0x[0-9a-f]{40} does not hold: it has another hash/,
+      /a wrong proof of the code of 0x[0-9a-f]{40}: it has another hash/,
     ],
     [
       'a slot',
@@ -193,7 +193,7 @@ describe('--fork-proofs', () => {
               })),
             }
           : result,
-      /the proof of slot 0x[0-9a-f]+ of 0x[0-9a-f]{40} does not hold: it ends too early/,
+      /a wrong proof of slot 0x[0-9a-f]+ of 0x[0-9a-f]{40}: it ends too early/,
     ],
   ]
 

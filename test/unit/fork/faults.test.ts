@@ -255,7 +255,7 @@ describe('a reorg of the network', () => {
       await upstream.ask('anvil_rollback', 1)
       await sendOn(upstream.ask, { to: stranger, value: '0x5' })
       await expect(fork.ask('eth_getBalance', stranger)).rejects.toThrow(
-        /block 3 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}: it was reorganized below the fork/,
+        /block 3 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}: a reorg below the fork/,
       )
       // what is here already stays as it was
       expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
@@ -305,7 +305,7 @@ describe('a lagging node', () => {
     await using fork = await forkOf(upstream, { forkRetries: 0 })
     upstream.faults.lie = ofMethod('eth_getBlockByNumber', null)
     await expect(fork.ask('eth_getBalance', OTHER)).rejects.toThrow(
-      /^the forked network does not show block 2 any more, .*: its node has fallen behind, or /,
+      /^the forked network no longer has block 2 .*: its node lags behind, or /,
     )
     upstream.faults.lie = undefined
     expect(await fork.ask('eth_getBalance', OTHER)).toBe('0x0')
@@ -371,7 +371,7 @@ describe('another network', () => {
       const following = { to: keeper, data: `0x${word(5)}` }
       for (const call of [{ to: keeper }, following]) {
         await expect(fork.ask('eth_call', call)).rejects.toThrow(
-          /^http:\/\/127\S+ is another network now: its chain id is 5, and that of the forked network is 33$/,
+          /^http:\/\/127\S+ is another network now: its chain id is 5, expected 33$/,
         )
       }
       upstream.faults.stranger = undefined

@@ -54,8 +54,8 @@ const IGNORED: readonly (readonly [string, Change])[] = [
   ['keys of slots', ofSlots((slot) => ({ ...slot, key: '0x77' }))],
 ]
 
-const ACCOUNT = /the proof of account 0x[0-9a-f]{40} does not hold/
-const SLOT = /the proof of slot 0x[0-9a-f]+ of 0x[0-9a-f]{40} does not hold/
+const ACCOUNT = /a wrong proof of account 0x[0-9a-f]{40}/
+const SLOT = /a wrong proof of slot 0x[0-9a-f]+ of 0x[0-9a-f]{40}/
 const NO_PROOF = /the forked network answered .*, not a proof/
 
 const FALSE: readonly (readonly [string, Change, RegExp])[] = [
@@ -158,7 +158,7 @@ describe('a false proof', () => {
     await using fork = await forkOf(upstream, { forkProofs: true })
     for (const address of [keeper, stranger]) {
       await expect(fork.ask('eth_getBalance', address)).rejects.toThrow(
-        new RegExp(`the proof of account ${address} does not hold`),
+        new RegExp(`a wrong proof of account ${address}`),
       )
     }
   })
@@ -174,7 +174,7 @@ describe('a false proof', () => {
           : result
       }
       await expect(forkOf(upstream, { forkProofs: true })).rejects.toThrow(
-        /fork: the header of block 2 has another hash than 0x[0-9a-f]{64}/,
+        /fork: the header of block 2 does not hash to 0x[0-9a-f]{64}/,
       )
     }
   })

@@ -255,7 +255,7 @@ describe('a service that', () => {
       method === 'eth_getLogs' ? { code: 35, message: 'limited to a 2 block range' } : undefined
     await using fork = await forkOf(upstream)
     await expect(fork.ask('eth_getLogs', { fromBlock: '0x0' })).rejects.toThrow(
-      /gives logs of 2 blocks at a time, so that those between the blocks 0 and 30000 take more than 10000 requests: ask for fewer blocks/,
+      /returns logs of 2 blocks at a time: blocks 0 to 30000 need more than 10000 requests; ask for fewer blocks/,
     )
     expect(upstream.requests.length).toBeLessThan(5)
   })

@@ -106,7 +106,7 @@ test('a refusal about a deep block triggers a check that the network is the same
   chainId = '0x5'
   block = null
   await expect(ask()).rejects.toThrow(
-    'a network is another network now: its chain id is 5, and that of the forked network is 1',
+    'a network is another network now: its chain id is 5, expected 1',
   )
 })
 

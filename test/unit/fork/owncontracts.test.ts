@@ -59,7 +59,9 @@ test.each(ARBITRUMS)(
     await expect(ask('eth_call', other)).rejects.toThrow(/invalid/)
     await expect(ask('eth_call', other)).rejects.toThrow(/invalid/)
     expect(notices).toEqual([
-      expect.stringMatching(/73 is ArbNativeTokenManager, a contract of Arbitrum/),
+      expect.stringMatching(
+        /73 is ArbNativeTokenManager, which is built into the nodes of Arbitrum/,
+      ),
     ])
   },
 )
@@ -172,35 +174,49 @@ test('a warning about a network’s own contract comes once, from a call, transa
     await use(fork.ask)
     expect([name, fork.notices]).toEqual([
       name,
-      [expect.stringMatching(/66 is blsSignatureVerify, a contract of BNB Smart Chain/)],
+      [
+        expect.stringMatching(
+          /66 is blsSignatureVerify, which is built into the nodes of BNB Smart Chain/,
+        ),
+      ],
     ])
   }
 })
 
 test.each<[bigint, string, string, RegExp | undefined]>([
-  [1_284n, '400', '0x', /is sha3FIPS256, a contract of Moonbeam/],
-  [1_285n, '401', '0x', /is dispatch, a contract of Moonbeam/],
-  [42_161n, '73', '0xfe', /is ArbNativeTokenManager, a contract of Arbitrum/],
-  [296n, '16b', '0x', /is schedule service, a contract of Hedera/],
-  [43_114n, '200000000000000000000000000000000000005', '0x01', /has ADD as its only code/],
-  [56n, '64', '0x', /is tmHeaderValidate, a contract of BNB Smart Chain/],
-  [1_284n, '802', '0x60006000fd', /is the native token as ERC-20, a contract of Moonbeam/],
-  [42_161n, '70', '0xfe', /is ArbOwner, a contract of Arbitrum/],
-  [8_453n, 'b20f000000000000000000000000000000000000', '0x', /is B20 factory, a contract of Base/],
+  [1_284n, '400', '0x', /is sha3FIPS256, which is built into the nodes of Moonbeam/],
+  [1_285n, '401', '0x', /is dispatch, which is built into the nodes of Moonbeam/],
+  [42_161n, '73', '0xfe', /is ArbNativeTokenManager, which is built into the nodes of Arbitrum/],
+  [296n, '16b', '0x', /is schedule service, which is built into the nodes of Hedera/],
+  [43_114n, '200000000000000000000000000000000000005', '0x01', /has only ADD as code/],
+  [56n, '64', '0x', /is tmHeaderValidate, which is built into the nodes of BNB Smart Chain/],
+  [
+    1_284n,
+    '802',
+    '0x60006000fd',
+    /is the native token as ERC-20, which is built into the nodes of Moonbeam/,
+  ],
+  [42_161n, '70', '0xfe', /is ArbOwner, which is built into the nodes of Arbitrum/],
+  [
+    8_453n,
+    'b20f000000000000000000000000000000000000',
+    '0x',
+    /is B20 factory, which is built into the nodes of Base/,
+  ],
   [
     84_532n,
     'b20000000000000000000078ee7ce2fe4908108c',
     '0x01',
-    /is a B20 token, a contract of Base/,
+    /is a B20 token, which is built into the nodes of Base/,
   ],
   [8_453n, 'b200000000000000000100000000000000000000', '0x', undefined],
   [1n, 'b20000000000000000000078ee7ce2fe4908108c', '0x', undefined],
-  [999n, '807', '0x', /is oraclePx, a contract of HyperEVM/],
-  [143n, '1000', '0x', /is staking, a contract of Monad/],
-  [1_329n, '1008', '0x', /is oracle, a contract of Sei/],
-  [30n, '1000006', '0x', /is Bridge, a contract of Rootstock/],
-  [11_142_220n, 'fd', '0x', /is transfer of CELO, a contract of Celo/],
-  [99_999n, '1234', '0xfe', /has INVALID as its only code/],
+  [999n, '807', '0x', /is oraclePx, which is built into the nodes of HyperEVM/],
+  [143n, '1000', '0x', /is staking, which is built into the nodes of Monad/],
+  [1_329n, '1008', '0x', /is oracle, which is built into the nodes of Sei/],
+  [30n, '1000006', '0x', /is Bridge, which is built into the nodes of Rootstock/],
+  [11_142_220n, 'fd', '0x', /is transfer of CELO, which is built into the nodes of Celo/],
+  [99_999n, '1234', '0xfe', /has only INVALID as code/],
   [1n, '64', '0x', undefined],
   [56n, '6400', '0x', undefined],
 ])(

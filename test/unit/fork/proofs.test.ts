@@ -222,7 +222,7 @@ describe('a fork with --fork-proofs', () => {
     expect(ours.stateRoot).not.toBe(theirs.stateRoot)
     expect(await fork.ask('devchain_forkInfo')).toMatchObject({ stateRootsHold: false })
     await expect(fork.ask('eth_getProof', keeper, [], 'latest')).rejects.toThrow(
-      /there are no proofs over this state, .*: a node of the storage of 0x[0-9a-f]{40} is needed, at [0-9a-f]{9,}/,
+      /there are no proofs over this state, .*: no key was found whose proof has the trie node at [0-9a-f]{9,} of the storage of 0x[0-9a-f]{40}/,
     )
     await using known = await provenForkOf(upstream, { fork: `${upstream.url}@4` })
     await known.ask('eth_getStorageAt', keeper, `0x${word(other)}`)

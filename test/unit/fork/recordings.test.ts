@@ -78,7 +78,7 @@ describe('--fork-record', () => {
     const upstream = await network()
     await during({ fork: { url: upstream.url }, forkRecord: file }, async () => undefined)
     await expect(start({ forkReplay: file, forkProofs: true })).rejects.toThrow(
-      `${file} was recorded without --fork-proofs: leave it out, or record anew`,
+      `${file} was recorded without --fork-proofs: leave it out, or record again`,
     )
   })
 
@@ -89,7 +89,7 @@ describe('--fork-record', () => {
       const fork = { url: upstream.url }
       await during({ fork, forkRecord: file, forkProofs: first }, async () => undefined)
       const before = textOf(file)
-      const words = `${file} was recorded ${first ? 'with' : 'without'} --fork-proofs: ${first ? 'add' : 'leave out'} it, or delete the file to record anew`
+      const words = `${file} was recorded ${first ? 'with' : 'without'} --fork-proofs: ${first ? 'add' : 'leave out'} it, or delete the file to record again`
       await expect(start({ fork, forkRecord: file, forkProofs: !first })).rejects.toThrow(words)
       expect(textOf(file)).toBe(before)
     },
@@ -268,7 +268,7 @@ describe('a merge', () => {
       '* merge=union\n',
     )
     expect(() => recordingIn(text, file)).toThrow(
-      `${file}: line 3 begins the recording of another fork`,
+      `${file}: line 3 begins a recording of another fork`,
     )
   })
 

@@ -176,7 +176,7 @@ describe('a fork at a transaction', () => {
     await using fork = await forkOf(upstream, { forkTransaction: hashes[2] as string })
     // the second has the nonce after that of the first
     expect(fork.notices).toEqual([
-      '2 of the 2 transactions before the forked one cannot be run here, and are left out',
+      'skipped 2 of the 2 transactions before the forked one: they cannot run here',
     ])
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(100)}`)
   })
@@ -192,13 +192,13 @@ describe('a fork at a transaction', () => {
       'transactions that are no list',
       'eth_getBlockByHash',
       { transactions: {} },
-      /does not show the block/,
+      /does not return all of block/,
     ],
     [
       'a transaction that is none',
       'eth_getBlockByHash',
       { transactions: [null] },
-      /does not show the block/,
+      /does not return all of block/,
     ],
   ])(
     'is refused with the words of the network if it returns %s',
@@ -271,7 +271,7 @@ describe('an old trace that the network refuses', () => {
     }
     await using fork = await forkOf(upstream)
     await expect(fork.ask('debug_traceTransaction', hashes[0])).rejects.toThrow(
-      /cannot be run again here: 0x\w+ is a transaction of type 0x6a, which only its own network has/,
+      /cannot re-execute block \d+ here: transaction 0x\w+ has type 0x6a, which only its network runs/,
     )
   })
 })

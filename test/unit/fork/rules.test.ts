@@ -239,7 +239,7 @@ test('an unlisted ZKsync network is refused by its blocks', async () => {
   upstream.faults.lie = ({ method }, result) =>
     method === 'eth_getBlockByNumber' ? { ...(result as object), l1BatchNumber: null } : result
   await expect(forkOf(upstream)).rejects.toThrow(
-    /a network made of ZKsync \(chain 123456\) runs code of its own virtual machine/,
+    /a network made of ZKsync \(chain 123456\) cannot be forked: it runs bytecode of its own virtual machine/,
   )
 })
 
@@ -251,6 +251,6 @@ test('a block of an unknown hardfork is reported with a warning', async () => {
       : result
   await using fork = await forkOf(upstream)
   expect(fork.notices).toEqual([
-    expect.stringMatching(/^block 0 is of a hardfork that is not known here: .* rules of bpo2/),
+    expect.stringMatching(/^block 0 has a newer hardfork than devchain knows: .* rules of bpo2/),
   ])
 })

@@ -127,7 +127,7 @@ describe('the cache folder', () => {
     for (let i = 0; i < 5; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
     await one.flush()
     const file = path.join(folder, filesBelow()[0] ?? '')
-    expect(told).toEqual([`the cache file ${file} has grown too large, and is begun anew`])
+    expect(told).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
     const other = diskStore(folder, options)
     expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
     expect(other.get({ ...ITEM, params: ['0x04'] })).toBe('0x4')
@@ -144,7 +144,7 @@ describe('the cache folder', () => {
     const file = path.join(folder, filesBelow()[0] ?? '')
     const other = diskStore(folder, { mostBytes: 200, onNotice: (text) => told.push(text) })
     expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
-    expect(told).toEqual([`the cache file ${file} has grown too large, and is begun anew`])
+    expect(told).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
     expect(existsSync(file)).toBe(false)
   })
 
@@ -190,7 +190,7 @@ describe('the cache folder', () => {
       await store.flush()
       expect(store.get({ ...ITEM, params: [slot] })).toBe(slot)
     }
-    expect(told).toEqual([expect.stringMatching(/^what is fetched is not kept in .*a file: E/)])
+    expect(told).toEqual([expect.stringMatching(/^cannot write the fork cache in .*a file: E/)])
   })
 
   test('skips what another version has written', async () => {
@@ -256,7 +256,9 @@ describe('the cache folder', () => {
     const proven = { fork: { url: upstream.url }, forkProofs: true }
     upstream.faults.lie = ({ method }, result) => (method === 'eth_getCode' ? '0x6001' : result)
     await using lied = await forkOf(proven)
-    await expect(ask(lied, 'eth_getCode', keeper)).rejects.toThrow(/the proof of the code of 0x/)
+    await expect(ask(lied, 'eth_getCode', keeper)).rejects.toThrow(
+      /a wrong proof of the code of 0x/,
+    )
     await lied.close()
     expect(filesBelow().filter((name) => name.endsWith('.hex'))).toEqual([])
     await using believing = await forkOf({ fork: { url: upstream.url } })
@@ -481,7 +483,7 @@ describe('a recording', () => {
       [{ forkReplay: file, fork: { url, block: first } }, /begins at block 2 .*, not 0x\w+ /],
       [{ forkReplay: file, forkTransaction: second }, /at block 2, not before 0x\w+ \(--fork-tr/],
       [{ forkReplay: later, forkTransaction: first }, /block 1 and before 0x\w+, not before 0x/],
-      [{ forkReplay: file, forkRecord: `${folder}/./fork.jsonl` }, /goes into another file/],
+      [{ forkReplay: file, forkRecord: `${folder}/./fork.jsonl` }, /needs another file/],
     ]
     for (const [options, words] of wrong) await expect(forkOf(options)).rejects.toThrow(words)
     const right: readonly DevchainOptions[] = [
@@ -578,7 +580,7 @@ describe('a recording', () => {
       recording.put({ ...ITEM, params: [slot] }, slot)
       await recording.flush()
     }
-    expect(told).toEqual([expect.stringMatching(/^what is fetched is not recorded: .*ENOTDIR/)])
+    expect(told).toEqual([expect.stringMatching(/^cannot record: .*ENOTDIR/)])
     rmSync(path.join(folder, 'sub'))
     await recording.flush()
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4)
@@ -615,7 +617,7 @@ describe('a recording', () => {
     expect(lines.map((line) => (JSON.parse(line) as unknown[])[3])).toEqual(['0x1', '0x2', '0x3'])
     expect(told).toEqual([])
     await recordTo(file, { ...head, block: { hash: '0x01' } }, notice).flush()
-    expect(told).toEqual([`${file} was recorded of another block, and is begun anew`])
+    expect(told).toEqual([`${file} was a recording of another block, and starts over`])
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1)
   })
 
@@ -684,7 +686,7 @@ describe('trimFolder', () => {
     vi.advanceTimersByTime(60_000)
     vi.useRealTimers()
     await expect.poll(() => notices).toHaveLength(1)
-    expect(notices[0]).toMatch(/more than 4 GB: what was used least recently was deleted, 1 file$/)
+    expect(notices[0]).toMatch(/deleted the 1 least recently used file of .* more than 4 GB$/)
     expect(readdirSync(path.join(folder, '1'))).toEqual(['new.items'])
   })
 

@@ -319,7 +319,7 @@ describe('an invalid block', () => {
         })
         await world.settle()
       }
-      expect(peer.farewell()).toBe(`banned for ${seconds} s: it did too much that is wrong`)
+      expect(peer.farewell()).toBe(`banned for ${seconds} s: its reputation is too low`)
       const refused = await handmadePeer(world, node)
       expect(refused.farewell()).toMatch(/^banned for another \d+ s$/)
       const entry = node.network.reputations().find(({ type }) => type === 'node')

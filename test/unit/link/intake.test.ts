@@ -55,6 +55,6 @@ test('Intake refuses an unrequested message beyond the limit for such messages',
   expect(node.network.list()).toEqual([])
   expect(node.events.at(-1)).toMatchObject({
     kind: 'unlinked',
-    reason: 'it sends a message of more than 524288 bytes that nobody asked for',
+    reason: 'it sends an unrequested message of more than 524288 bytes',
   })
 })

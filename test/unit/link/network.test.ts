@@ -145,7 +145,7 @@ describe('a link', () => {
     const refusal = {
       kind: 'refused',
       where: 'ws://a',
-      reason: 'it has as many peers as it takes: 1',
+      reason: 'it has the most peers it accepts: 1',
     }
     expect(c.events).toEqual([refusal])
     // it tries again, after waits that grow
@@ -369,7 +369,7 @@ test('a block too large for a message ends the link with its size, on both nodes
   expect(height(b.chain)).toBe(0n)
   const told = {
     reason: expect.stringMatching(
-      /^block 1 of this chain has \d+ bytes: of more than 2097088 none travels$/,
+      /^block 1 of this chain has \d+ bytes: blocks of more than 2097088 are not sent$/,
     ),
   }
   expect(a.events).toContainEqual(expect.objectContaining(told))

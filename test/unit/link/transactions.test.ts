@@ -131,7 +131,7 @@ describe('a transaction of an impersonated sender', () => {
       {
         kind: 'passedOver',
         peer: 'a',
-        reason: 'their senders are impersonated: with --follow off those are not taken',
+        reason: 'their senders are impersonated, which --follow off does not accept',
       },
     ])
     expect(countOf(b, 'invalidTransactions')).toBe(0)
