@@ -43,7 +43,7 @@ export const adminMethods: Methods = [
   }),
   method({
     name: 'admin_removePeer',
-    summary: 'Disconnects a peer, by URL, node id or name, and stops dialing it; false if unknown.',
+    summary: 'Disconnects and stops dialing a peer, by URL, node id or name; false if unknown.',
     params: [param('peer', text)],
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: false },

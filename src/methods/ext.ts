@@ -37,8 +37,7 @@ export const extMethods: Methods = [
   }),
   method({
     name: 'ext_getTransactionReceiptNodesByHash',
-    summary:
-      'Returns the trie nodes from a receipt to the receipts root; null if not in the block.',
+    summary: 'Returns the trie nodes from a receipt to the receipts root; null if unknown.',
     params: [param('blockHash', blockHash), param('transactionHash', hashOfTransaction)],
     result: nullable(list(data)),
     example: {

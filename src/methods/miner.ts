@@ -57,7 +57,7 @@ export const minerMethods: Methods = [
   }),
   trueCommand({
     name: 'miner_setGasPrice',
-    summary: 'Sets the lowest gas price, in wei, that the pool accepts, and the default to offer.',
+    summary: "Sets the pool's lowest gas price and the default of sends, in wei.",
     params: [param('price', quantity)],
     example: { params: ['0x3b9aca00'], result: true },
     describe: ([price]) => `gas price ${fee(price)}`,

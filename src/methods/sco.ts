@@ -93,7 +93,7 @@ export const scoMethods: Methods = [
   }),
   method({
     name: 'sco_clearPeerScoring',
-    summary: 'Clears the score and ban of a peer, by node id or address; returns the new list.',
+    summary: "Clears a peer's score and ban, by node id or address; returns all scores.",
     params: [param('peer', text)],
     result: list(reputationShape),
     example: { params: ['10.0.0.7'], result: [] },

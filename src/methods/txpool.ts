@@ -54,7 +54,7 @@ export const txpoolMethods: Methods = [
   }),
   method({
     name: 'txpool_inspect',
-    summary: 'Returns all transactions of the pool, by sender and nonce, as one line of text each.',
+    summary: 'Returns the transactions of the pool as text, by sender and nonce.',
     result: bySenderAndNonce(text, lineOf),
     example: { params: [], result: { pending: {}, queued: {} } },
     handle: contentOf,

@@ -165,11 +165,11 @@ export class ForkTable {
     sentence: 'Fork the state just before this transaction',
   }
   readonly forkLater: Option<boolean> = off(
-    'Queue the rest of that block in the pool; needs --chain-id remote',
+    'Queue the rest of the block of --fork-transaction in the pool; needs --chain-id remote',
   )
   readonly forkChainId: Optional<bigint> = {
     type: chainIdentity,
-    sentence: 'Required chain id of the forked network; with it, a cached block is forked offline',
+    sentence: 'Chain id that the network must have; with it, a cached block starts offline',
   }
   readonly forkHeader: Option<readonly string[]> = {
     type: headers,
@@ -190,19 +190,19 @@ export class ForkTable {
   /** Milliseconds. */
   readonly forkMaxWait: Option<number> = {
     type: duration,
-    sentence: 'Maximum wait for the forked network; then the call fails with the last error',
+    sentence: 'Fail a call after this long without data from the network',
     default: 8_000,
   }
-  readonly noForkCache: Option<boolean> = off('Do not read or write the cache folder')
+  readonly noForkCache: Option<boolean> = off('Do not cache fetched state on disk')
   readonly forkProofs: Option<boolean> = off(
     "Verify accounts and slots against the block's state root (eth_getProof)",
   )
   readonly forkRecord: Optional<string> = {
     type: file,
-    sentence: 'Record all fetched data in a file, for --fork-replay',
+    sentence: 'Record everything fetched in a file, for --fork-replay',
   }
   readonly forkReplay: Optional<string> = {
     type: file,
-    sentence: 'Replay a recording without network',
+    sentence: 'Fork from a recording (--fork-record), without network',
   }
 }

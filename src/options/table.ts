@@ -54,7 +54,7 @@ class ChainTable {
   }
   readonly hardfork: FromGenesis<Hardfork> = {
     type: hardfork,
-    sentence: 'Hardfork whose rules apply, frontier or later',
+    sentence: 'Hardfork whose rules apply, such as cancun',
     default: DEFAULT_HARDFORK,
     fromGenesis: true,
   }
@@ -76,10 +76,10 @@ class ChainTable {
   }
   readonly chainName: Option<string> = {
     type: text('NAME', 'one line of up to 64 characters', /^[^\r\n]{1,64}$/),
-    sentence: 'Name in the message prefix of eth_sign',
+    sentence: 'Name in the prefix that eth_sign puts before messages',
     default: 'Ethereum',
   }
-  readonly noCreate2: Option<boolean> = off('Omit the deterministic CREATE2 deployer')
+  readonly noCreate2: Option<boolean> = off('Do not deploy the CREATE2 factory (0x4e59…956C)')
   readonly rip7212: Option<boolean> = off('Add the P256VERIFY precompile at 0x100 before osaka')
   readonly predeploy: Option<readonly string[]> = {
     type: predeploys,
@@ -123,7 +123,7 @@ class AccountTable {
     sentence: 'Derivation path of the accounts; /0, /1, … are appended',
     default: "m/44'/60'/0'/0",
   }
-  readonly autoImpersonate: Option<boolean> = off('Impersonate every sender')
+  readonly autoImpersonate: Option<boolean> = off('Send from any address without its key')
 }
 
 class TransactionTable {
@@ -154,7 +154,7 @@ class TransactionTable {
   }
   readonly defaultGas: Option<bigint | 'estimate'> = {
     type: orWord(gas, 'estimate'),
-    sentence: 'Default gas limit of eth_sendTransaction; estimate simulates it first',
+    sentence: 'Default gas limit of eth_sendTransaction; estimate finds one for each transaction',
     default: 90_000n,
   }
   readonly txGasCap: Optional<bigint> = {
@@ -163,7 +163,7 @@ class TransactionTable {
   }
   readonly onRevert: Option<'hash' | 'throw'> = {
     type: choice('hash', 'throw'),
-    sentence: 'Return the hash, or an error, when a sent transaction reverts',
+    sentence: 'What eth_sendTransaction returns if the transaction reverts: its hash, or an error',
     default: 'hash',
   }
   readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'hardhat2' | 'ganache'> = {
@@ -229,12 +229,12 @@ class ServerTable {
   }
   readonly allowHost: Option<readonly string[]> = {
     type: hosts,
-    sentence: 'Host name to accept besides loopback names; * accepts any',
+    sentence: 'Host name by which clients may call, besides localhost; * allows any',
     default: [],
   }
   readonly allowOrigin: Option<readonly string[]> = {
     type: origins,
-    sentence: 'Web origin to accept besides this computer; * accepts any',
+    sentence: 'Web origin whose pages may call, besides those of this computer; * allows any',
     default: ['*'],
   }
   /** Bytes. */
@@ -262,7 +262,7 @@ class ServerTable {
   }
   readonly disable: Option<readonly string[]> = {
     type: names,
-    sentence: 'Modules to disable',
+    sentence: 'Modules to disable, such as personal,debug',
     default: [],
   }
 }
@@ -271,7 +271,7 @@ class ProjectTable {
   readonly artifacts: Option<readonly string[]> = {
     type: paths,
     sentence:
-      'Folder of artifacts or of a project; repeatable (the command searches out, artifacts and build/contracts)',
+      'Folder of artifacts or of a project; repeatable (the command tries out, artifacts, build/contracts)',
     default: [],
   }
   readonly abi: Option<readonly string[]> = {
@@ -302,7 +302,7 @@ class ProjectTable {
 }
 
 class TerminalTable {
-  readonly quiet: Option<boolean> = off('Print only errors')
+  readonly quiet: Option<boolean> = off('Print only errors of devchain itself, no calls')
   readonly noHints: Option<boolean> = off('Do not suggest flags after errors')
   readonly verbose: Option<boolean> = off('Log parameters and results of calls')
   readonly log: Option<'pretty' | 'json'> = {

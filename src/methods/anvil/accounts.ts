@@ -157,8 +157,7 @@ export const anvilAccountMethods: Methods = [
   command({
     name: 'anvil_deal',
     aliases: ['hardhat_deal'],
-    summary:
-      'Sets the balance of {account} to {amount}, of the token {erc20} or of wei without one.',
+    summary: 'Sets the balance of {account} to {amount} of {erc20}, or of wei without it.',
     params: [param('deal', deal)],
     example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
     describe: ([{ account, amount, erc20 }]) =>

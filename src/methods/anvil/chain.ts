@@ -112,7 +112,7 @@ export const anvilChainMethods: Methods = [
   command({
     name: 'anvil_setRpcUrl',
     aliases: ['hardhat_setRpcUrl'],
-    summary: 'Changes the upstream RPC URL of a fork; the new one must have the same block.',
+    summary: 'Switches a fork to another RPC URL, which must have the forked block.',
     params: [secret(param('url', text))],
     example: { params: ['http://127.0.0.1:8546'] },
     effects: 'node',

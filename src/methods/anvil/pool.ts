@@ -12,7 +12,7 @@ const UNKNOWN = `0x01${'ab'.repeat(31)}`
 export const anvilPoolMethods: Methods = [
   method({
     name: 'anvil_dropTransaction',
-    summary: 'Removes a transaction from the pool; returns its hash, or null if it is not there.',
+    summary: 'Removes a transaction from the pool; returns its hash, or null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(hash),
     example: { params: [UNKNOWN], result: null },

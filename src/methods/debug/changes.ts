@@ -20,7 +20,7 @@ import { blockHash, blockReference } from '../wire/decodeblock.ts'
 export const debugChangesMethods: Methods = [
   method({
     name: 'debug_getModifiedAccountsByNumber',
-    summary: 'Returns the accounts that a block changed, or that a range of blocks did, by number.',
+    summary: 'Returns the accounts that one block or a range changed, by block number.',
     params: [param('block', blockReference), optional('end', blockReference)],
     result: list(address),
     example: { params: ['0x1'] },
@@ -29,7 +29,7 @@ export const debugChangesMethods: Methods = [
   }),
   method({
     name: 'debug_getModifiedAccountsByHash',
-    summary: 'Returns the accounts that a block changed, or that a range of blocks did, by hash.',
+    summary: 'Returns the accounts that one block or a range changed, by block hash.',
     params: [param('hash', blockHash), optional('end', blockHash)],
     result: list(address),
     example: { params: [UNKNOWN] },

@@ -52,7 +52,7 @@ export const linkMethods: Methods = [
   }),
   method({
     name: 'devchain_partition',
-    summary: 'Cuts off {peer}, or joins it again with {on: false}; without a peer, all of them.',
+    summary: 'Disconnects {peer}, or all peers without one; {on: false} reconnects.',
     params: [optional('order', order, { peer: undefined, on: true })],
     result: list(peerShape),
     example: { params: [{ on: true }], result: [] },

@@ -29,7 +29,7 @@ import { accessListShape } from '../wire/encodetransaction.ts'
 export const callMethods: Methods = [
   method({
     name: 'eth_call',
-    summary: 'Runs a call on the state of a block, without changing it, and returns its output.',
+    summary: 'Runs a call on the state of a block, changing nothing; returns its output.',
     params: [
       param('transaction', transactionRequest),
       optional('block', blockReference, latest),

@@ -143,7 +143,7 @@ export const stateMethods: Methods = [
   }),
   method({
     name: 'eth_getAccount',
-    summary: 'Returns an account as the state trie holds it; an empty one if it does not exist.',
+    summary: 'Returns nonce, balance, code hash and storage root of an account; empty if unknown.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: shape<Account>('account', {
       balance: field(quantityResult, ({ balance }) => balance),

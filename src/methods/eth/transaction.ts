@@ -128,7 +128,7 @@ export const transactionMethods: Methods = [
       'eth_getRawTransactionByBlockHashAndIndex',
       'eth_getRawTransactionByBlockNumberAndIndex',
     ],
-    summary: 'Returns the encoding of a transaction of a block, by index; null if there is none.',
+    summary: 'Returns the encoded transaction at an index of a block; null if none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(data),
     example: { params: ['latest', '0x0'], result: null },

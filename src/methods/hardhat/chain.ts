@@ -193,7 +193,7 @@ export const hardhatChainMethods: Methods = [
     },
   }),
   ...unsupported(
-    'stack traces of Solidity are put together by Hardhat, for the node within its own process',
+    'it counts stack traces that Hardhat makes within its own process',
     'hardhat_getStackTraceFailuresCount',
   ),
 ]

@@ -43,7 +43,7 @@ export const hardhatMiningMethods: Methods = [
   command({
     name: 'hardhat_setNextBlockBaseFeePerGas',
     aliases: ['anvil_setNextBlockBaseFeePerGas'],
-    summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
+    summary: 'Sets the base fee of the next block, in wei; later ones follow from it.',
     params: [param('baseFee', quantity)],
     example: { params: ['0x3b9aca00'], result: null },
     describe: ([baseFee]) => `next base fee ${fee(baseFee)}`,

@@ -131,7 +131,7 @@ export const otsAccountMethods: Methods = [
   }),
   method({
     name: 'ots_getTransactionBySenderAndNonce',
-    summary: 'Returns the hash of a mined transaction by sender and nonce; null if there is none.',
+    summary: 'Returns the hash of a mined transaction by sender and nonce; null if none.',
     params: [param('sender', address), param('nonce', quantity)],
     result: nullable(hash),
     example: { params: [ACCOUNT, 0], result: null },

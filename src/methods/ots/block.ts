@@ -38,7 +38,7 @@ export const otsBlockMethods: Methods = [
   }),
   method({
     name: 'ots_getBlockTransactions',
-    summary: "Returns a page of a block's transactions, the last ones on page 0; inputs are cut.",
+    summary: "Returns a page of a block's transactions, the last on page 0; inputs are cut.",
     params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
     result: nullable(blockPage),
     example: { params: ['0xffffff', 0, 25], result: null },

@@ -75,8 +75,7 @@ export const traceFrameMethods: Methods = [
   }),
   method({
     name: 'trace_get',
-    summary:
-      'Returns a call frame by its position in a transaction, [] for the root; null if none.',
+    summary: "Returns a transaction's call frame at a position ([]: the root); null if none.",
     params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
     result: placedFrameForm,
     example: { params: [UNKNOWN, ['0x0']], result: null },

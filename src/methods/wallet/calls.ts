@@ -151,8 +151,7 @@ export const walletCallMethods: Methods = [
   }),
   method({
     name: 'wallet_getCallsStatus',
-    summary:
-      'Returns status and receipts of a batch: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly.',
+    summary: 'Returns the status and receipts of a wallet_sendCalls batch (EIP-5792).',
     params: [param('id', id)],
     result: statusShape,
     example: { params: [EXAMPLE_ID] },
