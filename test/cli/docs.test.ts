@@ -20,6 +20,27 @@ test('the front page is short enough', () => {
   expect(Buffer.byteLength(textOf('README.md'))).toBeLessThan(12_000)
 })
 
+test('the page of methods explains every error code', () => {
+  const declared = readFileSync(path.join(ROOT, 'src/rpc/errors.ts'), 'utf8')
+  const codes = [...declared.matchAll(/^(?: {2}[A-Z_]+:|const INTERNAL_ERROR =) (-?\d+),?$/gm)]
+  const [, section = ''] = textOf('src/methods/README.md').split('## What an error code means')
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const explained = rows.flatMap((row) => {
+    const numbers = [...(row.split('|')[1] ?? '').matchAll(/`(-?\d+)`/g)].map(([, code]) =>
+      Number(code),
+    )
+    const [first = 0, last = 0] = numbers
+    return row.includes('` to `') ? range(last, first) : numbers
+  })
+  const missing = codes.map(([, code]) => Number(code)).filter((code) => !explained.includes(code))
+  expect(codes.length).toBeGreaterThan(40)
+  expect(missing).toEqual([])
+})
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
+
 test.each(PAGES)('the links of %s lead to existing files and headings', (page) => {
   for (const { file, heading } of linksOf(page)) {
     expect(existsSync(path.join(ROOT, file)), file).toBe(true)

@@ -1,4 +1,7 @@
-// Every code block of the README, run as it stands.
+// Every code block of the pages that users read, run as it stands. A devchain stands in for mainnet.
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { rolldown } from 'rolldown'
 import { createPublicClient, http } from 'viem'
 import { foundry, hardhat, localhost } from 'viem/chains'
@@ -53,22 +56,78 @@ async function chainFor(code: string): Promise<{ url: string } & AsyncDisposable
   return { url, [Symbol.asyncDispose]: stop }
 }
 
-describe('the README', () => {
+/** Errors on the page of the command line; … stands for what differs. */
+const QUOTES = [
+  'the host "chain:8545" is not allowed',
+  'pages of https://app.example are not allowed',
+  'unknown account 0x…: the node holds no key for it',
+  'unknown option --fork-url; did you mean --fork URL?',
+]
+
+/** The message of the error that a request gets. */
+async function posted(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const sent = request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const [reply] = (await once(sent, 'response')) as [IncomingMessage]
+  return (JSON.parse(await text(reply)) as { error: { message: string } }).error.message
+}
+
+/** A chain with the blocks and the transaction that examples name. */
+async function networkWithBlocks(): Promise<{ network: Devchain; hash: string }> {
+  const network = await createDevchain({ port: 0, chainId: 1n })
+  const [from] = network.accounts
+  const to = '0x00000000000000000000000000000000000b0b00'
+  const params = [{ from: from?.address, to, value: '0x1' }]
+  const hash = (await network.request({ method: 'eth_sendTransaction', params })) as string
+  await network.request({ method: 'hardhat_mine', params: ['0x4'] })
+  return { network, hash }
+}
+
+describe('a page', () => {
   let project: Project
   let devchain: Devchain
-  let url: string
+  let network: Devchain
+  let fork: Devchain
+  /** Puts a real URL, block and transaction in place of those of an example. */
+  let fill: (code: string) => string
+  let urls: Readonly<Record<string, string>>
   beforeAll(async () => {
     project = new Project()
     devchain = await createDevchain({ port: 0 })
-    url = (await devchain.listen()).url
+    const { url } = await devchain.listen()
+    const { hash, ...made } = await networkWithBlocks()
+    network = made.network
+    const upstream = (await network.listen()).url
+    fork = await createDevchain({ port: 0, fork: { url: upstream, block: 3 }, noForkCache: true })
+    fill = (code) =>
+      code
+        .replaceAll(/https:\/\/mainnet\.example\.io\/v3\/KEY|\bURL\d?\b/g, upstream)
+        .replaceAll(/\b23_?000_?000\b/g, '3')
+        .replaceAll('23100000', '4')
+        .replaceAll(/\bHASH\b/g, hash)
+    urls = {
+      'README.md': url,
+      'src/cli/README.md': url,
+      'src/fork/README.md': (await fork.listen()).url,
+      'src/project/README.md': upstream,
+    }
   })
   afterAll(async () => {
-    await devchain.close()
+    await Promise.all([devchain, fork, network].map((chain) => chain.close()))
     project.remove()
   })
 
   test('has only kinds of code blocks that these tests run', () => {
     expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
+      'json',
       'sh',
       'ts',
       'yaml',
@@ -77,7 +136,7 @@ describe('the README', () => {
   })
 
   test.each(bootLines)('prints: %s', { timeout: MINUTE }, async (line) => {
-    const args = (BOOTS.exec(line)?.[1] ?? '').split(' ').filter((word) => word !== '')
+    const args = (BOOTS.exec(fill(line))?.[1] ?? '').split(' ').filter((word) => word !== '')
     // the default port may be taken here
     const env = { DEVCHAIN_PORT: '0' }
     const { says, child, ended } = startProcess(args, { env, cwd: project.folder })
@@ -89,12 +148,33 @@ describe('the README', () => {
   test.each(scripts.map((block) => [block.heading, block.line, block] as const))(
     'has shell lines that work under "%s" (line %i)',
     { timeout: MINUTE },
-    async (_heading, _line, { code }) => {
-      const env = { DEVCHAIN_URL: url, DEVCHAIN_PORT: '0', HOME: project.folder }
-      const { code: exitCode, output } = await project.shell(code, env)
+    async (_heading, _line, { code, page }) => {
+      const env = { DEVCHAIN_URL: urls[page] ?? '', DEVCHAIN_PORT: '0', HOME: project.folder }
+      const { code: exitCode, output } = await project.shell(fill(code), env)
       expect(exitCode, output).toBe(0)
     },
   )
+
+  test('quotes errors as devchain prints them', { timeout: MINUTE }, async () => {
+    await using strict = await createDevchain({ port: 0, allowOrigin: ['localhost'] })
+    const { url } = await strict.listen()
+    const unknown = [
+      { from: '0x00000000000000000000000000000000000b0b00', to: strict.accounts[0]?.address },
+    ]
+    const option = startProcess(['--fork-url', url])
+    await option.ended
+    const printed = [
+      await posted(url, 'eth_chainId', [], { host: 'chain:8545' }),
+      await posted(url, 'eth_chainId', [], { origin: 'https://app.example' }),
+      await posted(url, 'eth_sendTransaction', unknown),
+      option.stderr(),
+    ]
+    const page = textOf('src/cli/README.md')
+    for (const [index, quote] of QUOTES.entries()) {
+      expect(page).toContain(`\`${quote}\``)
+      for (const part of quote.split('…')) expect(printed[index]).toContain(part)
+    }
+  })
 
   const named = [
     ...textOf('README.md').matchAll(
@@ -121,7 +201,7 @@ describe('the README', () => {
     { timeout: MINUTE },
     async (_heading, _line, { code }) => {
       await using chain = await chainFor(code)
-      const source = await compiled(code.replaceAll('http://127.0.0.1:8545', chain.url))
+      const source = await compiled(fill(code).replaceAll('http://127.0.0.1:8545', chain.url))
       const runs = code.includes("from 'vitest'") ? project.tests(source) : project.module(source)
       const { code: exitCode, output } = await runs
       expect(exitCode, output).toBe(0)

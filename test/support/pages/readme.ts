@@ -30,7 +30,12 @@ function pagesBelow(folder: string): string[] {
 }
 
 /** Pages that users read, whose code blocks are run. */
-export const RUN_PAGES: readonly string[] = ['README.md', 'src/cli/README.md']
+export const RUN_PAGES: readonly string[] = [
+  'README.md',
+  'src/cli/README.md',
+  'src/fork/README.md',
+  'src/project/README.md',
+]
 
 export function textOf(page: string): string {
   return readFileSync(path.join(ROOT, page), 'utf8')
@@ -54,6 +59,7 @@ export interface CodeBlock {
   readonly code: string
   /** Of its first line in the file, from 1. */
   readonly line: number
+  readonly page: string
   /** The page and the heading that it stands under. */
   readonly heading: string
 }
@@ -86,11 +92,21 @@ function blocksOf(page: string): readonly CodeBlock[] {
       return
     }
     const code = lines.slice(open.from, index).join('\n')
-    blocks.push({ language: open.language, code, line: open.from + 1, heading })
+    blocks.push({ language: open.language, code, line: open.from + 1, page, heading })
     open = undefined
   })
   return blocks
 }
+
+/** What `npm test` runs: it reads the balance of an account. */
+const TEST = `
+const params = ['0x00000000000000000000000000000000000b0b00', 'latest']
+const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params })
+const headers = { 'content-type': 'application/json' }
+const reply = await fetch(process.env.DEVCHAIN_URL, { method: 'POST', headers, body })
+const { result } = await reply.json()
+process.exitCode = result === undefined ? 1 : 0
+`
 
 /** A user's project with devchain installed: a folder in which `npx devchain` is the built command. */
 export class Project {
@@ -98,7 +114,12 @@ export class Project {
 
   constructor() {
     this.folder = mkdtempSync(path.join(tmpdir(), 'devchain-readme-'))
-    writeFileSync(path.join(this.folder, 'package.json'), '{"private":true,"type":"module"}\n')
+    const scripts = { test: 'node test/balance.mjs' }
+    const manifest = { private: true, type: 'module', scripts }
+    writeFileSync(path.join(this.folder, 'package.json'), JSON.stringify(manifest))
+    mkdirSync(path.join(this.folder, 'test'))
+    writeFileSync(path.join(this.folder, 'test/balance.mjs'), TEST)
+    writeFileSync(path.join(this.folder, 'Legacy.json'), '[]')
     const packages = path.join(this.folder, 'node_modules')
     mkdirSync(path.join(packages, '.bin'), { recursive: true })
     symlinkSync(COMMAND, path.join(packages, '.bin/devchain'))
