@@ -51,7 +51,9 @@ export function genesisWorld(
     create2: !noCreate2,
     hardfork,
   })
-  return worldFromAlloc(new Map([...alloc, ...(genesis?.alloc ?? []), ...predeployed]))
+  if (genesis === undefined) return worldFromAlloc(new Map([...alloc, ...predeployed]))
+  const added = [...alloc].filter(([address]) => !genesis.alloc.has(address))
+  return withAlloc(worldFromAlloc(genesis.alloc), new Map([...added, ...predeployed]))
 }
 
 interface GenesisParts {

@@ -2,18 +2,18 @@
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import { memoizeByIdentity } from '../core/lrucache.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey } from './keys.ts'
 import { CREATE2_DEPLOYER, type Predeploy, systemContracts } from './predeploys.ts'
 import type { TrieChange } from './trie.ts'
 import {
   type Account,
-  emptyAccount,
   emptyStorage,
-  emptyWorld,
   type World,
   withAccounts,
   withSlots,
+  worldOf,
 } from './world.ts'
 
 export interface GenesisAccount {
@@ -61,6 +61,19 @@ type Reader<T> = (value: unknown) => T
 
 /** Readers throw it; the caller that knows the path catches it. */
 class Unexpected extends Error {}
+
+const namesOf = memoizeByIdentity((readers: Readonly<Record<string, unknown>>) => {
+  const names = Object.keys(readers)
+  return {
+    /** By themselves, and in lower case. */
+    names: new Map(
+      names.flatMap((name) => [[name.toLowerCase(), name] as const, [name, name] as const]),
+    ),
+    none: Object.fromEntries(names.map((name) => [name, undefined])),
+  }
+})
+
+const NO_STORAGE: ReadonlyMap<bigint, bigint> = new Map()
 
 /** Further problems are counted, not listed. */
 const LISTED_PROBLEMS = 10
@@ -149,25 +162,26 @@ function isNothing({ nonce, balance, code, storage }: GenesisAccount): boolean {
 }
 
 export function worldFromAlloc(alloc: GenesisAlloc): World {
-  return withAlloc(emptyWorld, alloc)
+  return worldOf(accountsOf(alloc))
 }
 
 export function withAlloc(world: World, alloc: GenesisAlloc): World {
   const changes: TrieChange<Account>[] = []
-  for (const [address, { nonce, balance, code, storage }] of alloc) {
-    changes.push({
-      key: addressKey(address),
-      value: {
-        ...emptyAccount(address),
-        nonce,
-        balance,
-        code,
-        codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code),
-        storage: withSlots(emptyStorage, storage),
-      },
-    })
-  }
+  for (const value of accountsOf(alloc)) changes.push({ key: addressKey(value.address), value })
   return withAccounts(world, changes)
+}
+
+function* accountsOf(alloc: GenesisAlloc): Iterable<Account> {
+  for (const [address, { nonce, balance, code, storage }] of alloc) {
+    yield {
+      address,
+      nonce,
+      balance,
+      codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code),
+      code,
+      storage: withSlots(emptyStorage, storage),
+    }
+  }
 }
 
 export interface DefaultAllocOptions {
@@ -232,12 +246,11 @@ class Problems {
     readers: Readers,
     ignored: ReadonlySet<string>,
   ): { [Name in keyof Readers]: ReturnType<Readers[Name]> | undefined } {
-    const names = new Map(Object.keys(readers).map((name) => [name.toLowerCase(), name]))
-    const read: Record<string, unknown> = Object.fromEntries(
-      Object.keys(readers).map((name) => [name, undefined]),
-    )
-    for (const [key, value] of Object.entries(object)) {
-      const name = names.get(key.toLowerCase())
+    const { names, none } = namesOf(readers)
+    const read: Record<string, unknown> = { ...none }
+    for (const key of Object.keys(object)) {
+      const value = object[key]
+      const name = names.get(key) ?? names.get(key.toLowerCase())
       const isComment = key.startsWith('_') || key.startsWith('/')
       if (name !== undefined) read[name] = this.read(path + key, readers[name]!, value)
       else if (!isComment && !ignored.has(key.toLowerCase())) {
@@ -272,9 +285,10 @@ function* accountsIn(
   object: Readonly<Record<string, unknown>>,
   known: GenesisAlloc,
 ): Iterable<readonly [path: string, Address, Readonly<Record<string, unknown>>]> {
-  for (const [key, value] of Object.entries(object)) {
+  for (const key of Object.keys(object)) {
+    const value = object[key]
     const path = `${prefix}${printKey(key)}`
-    const address = problems.read(path, fixedHex<Address>(20), key)
+    const address = problems.read(path, addressOf, key)
     const account = problems.read(path, record, value)
     if (address === undefined || account === undefined) continue
     if (known.has(address)) problems.add(path, 'each address once', key)
@@ -299,8 +313,9 @@ function parseAccount(
 function parseStorage(
   problems: Problems,
   path: string,
-  object: Readonly<Record<string, unknown>> = {},
+  object: Readonly<Record<string, unknown>> | undefined,
 ): ReadonlyMap<bigint, bigint> {
+  if (object === undefined) return NO_STORAGE
   const storage = new Map<bigint, bigint>()
   for (const [key, value] of Object.entries(object)) {
     const slotPath = `${path}.storage.${printKey(key)}`
@@ -382,6 +397,8 @@ function hexDigits(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   return /^(?:0x)?([\da-f]*)$/i.exec(value)?.[1]?.toLowerCase()
 }
+
+const addressOf = fixedHex<Address>(20)
 
 function printKey(key: string): string {
   return /^\w{1,66}$/.test(key) ? key : printValue(key)

@@ -88,6 +88,47 @@ function forkAt<V>(
   return fork > depth ? makeExtension(one.key, depth, fork, branch, edit) : branch
 }
 
+/** A trie of many keys at once: what `insert` makes of them one by one. Of equal keys the last wins. */
+export function build<V>(
+  entries: readonly TrieLeafInput<V>[],
+  depth: number,
+  edit: EditToken,
+): TrieNode<V> {
+  const first = entries[0]!
+  const { key, value } = entries.length === 1 ? first : entries.at(-1)!
+  const fork = entries.length === 1 ? KEY_NIBBLES : sharedEnd(entries, depth)
+  if (fork === KEY_NIBBLES) return makeLeaf(key, depth, value, edit)
+  const below: TrieLeafInput<V>[][] = []
+  for (const entry of entries) {
+    const nibble = nibbleAt(entry.key, fork)
+    const others = below[nibble]
+    if (others === undefined) below[nibble] = [entry]
+    else others.push(entry)
+  }
+  const children = new Array<TrieNode<V> | undefined>(16).fill(undefined)
+  let count = 0
+  below.forEach((some, nibble) => {
+    children[nibble] = build(some, fork + 1, edit)
+    count += 1
+  })
+  const branch = makeBranch(children, count, edit)
+  return fork > depth ? makeExtension(key, depth, fork, branch, edit) : branch
+}
+
+interface TrieLeafInput<V> {
+  readonly key: Uint8Array
+  readonly value: V
+}
+
+function sharedEnd<V>(entries: readonly TrieLeafInput<V>[], depth: number): number {
+  const { key } = entries[0]!
+  let end = KEY_NIBBLES
+  for (let at = 1; at < entries.length && end > depth; at++) {
+    end = firstDifference(key, entries[at]!.key, depth, end)
+  }
+  return end
+}
+
 /** Keeps canonical form; returns `node` itself as `insert` does. */
 export function remove<V>(
   node: TrieNode<V> | undefined,

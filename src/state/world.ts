@@ -1,8 +1,8 @@
 // The world state after a block, as an immutable value.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
-import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import { encodeRlp } from '../core/rlp.ts'
-import { addressKey, slotKey } from './keys.ts'
+import { addressKey, addressKeyOnce, slotKey } from './keys.ts'
 import { Trie, type TrieChange } from './trie.ts'
 
 export interface StorageSlot {
@@ -24,6 +24,8 @@ export interface Account {
 export interface World {
   readonly accounts: Trie<Account>
 }
+
+const EMPTY_CODE_HASH_BYTES = bytesFromHex(EMPTY_CODE_HASH)
 
 export const emptyStorage: Trie<StorageSlot> = Trie.empty(({ value }) => encodeRlp(value))
 
@@ -100,6 +102,12 @@ export function withAccounts(world: World, changes: Iterable<TrieChange<Account>
   return accounts === world.accounts ? world : { accounts }
 }
 
+/** A world of these accounts only, each once. */
+export function worldOf(accounts: Iterable<Account>): World {
+  const entries = Array.from(accounts, (value) => ({ key: addressKeyOnce(value.address), value }))
+  return { accounts: emptyWorld.accounts.filled(entries) }
+}
+
 export function withBalance(world: World, address: Address, balance: bigint): World {
   return withAccount(world, { ...accountOrEmpty(world, address), balance })
 }
@@ -126,6 +134,7 @@ export function withSlots(
   storage: Trie<StorageSlot>,
   slots: ReadonlyMap<bigint, bigint>,
 ): Trie<StorageSlot> {
+  if (slots.size === 0) return storage
   const changes: TrieChange<StorageSlot>[] = []
   for (const [slot, value] of slots) {
     // an unchanged slot (a reentrancy guard) would rehash a path
@@ -143,5 +152,6 @@ function accountOrEmpty(world: World, address: Address): Account {
 
 function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storage, codeHash } = account
-  return encodeRlp([nonce, balance, storage.rootBytes, codeHash])
+  const hash = codeHash === EMPTY_CODE_HASH ? EMPTY_CODE_HASH_BYTES : codeHash
+  return encodeRlp([nonce, balance, storage.rootBytes, hash])
 }

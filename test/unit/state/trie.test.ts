@@ -98,6 +98,26 @@ describe('Trie', () => {
     )
   })
 
+  it('has the same root when it is filled at once', () => {
+    fc.assert(
+      fc.property(changes, (list) => {
+        const entries = [...sortedModel(modelOf(list))].map(([key, value]) => ({
+          key: bytesFromHex(key),
+          value,
+        }))
+        const filled = emptyTrie.filled(entries.reverse())
+        expect(filled.rootHash).toBe(emptyTrie.withChanges(entries).rootHash)
+        expect(contents(filled)).toEqual(sortedModel(modelOf(list)))
+        expect(filled.withChanges(list).rootHash).toBe(emptyTrie.withChanges(list).rootHash)
+      }),
+      { seed: 5, numRuns: 100 },
+    )
+    const key = keccak256(Uint8Array.of(1))
+    const twice = [1n, 2n].map((value) => ({ key, value }))
+    expect(emptyTrie.filled(twice).rootHash).toBe(emptyTrie.set(key, 2n).rootHash)
+    expect(() => emptyTrie.set(key, 1n).filled([])).toThrow('only an empty trie can be filled')
+  })
+
   it('does not depend on the order in which its keys were set', () => {
     fc.assert(
       fc.property(
