@@ -37,7 +37,8 @@ const SHORT = 64 * 1024
 /** Milliseconds of writing before yielding to other work. */
 const TURN_MS = 10
 
-type StoredPiece = Buffer | { readonly packed: Buffer }
+/** Bytes, or how to get them again. */
+type StoredPiece = Buffer | (() => Promise<Buffer>)
 
 export interface Written {
   readonly size: number
@@ -50,13 +51,19 @@ export class JsonText {
   readonly short: string | undefined
   /** Makes the value, if it fits into memory. */
   readonly value: (() => Json) | undefined
+  /** Entries, if it is a list and they are counted. */
+  readonly count: number | undefined
   readonly #write: () => Written
   #made: Written | undefined
 
   /** @param write called at most once */
-  constructor(write: () => Written, value?: () => Json, short?: string) {
+  constructor(
+    write: () => Written,
+    { value, count, short }: Partial<Pick<JsonText, 'value' | 'count' | 'short'>> = {},
+  ) {
     this.#write = write
     this.value = value
+    this.count = count
     this.short = short
   }
 
@@ -64,10 +71,10 @@ export class JsonText {
     return this.#written.size
   }
 
-  /** UTF-8; undefined if any piece is compressed. */
+  /** UTF-8; undefined if any piece is compressed or elsewhere. */
   get bytes(): readonly Buffer[] | undefined {
     const { pieces } = this.#written
-    const buffers = pieces.filter((piece): piece is Buffer => !('packed' in piece))
+    const buffers = pieces.filter((piece) => typeof piece !== 'function')
     return buffers.length === pieces.length ? buffers : undefined
   }
 
@@ -78,10 +85,10 @@ export class JsonText {
     return new JsonText(() => written)
   }
 
-  /** UTF-8, decompressed on demand. */
+  /** UTF-8, decompressed or read on demand. */
   async *chunks(): AsyncIterableIterator<Buffer> {
     for (const piece of this.#written.pieces) {
-      yield 'packed' in piece ? await inflate(piece.packed) : piece
+      yield typeof piece === 'function' ? await piece() : piece
     }
   }
 
@@ -102,12 +109,15 @@ export class JsonText {
   }
 }
 
-function shortText(text: string, value?: () => Json): JsonText {
+/** A list that fits into memory. */
+type WrittenList = Required<Pick<JsonText, 'value' | 'count'>>
+
+function shortText(text: string, list?: WrittenList): JsonText {
   const write = (): Written => {
     const bytes = Buffer.from(text)
     return { size: bytes.length, pieces: [bytes] }
   }
-  return new JsonText(write, value, text)
+  return new JsonText(write, { ...list, short: text })
 }
 
 /** Writes JSON of any size; another thread compresses large output. The writer must keep it valid JSON. */
@@ -154,13 +164,12 @@ export class JsonWriter {
     while (this.#packing.length > MAX_UNPACKED / 2) await this.#packing.shift()
   }
 
-  /** @param value makes the value, if it fits into memory */
-  end(value?: () => Json): MaybePromise<JsonText> {
+  end(list?: WrittenList): MaybePromise<JsonText> {
     const isShort = this.#pieces.length === 0 && this.#text.length <= SHORT
-    return isShort ? shortText(this.#text, value) : this.#endLong(value)
+    return isShort ? shortText(this.#text, list) : this.#endLong(list)
   }
 
-  async #endLong(value?: () => Json): Promise<JsonText> {
+  async #endLong(list?: WrittenList): Promise<JsonText> {
     await Promise.all(this.#packing)
     if (this.#text !== '') {
       const rest = Buffer.from(this.#text)
@@ -168,7 +177,7 @@ export class JsonWriter {
       this.#pieces.push(rest)
     }
     const written = { size: this.#size, pieces: this.#pieces }
-    return new JsonText(() => written, value)
+    return new JsonText(() => written, list)
   }
 
   #endPiece(): void {
@@ -186,7 +195,7 @@ export class JsonWriter {
     }
     const packing = deflate(piece).then((packed) => {
       this.#kept += packed.length
-      this.#pieces[at] = { packed }
+      this.#pieces[at] = () => inflate(packed)
     })
     this.#packing.push(packing)
   }

@@ -70,19 +70,39 @@ export function* walk<V>(
   from: Uint8Array | undefined,
   depth: number,
 ): IterableIterator<readonly [Uint8Array, V]> {
+  if (from === undefined) {
+    yield* walkAll(node)
+    return
+  }
   if (node === undefined) return
-  if (node.kind === 'blinded') throw new Error('the keys below a blinded node are not known')
+  if (node.kind === 'blinded') throw unknownKeys()
   if (node.kind === 'branch') {
-    const first = from === undefined ? 0 : nibbleAt(from, depth)
-    for (let i = first; i < 16; i++) {
-      yield* walk(node.children[i], i === first ? from : undefined, depth + 1)
-    }
+    const first = nibbleAt(from, depth)
+    yield* walk(node.children[first], from, depth + 1)
+    for (let i = first + 1; i < 16; i++) yield* walkAll(node.children[i])
     return
   }
   const end = node.kind === 'leaf' ? KEY_NIBBLES : node.to
-  const fork = from === undefined ? end : firstDifference(node.key, from, depth, end)
-  const differs = from !== undefined && fork < end
+  const fork = firstDifference(node.key, from, depth, end)
+  const differs = fork < end
   if (differs && nibbleAt(node.key, fork) < nibbleAt(from, fork)) return
   if (node.kind === 'leaf') yield [node.key, node.value]
   else yield* walk(node.child, differs ? undefined : from, node.to)
+}
+
+/** Without recursion, which would pass each entry up through all levels. */
+function* walkAll<V>(node: TrieNode<V> | undefined): IterableIterator<readonly [Uint8Array, V]> {
+  const waiting = [node]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (next === undefined) continue
+    if (next.kind === 'leaf') yield [next.key, next.value]
+    else if (next.kind === 'branch') for (let i = 15; i >= 0; i--) waiting.push(next.children[i])
+    else if (next.kind === 'extension') waiting.push(next.child)
+    else throw unknownKeys()
+  }
+}
+
+function unknownKeys(): Error {
+  return new Error('the keys below a blinded node are not known')
 }

@@ -3,12 +3,14 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { loadState } from '../../node/dump/load.ts'
+import type { Spool } from '../../node/dump/spool.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
 import { gasPrice } from '../../node/sending/gasoracle.ts'
 import { readForkUrl, showFork } from '../../options/fork.ts'
+import { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { type Encoder, invalid } from '../../rpc/schema.ts'
@@ -95,7 +97,8 @@ export const anvilChainMethods: Methods = [
     summary: 'Dumps the chain as gzipped JSON; {historical} adds the state of each block.',
     params: [optional('historical', boolean, false)],
     result: data,
-    handle: ({ chain }, historical) => dumpState(chain, historical),
+    handle: async ({ chain, caller }, historical) =>
+      hexText(await dumpState(chain, historical, caller)),
   }),
   trueCommand({
     name: 'anvil_loadState',
@@ -128,6 +131,22 @@ export const anvilChainMethods: Methods = [
     },
   }),
 ]
+
+/** Hex digits in pieces, so that a dump may be longer than a string. */
+function hexText(bytes: Spool): JsonText {
+  const pieces = bytes.parts().map((read) => async () => {
+    const part = await read()
+    return Buffer.from(
+      Buffer.from(part.buffer, part.byteOffset, part.length).toString('hex'),
+      'latin1',
+    )
+  })
+  const written = {
+    size: 2 * bytes.size + 4,
+    pieces: [Buffer.from('"0x'), ...pieces, Buffer.from('"')],
+  }
+  return new JsonText(() => written)
+}
 
 function nextRulesOf({ state, environment }: Chain): NextRules {
   return nextRules(state, environment.now())

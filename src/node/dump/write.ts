@@ -1,12 +1,13 @@
 // Writes a dump: the whole chain as gzipped JSON in anvil's format.
-import { once } from 'node:events'
-import { createGzip } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGzip } from 'node:zlib'
 import { DevchainError } from '../../core/errors.ts'
-import { concatBytes, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import {
   type Account,
-  accountAt,
   accountsOf,
   emptyAccount,
   emptyWorld,
@@ -21,6 +22,7 @@ import { blobFeeIn } from '../mining/environment.ts'
 import { analyzedCode } from './analyzed.ts'
 import { MAX_DUMP } from './members.ts'
 import { genesisOf } from './read.ts'
+import { Spool } from './spool.ts'
 import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 
@@ -30,40 +32,40 @@ const LEAST_BLOCK = 1_000
 /** Characters of JSON per write to the compressor. */
 const PIECE = 2 ** 16
 
+/** Bytes that the compressor returns at a time. */
+const COMPRESSED_PIECE = 2 ** 17
+
 /**
- * A fork's dump has only the accounts that are loaded here. Transactions are replayed for anvil's call frames.
+ * The gzipped dump. A fork's dump has only the accounts that are loaded here. Transactions are replayed for anvil's call frames.
  * @param historical adds the accounts after each older block
- * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to read again
+ * @throws {DevchainError} `LIMIT_EXCEEDED` for more blocks than can be loaded, and if the disk is full; `CANCELLED`
  */
-export async function dumpState(chain: Replayed, historical = false): Promise<Uint8Array> {
-  const { state, executor } = chain
-  const blocks = state.tree.network === undefined ? state.tree.canonical.length : 0
-  if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooLarge(state, false)
-  const gzip = createGzip()
-  const compressed: Uint8Array[] = []
-  gzip.on('data', (part: Uint8Array) => compressed.push(part))
-  const end = once(gzip, 'end')
-  const yieldIfDue = yielder()
-  let length = 0
-  for await (const piece of inPieces(jsonOf({ state, executor }, historical))) {
-    length += piece.length
-    if (length > MAX_DUMP) throw tooLarge(state, historical)
-    if (!gzip.write(piece)) await once(gzip, 'drain')
-    await yieldIfDue()
-  }
-  gzip.end()
-  await end
-  return concatBytes(...compressed)
+export async function dumpState(
+  { state, executor }: Replayed,
+  historical = false,
+  cancellation?: Cancellation,
+): Promise<Spool> {
+  const blocks = ownBlocks(state.tree).length
+  if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooManyBlocks(blocks)
+  const spool = new Spool()
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: COMPRESSED_PIECE })
+  const json = jsonOf({ state, executor }, historical)
+  await pipeline(Readable.from(inPieces(json, cancellation)), gzip, async (parts) => {
+    for await (const part of parts) await spool.add(part as Uint8Array)
+  })
+  return spool
 }
 
-function tooLarge({ tree }: ChainState, historical: boolean): DevchainError {
-  const { length } = tree.canonical
-  const way = historical ? '; without historical states it is smaller' : ''
-  const message = `the dump of ${length} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded${way}`
+function tooManyBlocks(blocks: number): DevchainError {
+  const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
   return new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-async function* inPieces(sections: AsyncIterable<Iterable<string>>): AsyncIterableIterator<string> {
+async function* inPieces(
+  sections: AsyncIterable<Iterable<string>>,
+  cancellation: Cancellation | undefined,
+): AsyncIterableIterator<string> {
+  const yieldIfDue = yielder()
   let piece = ''
   for await (const section of sections) {
     for (const part of section) {
@@ -71,6 +73,8 @@ async function* inPieces(sections: AsyncIterable<Iterable<string>>): AsyncIterab
       if (piece.length < PIECE) continue
       yield piece
       piece = ''
+      throwIfCancelled(cancellation)
+      await yieldIfDue()
     }
   }
   yield piece
@@ -140,8 +144,9 @@ function genesisWorldOf(state: ChainState): World {
 /** Includes empty accounts for deleted ones of the genesis, because a loader starts with its genesis. */
 function* accountsWith(world: World, genesis: World): IterableIterator<Account> {
   yield* accountsOf(world)
-  for (const { address } of accountsOf(genesis)) {
-    if (accountAt(world, address) === undefined) yield emptyAccount(address)
+  if (world === genesis) return
+  for (const [key, { address }] of genesis.accounts.entries()) {
+    if (world.accounts.get(key, address) === undefined) yield emptyAccount(address)
   }
 }
 
@@ -164,8 +169,13 @@ function environmentOf(state: ChainState, { block: { header } }: BlockRecord): s
 }
 
 function* accountParts(account: Account): IterableIterator<string> {
-  const { address, nonce, balance, code } = account
-  yield `"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":`
+  const { address, nonce, balance, code, storage } = account
+  const members = `"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":`
+  if (storage.isEmpty) {
+    yield `${members}{}}`
+    return
+  }
+  yield members
   yield* storageParts(account)
   yield '}'
 }
