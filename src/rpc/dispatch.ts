@@ -1,7 +1,7 @@
 // Dispatches requests: finds methods by name, runs them, writes replies and reports each call.
 
 import { DevchainError, printValue } from '../core/errors.ts'
-import { number } from '../core/format.ts'
+import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
 import { inTurn } from './batch.ts'
@@ -193,7 +193,7 @@ export class Dispatcher<C> {
         method: name,
         params: params as Json,
         durationMs: performance.now() - beganMs,
-        result: isFailure ? undefined : shownResult(answered.result),
+        result: isFailure ? undefined : shownResult(answered.result, method?.result.noun),
         error: isFailure ? answered.error : undefined,
         notes,
       }
@@ -407,9 +407,14 @@ function descriptionOf<C>(
 /** Bytes up to which the log gets a written result as a value; beyond, only its size. */
 const SHOWN_BYTES = 10_000
 
-function shownResult(result: Json | JsonText): Json {
+/** Entries up to which the log gets a list as a value: making those of a long one would delay other calls. */
+const SHOWN_ENTRIES = 1_000
+
+function shownResult(result: Json | JsonText, noun = 'item'): Json {
   if (!(result instanceof JsonText)) return result
-  if (result.value !== undefined) return result.value()
+  const { value, count = 0 } = result
+  if (count > SHOWN_ENTRIES) return plural(count, noun)
+  if (value !== undefined) return value()
   const { size, bytes } = result
   const isShort = size <= SHOWN_BYTES && bytes !== undefined
   return isShort

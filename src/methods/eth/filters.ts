@@ -46,7 +46,7 @@ async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
     separator = ','
   }
   writer.write(']')
-  return writer.end(() => entries.map(logShape.encode))
+  return writer.end({ value: () => entries.map(logShape.encode), count: entries.length })
 }
 
 const changes: Encoder<FilterChanges> = {

@@ -142,3 +142,18 @@ test.each([{ isPlain: false }, { isPlain: true }])(
     )
   },
 )
+
+test('the log gets the number of very many logs, so that no value is made of them', async () => {
+  const results: unknown[] = []
+  await using devchain = await createDevchain(
+    {},
+    { observer: { onCall: ({ result }) => results.push(result) } },
+  )
+  const [from] = (await devchain.request({ method: 'eth_accounts' })) as string[]
+  const data = hexFromBytes(assemble('1001 more: DUP1 0 0 LOG1 1 SWAP1 SUB DUP1 @more JUMPI'))
+  const gas = '0x800000'
+  await devchain.request({ method: 'eth_sendTransaction', params: [{ from, data, gas }] })
+  const logs = await devchain.request({ method: 'eth_getLogs', params: [{ fromBlock: '0x0' }] })
+  expect(logs).toHaveLength(1_001)
+  expect(results.at(-1)).toBe('1,001 logs')
+})

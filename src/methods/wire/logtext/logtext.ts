@@ -19,7 +19,7 @@ export function textOfLogs(entries: readonly LogEntry[]): JsonText | undefined {
     bytes[0] = LIST_BEGIN
     return { size: bytes.length, pieces: [bytes] }
   }
-  return new JsonText(write, () => entries.map(logShape.encode))
+  return new JsonText(write, { value: () => entries.map(logShape.encode), count: entries.length })
 }
 
 const LIST_BEGIN = 0x5b
