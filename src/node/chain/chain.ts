@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
 import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
@@ -72,6 +73,8 @@ export class Chain {
   readonly #commitTo: Commit | undefined
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
+  /** Many short commands in a row would hold the loop as one long command would. */
+  readonly #yieldIfDue = yielder()
   #waiting = 0
   readonly #discards = new Discards()
   readonly #listeners = new Set<(change: StateChange) => void>()
@@ -128,10 +131,9 @@ export class Chain {
     const command = this.#discards.enter(order)
     const result = this.#turn.then(() => this.#run(change, command, order.peer))
     // the next command waits for this one to settle; an error goes only to its own caller
-    this.#turn = result.then(
-      () => undefined,
-      () => undefined,
-    )
+    const end = (): Promise<void> | undefined =>
+      this.#waiting > 0 ? this.#yieldIfDue() : undefined
+    this.#turn = result.then(end, end)
     return result
   }
 

@@ -33,6 +33,27 @@ afterEach(() => {
 })
 
 describe('Chain.update', () => {
+  it('lets other work run between many short commands', async () => {
+    const chain = await testChain()
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const began = performance.now()
+    const busy: CommandOf<undefined> = (state) => {
+      const end = performance.now() + 2
+      while (performance.now() < end);
+      return { state, value: undefined }
+    }
+    await Promise.all(Array.from({ length: 100 }, () => chain.update(busy)))
+    clearImmediate(counting)
+    expect(performance.now() - began).toBeGreaterThan(200)
+    // without a pause there is none at all
+    expect(turns).toBeGreaterThan(3)
+  })
+
   it('runs one command at a time, in the order of the calls', async () => {
     const chain = await testChain()
     const order: string[] = []
