@@ -1,5 +1,12 @@
 // Starts the micro-benchmarks: loads their TypeScript, which node does not read by itself, and prints a line a figure.
 import { createServer } from 'vite'
+import { soak } from './soak.mjs'
+
+const [which, ...rest] = process.argv.slice(2)
+if (which === 'soak') {
+  await soak(...rest)
+  process.exit()
+}
 
 const loader = await createServer({
   configFile: false,
