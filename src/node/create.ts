@@ -1,12 +1,24 @@
 // Makes a chain: from its options to its first state.
+import { DevchainError } from '../core/errors.ts'
+import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { chainParameters } from '../options/derived.ts'
+import { OPTIONS } from '../options/table.ts'
+import { sealBlock } from '../protocol/blocks/block.ts'
+import { type Header, headerOf } from '../protocol/blocks/header.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
-import { hardforkAt } from '../protocol/forks.ts'
-import { NO_PREDEPLOYS, withAlloc } from '../state/genesis.ts'
+import { type Hardfork, hardforkAt } from '../protocol/forks.ts'
+import {
+  allocOf,
+  createDefaultAlloc,
+  type Genesis,
+  NO_PREDEPLOYS,
+  withAlloc,
+  worldFromAlloc,
+} from '../state/genesis.ts'
 import { CREATE2_DEPLOYER, systemContracts } from '../state/predeploys.ts'
-import type { World } from '../state/world.ts'
+import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
 import { bulkMining } from './bulk/bulk.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
@@ -20,12 +32,19 @@ import {
 } from './chainconfig.ts'
 import type { ChainOptions, StateOptions } from './chainoptions.ts'
 import { checkMode } from './commands/miningmode.ts'
-import { genesisRecord, genesisTimestamp, genesisWorld } from './genesis.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
+import type { BlockRecord } from './ledger/blockrecord.ts'
 import { appendRun, emptyTree, headOf, treeFrom } from './ledger/blocktree.ts'
-import type { ChainState, ClockState, MiningMode } from './ledger/chainstate.ts'
+import type {
+  ChainConfig,
+  ChainState,
+  ClockState,
+  MiningMode,
+  Settings,
+} from './ledger/chainstate.ts'
 import { newClock } from './ledger/clock.ts'
 import type { ForkBase } from './ledger/upstream.ts'
+import { nonceAt } from './mining/environment.ts'
 import { emptyPool } from './pool/pool.ts'
 import { scheduleMining } from './sealing/intervalminer.ts'
 
@@ -230,4 +249,87 @@ function firstClockOfFork(
   const start = timestamp !== undefined && timestamp > base ? timestamp : base
   if (clock.kind === 'wall') return firstClock({ clock, timestamp: start }, now)
   return newClock(clock, start - base)
+}
+
+/** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
+export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
+
+/** Seconds since 1970. */
+function genesisTimestamp(options: StateOptions, now: number): bigint {
+  const { timestamp, genesis, genesisTime, clock } = options
+  const isWall = clock.kind === 'wall'
+  return (
+    timestamp ??
+    genesis?.timestamp ??
+    genesisTime ??
+    (isWall ? BigInt(Math.floor(now / 1000)) : FIXED_GENESIS_TIMESTAMP)
+  )
+}
+
+/** A genesis file without dev accounts is used as is, so that the genesis has the hash that other nodes give it. */
+function genesisWorld(
+  { balance, noCreate2, genesis, predeploys }: StateOptions,
+  accounts: readonly Address[],
+  hardfork: Hardfork,
+): World {
+  const { contracts, accounts: replacing } = predeploys ?? NO_PREDEPLOYS
+  const predeployed = new Map([...allocOf(contracts), ...replacing])
+  if (genesis !== undefined && accounts.length === 0) {
+    return withAlloc(worldFromAlloc(genesis.alloc), predeployed)
+  }
+  const alloc = createDefaultAlloc({
+    accounts,
+    balance,
+    create2: !noCreate2,
+    hardfork,
+  })
+  if (genesis === undefined) return worldFromAlloc(new Map([...alloc, ...predeployed]))
+  const added = [...alloc].filter(([address]) => !genesis.alloc.has(address))
+  return withAlloc(worldFromAlloc(genesis.alloc), new Map([...added, ...predeployed]))
+}
+
+interface GenesisParts {
+  readonly config: ChainConfig
+  readonly settings: Settings
+  readonly timestamp: bigint
+  readonly world: World
+}
+
+function genesisRecord(
+  { genesis, coinbase = OPTIONS.coinbase.default }: StateOptions,
+  { config, settings, timestamp, world }: GenesisParts,
+): BlockRecord {
+  checkGenesis(genesis)
+  const hardfork = config.hardforkAt(0n, timestamp)
+  const environment = {
+    hardfork,
+    number: 0n,
+    timestamp,
+    coinbase: genesis?.coinbase ?? coinbase,
+    gasLimit: genesis?.gasLimit ?? settings.blockGasLimit,
+    difficulty: genesis?.difficulty ?? settings.difficulty,
+    prevRandao: genesis?.mixHash ?? ZERO_HASH,
+    baseFee: config.initialBaseFee,
+    excessBlobGas: genesis?.excessBlobGas ?? 0n,
+  }
+  const empty = headerOf(environment, genesis?.parentHash ?? ZERO_HASH, {
+    transactions: [],
+    receipts: [],
+    stateRoot: stateRoot(world),
+    extraData: genesis?.extraData ?? (genesis === undefined ? settings.extraData : EMPTY_BYTES),
+  })
+  const header: Header = {
+    ...empty,
+    gasUsed: genesis?.gasUsed ?? 0n,
+    blobGasUsed: empty.blobGasUsed === undefined ? undefined : (genesis?.blobGasUsed ?? 0n),
+    nonce: genesis === undefined ? nonceAt(config, hardfork) : paddedBytes(genesis.nonce ?? 0n, 8),
+  }
+  const block = sealBlock(header, [], [])
+  return { block, executed: [], world, totalDifficulty: header.difficulty }
+}
+
+function checkGenesis(genesis: Genesis | undefined): void {
+  if (genesis?.number === undefined || genesis.number === 0n) return
+  const message = `genesis: number: expected 0, got ${genesis.number}: a chain begins with block 0`
+  throw new DevchainError('INVALID_PARAMS', message)
 }

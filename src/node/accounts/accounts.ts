@@ -11,8 +11,13 @@ import { type Address, bytesFromHex, type Hash, type Hex, hexFromBytes } from '.
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { Signers } from '../../evm/executor.ts'
 import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
-import { DEFAULT_PATH, type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
-import { TEST_ACCOUNTS } from './testaccounts.ts'
+import {
+  DEFAULT_PATH,
+  type DerivationOptions,
+  derivedKeys,
+  isTestMnemonic,
+  TEST_ACCOUNTS,
+} from './mnemonic.ts'
 
 export interface AccountBook {
   readonly held: PersistentMap<Address, HeldAccount>

@@ -100,40 +100,27 @@ function withSystem(
 }
 
 async function nodesOf(before: World, after: World, touched: Touched): Promise<Uint8Array[]> {
-  const nodes = new Nodes()
+  const nodes = new Map<string, Uint8Array>()
+  /** Adds the nodes needed to find a key, and to delete it if it is gone after. */
+  const add = <V>(old: Trie<V>, now: Trie<V>, key: Uint8Array, name: Address | bigint): void => {
+    const isGone = old.get(key, name) !== undefined && now.get(key, name) === undefined
+    const beside = isGone ? now.nodeBeside(key) : undefined
+    const found = [...old.proof(key, name), ...(beside === undefined ? [] : old.proofOf(beside))]
+    for (const node of found) nodes.set(Buffer.from(node).toString('latin1'), node)
+  }
   const yieldIfDue = yielder()
   for (const [address, slots] of touched) {
     await yieldIfDue()
-    nodes.add(before.accounts, after.accounts, addressKey(address), address)
+    add(before.accounts, after.accounts, addressKey(address), address)
     const account = accountAt(before, address)
     if (account === undefined) continue
     const storage = accountAt(after, address)?.storage ?? emptyStorage
     for (const slot of slots) {
-      nodes.add(account.storage, storage, slotKey(slot), slot)
+      add(account.storage, storage, slotKey(slot), slot)
       await yieldIfDue()
     }
   }
-  return nodes.all()
-}
-
-class Nodes {
-  readonly #byText = new Map<string, Uint8Array>()
-
-  /** Adds the nodes needed to find a key, and to delete it if it is gone after. */
-  add<V>(before: Trie<V>, after: Trie<V>, key: Uint8Array, name: Address | bigint): void {
-    this.#keep(before.proof(key, name))
-    const isGone = before.get(key, name) !== undefined && after.get(key, name) === undefined
-    const beside = isGone ? after.nodeBeside(key) : undefined
-    if (beside !== undefined) this.#keep(before.proofOf(beside))
-  }
-
-  all(): Uint8Array[] {
-    return [...this.#byText.values()]
-  }
-
-  #keep(nodes: readonly Uint8Array[]): void {
-    for (const node of nodes) this.#byText.set(Buffer.from(node).toString('latin1'), node)
-  }
+  return [...nodes.values()]
 }
 
 function headersBefore(

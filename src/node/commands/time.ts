@@ -1,4 +1,7 @@
-// Commands that set a chain's clock.
+// Commands that set a chain's clock, or the time of its genesis.
+import type { Hash } from '../../core/hex.ts'
+import { sealBlock } from '../../protocol/blocks/block.ts'
+import { headOf, treeFrom } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import {
@@ -33,4 +36,19 @@ export function setBlockInterval(
   interval: bigint | undefined,
 ): Change<undefined> {
   return { state: { ...state, clock: withInterval(state, interval) }, value: undefined }
+}
+
+/** For a genesis without blocks on it, to match that of a peer's chain; undefined if that gives another hash. */
+export function withGenesisTime(
+  state: ChainState,
+  timestamp: bigint,
+  wanted: Hash,
+): ChainState | undefined {
+  const { world, totalDifficulty, block } = headOf(state.tree)
+  const sealed = sealBlock({ ...block.header, timestamp }, [])
+  if (sealed.hash !== wanted) return undefined
+  const genesis = { block: sealed, executed: [], world, totalDifficulty }
+  const tree = treeFrom(genesis)
+  const { origin } = state
+  return { ...state, tree, origin: origin && { ...origin, tree } }
 }

@@ -6,9 +6,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Replayed, replay } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { outermostFrame } from '../ledger/outermostframe.ts'
-import { createdBy } from './created.ts'
-import { exitOf } from './exits.ts'
-import { type DumpedJson, dumped } from './json.ts'
+import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
 
 /** Replays a block's transactions. Undefined for blocks of unknown state or other rules. */
 export async function tracesOf(

@@ -12,9 +12,7 @@ import {
   type Transaction,
 } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
-import { createdBy } from './created.ts'
-import { exitOf } from './exits.ts'
-import { type DumpedJson, dumped } from './json.ts'
+import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
 import { outermostOf } from './traces.ts'
 
 export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): DumpedJson {

@@ -26,9 +26,9 @@ import {
   DEFAULT_PATH,
   derivedKeys,
   isTestMnemonic,
+  TEST_ACCOUNTS,
   TEST_MNEMONIC,
 } from '../../../../src/node/accounts/mnemonic.ts'
-import { TEST_ACCOUNTS } from '../../../../src/node/accounts/testaccounts.ts'
 import { NOON, testEnvironment } from '../chains.ts'
 
 const KEY = bytesFromHex(`0x${'42'.repeat(32)}`)

@@ -1,7 +1,7 @@
 // The search for the smallest gas.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coarseGas, smallestGas } from '../../../../src/node/calls/gassearch.ts'
+import { coarseGas, smallestGas } from '../../../../src/node/calls/estimate.ts'
 
 /** Counts runs and says whether `gas` is enough. */
 function counted(isEnough: (gas: bigint) => boolean): {

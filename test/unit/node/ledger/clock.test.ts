@@ -9,7 +9,7 @@ import {
   setNextTimestamp,
   setTime,
 } from '../../../../src/node/commands/time.ts'
-import { FIXED_GENESIS_TIMESTAMP } from '../../../../src/node/genesis.ts'
+import { FIXED_GENESIS_TIMESTAMP } from '../../../../src/node/create.ts'
 import { clockShift } from '../../../../src/node/ledger/clock.ts'
 import { gasPrice } from '../../../../src/node/sending/gasoracle.ts'
 import { MAX_TIMESTAMP } from '../../../../src/protocol/timestamps.ts'
