@@ -149,5 +149,5 @@ export function healthSite(info: () => Json): Site {
 }
 
 function noChain(path: string): Refusal {
-  return { status: 404, word: 'INVALID_REQUEST', message: `there is no chain at ${path}` }
+  return { status: 404, message: `there is no chain at ${path}` }
 }

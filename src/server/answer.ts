@@ -62,6 +62,7 @@ export interface HttpOptions {
   readonly bodyLimit: number
   readonly timeouts: Timeouts
   readonly checkCaller: CallerCheck
+  readonly answer: SafeAnswer
   /** Counts long replies. */
   readonly relief: Relief
   /** Called for every unexpected exception. */

@@ -51,7 +51,7 @@ export function refusalOfEncodings(encodings: readonly string[]): Refusal | unde
     unknown === undefined
       ? `the body has ${encodings.length} encodings, more than the limit of ${MAX_ENCODINGS}`
       : `the content-encoding ${printValue(unknown)} is not supported: send ${READ} or none`
-  return { status: 415, word: 'INVALID_REQUEST', message, headers: { 'accept-encoding': READ } }
+  return { status: 415, message, headers: { 'accept-encoding': READ } }
 }
 
 /**
@@ -77,8 +77,8 @@ export async function decodeBody(
 function refusalOfFailure(name: string, error: NodeJS.ErrnoException, limit: number): Refusal {
   if (error.code === 'ERR_BUFFER_TOO_LARGE') {
     const message = `the request's body is over the limit of ${limit} bytes after decompressing ${name}`
-    return { status: 413, word: 'LIMIT_EXCEEDED', message }
+    return { status: 413, message }
   }
   const message = `the body is not valid ${name}, its content-encoding: ${error.message}`
-  return { status: 400, word: 'INVALID_REQUEST', message }
+  return { status: 400, message }
 }

@@ -6,13 +6,11 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteHead, SiteReply } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import {
-  createSafeAnswer,
   type HttpOptions,
   type HttpServer,
   idleCheckMs,
   isRefusal,
   pathOf,
-  type SafeAnswer,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -83,31 +81,26 @@ function createHttpServer({ headersMs, requestMs, idleMs }: Timeouts): Server {
 function refusalOf({ code, message }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return tooLarge(431, `the request's headers are over the limit of ${MAX_HEADER_BYTES} bytes`)
+      return {
+        status: 431,
+        message: `the request's headers are over the limit of ${MAX_HEADER_BYTES} bytes`,
+      }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return tooLarge(413, "the request's chunk extensions are over the limit")
+      return { status: 413, message: "the request's chunk extensions are over the limit" }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return invalid(408, 'the request was not complete in time')
+      return { status: 408, message: 'the request was not complete in time' }
     case 'HPE_INVALID_EOF_STATE':
       return brokenOff
     default:
-      return invalid(400, `expected an HTTP request: ${message}`)
+      return { status: 400, message: `expected an HTTP request: ${message}` }
   }
-}
-
-function invalid(status: number, message: string): Refusal {
-  return { status, word: 'INVALID_REQUEST', message }
 }
 
 function notServed({ method, url = '/' }: IncomingMessage): Refusal {
   const [path] = url.split('?', 1)
   const message = `GET ${path} is not supported: GET / describes the chain, POST calls it`
-  if (method === 'GET' || method === 'HEAD') return invalid(404, message)
-  return invalid(405, `${method} is not supported: POST a JSON-RPC request`)
-}
-
-function tooLarge(status: number, message: string): Refusal {
-  return { status, word: 'LIMIT_EXCEEDED', message }
+  if (method === 'GET' || method === 'HEAD') return { status: 404, message }
+  return { status: 405, message: `${method} is not supported: POST a JSON-RPC request` }
 }
 
 function handleRequests(
@@ -115,8 +108,7 @@ function handleRequests(
   options: HttpOptions,
   connections: ReadonlyMap<Duplex, Connection>,
 ): void {
-  const { front, checkCaller, bodyLimit, onBug } = options
-  const answer = createSafeAnswer(onBug)
+  const { front, checkCaller, bodyLimit } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
@@ -127,15 +119,15 @@ function handleRequests(
     const site = head && front.sites.find(({ owns }) => owns(head))
     if (refusal !== undefined) refuse(response, refusal)
     else if (head !== undefined && site !== undefined)
-      void visit(request, response, connection, options, site, head)
-    else if (method === 'POST') void post(request, response, connection, options, answer)
-    else if (method === 'OPTIONS') preflight(request, response)
+      void visit(response, connection, options, site, head)
+    else if (method === 'POST') void post(response, connection, options)
+    else if (method === 'OPTIONS') preflight(response)
     else refuse(response, notServed(request))
   }
   http.on('request', handle)
   http.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.begin(response)
-    refuse(response, invalid(417, 'the only supported expectation is "100-continue"'))
+    refuse(response, { status: 417, message: 'the only supported expectation is "100-continue"' })
   })
   http.on('connect', (request: IncomingMessage, socket: Duplex) => {
     connections.get(socket)?.end(notServed(request))
@@ -148,22 +140,19 @@ function handleRequests(
 }
 
 async function post(
-  request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { front, bodyLimit, relief }: HttpOptions,
-  answer: SafeAnswer,
+  { front, answer, bodyLimit, relief }: HttpOptions,
 ): Promise<void> {
-  const target = front.targetOf(pathOf(request.url ?? '/'))
+  const target = front.targetOf(pathOf(response.req.url ?? '/'))
   if (isRefusal(target)) return refuse(response, target)
-  await withBody(request, response, connection, bodyLimit, async (body) =>
+  await withBody(response, connection, bodyLimit, async (body) =>
     reply(response, await answer(target, connection.caller, body), relief),
   )
 }
 
 /** Answers a request once its body is read, unless it is refused or too many wait. */
 async function withBody(
-  request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
   bodyLimit: number,
@@ -173,7 +162,7 @@ async function withBody(
     return refuse(response, tooManyPipelined)
   }
   connection.waiting++
-  const body = await readPost(request, bodyLimit)
+  const body = await readPost(response.req, bodyLimit)
   if (body !== 'gone' && !response.headersSent) {
     if (body instanceof Uint8Array) await answered(body)
     else refuse(response, body)
@@ -195,15 +184,14 @@ function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteH
 }
 
 async function visit(
-  request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
   { bodyLimit, onBug }: HttpOptions,
   site: Site,
   head: SiteHead,
 ): Promise<void> {
-  await withBody(request, response, connection, bodyLimit, async (body) => {
-    const contentType = request.headers['content-type'] ?? ''
+  await withBody(response, connection, bodyLimit, async (body) => {
+    const contentType = response.req.headers['content-type'] ?? ''
     const asked = site.answer({ ...head, contentType, body })
     const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
     send(response, reply.status, reply.body, reply.headers, reply.contentType)
@@ -225,7 +213,7 @@ async function readPost(
   const body = await readBody(request, limit)
   if (body === 'gone') return body
   if (body !== 'too large') return await decodeBody(body, encodings, limit)
-  return tooLarge(413, `the request's body is over the limit of ${limit} bytes`)
+  return { status: 413, message: `the request's body is over the limit of ${limit} bytes` }
 }
 
 type Body = Uint8Array | 'too large' | 'gone'
@@ -257,8 +245,8 @@ function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }
 
-function preflight(request: IncomingMessage, response: ServerResponse): void {
-  const asked = request.headers['access-control-request-headers']
+function preflight(response: ServerResponse): void {
+  const asked = response.req.headers['access-control-request-headers']
   response
     .writeHead(204, {
       ...PREFLIGHT_HEADERS,

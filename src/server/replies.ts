@@ -18,7 +18,6 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 
 export interface Refusal {
   readonly status: number
-  readonly word: 'INVALID_REQUEST' | 'LIMIT_EXCEEDED'
   readonly message: string
   /** Besides those of every reply. */
   readonly headers?: Readonly<Record<string, string>>
@@ -35,13 +34,11 @@ export const MAX_PIPELINED = 1_000
 
 export const tooManyPipelined: Refusal = {
   status: 503,
-  word: 'LIMIT_EXCEEDED',
   message: `over ${MAX_PIPELINED} requests of one connection wait for replies`,
 }
 
 export const brokenOff: Refusal = {
   status: 400,
-  word: 'INVALID_REQUEST',
   message: 'the connection closed before the request was complete',
 }
 
@@ -105,6 +102,10 @@ export function rawRefusal(refusal: Refusal): string {
   ].join('\r\n')
 }
 
-export function textOf({ word, message }: Refusal): string {
+/** Statuses of what is over a limit; the others are of invalid requests. */
+const LIMITS: readonly number[] = [413, 431, 503]
+
+export function textOf({ status, message }: Refusal): string {
+  const word = LIMITS.includes(status) ? 'LIMIT_EXCEEDED' : 'INVALID_REQUEST'
   return writeError(null, { code: errorCode(word), message })
 }

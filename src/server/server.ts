@@ -2,10 +2,15 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { HttpOptions, HttpServer, ServerFront, Timeouts } from './answer.ts'
-import { createHostCheck } from './hosts.ts'
+import {
+  createSafeAnswer,
+  type HttpOptions,
+  type HttpServer,
+  type ServerFront,
+  type Timeouts,
+} from './answer.ts'
+import { createHostCheck, createOriginCheck } from './callers.ts'
 import { createFastHttp } from './http/fasthttp.ts'
-import { createOriginCheck } from './origins.ts'
 import { Relief } from './relief.ts'
 
 /** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
@@ -50,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const httpOptions: HttpOptions = {
     ...options,
     relief,
+    answer: createSafeAnswer(options.onBug),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     checkCaller: (headers) => checkHost(headers.host) ?? checkOrigin(headers.origin),
   }

@@ -6,14 +6,7 @@ import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
-import {
-  createSafeAnswer,
-  type HttpOptions,
-  isRefusal,
-  type LinkDoor,
-  pathOf,
-  type Target,
-} from './answer.ts'
+import { type HttpOptions, isRefusal, type LinkDoor, pathOf, type Target } from './answer.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Refusal } from './replies.ts'
 
@@ -44,7 +37,6 @@ const TOO_LARGE = 1009
 
 const FULL: Refusal = {
   status: 503,
-  word: 'LIMIT_EXCEEDED',
   message: `over ${MAX_SESSIONS} WebSocket sessions are open`,
 }
 
@@ -57,8 +49,7 @@ export function acceptWebSockets(
   options: HttpOptions,
   end: (socket: Duplex, refusal: Refusal) => void,
 ): WebSockets {
-  const { checkCaller, front, onBug } = options
-  const answer = createSafeAnswer(onBug)
+  const { answer, checkCaller, front, onBug } = options
   const server = new WebSocketServer({
     noServer: true,
     // up to here, a message that is too large gets an error; beyond, ws disconnects the client
@@ -109,7 +100,7 @@ async function takeLink(
   // otherwise any web page could talk to this machine's nodes
   const isPage = request.headers.origin !== undefined
   const message = isPage ? 'web pages may not open links' : await links.take(request, socket, head)
-  return message === undefined ? undefined : { status: 403, word: 'INVALID_REQUEST', message }
+  return message === undefined ? undefined : { status: 403, message }
 }
 
 /**

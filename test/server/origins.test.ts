@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createOriginCheck } from '../../src/server/origins.ts'
+import { createOriginCheck } from '../../src/server/callers.ts'
 import { startLogged } from '../support/chain/loggedchain.ts'
 
 const APP = 'https://app.example'

@@ -5,7 +5,7 @@
 // ../server.ts; without that and this folder the twin serves everything. test/server/http.test.ts compares the two
 // byte by byte, and test/server/plain.test.ts runs the scripts of all methods on the twin alone.
 import type { Socket } from 'node:net'
-import { createSafeAnswer, type HttpOptions, type HttpServer, idleCheckMs } from '../answer.ts'
+import { type HttpOptions, type HttpServer, idleCheckMs } from '../answer.ts'
 import { type ConnectionOptions, FastConnection } from './fastconnection.ts'
 import { ReplyHeads } from './replyheads.ts'
 import { createHeadReader } from './requesthead.ts'
@@ -24,11 +24,11 @@ class FastHttp implements HttpServer {
 
   constructor(options: HttpOptions, plain: HttpServer) {
     this.#plain = plain
-    const { bodyLimit, checkCaller, front, timeouts, relief } = options
+    const { answer, bodyLimit, checkCaller, front, timeouts, relief } = options
     this.#options = {
       readHead: createHeadReader(bodyLimit, checkCaller, front.sites),
       targetOf: front.targetOf,
-      answer: createSafeAnswer(options.onBug),
+      answer,
       heads: new ReplyHeads(timeouts.idleMs),
       handOver: (connection, socket) => {
         this.#connections.delete(connection)

@@ -1,0 +1,134 @@
+// Checks where requests come from: the `Host` header, and `Origin`, which browsers send for web pages.
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { printValue } from '../core/errors.ts'
+import { oneLine } from '../core/format.ts'
+import type { Refusal } from './replies.ts'
+
+/** Returns the refusal; undefined if allowed. */
+export type HeaderCheck = (header: string | undefined) => Refusal | undefined
+
+/** Foreign origins reported; further ones are not. */
+const MAX_REPORTED = 100
+
+/** Characters of an origin that are reported and compared, as anyone may send it. */
+const MOST_SHOWN = 200
+
+function createLoopbackCheck(): (name: string) => boolean {
+  let list: BlockList | undefined
+  return (name) => {
+    if (name === 'localhost' || name.endsWith('.localhost')) return true
+    const version = versionOf(name)
+    if (version === 0) return false
+    list ??= createLoopback()
+    return list.check(name, version === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+function createLoopback(): BlockList {
+  const list = new BlockList()
+  list.addSubnet('127.0.0.0', 8)
+  list.addAddress('::1', 'ipv6')
+  return list
+}
+
+/**
+ * A page that resolves its own name to this machine (DNS rebinding) sends that name, and is refused.
+ * @param host the name or address the server is bound to. A wildcard is reachable by any address, and an
+ * address cannot be rebound.
+ * @param allowHosts names allowed besides `host` and loopback; `*` for any
+ * @param onForeign called with each refused header; it must not throw
+ */
+export function createHostCheck(
+  host: string,
+  allowHosts: readonly string[],
+  onForeign?: (header: string) => void,
+): HeaderCheck {
+  const allowed = new Set([host, ...allowHosts].map(hostNameOf))
+  const isWildcard = host === '0.0.0.0' || host === '::'
+  const isLoopback = createLoopbackCheck()
+  const isAllowed = (name: string): boolean =>
+    allowed.has(name) || allowed.has('*') || isLoopback(name) || (isWildcard && versionOf(name) > 0)
+  // nearly all requests have the same one
+  let lastAllowed: string | undefined
+  return (header) => {
+    // HTTP/1.0 and hand-written clients omit it; browsers never do
+    if (header === lastAllowed || header === undefined || header === '') return undefined
+    if (!isAllowed(hostNameOf(header))) {
+      onForeign?.(header)
+      return wrongHost(header)
+    }
+    lastAllowed = header
+    return undefined
+  }
+}
+
+function wrongHost(header: string): Refusal {
+  const message = `the host ${printValue(header)} is not allowed: start with --allow-host NAME to allow it`
+  return { status: 403, message }
+}
+
+/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 is slow to make, so only likely addresses reach it. */
+function versionOf(name: string): number {
+  const colons = name.indexOf(':') !== name.lastIndexOf(':')
+  if (colons) return isIP(name)
+  return isIPv4(name) ? 4 : 0
+}
+
+/** The name in a `Host` header or origin, without port, brackets and trailing dot. */
+function hostNameOf(header: string): string {
+  if (versionOf(header) === 6) return header.toLowerCase()
+  const name = /^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':', 1)[0] ?? ''
+  return name.toLowerCase().replace(/\.$/, '')
+}
+
+/**
+ * Pages of this computer are always allowed; each foreign origin is reported once. Programs send no such
+ * header, except browser extensions.
+ * @param allowed origins such as `https://app.example`, host names without scheme and port, or `*` for any
+ * @param onNotice gets one sentence per foreign origin; it must not throw
+ */
+export function createOriginCheck(
+  allowed: readonly string[],
+  onNotice: (text: string) => void = () => undefined,
+): HeaderCheck {
+  const isLoopback = createLoopbackCheck()
+  const reported = new Set<string>()
+  const reportOnce = (origin: string, text: string): void => {
+    if (reported.size > MAX_REPORTED || reported.has(origin)) return
+    reported.add(origin)
+    if (reported.size <= MAX_REPORTED) onNotice(text)
+    else onNotice(`pages of over ${MAX_REPORTED} origins called; further origins are not logged`)
+  }
+  const isAllowed = (origin: string): boolean =>
+    [origin, hostOf(origin), '*'].some((name) => name !== undefined && allowed.includes(name))
+  // most requests of a page follow one another
+  let lastAllowed: string | undefined
+  return (header) => {
+    if (header === undefined || header === '' || header === lastAllowed) return undefined
+    const origin = oneLine(header.toLowerCase(), MOST_SHOWN)
+    const host = hostOf(origin)
+    if (host === undefined || !isLoopback(host)) {
+      if (!isAllowed(origin)) {
+        reportOnce(
+          origin,
+          `a request from a page of ${origin} was refused; --allow-origin ${origin} allows it`,
+        )
+        return wrongOrigin(origin)
+      }
+      reportOnce(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
+    }
+    lastAllowed = header
+    return undefined
+  }
+}
+
+/** Undefined for `null` (files and sandboxed frames), and for an invalid origin. */
+function hostOf(origin: string): string | undefined {
+  const [, host] = /^[a-z][a-z\d+.-]*:\/\/([^/\s@]+)$/.exec(origin) ?? []
+  return host && hostNameOf(host)
+}
+
+function wrongOrigin(origin: string): Refusal {
+  const message = `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
+  return { status: 403, message }
+}
