@@ -13,8 +13,13 @@ import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
-import { tracedMined, tracedRerun } from './trace/runs.ts'
-import { type CallTrace, type TracedTransaction, traceOf } from './trace/tree.ts'
+import {
+  type CallTrace,
+  type TracedTransaction,
+  tracedMined,
+  tracedRerun,
+  traceOf,
+} from './trace/tree.ts'
 
 interface ProjectOptions {
   readonly chain: Chain

@@ -72,7 +72,7 @@ export function inOneUnit(list: readonly Argument[], style: ValueStyle): ValueSt
 }
 
 export function valueText({ parameter, value }: Argument, style: ValueStyle): string {
-  if (Array.isArray(value)) return listText(parameter, value as readonly unknown[], style)
+  if (Array.isArray(value)) return itemsText(parameter, value as readonly unknown[], style)
   if (parameter.type === 'address') return addressText(String(value), style)
   if (typeof value === 'bigint' || typeof value === 'number') {
     return numberText(parameter, BigInt(value), style)
@@ -85,13 +85,20 @@ export function valueText({ parameter, value }: Argument, style: ValueStyle): st
   return value.length === 66 ? short(value) : bytes(value)
 }
 
-function listText(parameter: Parameter, items: readonly unknown[], style: ValueStyle): string {
+function itemsText(parameter: Parameter, items: readonly unknown[], style: ValueStyle): string {
   if (parameter.type === 'tuple') return `(${namedArguments(items as readonly Argument[], style)})`
   const shown = style.isWhole ? items : items.slice(0, LISTED)
   const list = itemsOf(parameter, shown)
   const alike = inOneUnit(list, style)
-  const texts = list.map((each) => valueText(each, alike))
-  const more = items.length - shown.length
+  return listText(
+    list.map((each) => valueText(each, alike)),
+    items.length,
+  )
+}
+
+/** `[1, 2, … 5 more]` @param count of all items */
+export function listText(texts: readonly string[], count: number): string {
+  const more = count - texts.length
   return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
 

@@ -1,8 +1,24 @@
 // Finds a source's statements and branches in its text alone, as some tools keep no syntax trees.
 import type { Outline, SourceFunction } from '../solidity/outline.ts'
 import { type Range, type SourceToken, TokenReader, tokensOf } from '../solidity/tokens.ts'
-import { BlockReader, type SourceBranch } from './blocks.ts'
-import { YulReader } from './yul.ts'
+
+export interface SourceBranch {
+  readonly kind: 'if' | 'require' | 'ternary' | 'clauses'
+  /**
+   * The range the compiler gives to the jump of `if` and `require`: the statement or, for a ternary, the expression around
+   * it.
+   */
+  readonly range: Range
+  /** The statement whose line reports the branch. */
+  readonly at: Range
+  /** The ranges of the ways, success first; undefined for a way without text. */
+  readonly ways: readonly (Range | undefined)[]
+}
+
+interface Found {
+  readonly statements: Range[]
+  readonly branches: SourceBranch[]
+}
 
 export interface Coverable {
   readonly function: SourceFunction
@@ -54,6 +70,39 @@ function ternary(reader: TokenReader, range: Range): SourceBranch {
   const truth = reader.from(first)
   reader.at += 1
   return { kind: 'ternary', range, at: range, ways: [truth, reader.until(',', ';', ':')] }
+}
+
+/** Reads statements of blocks in braces, in Solidity or Yul. */
+abstract class BlockReader extends TokenReader {
+  readonly found: Found
+
+  constructor(
+    tokens: readonly SourceToken[],
+    at: number,
+    found: Found = { statements: [], branches: [] },
+  ) {
+    super(tokens, at)
+    this.found = found
+  }
+
+  protected abstract statement(): unknown
+
+  block(): Range {
+    const first = this.at
+    this.at += 1
+    while (!this.isEnd && this.word !== '}') this.statement()
+    this.at += 1
+    return this.from(first)
+  }
+
+  protected add(range: Range): Range {
+    if (range.end > range.start) this.found.statements.push(range)
+    return range
+  }
+
+  protected branch(branch: SourceBranch): void {
+    this.found.branches.push(branch)
+  }
 }
 
 const CHECKS: ReadonlySet<string> = new Set(['require', 'assert'])
@@ -159,5 +208,79 @@ class StatementReader extends BlockReader {
       this.branch({ kind: 'require', range, at: range, ways: [undefined, undefined] })
     }
     return this.add(range)
+  }
+}
+
+/** The statements of inline assembly. */
+class YulReader extends BlockReader {
+  protected override statement(): void {
+    if (this.word === '{') {
+      this.block()
+      return
+    }
+    const first = this.at
+    const { start } = this.from(first)
+    const { word } = this
+    this.at += 1
+    switch (word) {
+      case 'if':
+        this.#if(start)
+        return
+      case 'switch':
+        this.#switch(start)
+        return
+      case 'for':
+        this.block()
+        this.add(this.#expression())
+        this.block()
+        this.block()
+        return
+      case 'function':
+        this.until('{')
+        this.block()
+        return
+      case 'let':
+        this.at += 1
+        this.#assigned()
+        break
+      default:
+        // unknown syntax is skipped
+        if (!/^[\w$.]/.test(word)) return
+        if (this.word === '(') this.skip()
+        else this.#assigned()
+    }
+    this.add(this.from(first))
+  }
+
+  #if(start: number): void {
+    const condition = this.add({ ...this.#expression(), head: start })
+    const truth = this.block()
+    const range = { start, end: truth.end }
+    this.branch({ kind: 'if', range, at: condition, ways: [truth, undefined] })
+  }
+
+  #switch(start: number): void {
+    const value = this.add({ ...this.#expression(), head: start })
+    const ways: Range[] = []
+    for (;;) {
+      if (this.take('case')) this.#expression()
+      else if (!this.take('default')) break
+      ways.push(this.block())
+    }
+    const range = { start, end: ways.at(-1)?.end ?? value.end }
+    this.branch({ kind: 'clauses', range, at: value, ways })
+  }
+
+  /** The rest of `a, b := f()`, or of a declaration without a value, after the first name. */
+  #assigned(): void {
+    while (this.take(',')) this.at += 1
+    if (this.take(':=')) this.#expression()
+  }
+
+  #expression(): Range {
+    const first = this.at
+    this.at += 1
+    if (this.word === '(') this.skip()
+    return this.from(first)
   }
 }

@@ -5,9 +5,8 @@ import type { SourceFile } from '../solidity/details.ts'
 import { lastAtMost, type SourceFunction } from '../solidity/outline.ts'
 import type { CodeMap, SourceLocation } from '../solidity/sourcemap.ts'
 import type { Range } from '../solidity/tokens.ts'
-import type { SourceBranch } from './blocks.ts'
 import { PushedConstants } from './constants.ts'
-import { type Coverable, coverablesOf } from './coverables.ts'
+import { type Coverable, coverablesOf, type SourceBranch } from './coverables.ts'
 
 interface MeasuredCode {
   readonly code: Uint8Array
@@ -90,7 +89,7 @@ interface Placed {
   readonly parts: readonly Tally[]
 }
 
-class FileIndex {
+export class FileIndex {
   readonly file: MeasuredFile
   readonly #placed: readonly Placed[]
   readonly #starts: readonly number[]
@@ -137,8 +136,6 @@ class FileIndex {
     return this.#jumps.get(`${start} ${start + length}`)
   }
 }
-
-export type { FileIndex }
 
 function isWithin({ start, length }: SourceLocation, range: Range): boolean {
   return start >= range.start && start + length <= range.end

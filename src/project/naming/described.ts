@@ -31,6 +31,8 @@ export interface Subject {
   readonly withNames?: boolean
   /** Undefined if the bytes do not fit the ABI. */
   readonly decode: () => readonly Argument[] | undefined
+  /** Of a call: has the types of its results. */
+  readonly item?: AbiItem
   readonly style: () => ValueStyle
   /** Set for a call that only deploys a contract, such as through a deterministic factory. */
   readonly created?: CreatedBy
@@ -77,8 +79,14 @@ export class Described {
   }
 
   /** The text of a call's result; undefined if it has none or does not fit the ABI. */
-  answer(_output: Uint8Array): string | undefined {
-    return undefined
+  answer(output: Uint8Array): string | undefined {
+    const values = this.outputs(output)
+    return values && plainArguments(values, this.subject.style())
+  }
+
+  protected outputs(output: Uint8Array): readonly Argument[] | undefined {
+    const { item } = this.subject
+    return item && decodeOutputs(item, output)
   }
 
   #written(withNames: boolean, isWhole: boolean): string {
@@ -96,20 +104,6 @@ export class Described {
   protected argumentText(argument: Argument, style: ValueStyle, withNames: boolean): string {
     const write = withNames ? namedArguments : plainArguments
     return write([argument], withoutToken(argument, style))
-  }
-}
-
-export class DescribedCall extends Described {
-  protected readonly item: AbiItem
-
-  constructor(item: AbiItem, subject: Subject) {
-    super(subject)
-    this.item = item
-  }
-
-  override answer(output: Uint8Array): string | undefined {
-    const values = decodeOutputs(this.item, output)
-    return values && plainArguments(values, this.subject.style())
   }
 }
 

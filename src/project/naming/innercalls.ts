@@ -1,11 +1,11 @@
 // Decodes calls within arguments: `multicall` on the contract itself, and Multicall3 on others.
-import { bytes, ether, number } from '../../core/format.ts'
+import { bytes, ether } from '../../core/format.ts'
 import { type Address, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
-import { type Argument, decodeOutputs } from '../abi/decode.ts'
-import type { ValueStyle } from '../abi/values.ts'
+import type { Argument } from '../abi/decode.ts'
+import { listText, type ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { selectorOf } from './callees.ts'
-import { type Described, DescribedCall, type NestedCall, type Subject } from './described.ts'
+import { Described, type NestedCall, type Subject } from './described.ts'
 
 /** Multicall3's address on most networks. @see https://www.multicall3.com */
 export const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11' as Address
@@ -27,11 +27,11 @@ export interface NestedCallContext {
   readonly error: (to: Address, data: Uint8Array) => string | undefined
 }
 
-export class DescribedMulticall extends DescribedCall {
+export class DescribedMulticall extends Described {
   readonly #context: NestedCallContext
 
-  constructor(item: AbiItem, subject: Subject, context: NestedCallContext) {
-    super(item, subject)
+  constructor(subject: Subject, context: NestedCallContext) {
+    super(subject)
     this.#context = context
   }
 
@@ -41,8 +41,9 @@ export class DescribedMulticall extends DescribedCall {
   }
 
   override answer(output: Uint8Array): string | undefined {
-    const values = decodeOutputs(this.item, output)
-    const results = values?.find(({ parameter }) => /^(?:bytes|tuple)\[\]$/.test(parameter.type))
+    const results = this.outputs(output)?.find(({ parameter }) =>
+      /^(?:bytes|tuple)\[\]$/.test(parameter.type),
+    )
     if (!Array.isArray(results?.value)) return super.answer(output)
     const calls = this.calls.slice(0, LISTED)
     const list = results.value as readonly unknown[]
@@ -95,11 +96,6 @@ export class DescribedMulticall extends DescribedCall {
     if (succeeded === true) return described?.answer(bytesFromHex(text)) || bytes(text)
     return `✗ ${this.#context.error(to, bytesFromHex(text)) ?? bytes(text)}`
   }
-}
-
-function listText(texts: readonly string[], count: number): string {
-  const more = count - texts.length
-  return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
 
 function listIn({ parameter, value }: Argument): readonly unknown[] | undefined {

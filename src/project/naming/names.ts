@@ -31,7 +31,7 @@ import {
   memberOf,
   selectorOf,
 } from './callees.ts'
-import { Described, DescribedCall, type Subject, undecoded } from './described.ts'
+import { Described, type Subject, undecoded } from './described.ts'
 import { Identities, type Identity } from './identity.ts'
 import {
   DescribedMulticall,
@@ -171,10 +171,11 @@ export class Names {
       contract,
       name,
       signature,
+      item,
       decode: () => decodeInputs(item, input.subarray(4)),
       style: () => this.#style(world, to, item),
     }
-    if (depth >= DEEPEST || !hasInnerCalls(item)) return new DescribedCall(item, subject)
+    if (depth >= DEEPEST || !hasInnerCalls(item)) return new Described(subject)
     const within = { ...when, depth: depth + 1 }
     const context: NestedCallContext = {
       self: to,
@@ -183,7 +184,7 @@ export class Names {
       nameOf: (address) => this.argumentName(world, address) ?? short(checksumAddress(address)),
       error: (target, data) => this.error(world, target, data)?.text ?? revertText(data),
     }
-    return new DescribedMulticall(item, subject, context)
+    return new DescribedMulticall(subject, context)
   }
 
   /** A deployment through a factory that takes a salt and creation code. */
@@ -340,14 +341,13 @@ export class Names {
   ): Described {
     const { contract, item, values } = found
     const { name, signature } = item
-    const style = (): ValueStyle => this.#style(world, at, item)
     return new Described({
       contract,
       name,
       signature,
       withNames: true,
       decode: () => values,
-      style,
+      style: () => this.#style(world, at, item),
     })
   }
 

@@ -5,13 +5,14 @@ import { keccak256 } from '../../core/crypto/keccak.ts'
 import { compiledCode, shapeOf } from '../code/shape.ts'
 import { contractsIn, type FoundCode, type FoundContract, isObject, type Loose } from './formats.ts'
 import { stampIn } from './stamps.ts'
-import type {
-  AbiItem,
-  ContractSummary,
-  ReaderNews,
-  ReadFile,
-  ReadOrder,
-  SkippedFile,
+import {
+  type AbiItem,
+  type ContractSummary,
+  isAbiKind,
+  type ReaderNews,
+  type ReadFile,
+  type ReadOrder,
+  type SkippedFile,
 } from './summary.ts'
 
 /** Bytes of the largest artifact; longer build information is not read here. */
@@ -122,19 +123,9 @@ function codeShape({ object, references }: FoundCode): ContractSummary['runtime'
   return compiled && shapeOf(compiled.code, compiled.holes)
 }
 
-const KINDS: ReadonlySet<unknown> = new Set([
-  'function',
-  'error',
-  'event',
-  'constructor',
-  'fallback',
-  'receive',
-])
-
 function abiItem(item: Loose, json: string): AbiItem | undefined {
-  const { type, name = '' } = item
-  if (!KINDS.has(type) || typeof name !== 'string') return undefined
-  const kind = type as AbiItem['kind']
+  const { type: kind, name = '' } = item
+  if (!isAbiKind(kind) || typeof name !== 'string') return undefined
   const isPayable = item.stateMutability === 'payable' || item.payable === true
   if (kind === 'constructor' || kind === 'fallback' || kind === 'receive') {
     return { kind, name: '', signature: '', key: '', isPayable, json }

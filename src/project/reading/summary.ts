@@ -1,8 +1,10 @@
 // Summaries of artifacts, small enough to keep thousands.
 import type { CodeShape } from '../code/shape.ts'
 
+const KINDS = ['function', 'error', 'event', 'constructor', 'fallback', 'receive'] as const
+
 export interface AbiItem {
-  readonly kind: 'function' | 'error' | 'event' | 'constructor' | 'fallback' | 'receive'
+  readonly kind: (typeof KINDS)[number]
   readonly name: string
   /** `transfer(address,uint256)` */
   readonly signature: string
@@ -11,6 +13,10 @@ export interface AbiItem {
   readonly isPayable: boolean
   /** The compiler's item without unused members. */
   readonly json: string
+}
+
+export function isAbiKind(type: unknown): type is AbiItem['kind'] {
+  return (KINDS as readonly unknown[]).includes(type)
 }
 
 type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'

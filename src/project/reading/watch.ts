@@ -34,15 +34,11 @@ export class FolderWatch {
     return this.#timer !== undefined
   }
 
-  /**
-   * Reports a change early; it is reported again after the quiet time.
-   * @returns false if there is nothing new to report
-   */
-  hurry(): boolean {
-    if (this.#timer === undefined || this.#isHurried) return false
+  /** Reports a change early; it is reported again after the quiet time. */
+  hurry(): void {
+    if (this.#timer === undefined || this.#isHurried) return
     this.#isHurried = true
     this.#onChange()
-    return true
   }
 
   /** Watches exactly these folders; for a missing one, the nearest existing parent. */

@@ -111,34 +111,17 @@ export class DetailReader {
   }
 
   /** Build information that may have a contract's details, in the order to try. */
-  #buildsOf({ file, format }: Contract): readonly BuildFiles[] {
-    switch (format) {
-      case 'foundry':
-        return this.#foundryBuilds.of(file)
-      case 'hardhat2':
-        return [buildOfSecond(file)]
-      case 'hardhat3':
-        return [buildOfThird(file)]
-      case 'compiler':
-        return existsSync(file) ? [[file, file]] : []
-      default:
-        return []
-    }
+  #buildsOf(contract: Contract): readonly BuildFiles[] {
+    if (contract.format === 'foundry') return this.#foundryBuilds.of(contract.file)
+    const files = buildFilesOf(contract)
+    return files === undefined ? [] : [files]
   }
 
   #read(contract: Contract): Details | undefined {
-    switch (contract.format) {
-      case 'foundry':
-        return this.#foundry(contract)
-      case 'truffle':
-        return this.#truffle(contract)
-      case 'hardhat2':
-      case 'hardhat3':
-      case 'compiler':
-        return this.#compiler(contract)
-      case 'abi':
-        return undefined
-    }
+    const { format } = contract
+    if (format === 'foundry') return this.#foundry(contract)
+    if (format === 'truffle') return this.#truffle(contract)
+    return format === 'abi' ? undefined : this.#compiler(contract)
   }
 
   /** Maps are in the artifact; source paths by index are in the build information. */
@@ -198,7 +181,7 @@ export class DetailReader {
 
   /** Compiler output, in files or from an RPC method. */
   #compiler(contract: Contract): Details | undefined {
-    const [files] = this.#buildsOf(contract)
+    const files = buildFilesOf(contract)
     if (files !== undefined) {
       const build = this.#builds.of(files)
       return isOfBuild(build, contract) ? fromBuild(build, contract) : undefined
@@ -307,14 +290,21 @@ function isEdited({ file, stamp }: Contract, name: string, content: string): boo
   return found !== undefined && !isSameText(readFileSync(found, 'utf8'), content)
 }
 
+/** The files of a contract's compilation, if its artifact names them. */
+export function buildFilesOf({ file, format }: Contract): BuildFiles | undefined {
+  if (format === 'hardhat2') return buildOfSecond(file)
+  if (format === 'hardhat3') return buildOfThird(file)
+  return format === 'compiler' && existsSync(file) ? [file, file] : undefined
+}
+
 /** `artifacts/contracts/Vault.sol/Vault.dbg.json` names the build information. */
-export function buildOfSecond(file: string): BuildFiles {
+function buildOfSecond(file: string): BuildFiles {
   const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json')).buildInfo)
   const build = path.resolve(path.dirname(file), reference)
   return [build, build]
 }
 
-export function buildOfThird(file: string): BuildFiles {
+function buildOfThird(file: string): BuildFiles {
   const id = text(jsonIn(file).buildInfoId)
   const folder = nearest(file, 'build-info')
   if (folder === undefined || !/^[\w.-]+$/.test(id))

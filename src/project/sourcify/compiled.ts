@@ -6,9 +6,8 @@ import type { Contract } from '../code/catalogue.ts'
 import { jsonIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
-import { buildOfSecond, buildOfThird } from '../solidity/details.ts'
+import { buildFilesOf } from '../solidity/details.ts'
 import { textNear } from '../solidity/files.ts'
-import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
 
 export interface Compiled {
   readonly contract: Contract
@@ -63,17 +62,23 @@ export class CompiledReader {
       case 'truffle':
         return this.#truffleOutput(contract)
       case 'hardhat2':
-        return hardhatOutput(contract, buildOfSecond(contract.file))
       case 'hardhat3':
-        return hardhatOutput(contract, buildOfThird(contract.file))
-      case 'compiler': {
-        const given = this.#artifacts.valueOf(contract.file) ?? jsonIn(contract.file)
-        const output = member(given, 'output') ?? given
-        const compilerVersion = text(member(given, 'solcLongVersion'))
-        return compilerOutput(contract, { input: member(given, 'input'), output, compilerVersion })
-      }
+      case 'compiler':
+        return compilerOutput(contract, this.#compilationOf(contract))
       case 'abi':
         throw new Error('an ABI has no sources')
+    }
+  }
+
+  #compilationOf(contract: Contract): Compilation {
+    const [inputFile, outputFile] = buildFilesOf(contract) ?? []
+    const given =
+      inputFile === undefined ? this.#artifacts.valueOf(contract.file) : jsonIn(inputFile)
+    const compiled = outputFile === inputFile ? given : jsonIn(outputFile!)
+    return {
+      input: member(given, 'input'),
+      output: member(compiled, 'output') ?? compiled,
+      compilerVersion: text(member(given, 'solcLongVersion')),
     }
   }
 
@@ -107,17 +112,6 @@ function foundryOutput({ file }: Contract): Output {
     storageLayout,
     sourceAt: (name) => sourceNear(file, name),
   }
-}
-
-function hardhatOutput(contract: Contract, [inputFile, outputFile]: readonly string[]): Output {
-  const whole = jsonIn(inputFile ?? '')
-  const output = inputFile === outputFile ? whole : jsonIn(outputFile ?? '')
-  const compilerVersion = text(whole.solcLongVersion)
-  return compilerOutput(contract, {
-    input: whole.input,
-    output: output.output,
-    compilerVersion,
-  })
 }
 
 function compilerOutput({ file, source, name }: Contract, compilation: Compilation): Output {
@@ -174,4 +168,71 @@ export function targetOf(metadata: Loose): readonly [source: string, name: strin
   const target = member(metadata, 'settings', 'compilationTarget')
   const [source = '', name] = entriesOf(target)[0] ?? []
   return [source, text(name)]
+}
+
+interface Compilation {
+  readonly input: unknown
+  readonly output: unknown
+  /** `0.8.30+commit.73712a01` */
+  readonly compilerVersion: string
+}
+
+/**
+ * Metadata from compiler input and output where it was not requested, as by Hardhat 3. It lacks what only the compiler knows: documentation and licenses.
+ * @returns undefined if the contract's ABI or a source's content is missing
+ */
+function rebuiltMetadata(
+  { input, output, compilerVersion }: Compilation,
+  [source, name]: readonly [source: string, name: string],
+): Loose | undefined {
+  const abi = member(output, 'contracts', source, name, 'abi')
+  const contents = sourcesOf(input, output, source).map(
+    (each) => [each, member(input, 'sources', each, 'content')] as const,
+  )
+  if (!Array.isArray(abi) || contents.some(([, content]) => typeof content !== 'string')) {
+    return undefined
+  }
+  const hashes = contents.map(([each, content]) => [
+    each,
+    { keccak256: hashOfSource(text(content)) },
+  ])
+  return {
+    compiler: { version: compilerVersion },
+    language: member(input, 'language') ?? 'Solidity',
+    output: { abi, devdoc: NO_DOCUMENTATION, userdoc: NO_DOCUMENTATION },
+    settings: settingsOf(member(input, 'settings'), { [source]: name }),
+    sources: Object.fromEntries(hashes),
+    version: 1,
+  }
+}
+
+const NO_DOCUMENTATION = { methods: {}, version: 1 }
+
+function settingsOf(settings: unknown, compilationTarget: Loose): Loose {
+  const { outputSelection, libraries, ...rest } = isObject(settings) ? settings : {}
+  const linked = entriesOf(libraries).flatMap(([file, each]) =>
+    entriesOf(each).map(([name, address]) => [`${file}:${name}`, address]),
+  )
+  return {
+    optimizer: { enabled: false, runs: 200 },
+    remappings: [],
+    ...rest,
+    compilationTarget,
+    libraries: Object.fromEntries(linked),
+  }
+}
+
+/** A source and its imports, by the syntax trees; all sources without trees. */
+function sourcesOf(input: unknown, output: unknown, source: string): readonly string[] {
+  const found = new Set([source])
+  for (const each of found) {
+    const nodes = member(output, 'sources', each, 'ast', 'nodes')
+    if (!Array.isArray(nodes)) return entriesOf(member(input, 'sources')).map(([name]) => name)
+    for (const node of nodes as readonly unknown[]) {
+      if (member(node, 'nodeType') === 'ImportDirective') {
+        found.add(text(member(node, 'absolutePath')))
+      }
+    }
+  }
+  return [...found].sort()
 }

@@ -47,21 +47,43 @@ export interface CodeMatches {
 
 export class Repository {
   readonly artifacts: Artifacts
-  readonly reader: CompiledReader
+  readonly #reader: CompiledReader
 
   constructor(artifacts: Artifacts) {
     this.artifacts = artifacts
-    this.reader = new CompiledReader(artifacts)
+    this.#reader = new CompiledReader(artifacts)
   }
 
   /** The newest artifact with the code and all its sources. */
   async find(rpc: RpcCaller, address: Address): Promise<Verified | Unverified> {
     const matches = await this.matches(rpc, address)
     if ('message' in matches) return matches
+    return this.firstOf(address, matches, (compiled) => {
+      const { missing, contract } = compiled
+      if (missing.length === 0) return compiled
+      const name = this.artifacts.catalogue.nameOf(contract)
+      const message = `${missing.join(', ')} of ${name} is missing or differs from the compiled source`
+      return missingSource(message)
+    })
+  }
+
+  /** The first of some contracts. @param accept gives it with its sources, or says why it is not the one */
+  firstOf(
+    address: Address,
+    { code, contracts, isExact }: CodeMatches,
+    accept: (compiled: Compiled) => Compiled | Unverified,
+  ): Verified | Unverified {
     let why: Unverified | undefined
-    for (const contract of matches.contracts) {
-      const compiled = this.compiled(contract)
-      if (!('message' in compiled)) return verifiedAs(address, matches, compiled)
+    for (const contract of contracts) {
+      const found = this.#reader.of(contract)
+      const name = this.artifacts.catalogue.nameOf(contract)
+      const compiled =
+        found === undefined
+          ? missingSource(`the artifact of ${name} has no compiler metadata`)
+          : accept(found)
+      if (!('message' in compiled)) {
+        return { address, code, runtimeMatch: isExact ? 'exact_match' : 'match', compiled }
+      }
       why ??= compiled
     }
     return why ?? unknownCode(address)
@@ -79,17 +101,6 @@ export class Repository {
     return { code, contracts: alike.contracts, isExact }
   }
 
-  compiled(contract: Contract): Compiled | Unverified {
-    const compiled = this.reader.of(contract)
-    const name = this.artifacts.catalogue.nameOf(contract)
-    if (compiled === undefined)
-      return missingSource(`the artifact of ${name} has no compiler metadata`)
-    if (compiled.missing.length === 0) return compiled
-    return missingSource(
-      `${compiled.missing.join(', ')} of ${name} is missing or differs from the compiled source`,
-    )
-  }
-
   async creationOf(
     rpc: RpcCaller,
     { address, compiled, runtimeMatch }: Verified,
@@ -102,14 +113,6 @@ export class Repository {
     const rest = deployment?.input?.slice(2 + 2 * created.argumentsAt) ?? ''
     return { deployment, creationMatch: runtimeMatch, constructorArguments: `0x${rest}` }
   }
-}
-
-export function verifiedAs(
-  address: Address,
-  { code, isExact }: CodeMatches,
-  compiled: Compiled,
-): Verified {
-  return { address, code, runtimeMatch: isExact ? 'exact_match' : 'match', compiled }
 }
 
 function unknownCode(address: Address): Unverified {

@@ -14,7 +14,6 @@ import {
   type RpcCaller,
   type Unverified,
   type Verified,
-  verifiedAs,
 } from './repository.ts'
 
 export interface Submission {
@@ -49,27 +48,21 @@ export async function verify(
 }
 
 function held(
-  { reader }: Repository,
+  repository: Repository,
   matches: CodeMatches,
   address: Address,
   submission: Submission,
 ): Verified | Unverified {
-  const meant = matches.contracts.filter((each) => isMeant(each, submission.target))
-  if (meant.length === 0) {
+  const contracts = matches.contracts.filter((each) => isMeant(each, submission.target))
+  if (contracts.length === 0) {
     const names = listed(matches.contracts.map(({ source, name }) => `${source}:${name}`))
     return noMatch(`the code at ${address} matches ${names}, not ${submission.target?.join(':')}`)
   }
-  let why: Unverified | undefined
-  for (const contract of meant) {
-    const compiled = reader.of(contract)
-    if (compiled === undefined) continue
-    const difference = differenceTo(compiled, submission)
-    if (difference === undefined) {
-      return verifiedAs(address, matches, withSources(compiled, submission))
-    }
-    why ??= difference
-  }
-  return why ?? missingSource(`the artifact for the code at ${address} has no compiler metadata`)
+  return repository.firstOf(
+    address,
+    { ...matches, contracts },
+    (compiled) => differenceTo(compiled, submission) ?? withSources(compiled, submission),
+  )
 }
 
 function isMeant({ name, source }: Contract, target: Submission['target']): boolean {

@@ -1,15 +1,23 @@
-// A transaction as a named call trace, for the log, `devchain trace` and programs.
+// A transaction or call, run again, as a named call trace: for the log, `devchain trace` and programs.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import {
   type Address,
   bytesFromHex,
+  type Hash,
   hexFromBytes,
   paddedBytes,
   quantityFromBigint,
 } from '../../core/hex.ts'
 import type { Touched } from '../../evm/executor.ts'
-import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
+import { type CallFrame, type FrameLog, recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { recordTouched } from '../../evm/tracers/touched.ts'
+import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { Rerun } from '../../node/chain/failedrun.ts'
+import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { ValueStyle } from '../abi/values.ts'
@@ -70,6 +78,34 @@ const LINE = 300
 
 /** Input words tried as mapping keys. */
 const MOST_KEYS = 128
+
+/** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it, `LIMIT_EXCEEDED` for too many calls */
+export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
+  const place = transactionPlace(chain.state.tree, hash)
+  if (place === undefined) {
+    const message = `transaction ${hash} not found: it is in no block of the chain`
+    throw new DevchainError('NOT_FOUND', message)
+  }
+  const { tracer: calls, top } = recordAllCalls()
+  const { tracer: touching, touched } = recordTouched([])
+  const tracer = combineTracers([calls, touching])
+  const { before, outcome } = await replayOne(chain, place, (_, i) =>
+    i === place.index ? tracer : undefined,
+  )
+  const whole = { ...top(), gasUsed: outcome.gasUsed }
+  return { top: whole, touched, before, after: outcome.world }
+}
+
+/** Runs a call again and keeps its call frames; its changes are discarded. */
+export async function tracedRerun(rerun: Rerun): Promise<TracedTransaction> {
+  const { tracer, top } = recordAllCalls()
+  const world = await rerun(tracer)
+  return { top: top(), touched: new Map(), before: world, after: world }
+}
+
+function recordAllCalls(): ReturnType<typeof recordCalls> {
+  return recordCalls({ withLogs: true, keep: new TraceBudget(Number.POSITIVE_INFINITY).keep })
+}
 
 export function traceOf(tracing: Tracing, traced: TracedTransaction): CallTrace {
   const { names } = tracing
