@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { listed } from '../core/format.ts'
+import { LruCache } from '../core/lrucache.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { ProjectEvent } from './events.ts'
 import { type ArtifactFiles, artifactFolders, artifactsBelow } from './reading/find.ts'
@@ -16,9 +17,9 @@ import { isFolder } from './reading/tools.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
 
-/** Compilations kept from RPC methods, the newest; and their compressed bytes. */
+/** Compilations kept from RPC methods, the newest; and compressed bytes of those whose sources are kept. */
 const MOST_COMPILATIONS = 100
-const MOST_COMPRESSED = 32_000_000
+const KEPT_COMPRESSED = 16_000_000
 
 /** Listings per reading while new folders keep appearing. */
 const MOST_LOOKS = 5
@@ -49,7 +50,10 @@ export class Artifacts {
   readonly #watched = new Map<string, Watched>()
   readonly #compilations: string[] = []
   /** Compilations from RPC methods, compressed, for looking up sources. */
-  readonly #values = new Map<string, Buffer>()
+  readonly #values = new LruCache<string, Buffer>(MOST_COMPILATIONS, {
+    most: KEPT_COMPRESSED,
+    of: ({ length }) => length,
+  })
   #handedOver = 0
   #turn: Promise<unknown> = Promise.resolve()
   #readings = 0
@@ -144,28 +148,16 @@ export class Artifacts {
     const file = `${name} #${this.#handedOver}`
     this.#compilations.push(file)
     const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
-    for (const each of oldest) this.#values.delete(each)
     this.catalogue.remove(oldest)
     const files = [{ path: file, stamp: '', contracts }]
     this.catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
-    this.#keep(file, value)
+    this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
     return contracts.length
   }
 
   close(): void {
     this.#isClosed = true
     for (const { watch } of this.#watched.values()) watch.close()
-  }
-
-  /** Keeps a compilation for its sources; drops the oldest above the limit. */
-  #keep(file: string, value: unknown): void {
-    this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
-    let size = [...this.#values.values()].reduce((sum, { length }) => sum + length, 0)
-    for (const [oldest, { length }] of this.#values) {
-      if (size <= MOST_COMPRESSED) return
-      this.#values.delete(oldest)
-      size -= length
-    }
   }
 
   valueOf(file: string): unknown {

@@ -1,56 +1,44 @@
 // Caches the worlds between transactions of recently replayed blocks.
 import type { Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 
-/** Most gas of the transactions whose worlds are kept. Gas bounds the memory, because worlds share what did not change. */
-const GAS_LIMIT = 100_000_000n
+/** Gas of the transactions whose worlds are kept. It bounds the memory, because worlds share what did not change. */
+const KEPT_GAS = 50_000_000
 
-/** Most blocks: one with a single transaction has no gas before that. */
-const BLOCK_LIMIT = 1_000
+/** Blocks: one with a single transaction has no gas before that. */
+const KEPT_BLOCKS = 500
 
 interface KeptWorld {
   readonly index: number
   readonly world: World
 }
 
-interface Kept {
+interface KeptBlock {
   readonly worlds: World[]
-  gas: bigint
+  readonly gas: number
 }
 
 export class WorldsBetween {
-  readonly #blocks = new Map<Hash, Kept>()
-  #gas = 0n
+  readonly #blocks = new LruCache<Hash, KeptBlock>(KEPT_BLOCKS, {
+    most: KEPT_GAS,
+    of: ({ gas }) => gas,
+  })
 
-  /** Skips indexes that are cached already, and 0. */
+  /** Takes the worlds of a block in order; skips those that are cached already. */
   keep({ block, executed }: BlockRecord, index: number, world: World): void {
-    const kept = this.#blocks.get(block.hash) ?? { worlds: [], gas: 0n }
-    if (kept.worlds.length !== index) return
-    const gas = executed[index - 1]?.receipt.gasUsed ?? 0n
-    kept.worlds.push(world)
-    kept.gas += gas
-    this.#gas += gas
-    this.#use(block.hash, kept)
+    const { worlds, gas } = this.#blocks.get(block.hash) ?? { worlds: [], gas: 0 }
+    if (worlds.length !== index) return
+    worlds.push(world)
+    const more = Number(executed[index - 1]?.receipt.gasUsed ?? 0n)
+    this.#blocks.set(block.hash, { worlds, gas: gas + more })
   }
 
   nearest({ block }: BlockRecord, index: number): KeptWorld | undefined {
-    const kept = this.#blocks.get(block.hash)
-    if (kept === undefined) return undefined
-    this.#use(block.hash, kept)
-    const at = Math.min(index, kept.worlds.length - 1)
-    const world = kept.worlds[at]
-    return world === undefined ? undefined : { index: at, world }
-  }
-
-  /** The map is in order of use, the least recently used first. */
-  #use(hash: Hash, kept: Kept): void {
-    this.#blocks.delete(hash)
-    this.#blocks.set(hash, kept)
-    for (const [oldest, { gas }] of this.#blocks) {
-      if (this.#gas <= GAS_LIMIT && this.#blocks.size <= BLOCK_LIMIT) return
-      this.#blocks.delete(oldest)
-      this.#gas -= gas
-    }
+    const { worlds } = this.#blocks.get(block.hash) ?? { worlds: [] }
+    const at = Math.min(index, worlds.length - 1)
+    const world = worlds[at]
+    return world && { index: at, world }
   }
 }

@@ -119,14 +119,8 @@ export class GasReport {
       if (rowKey !== undefined) addCounts(usageIn(usages, rowKey), called)
       else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
     }
-    const rows = [...usages.values()]
-      .map(rowOf)
-      .sort(
-        (a, b) =>
-          compare(a.contract, b.contract) ||
-          compare(a.function, b.function) ||
-          compare(b.kind, a.kind),
-      )
+    const rows = [...usages.values()].map(rowOf)
+    rows.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
     return { rows, warning: this.#warning(rows.length, unnamed) }
   }
 
@@ -357,6 +351,7 @@ function rowOf(usage: Usage): GasRow {
   }
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+/** Rows are in the order of these: by contract and function, transactions first. */
+function placeOf({ contract, function: name, kind }: GasRow): string {
+  return [contract, name, kind === 'transaction' ? 0 : 1].join('\0')
 }
