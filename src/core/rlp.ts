@@ -1,7 +1,8 @@
-// Recursive Length Prefix (Yellow Paper, appendix B). Blocks of a thousand transactions spend most of their encoding here,
-// so values are written into one buffer of known size.
+// Recursive Length Prefix (Yellow Paper, appendix B). @ethereumjs/rlp encodes. Decoding is done here: the library takes
+// quadratic time on nested lists, and its errors give no position.
+import { type Input, RLP } from '@ethereumjs/rlp'
 import { DevchainError } from './errors.ts'
-import { type Address, bytesFromBigint, bytesFromHex, concatBytes, type Hash } from './hex.ts'
+import { type Address, concatBytes, type Hash } from './hex.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
@@ -9,53 +10,7 @@ export type RlpValue = Uint8Array | bigint | Address | Hash | readonly RlpValue[
 
 /** Integers become their shortest big-endian bytes; zero is empty. */
 export function encodeRlp(value: RlpValue): Uint8Array {
-  const encoded = new Uint8Array(sizeOf(value))
-  write(encoded, 0, value)
-  return encoded
-}
-
-function sizeOf(value: RlpValue): number {
-  if (value instanceof Uint8Array) return stringSize(value)
-  if (typeof value === 'bigint') return integerSize(value)
-  if (typeof value !== 'string') return listSize(sizeOfAll(value))
-  return value.length === 4 ? stringSize(bytesFromHex(value)) : listSize((value.length - 2) / 2)
-}
-
-function sizeOfAll(values: readonly RlpValue[]): number {
-  let size = 0
-  for (const value of values) size += sizeOf(value)
-  return size
-}
-
-/** Returns the end. */
-function write(out: Uint8Array, at: number, value: RlpValue): number {
-  if (value instanceof Uint8Array) return writeBytes(out, at, value)
-  if (typeof value === 'bigint') return writeInteger(out, at, value)
-  if (typeof value === 'string') return writeBytes(out, at, bytesFromHex(value))
-  let end = writeHead(out, at, 0xc0, sizeOfAll(value))
-  for (const item of value) end = write(out, end, item)
-  return end
-}
-
-function writeBytes(out: Uint8Array, at: number, bytes: Uint8Array): number {
-  const isBare = bytes.length === 1 && bytes[0]! < 0x80
-  const start = isBare ? at : writeHead(out, at, 0x80, bytes.length)
-  out.set(bytes, start)
-  return start + bytes.length
-}
-
-function writeInteger(out: Uint8Array, at: number, value: bigint): number {
-  if (value >= 0x80n || value === 0n) return writeBytes(out, at, bytesFromBigint(value))
-  out[at] = Number(value)
-  return at + 1
-}
-
-function writeHead(out: Uint8Array, at: number, base: number, size: number): number {
-  const start = at + listSize(size) - size
-  out[at] = size < 56 ? base + size : base + 55 + (start - at - 1)
-  let rest = size
-  for (let i = start - 1; i > at; i--, rest = Math.floor(rest / 256)) out[i] = rest & 255
-  return start
+  return RLP.encode(value as Input)
 }
 
 /** Puts the type's byte first, except for type 0 (EIP-2718). */
@@ -85,11 +40,14 @@ function sizeOfNumber(value: number): number {
 export function joinRlp(encodedItems: readonly Uint8Array[]): Uint8Array {
   const size = encodedItems.reduce((sum, part) => sum + part.length, 0)
   const list = new Uint8Array(listSize(size))
-  let at = writeHead(list, 0, 0xc0, size)
-  for (const part of encodedItems) {
+  let at = list.length
+  for (let i = encodedItems.length - 1; i >= 0; i--) {
+    const part = encodedItems[i]!
+    at -= part.length
     list.set(part, at)
-    at += part.length
   }
+  list[0] = size < 56 ? 0xc0 + size : 0xf7 + at - 1
+  for (let rest = size; at > 1; rest = Math.floor(rest / 256)) list[--at] = rest & 255
   return list
 }
 
