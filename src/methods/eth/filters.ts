@@ -108,11 +108,12 @@ export const filterMethods: Methods = [
     onFork: 'filterChanges',
     effects: 'node',
     handle: (context, id) => {
-      const { filters } = context
       if (isUnknown(context, id)) return null
-      return filters.historyOf(id) === undefined
-        ? answerChanges(context, id, [])
-        : answerFirst(context, id)
+      const { chain, caller, filters } = context
+      const stored = filters.beginWith(id, (history) =>
+        findLogs(chain, history, { cancellation: caller }),
+      )
+      return whenThere(stored, (before = []) => answerChanges(context, id, before))
     },
   }),
   method({
@@ -175,14 +176,6 @@ function answerChanges(
       )
     },
   )
-}
-
-async function answerFirst(context: MethodContext, id: bigint): Promise<FilterChanges | JsonText> {
-  const { chain, caller, filters } = context
-  const stored = await filters.beginWith(id, (history) =>
-    findLogs(chain, history, { cancellation: caller }),
-  )
-  return answerChanges(context, id, stored ?? [])
 }
 
 /**

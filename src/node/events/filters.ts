@@ -32,7 +32,7 @@ export type FilterChanges =
 
 interface Filter {
   readonly kind: 'logs' | 'blocks' | 'transactions'
-  readonly query: LogQuery | undefined
+  readonly query?: LogQuery
   /** Wall time in milliseconds. */
   lastPolled: number
   /** The first block of a log filter that starts at the newest block. */
@@ -86,15 +86,11 @@ export class Filters {
    */
   addLogFilter(query: LogQuery, begin: 'new' | 'stored' = 'new'): bigint {
     checkQuery(this.#chain.state, query)
-    const id = this.#add('logs', query)
-    this.#filters.get(id)!.hasHistory = begin === 'stored'
-    return id
+    return this.#add({ kind: 'logs', query, hasHistory: begin === 'stored' })
   }
 
   addBlockFilter(newest?: Hash): bigint {
-    const id = this.#add('blocks')
-    if (newest !== undefined) this.#filters.get(id)!.newest = newest
-    return id
+    return this.#add({ kind: 'blocks', newest })
   }
 
   has(id: bigint): boolean {
@@ -103,7 +99,7 @@ export class Filters {
   }
 
   addPendingFilter(): bigint {
-    return this.#add('transactions')
+    return this.#add({ kind: 'transactions' })
   }
 
   /**
@@ -145,17 +141,15 @@ export class Filters {
   }
 
   /** Finds a filter's stored logs once, for one poll; a failure leaves them to the next. Undefined: none are due. */
-  async beginWith<T>(id: bigint, find: (history: LogQuery) => Promise<T>): Promise<T | undefined> {
+  beginWith<T>(id: bigint, find: (history: LogQuery) => Promise<T>): MaybePromise<T | undefined> {
     const history = this.historyOf(id)
     const filter = this.#filters.get(id)
     if (history === undefined || filter === undefined) return undefined
     filter.hasHistory = false
-    try {
-      return await find(history)
-    } catch (error) {
+    return find(history).catch((error: unknown) => {
       filter.hasHistory = true
       throw error
-    }
+    })
   }
 
   rangeOf(id: bigint): LogQuery | undefined {
@@ -190,7 +184,7 @@ export class Filters {
     for (const [id, filter] of this.#filters) this.#forget(id, filter)
   }
 
-  #add(kind: Filter['kind'], query?: LogQuery): bigint {
+  #add(made: Omit<Filter, 'lastPolled' | 'since'>): bigint {
     this.#sweep()
     const { filters } = this.#limits
     if (this.#filters.size >= filters) {
@@ -200,12 +194,11 @@ export class Filters {
     const id = this.#nextId
     this.#nextId += 1n
     this.#filters.set(id, {
-      kind,
-      query,
+      ...made,
       lastPolled: this.#chain.environment.now(),
       since: headOf(this.#chain.state.tree).block.header.number,
     })
-    this.#journals[kind].add(id)
+    this.#journals[made.kind].add(id)
     return id
   }
 
