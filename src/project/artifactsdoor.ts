@@ -1,5 +1,6 @@
 // The door to the user's artifacts: finds them, and loads their reader and what uses them once there are some.
 import path from 'node:path'
+import { lazy } from '../core/lazy.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { ProjectEvent } from './events.ts'
@@ -25,9 +26,7 @@ export interface Loaded {
 export class ArtifactsDoor {
   readonly #options: ArtifactsDoorOptions
   readonly #chains = new Set<(loaded: Loaded) => void>()
-  #loading: Promise<Loaded> | undefined
   #loaded: Loaded | undefined
-  #reading: Promise<void> | undefined
   #start: NodeJS.Timeout | undefined
   #watch: FolderWatch | undefined
   #isClosed = false
@@ -60,10 +59,7 @@ export class ArtifactsDoor {
   }
 
   /** Finds and reads artifacts, once; never rejects. */
-  read(): Promise<void> {
-    this.#reading ??= this.#read().catch(this.#options.onBug)
-    return this.#reading
-  }
+  readonly read: () => Promise<void> = lazy(() => this.#read().catch(this.#options.onBug))
 
   /** Reads the disk again, as a compiler may just have finished; never rejects. */
   async refresh(): Promise<void> {
@@ -72,10 +68,7 @@ export class ArtifactsDoor {
   }
 
   /** Loads the reader on first use. */
-  open(): Promise<Loaded> {
-    this.#loading ??= this.#load()
-    return this.#loading
-  }
+  readonly open: () => Promise<Loaded> = lazy(() => this.#load())
 
   #close(): void {
     this.#isClosed = true

@@ -1,6 +1,7 @@
 // The door to one chain's side of the user's project, which is there once artifacts are.
 import { writeFile } from 'node:fs/promises'
 import { DevchainError } from '../core/errors.ts'
+import { lazy } from '../core/lazy.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
@@ -33,7 +34,6 @@ export class ProjectDoor {
   readonly #options: ProjectDoorOptions
   readonly #leave: () => void
   #project: Project | undefined
-  #written: Promise<CoverageReport> | undefined
   #isClosed = false
 
   constructor(options: ProjectDoorOptions) {
@@ -71,10 +71,7 @@ export class ProjectDoor {
    * Writes the coverage file once, and makes its folder.
    * @throws {DevchainError} as `coverage`; node's error if the file cannot be written
    */
-  writeCoverage(): Promise<CoverageReport> {
-    this.#written ??= this.#write()
-    return this.#written
-  }
+  readonly writeCoverage: () => Promise<CoverageReport> = lazy(() => this.#write())
 
   async #write(): Promise<CoverageReport> {
     const report = await this.coverage()
@@ -93,7 +90,7 @@ export class ProjectDoor {
   /** Answers requests below /sourcify. @param rpc sends RPC requests to the chain */
   async answer(request: SiteRequest, rpc: RpcCaller): Promise<SiteReply> {
     const project = await this.open()
-    return await (await project.site).answer(request, rpc)
+    return await (await project.site()).answer(request, rpc)
   }
 
   close(): void {

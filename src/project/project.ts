@@ -1,5 +1,6 @@
 // One chain's side of the user's project: names, traces, failures, gas and coverage, from the shared artifacts.
 import type { Address, Hash } from '../core/hex.ts'
+import { lazy } from '../core/lazy.ts'
 import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
@@ -36,8 +37,9 @@ export class Project {
   readonly labels: Labels = new Labels()
   readonly #options: ProjectOptions
   readonly #prediction: Prediction = { isAtHand: false }
-  #coverage: Promise<Coverage> | undefined
-  #site: Promise<SourcifySite> | undefined
+  readonly coverage: () => Promise<Coverage> = lazy(() => this.#openCoverage())
+  /** Below /sourcify. */
+  readonly site: () => Promise<SourcifySite> = lazy(() => this.#openSite())
 
   constructor(options: ProjectOptions) {
     const { chain, artifacts, warn } = options
@@ -54,11 +56,6 @@ export class Project {
       traceRun: async (rerun) => (await this.#traceOf(await tracedRerun(rerun))).lines,
     })
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
-  }
-
-  coverage(): Promise<Coverage> {
-    this.#coverage ??= this.#openCoverage()
-    return this.#coverage
   }
 
   async #openCoverage(): Promise<Coverage> {
@@ -80,12 +77,6 @@ export class Project {
     const now = (): number => performance.now()
     const explainer = { names: this.names, catalogue, details, now, prediction: this.#prediction }
     return await explain(explainer, rerun, usual)
-  }
-
-  /** The site below /sourcify, loaded on first use. */
-  get site(): Promise<SourcifySite> {
-    this.#site ??= this.#openSite()
-    return this.#site
   }
 
   async #openSite(): Promise<SourcifySite> {

@@ -2,6 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
+import { lazy } from '../core/lazy.ts'
 import type { Refusal } from './replies.ts'
 
 /** Returns the refusal; undefined if allowed. */
@@ -13,22 +14,17 @@ const MAX_REPORTED = 100
 /** Characters of an origin that are reported and compared, as anyone may send it. */
 const MOST_SHOWN = 200
 
-function createLoopbackCheck(): (name: string) => boolean {
-  let list: BlockList | undefined
-  return (name) => {
-    if (name === 'localhost' || name.endsWith('.localhost')) return true
-    const version = versionOf(name)
-    if (version === 0) return false
-    list ??= createLoopback()
-    return list.check(name, version === 6 ? 'ipv6' : 'ipv4')
-  }
-}
-
-function createLoopback(): BlockList {
+const loopback = lazy(() => {
   const list = new BlockList()
   list.addSubnet('127.0.0.0', 8)
   list.addAddress('::1', 'ipv6')
   return list
+})
+
+function isLoopback(name: string): boolean {
+  if (name === 'localhost' || name.endsWith('.localhost')) return true
+  const version = versionOf(name)
+  return version !== 0 && loopback().check(name, version === 6 ? 'ipv6' : 'ipv4')
 }
 
 /**
@@ -45,7 +41,6 @@ export function createHostCheck(
 ): HeaderCheck {
   const allowed = new Set([host, ...allowHosts].map(hostNameOf))
   const isWildcard = host === '0.0.0.0' || host === '::'
-  const isLoopback = createLoopbackCheck()
   const isAllowed = (name: string): boolean =>
     allowed.has(name) || allowed.has('*') || isLoopback(name) || (isWildcard && versionOf(name) > 0)
   // nearly all requests have the same one
@@ -91,7 +86,6 @@ export function createOriginCheck(
   allowed: readonly string[],
   onNotice: (text: string) => void = () => undefined,
 ): HeaderCheck {
-  const isLoopback = createLoopbackCheck()
   const reported = new Set<string>()
   const reportOnce = (origin: string, text: string): void => {
     if (reported.size > MAX_REPORTED || reported.has(origin)) return
