@@ -7,6 +7,11 @@ if (which === 'soak') {
   await soak(...rest)
   process.exit()
 }
+if (which === 'growth') {
+  const { growth } = await import('./growth.mjs')
+  await growth()
+  process.exit()
+}
 
 const loader = await createServer({
   configFile: false,
