@@ -3,6 +3,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
 import { nearest } from '../core/nearest.ts'
+import { isObject } from '../core/objects.ts'
 import { profileOf } from '../methods/compat/profiles.ts'
 import {
   type AllSettings,
@@ -100,7 +101,7 @@ export function fileSource(path: string, content: string): OptionSource {
   } catch (error) {
     throw new DevchainError('INVALID_PARAMS', `${path} is not valid JSON: ${withoutQuote(error)}`)
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isObject(json)) {
     throw new DevchainError('INVALID_PARAMS', `${path}: expected a JSON object with options`)
   }
   return checkedSource({ kind: 'file', path, values: json })

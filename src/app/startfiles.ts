@@ -1,6 +1,6 @@
 // The files a chain may start from: a genesis file, predeploys, and blocks to import.
 import { readFile } from 'node:fs/promises'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, readFailure } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { createNode, type Node } from '../node/node.ts'
@@ -118,9 +118,8 @@ async function readBytes(what: string, path: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await readFile(path))
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why = code === 'ENOENT' ? 'there is no such file' : message
-    throw new DevchainError('INVALID_PARAMS', `cannot read the ${what} ${path}: ${why}`)
+    const message = `cannot read the ${what} ${path}: ${readFailure(error)}`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
 }
 

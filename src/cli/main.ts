@@ -7,7 +7,7 @@ import {
   resolveOptions,
   unknownVariables,
 } from '../app/settings.ts'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, readFailure } from '../core/errors.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { complain, withOutput } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
@@ -32,10 +32,6 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** @returns the exit code */
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
-  return await withOutput(() => runHeavy(name, line))
-}
-
-async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
       return (await import('./commands/exec.ts')).execCommand(line, readSettings)
@@ -78,9 +74,8 @@ function readConfig(path: string): OptionSource {
     // TextDecoder drops a byte order mark, which editors add
     content = new TextDecoder().decode(readFileSync(path))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const why = code === 'ENOENT' ? 'there is no such file' : (error as Error).message
-    throw new DevchainError('INVALID_PARAMS', `cannot read the config file ${path}: ${why}`)
+    const message = `cannot read the config file ${path}: ${readFailure(error)}`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
   return fileSource(path, content)
 }

@@ -72,6 +72,12 @@ export type ErrorWord =
   | 'EXECUTION_REVERTED'
   | 'EXECUTION_HALTED'
 
+/** Why a file could not be read. */
+export function readFailure(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' ? 'there is no such file' : message
+}
+
 /** The numbers and addresses in a message, so that callers can rephrase it. They are not sent. */
 export type ErrorFacts = Readonly<Record<string, bigint | number | string>>
 

@@ -87,3 +87,12 @@ function memoized<Input, Output>(
     return output
   }
 }
+
+/** Computes a value on first use. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly of: T } | undefined
+  return () => {
+    made ??= { of: make() }
+    return made.of
+  }
+}

@@ -2,6 +2,7 @@
 import { keccak256 } from './crypto/crypto.ts'
 import { DevchainError, printValue } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
+import { isObject, type UnknownMembers } from './objects.ts'
 
 export interface TypedMember {
   readonly name: string
@@ -12,8 +13,8 @@ export interface TypedMember {
 export interface TypedData {
   readonly types: ReadonlyMap<string, readonly TypedMember[]>
   readonly primaryType: string
-  readonly domain: Readonly<Record<string, unknown>>
-  readonly message: Readonly<Record<string, unknown>>
+  readonly domain: UnknownMembers
+  readonly message: UnknownMembers
 }
 
 /** Most nested structs or arrays in one message, so that none overflows the stack. */
@@ -245,11 +246,9 @@ function bytesAt(value: unknown, path: string): Uint8Array {
   return at(path, () => parseBytes(value))
 }
 
-function recordAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(path, 'an object', value)
-  }
-  return value as Readonly<Record<string, unknown>>
+function recordAt(value: unknown, path: string): UnknownMembers {
+  if (isObject(value)) return value
+  throw invalid(path, 'an object', value)
 }
 
 function at<T>(path: string, read: () => T): T {

@@ -2,7 +2,7 @@
 
 import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
 import { hexFromBytes } from '../core/hex.ts'
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../core/lrucache.ts'
 
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 

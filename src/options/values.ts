@@ -2,6 +2,7 @@
 
 import { decimal, plural } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
+import { isObject } from '../core/objects.ts'
 import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 
@@ -240,8 +241,7 @@ export const file: Type<string> = text('FILE', 'the path of a file', /\S/)
 export const genesisFile: Type<string | object> = {
   placeholder: 'FILE',
   expected: 'the path of a genesis JSON file',
-  read: (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? value : file.read(value),
+  read: (value) => (isObject(value) ? value : file.read(value)),
   print: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
 }
 

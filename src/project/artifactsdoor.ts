@@ -1,6 +1,6 @@
 // The door to the user's artifacts: finds them, and loads their reader and what uses them once there are some.
 import path from 'node:path'
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../core/lrucache.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { ProjectEvent } from './events.ts'

@@ -1,7 +1,7 @@
 // The door to one chain's side of the user's project, which is there once artifacts are.
 import { writeFile } from 'node:fs/promises'
 import { DevchainError } from '../core/errors.ts'
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../core/lrucache.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'

@@ -1,6 +1,6 @@
 // One chain's side of the user's project: names, traces, failures, gas and coverage, from the shared artifacts.
 import type { Address, Hash } from '../core/hex.ts'
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../core/lrucache.ts'
 import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'

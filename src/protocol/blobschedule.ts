@@ -1,5 +1,6 @@
 // Blob parameters of a genesis file: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
 import { DevchainError, printValue } from '../core/errors.ts'
+import { isObject } from '../core/objects.ts'
 import { type BlobRules, blobRulesOf } from './fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast, readStart } from './forks.ts'
 
@@ -51,9 +52,7 @@ function readRules(name: string, value: unknown): BlobRules {
 }
 
 function recordOf(path: string, value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Readonly<Record<string, unknown>>
-  }
+  if (isObject(value)) return value
   throw new DevchainError('INVALID_PARAMS', `${path}: expected an object, got ${printValue(value)}`)
 }
 

@@ -1,6 +1,8 @@
 // JSON-RPC 2.0 text: reads requests within limits, writes replies.
+
 import { isUtf8 } from 'node:buffer'
 import { DevchainError, printValue } from '../core/errors.ts'
+import { isObject } from '../core/objects.ts'
 import type { ErrorObject } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Json } from './schema.ts'
@@ -41,10 +43,8 @@ export function parseMessage(message: string | Uint8Array, limits: WireLimits): 
 
 /** @throws {DevchainError} `INVALID_REQUEST` naming the invalid member */
 export function readRequest(value: unknown): WireRequest {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(`expected a request object, got ${printValue(value)}`)
-  }
-  const { jsonrpc, id, method, params } = value as Readonly<Record<string, unknown>>
+  if (!isObject(value)) throw invalid(`expected a request object, got ${printValue(value)}`)
+  const { jsonrpc, id, method, params } = value
   if (jsonrpc !== undefined && jsonrpc !== '2.0') {
     throw invalid(`expected "jsonrpc": "2.0", got ${printValue(jsonrpc)}`)
   }

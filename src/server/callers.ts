@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
-import { lazy } from '../core/lazy.ts'
+import { lazy } from '../core/lrucache.ts'
 import type { Refusal } from './replies.ts'
 
 /** Returns the refusal; undefined if allowed. */

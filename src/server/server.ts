@@ -10,7 +10,7 @@ import {
   type Timeouts,
 } from './answer.ts'
 import { createHostCheck, createOriginCheck } from './callers.ts'
-import { createFastHttp } from './http/fasthttp.ts'
+import { FastHttp } from './http/fasthttp.ts'
 import { Relief } from './relief.ts'
 
 /** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
@@ -61,7 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
   let http = createLateHttp(httpOptions)
   // An accelerator: without this line node's HTTP server answers everything.
-  if (!isPlain) http = createFastHttp(httpOptions, http)
+  if (!isPlain) http = new FastHttp(httpOptions, http)
   const server = createNetServer(http)
   await listen(server, options)
   const { port } = server.address() as AddressInfo

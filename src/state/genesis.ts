@@ -1,8 +1,10 @@
 // Reads and checks genesis JSON, and creates the initial accounts.
+
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import { memoizeByIdentity } from '../core/lrucache.ts'
+import { isObject } from '../core/objects.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey } from './keys.ts'
 import { CREATE2_DEPLOYER, type Predeploy, systemContracts } from './predeploys.ts'
@@ -329,10 +331,8 @@ function parseStorage(
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Unexpected('an object')
-  }
-  return value as Readonly<Record<string, unknown>>
+  if (isObject(value)) return value
+  throw new Unexpected('an object')
 }
 
 /** 0x hex, decimal text, or a JSON number without lost digits. */

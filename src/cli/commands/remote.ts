@@ -1,7 +1,7 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, printValue, readFailure } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { parseAddress } from '../../core/hex.ts'
 import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
@@ -254,8 +254,7 @@ function readReport(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw usage(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+    throw usage(`cannot read ${file}: ${readFailure(error)}`)
   }
 }
 

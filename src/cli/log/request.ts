@@ -1,4 +1,5 @@
 // Finds a call's subject: an account, or its callee and input.
+import { isObject } from '../../core/objects.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
 import type { CallEvent } from './events.ts'
@@ -10,8 +11,6 @@ export interface Asked {
   readonly input: string
   readonly hasGas: boolean
 }
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** The message in a call's first parameter; undefined for anything else. */
 export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefined {
@@ -41,8 +40,4 @@ export function isDeployer(to: string): boolean {
 
 function transactionOf(params: Json): Json | undefined {
   return isObject(params) ? params.transaction : undefined
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

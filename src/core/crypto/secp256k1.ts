@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type * as Tiny from 'tiny-secp256k1'
 import { bigintFromBytes, paddedBytes } from '../hex.ts'
-import { lazy } from '../lazy.ts'
+import { lazy } from '../lrucache.ts'
 
 /** r ‖ s, and the parity of y at the point with x = r. */
 export interface CurveSignature {

@@ -2,7 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/lrucache.ts'
 import { WASM } from './interpreter.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
 

@@ -1,5 +1,5 @@
 // BLAKE2b's compression function (EIP-152), in WebAssembly, as a call can request millions of rounds.
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/lrucache.ts'
 import { WASM } from './blake2f.wasm.ts'
 import type { PrecompileCode } from './precompile.ts'
 

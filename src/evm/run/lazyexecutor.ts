@@ -1,5 +1,5 @@
 // The executor of chains, which loads its machines on the first job.
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/lrucache.ts'
 import type { Executor, ExecutorOptions, Jobs } from '../executor.ts'
 
 /** Loading takes long, and an unused chain should start at once. */

@@ -3,6 +3,7 @@
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { CallTrace } from '../../project/trace/tree.ts'
@@ -29,9 +30,7 @@ const labels: Decoder<Labels> = {
   name: '{address: name}',
   json: { type: 'object', additionalProperties: { type: 'string' } },
   decode: (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw invalid(path, '{address: name}', value)
-    }
+    if (!isObject(value)) throw invalid(path, '{address: name}', value)
     const entries = Object.entries(value).map(([key, name]) => {
       if (typeof name === 'string') return [parseAddress(key), name] as const
       throw invalid(`${path}.${key}`, 'a name', name)

@@ -1,7 +1,9 @@
 // eth: subscriptions over WebSocket, which some nodes also offer for polling.
+
 import { DevchainError } from '../../core/errors.ts'
 import { plural, short } from '../../core/format.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
 import { type LogQuery, matches } from '../../node/events/logs.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
@@ -59,8 +61,7 @@ const details: Decoder<Details> = {
   json: { anyOf: [{ type: 'boolean' }, logQuery.json, receiptQuery.json] },
   decode: (value, path, notes) => {
     if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'a boolean' }
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    const names = isObject ? Object.keys(value) : undefined
+    const names = isObject(value) ? Object.keys(value) : undefined
     if (names?.length === 0) return NOTHING
     if (names?.includes('transactionHashes') === true) {
       return { ...NOTHING, hashes: hashesOf(value, path, notes), given: 'transaction hashes' }

@@ -1,7 +1,9 @@
 // hardhat: chain information, reset, logging, and compilations.
+
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import { RESET, reset, resetTo } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
@@ -117,7 +119,7 @@ const compilerJson: Decoder<object> = {
   name: 'JSON of a compiler',
   json: { type: 'object' },
   decode: (value, path) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    if (isObject(value)) return value
     throw invalid(path, 'standard JSON of the compiler', value)
   },
 }

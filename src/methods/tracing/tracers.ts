@@ -2,6 +2,7 @@
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
@@ -190,8 +191,7 @@ function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
 
 /** Several tracers in one run: configs and results are keyed by tracer name. */
 function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  const isObject = typeof config === 'object' && config !== null && !Array.isArray(config)
-  if (!isObject || Object.keys(config).length === 0) {
+  if (!isObject(config) || Object.keys(config).length === 0) {
     throw invalid(path, '{tracer: its config, ...}', config)
   }
   const recorders = Object.entries(config).map(

@@ -1,6 +1,8 @@
 // Typed reading of a dump's JSON; an error names the member and its value.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import { yielder } from '../../core/yield.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 
@@ -23,8 +25,7 @@ function refuse(path: string, expected: string, value: unknown): never {
 }
 
 export function objectAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Record<string, unknown>) : refuse(path, 'an object', value)
+  return isObject(value) ? value : refuse(path, 'an object', value)
 }
 
 export function listAt(value: unknown, path: string): readonly unknown[] {

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { keccak256 } from '../../core/crypto/keccak.ts'
+import { readFailure } from '../../core/errors.ts'
 import { compiledCode, shapeOf } from '../code/shape.ts'
 import { contractsIn, type FoundCode, type FoundContract, isObject, type Loose } from './formats.ts'
 import { stampIn } from './stamps.ts'
@@ -67,8 +68,7 @@ function readOne(
 
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'invalid JSON'
-  const { code, message } = error as NodeJS.ErrnoException
-  return code === 'ENOENT' ? 'there is no such file' : message
+  return readFailure(error)
 }
 
 /** Members of ABI items that decoding needs, at any depth. */

@@ -1,5 +1,6 @@
 // Proof-of-work difficulty: from the parent's, the time since, and the difficulty bomb.
 
+import { larger } from '../../core/bigints.ts'
 import { type Hardfork, isAtLeast, readStart } from '../forks.ts'
 import { EMPTY_UNCLES_HASH, type Header } from './header.ts'
 
@@ -55,19 +56,15 @@ export function nextDifficulty(
 ): bigint {
   const parts = partsUp(parent, timestamp - parent.timestamp, hardfork)
   const adjusted = parent.difficulty + (parent.difficulty / PART) * parts
-  const periods = atLeast(0n, parent.number + 1n - delay) / PERIOD
+  const periods = larger(0n, parent.number + 1n - delay) / PERIOD
   const bomb = periods > 1n ? 2n ** (periods - 2n) : 0n
-  return atLeast(LEAST_DIFFICULTY, adjusted + bomb)
+  return larger(LEAST_DIFFICULTY, adjusted + bomb)
 }
 
 /** Multiples of parent / 2048; negative: the difficulty falls. */
 function partsUp(parent: DifficultyParent, seconds: bigint, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'homestead')) return seconds < 13n ? 1n : -1n
-  if (!isAtLeast(hardfork, 'byzantium')) return atLeast(-MOST_PARTS_DOWN, 1n - seconds / 10n)
+  if (!isAtLeast(hardfork, 'byzantium')) return larger(-MOST_PARTS_DOWN, 1n - seconds / 10n)
   const forUncles = parent.sha3Uncles === EMPTY_UNCLES_HASH ? 1n : 2n
-  return atLeast(-MOST_PARTS_DOWN, forUncles - seconds / 9n)
-}
-
-function atLeast(least: bigint, value: bigint): bigint {
-  return value > least ? value : least
+  return larger(-MOST_PARTS_DOWN, forUncles - seconds / 9n)
 }

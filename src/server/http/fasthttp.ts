@@ -10,18 +10,14 @@ import { type ConnectionOptions, FastConnection } from './fastconnection.ts'
 import { ReplyHeads } from './replyheads.ts'
 import { createHeadReader } from './requesthead.ts'
 
-/** @param plain serves every other connection; it closes with this server */
-export function createFastHttp(options: HttpOptions, plain: HttpServer): HttpServer {
-  return new FastHttp(options, plain)
-}
-
 /** Serves connections until they end, or send a request that is not plain. */
-class FastHttp implements HttpServer {
+export class FastHttp implements HttpServer {
   readonly #connections = new Set<FastConnection>()
   readonly #options: ConnectionOptions
   readonly #plain: HttpServer
   #timer: NodeJS.Timeout | undefined
 
+  /** @param plain serves every other connection; it closes with this server */
   constructor(options: HttpOptions, plain: HttpServer) {
     this.#plain = plain
     const { answer, bodyLimit, checkCaller, front, timeouts, relief } = options

@@ -8,7 +8,7 @@ import {
   paddedBytes,
   wordFromBigint,
 } from '../../../src/core/hex.ts'
-import { lazy } from '../../../src/core/lazy.ts'
+import { lazy } from '../../../src/core/lrucache.ts'
 import { type YieldIfDue, yielder } from '../../../src/core/yield.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../../src/evm/executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../../../src/evm/machine.ts'

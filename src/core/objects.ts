@@ -1,0 +1,8 @@
+// Objects from JSON or a program, whose members are unknown.
+
+export type UnknownMembers = Readonly<Record<string, unknown>>
+
+/** False for null and lists. */
+export function isObject(value: unknown): value is UnknownMembers {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
