@@ -1,76 +1,79 @@
 // The one error class of devchain: a word for the kind, a message for people, facts for programs.
 
-/** Why devchain refused something. `rpc/errors.ts` maps each word to a JSON-RPC code; a missing row does not compile. */
-export type ErrorWord =
-  | 'PARSE_ERROR'
-  | 'INVALID_REQUEST'
-  | 'METHOD_NOT_FOUND'
-  | 'METHOD_NOT_SUPPORTED'
-  | 'INVALID_PARAMS'
-  | 'LIMIT_EXCEEDED'
+/** Why devchain refused something: a word for the program, and its JSON-RPC code, which only `rpc/` and above read. */
+export const ERROR_CODES = {
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  METHOD_NOT_SUPPORTED: -32004,
+  INVALID_PARAMS: -32602,
+  LIMIT_EXCEEDED: -32005,
   // a named thing does not exist or may not be used
-  | 'NOT_FOUND'
-  | 'UNKNOWN_ACCOUNT'
-  | 'ACCOUNT_LOCKED'
-  | 'WRONG_PASSPHRASE'
-  | 'NONCE_TOO_LOW'
-  | 'NONCE_TOO_HIGH'
-  | 'ALREADY_KNOWN'
-  | 'REPLACEMENT_UNDERPRICED'
-  | 'TRANSACTION_UNDERPRICED'
-  | 'INSUFFICIENT_FUNDS'
-  | 'INTRINSIC_GAS_TOO_LOW'
-  | 'GAS_BELOW_FLOOR'
-  | 'EXCEEDS_BLOCK_GAS_LIMIT'
-  | 'GAS_LIMIT_TOO_HIGH'
-  | 'FEE_CAP_TOO_LOW'
-  | 'TIP_ABOVE_FEE_CAP'
-  | 'WRONG_CHAIN_ID'
-  | 'INVALID_SIGNATURE'
-  | 'INVALID_SENDER'
-  | 'TYPE_NOT_SUPPORTED'
-  | 'INIT_CODE_TOO_LARGE'
-  | 'EMPTY_AUTHORIZATION_LIST'
-  | 'INVALID_BLOBS'
-  | 'BLOB_FEE_CAP_TOO_LOW'
-  | 'POOL_FULL'
-  | 'CONDITIONS_NOT_MET'
-  // batches of calls (EIP-5792) and permissions (EIP-1193)
-  | 'UNAUTHORIZED'
-  | 'UNSUPPORTED_CAPABILITY'
-  | 'UNSUPPORTED_CHAIN'
-  | 'DUPLICATE_BATCH'
-  | 'UNKNOWN_BATCH'
-  | 'BATCH_TOO_LARGE'
-  | 'ATOMICITY_NOT_SUPPORTED'
-  // eth_sendRawTransactionSync timed out
-  | 'NOT_MINED_IN_TIME'
-  | 'INVALID_BLOCK'
+  NOT_FOUND: -32001,
+  UNKNOWN_ACCOUNT: -32602,
+  ACCOUNT_LOCKED: -32602,
+  WRONG_PASSPHRASE: -32602,
+  NONCE_TOO_LOW: -32003,
+  NONCE_TOO_HIGH: -32003,
+  ALREADY_KNOWN: -32003,
+  REPLACEMENT_UNDERPRICED: -32003,
+  TRANSACTION_UNDERPRICED: -32003,
+  INSUFFICIENT_FUNDS: -32003,
+  INTRINSIC_GAS_TOO_LOW: -32003,
+  GAS_BELOW_FLOOR: -32003,
+  EXCEEDS_BLOCK_GAS_LIMIT: -32003,
+  GAS_LIMIT_TOO_HIGH: -32003,
+  FEE_CAP_TOO_LOW: -32003,
+  TIP_ABOVE_FEE_CAP: -32003,
+  WRONG_CHAIN_ID: -32003,
+  INVALID_SIGNATURE: -32003,
+  INVALID_SENDER: -32003,
+  TYPE_NOT_SUPPORTED: -32003,
+  INIT_CODE_TOO_LARGE: -32003,
+  EMPTY_AUTHORIZATION_LIST: -32003,
+  INVALID_BLOBS: -32003,
+  BLOB_FEE_CAP_TOO_LOW: -32003,
+  POOL_FULL: -32003,
+  CONDITIONS_NOT_MET: -32003,
+  // permissions (EIP-1193) and batches of calls (EIP-5792)
+  UNAUTHORIZED: 4100,
+  UNSUPPORTED_CAPABILITY: 5700,
+  UNSUPPORTED_CHAIN: 5710,
+  DUPLICATE_BATCH: 5720,
+  UNKNOWN_BATCH: 5730,
+  BATCH_TOO_LARGE: 5740,
+  ATOMICITY_NOT_SUPPORTED: 5760,
+  // eth_sendRawTransactionSync timed out (EIP-7966)
+  NOT_MINED_IN_TIME: 4,
+  INVALID_BLOCK: -32003,
   // an invalid proof of merged mining
-  | 'WORK_REJECTED'
-  // eth_simulateV1: order, overrides, calls that exceed a block
-  | 'BLOCK_NUMBER_NOT_INCREASING'
-  | 'BLOCK_TIMESTAMP_NOT_INCREASING'
-  | 'PRECOMPILE_MOVED_TO_ITSELF'
-  | 'PRECOMPILES_MOVED_TOGETHER'
-  | 'TOO_MANY_BLOCKS'
-  | 'SIMULATED_NONCE_TOO_LOW'
-  | 'SIMULATED_NONCE_TOO_HIGH'
-  | 'SIMULATED_FEE_CAP_TOO_LOW'
-  | 'SIMULATED_INTRINSIC_GAS_TOO_LOW'
-  | 'SIMULATED_INSUFFICIENT_FUNDS'
-  | 'SIMULATED_BLOCK_GAS_EXCEEDED'
-  | 'SIMULATED_INIT_CODE_TOO_LARGE'
+  WORK_REJECTED: -33000,
+  // eth_simulateV1, numbered as in execution-apis: order, overrides, calls that exceed a block
+  BLOCK_NUMBER_NOT_INCREASING: -38020,
+  BLOCK_TIMESTAMP_NOT_INCREASING: -38021,
+  PRECOMPILE_MOVED_TO_ITSELF: -38022,
+  PRECOMPILES_MOVED_TOGETHER: -38023,
+  TOO_MANY_BLOCKS: -38026,
+  SIMULATED_NONCE_TOO_LOW: -38010,
+  SIMULATED_NONCE_TOO_HIGH: -38011,
+  SIMULATED_FEE_CAP_TOO_LOW: -38012,
+  SIMULATED_INTRINSIC_GAS_TOO_LOW: -38013,
+  SIMULATED_INSUFFICIENT_FUNDS: -38014,
+  SIMULATED_BLOCK_GAS_EXCEEDED: -38015,
+  SIMULATED_INIT_CODE_TOO_LARGE: -38025,
   // linked peers would undo the change at once
-  | 'LINKED'
+  LINKED: -32000,
   // a fork lacks upstream state, or cannot get it
-  | 'MISSING_STATE'
-  | 'UPSTREAM_FAILED'
+  MISSING_STATE: -32000,
+  UPSTREAM_FAILED: -32000,
   // the client disconnected or the chain was closed
-  | 'CANCELLED'
+  CANCELLED: -32000,
   // execution reverted or halted; `data` holds the raw return bytes
-  | 'EXECUTION_REVERTED'
-  | 'EXECUTION_HALTED'
+  EXECUTION_REVERTED: -32015,
+  EXECUTION_HALTED: -32015,
+} as const
+
+export type ErrorWord = keyof typeof ERROR_CODES
 
 /** Why a file could not be read. */
 export function readFailure(error: unknown): string {

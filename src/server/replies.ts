@@ -1,7 +1,7 @@
 // Writes replies to HTTP clients, and refusals as JSON-RPC errors.
 import { once } from 'node:events'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
-import { errorCode } from '../rpc/errors.ts'
+import { ERROR_CODES } from '../core/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { writeError } from '../rpc/wire.ts'
 
@@ -107,5 +107,5 @@ const LIMITS: readonly number[] = [413, 431, 503]
 
 export function textOf({ status, message }: Refusal): string {
   const word = LIMITS.includes(status) ? 'LIMIT_EXCEEDED' : 'INVALID_REQUEST'
-  return writeError(null, { code: errorCode(word), message })
+  return writeError(null, { code: ERROR_CODES[word], message })
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
-import { errorCode } from '../rpc/errors.ts'
+import { ERROR_CODES } from '../core/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
@@ -207,13 +207,13 @@ async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<strin
   if (reply.size <= MAX_REPLY) return reply.text(MAX_REPLY)
   const message = `the reply has ${reply.size} bytes, over the WebSocket limit of ${MAX_REPLY}: use HTTP`
   const id = idOf(JSON.parse(Buffer.from(request).toString('utf8')))
-  return writeError(id, { code: errorCode('LIMIT_EXCEEDED'), message })
+  return writeError(id, { code: ERROR_CODES.LIMIT_EXCEEDED, message })
 }
 
 /** Refuses a message that is too large, and closes: the error has no id, so the client would wait forever. */
 function refuse(client: WebSocket, limit: number): void {
   const message = `the message is over the limit of ${limit} bytes`
-  client.send(writeError(null, { code: errorCode('LIMIT_EXCEEDED'), message }))
+  client.send(writeError(null, { code: ERROR_CODES.LIMIT_EXCEEDED, message }))
   client.close(TOO_LARGE, message)
 }
 

@@ -21,7 +21,7 @@ test('the front page is short enough', () => {
 })
 
 test('the page of methods explains every error code', () => {
-  const declared = readFileSync(path.join(ROOT, 'src/rpc/errors.ts'), 'utf8')
+  const declared = textOf('src/core/errors.ts') + textOf('src/rpc/errors.ts')
   const codes = [...declared.matchAll(/^(?: {2}[A-Z_]+:|const INTERNAL_ERROR =) (-?\d+),?$/gm)]
   const [, section = ''] = textOf('src/methods/README.md').split('## What an error code means')
   const rows = section.split('\n').filter((line) => line.startsWith('| `'))

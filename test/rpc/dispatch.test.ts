@@ -1,7 +1,7 @@
 // The dispatcher: which method a name stands for, how parameters reach it, and what observers get.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DevchainError } from '../../src/core/errors.ts'
-import { errorCode, RpcError } from '../../src/rpc/errors.ts'
+import { DevchainError, ERROR_CODES } from '../../src/core/errors.ts'
+import { RpcError } from '../../src/rpc/errors.ts'
 import type { CallReport } from '../../src/rpc/report.ts'
 import {
   call,
@@ -336,7 +336,7 @@ test.each([
   ['EXECUTION_REVERTED', -32015],
   ['EXECUTION_HALTED', -32015],
 ] as const)('%s is %d on the wire', (word, code) => {
-  expect(errorCode(word)).toBe(code)
+  expect(ERROR_CODES[word]).toBe(code)
 })
 
 describe('lazy methods', () => {
