@@ -1,6 +1,6 @@
 // sco: scores of peers, and banned addresses.
 
-import { REPUTATION_EVENTS, type Reputation, type ReputationEvent } from '../node/peers.ts'
+import { REPUTATION_EVENTS, type Reputation } from '../node/peers.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
@@ -30,22 +30,11 @@ function sum(get: (one: Reputation) => number): ShapeField<All> {
   return integer((all) => all.reduce((total, one) => total + get(one), 0))
 }
 
-const total = (event: ReputationEvent): ShapeField<All> => sum(({ counts }) => counts[event])
-
 const summaryShape: Encoder<All> = shape<All>('reputation summary', {
   count: integer(({ length }) => length),
-  successfulHandshakes: total('successfulHandshakes'),
-  failedHandshakes: total('failedHandshakes'),
-  invalidHeader: total('invalidHeader'),
-  validBlocks: total('validBlocks'),
-  invalidBlocks: total('invalidBlocks'),
-  validTransactions: total('validTransactions'),
-  invalidTransactions: total('invalidTransactions'),
-  invalidNetworks: total('invalidNetworks'),
-  invalidMessages: total('invalidMessages'),
-  repeatedMessages: total('repeatedMessages'),
-  timeoutMessages: total('timeoutMessages'),
-  unexpectedMessages: total('unexpectedMessages'),
+  ...Object.fromEntries(
+    REPUTATION_EVENTS.map((event) => [event, sum(({ counts }) => counts[event])]),
+  ),
   peersTotalScore: sum(({ score }) => score),
   punishments: sum(({ punishments }) => punishments),
   goodReputationCount: sum(({ isGood }) => (isGood ? 1 : 0)),

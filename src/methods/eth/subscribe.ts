@@ -14,7 +14,12 @@ import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Json, type Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { type Selection, type Selector, syncChange } from '../common/subscriptions.ts'
+import {
+  type Selection,
+  type Selector,
+  type SubscriptionKind,
+  syncChange,
+} from '../common/subscriptions.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { members } from '../wire/decodeobject.ts'
@@ -23,14 +28,6 @@ import { logShape } from '../wire/encodelog.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 import { addBlockFilter, queryText } from './filters.ts'
-
-const KINDS = [
-  'newHeads',
-  'logs',
-  'newPendingTransactions',
-  'transactionReceipts',
-  'syncing',
-] as const
 
 /** Transaction hashes per receipt subscription, as in geth. */
 const MAX_HASHES = 200
@@ -46,6 +43,17 @@ interface Details {
   readonly hashes: ReadonlySet<Hash>
   readonly given: 'nothing' | 'a boolean' | 'an object' | 'transaction hashes'
 }
+
+/** Allowed details of each kind, in types and words. */
+const DETAILS: Record<SubscriptionKind, readonly [Details['given'], string]> = {
+  newHeads: ['nothing', 'nothing'],
+  logs: ['an object', 'a filter'],
+  newPendingTransactions: ['a boolean', 'true or false'],
+  transactionReceipts: ['transaction hashes', 'transaction hashes'],
+  syncing: ['nothing', 'nothing'],
+}
+
+const KINDS = Object.keys(DETAILS) as SubscriptionKind[]
 
 const NOTHING: Details = {
   query: { addresses: [], topics: [] },
@@ -119,10 +127,7 @@ export const subscribeMethods: Methods = [
 ]
 
 /** A subscription in words. */
-function subscriptionText(
-  kind: (typeof KINDS)[number],
-  { query, bodies, hashes }: Details,
-): string {
+function subscriptionText(kind: SubscriptionKind, { query, bodies, hashes }: Details): string {
   if (kind === 'logs') return queryText(query)
   if (hashes.size > 0) return `receipts of ${plural(hashes.size, 'transaction')}`
   return bodies ? `${kind} with bodies` : kind
@@ -131,7 +136,7 @@ function subscriptionText(
 /** The filter that replaces a subscription without a WebSocket; undefined if there is none. */
 function polledInstead(
   context: MethodContext,
-  kind: (typeof KINDS)[number],
+  kind: SubscriptionKind,
   { query, bodies }: Details,
 ): bigint | undefined {
   const { filters, profile } = context
@@ -200,7 +205,7 @@ function selection(most: number, results: () => IterableIterator<Json | undefine
 
 function subscriptionSelector(
   context: MethodContext,
-  kind: (typeof KINDS)[number],
+  kind: SubscriptionKind,
   { query, bodies, hashes }: Details,
 ): Selector {
   const selectors: Record<typeof kind, Selector> = {
@@ -213,17 +218,8 @@ function subscriptionSelector(
   return selectors[kind]
 }
 
-/** Allowed details of each kind, in types and words. */
-const TAKEN = {
-  newHeads: ['nothing', 'nothing'],
-  syncing: ['nothing', 'nothing'],
-  logs: ['an object', 'a filter'],
-  newPendingTransactions: ['a boolean', 'true or false'],
-  transactionReceipts: ['transaction hashes', 'transaction hashes'],
-} as const
-
-function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
-  const [taken, expected] = TAKEN[kind]
+function checkDetails(kind: SubscriptionKind, { given }: Details): void {
+  const [taken, expected] = DETAILS[kind]
   if (given === 'nothing' || given === taken) return
   const message = `details: expected ${expected} for ${kind}, got ${given}`
   throw new DevchainError('INVALID_PARAMS', message)
