@@ -1,6 +1,8 @@
 // The machine interface: runs one message with all inner messages over an overlay. `transition.ts` does the rest of a
 // transaction (gas, authorizations, refunds, fees) for any machine.
-import type { Address } from '../core/hex.ts'
+
+import type { Address, Hash } from '../core/hex.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import type { AccessListEntry } from '../protocol/transactions/transaction.ts'
 import type { Overlay } from '../state/overlay.ts'
@@ -108,4 +110,23 @@ export function memoryForGas(gas: bigint): number {
   const wordsOfEach = (Math.sqrt(9 + gasOfEach / 128) - 3) * 256
   const most = 32 * OPEN_FRAMES * (Math.ceil(wordsOfEach) + 1)
   return Math.min(2 ** Math.ceil(Math.log2(most)), MEMORY_CEILING)
+}
+
+export interface Machines {
+  /**
+   * Runs `work` on the fastest machine. After a bug, `work` starts again on the next one.
+   * @param codeHash the hash of the outermost code; called only if some code has failed
+   * @returns a promise only if it has to wait
+   * @throws {DevchainError} errors of the work; and any error of the last machine
+   */
+  run<T>(codeHash: () => Hash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T>
+}
+
+export interface RunContext {
+  readonly machines: Machines
+  /** For jobs with a tracer, if others than `machines`. */
+  readonly tracing?: Machines | undefined
+  /** Limits the memory of all open frames of a run, in bytes. */
+  readonly memoryLimit: number
+  readonly isClosed: () => boolean
 }

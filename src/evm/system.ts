@@ -1,4 +1,5 @@
 // System calls at the start and end of a block, and requests (EIP-4788, EIP-2935, EIP-7685).
+
 import { createHash } from 'node:crypto'
 import { hashBytes } from '../core/crypto/crypto.ts'
 import {
@@ -25,8 +26,7 @@ import {
 import { isAsDeployed, isIdleQueue, withSystemWrites } from '../state/systemslots.ts'
 import { accountAt, codeAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
-import type { MachineJob, MachineResult } from './machine.ts'
-import type { RunContext } from './runcontext.ts'
+import type { MachineJob, MachineResult, RunContext } from './machine.ts'
 import { clearEmpty } from './transition.ts'
 
 /** Outside of transactions and the block's gas limit. */

@@ -1,5 +1,13 @@
 // The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
-import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog, Message } from '@ethereumjs/evm'
+
+import type {
+  EVM,
+  EVMResult,
+  EVMRunCallOpts,
+  ExecResult,
+  Log as LibraryLog,
+  Message,
+} from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
@@ -9,11 +17,12 @@ import {
   hashFromBytes,
 } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
-import { isAtLeast } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
-import { frameFailure } from './exceptionalhalts.ts'
+import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
+import { describeHalt, describeRevert } from '../reasons.ts'
 import { type LibraryBlock, libraryAddress, type PooledVm, VmPool } from './vm.ts'
 
 type Attach = (evm: EVM, job: MachineJob) => () => void
@@ -140,4 +149,50 @@ function accessedBy({ journal }: EVM): AccessListEntry[] {
     address: `0x${digits}` as Address,
     storageKeys: [...keys].map((key) => `0x${key}` as Hash),
   }))
+}
+
+/** Undefined on success, which in frontier includes a creation without gas for its code. */
+export function frameFailure(
+  { exceptionError, returnValue, runState }: ExecResult,
+  hardfork: Hardfork,
+): Failure | undefined {
+  if (exceptionError === undefined) return undefined
+  const { error } = exceptionError
+  // before homestead the contract is created without code
+  if (error === 'code store out of gas') return undefined
+  if (error === 'revert') return { kind: 'revert', reason: describeRevert(returnValue) }
+  const isPoor = error === 'out of gas' && runState !== undefined
+  const reason = isPoor ? stackProblem(runState, hardfork) : baseProblem(error, runState, hardfork)
+  // for code with jumps the library does not report the invalid opcode
+  const opcode = runState?.code[runState.programCounter]
+  return { kind: 'halt', reason: reason ?? describeHalt(error, opcode) }
+}
+
+/**
+ * Out of gas takes precedence over a forbidden operation in a static call, as in other EVMs and the specification; the library
+ * checks in reverse order.
+ */
+function baseProblem(
+  error: string,
+  runState: ExecResult['runState'],
+  hardfork: Hardfork,
+): string | undefined {
+  if (error !== 'static state change' || runState === undefined) return undefined
+  const { code, programCounter, gasLeft } = runState
+  const operation = operationsAt(hardfork).get(code[programCounter] ?? 0)
+  return operation !== undefined && gasLeft < operation.gas ? 'out of gas' : undefined
+}
+
+/** Stack errors take precedence over missing gas, as in the Yellow Paper; the library mostly checks gas first. */
+function stackProblem(
+  { opCode, code, programCounter, stack }: NonNullable<ExecResult['runState']>,
+  hardfork: Hardfork,
+): string | undefined {
+  // once paid for, the operation is no longer at the counter
+  const operation = code[programCounter] === opCode ? operationsAt(hardfork).get(opCode) : undefined
+  if (operation === undefined) return undefined
+  if (stack.length < operation.takes) return 'stack underflow'
+  return stack.length - operation.takes + operation.leaves > STACK_LIMIT
+    ? 'stack overflow'
+    : undefined
 }

@@ -1,4 +1,5 @@
 // A pool of @ethereumjs/vm instances by hardfork, chain id and limits.
+
 import { Common, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
   type EVM,
@@ -25,10 +26,8 @@ import { type PrecompileCode, whenLoaded } from '../precompiles/precompile.ts'
 import { p256verify, pointEvaluation } from '../precompiles/signatures.ts'
 import { withSigners } from '../precompiles/signers.ts'
 import { withMoved } from '../precompiles/table.ts'
-import { boundMemory } from './memory.ts'
-import { keepRevertData } from './revertdata.ts'
+import { boundMemory, keepRevertData, yieldAtJumps } from './patches.ts'
 import { OverlayStateManager } from './statemanager.ts'
-import { yieldAtJumps } from './yieldatjumps.ts'
 
 const MODEXP = '0000000000000000000000000000000000000005'
 const POINT_EVALUATION = '000000000000000000000000000000000000000a'

@@ -1,15 +1,44 @@
 // Checks jobs and runs them on the machine that suits them.
+
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
-import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
-import { accountAt } from '../../state/world.ts'
+import {
+  areBlobsFree,
+  blobBaseFeeIn,
+  effectiveGasPrice,
+  effectiveTip,
+  isFree,
+} from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import {
+  requireAuthorizations,
+  requireBaseFee,
+  requireBlobFee,
+  requireBlobs,
+  requireBlockGas,
+  requireChainId,
+  requireFunds,
+  requireInitCodeSize,
+  requireIntrinsicGas,
+  requireKeyedSender,
+  requireNextNonce,
+  requireTipWithinCap,
+  requireType,
+} from '../../protocol/transactions/transactionrules.ts'
+import { accountAt, emptyAccount } from '../../state/world.ts'
 import { cancelled, throwIfCancelled } from '../cancellation.ts'
-import { blobPriceOf, checkMessage, checkTransaction } from '../checks.ts'
-import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from '../executor.ts'
-import { type MachineJob, memoryForGas } from '../machine.ts'
-import type { RunContext } from '../runcontext.ts'
+import type {
+  BlockEnvironment,
+  CallJob,
+  ExecutorOptions,
+  Jobs,
+  Outcome,
+  TransactionJob,
+} from '../executor.ts'
+import { type MachineJob, memoryForGas, type RunContext } from '../machine.ts'
 import { beginBlock, endBlock } from '../system.ts'
 import {
   applyMessage,
@@ -18,7 +47,6 @@ import {
   type SenderTerms,
 } from '../transition.ts'
 import { Tiers, tiersOf } from './tiers.ts'
-import { YieldQueue } from './yieldqueue.ts'
 
 /** @param isClosed true cancels all running jobs */
 export function createJobs(
@@ -139,4 +167,83 @@ function pauseOf(
     throwIfCancelled(cancellation, gasUsed)
     await tracer?.onPause?.()
   }
+}
+
+/** Continues the waiting runs in order, each in its own turn of the event loop. */
+export class YieldQueue {
+  readonly #waiting: (() => void)[] = []
+
+  /** Resolves after one turn of the event loop and all earlier callers. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      if (this.#waiting.length === 1) setImmediate(this.#callOne)
+    })
+  }
+
+  readonly #callOne = (): void => {
+    this.#waiting.shift()?.()
+    if (this.#waiting.length > 0) setImmediate(this.#callOne)
+  }
+}
+
+/**
+ * Checks type, chain id, nonce, sender, fees, blobs, authorizations, funds, block gas limit, intrinsic gas and init code.
+ * @throws {DevchainError} of the first check that fails
+ */
+function checkTransaction({ world, draft, block, transaction, limits }: TransactionJob): void {
+  const { from, r, s, gasLimit } = transaction
+  const account = draft === undefined ? accountAt(world, from) : draft.account(from)
+  const sender = account ?? emptyAccount(from)
+  // an impersonated transaction carries the sender's address in place of a signature (`impersonate`)
+  const isImpersonated = r === s && r === BigInt(from)
+  requireType(transaction, block.hardfork)
+  requireChainId(transaction, block.chainId)
+  requireNextNonce(transaction, sender)
+  requireKeyedSender(from, sender, isImpersonated)
+  requireTipWithinCap(transaction)
+  requireBaseFee(transaction, block.baseFee)
+  requireBlobs(transaction, block.hardfork, block.blobRules)
+  requireBlobFee(transaction, blobPriceOf(transaction, block))
+  requireAuthorizations(transaction)
+  requireFunds(transaction, account)
+  requireBlockGas(gasLimit, block.gasLimit)
+  requireIntrinsicGas(transaction, block.hardfork)
+  requireInitCodeSize(transaction, block.hardfork, limits?.codeSize)
+}
+
+/** As `checkMessageAlone`; its errors also name sender and gas. */
+function checkMessage(job: CallJob): void {
+  try {
+    checkMessageAlone(job)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const { word, message, data, facts } = error
+    const { from, gasLimit } = job.message
+    throw new DevchainError(word, message, data, { from, gasLimit, ...facts })
+  }
+}
+
+/**
+ * Applies the checks of geth's `eth_call`: price (0 is free), blobs and their price (0 is free), funds, intrinsic gas, init
+ * code size. Ignores nonce and code of the sender, and the block's gas limit.
+ * @throws {DevchainError} of the first check that fails
+ */
+function checkMessageAlone(job: CallJob): void {
+  const { world, block, message, limits } = job
+  if (!isFree(message)) {
+    requireTipWithinCap(message)
+    if (job.ignoresBaseFee !== true) requireBaseFee(message, block.baseFee)
+  }
+  if (message.blobs !== undefined) {
+    requireBlobs({ ...message, type: 3 }, block.hardfork, block.blobRules)
+    if (!areBlobsFree(message)) requireBlobFee(message, blobPriceOf(message, block))
+  }
+  requireFunds(message, accountAt(world, message.from))
+  requireIntrinsicGas(message, block.hardfork)
+  requireInitCodeSize(message, block.hardfork, limits?.codeSize)
+}
+
+function blobPriceOf({ blobs }: Pick<Transaction, 'blobs'>, block: BlockEnvironment): bigint {
+  return blobs === undefined ? 0n : blobBaseFeeIn(block)
 }

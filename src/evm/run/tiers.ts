@@ -1,12 +1,12 @@
 // Selects the fastest machine for a job, and falls back to the next one on a bug.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
-import { type Machine, Unrepeatable } from '../machine.ts'
+import { type Machine, type Machines, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
-import type { Machines } from '../runcontext.ts'
 
 export interface Tier {
   readonly name: string

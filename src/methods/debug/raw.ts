@@ -1,8 +1,8 @@
 // debug: blocks, headers, receipts and transactions as the bytes that are hashed, and execution witnesses.
 
 import type { Address } from '../../core/hex.ts'
-import { recordBlockHashes } from '../../evm/tracers/blockhashes.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
+import { recordBlockHashes } from '../../evm/tracers/recorders.ts'
 import { type Sight, type Witness, witnessOf } from '../../node/calls/witness.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'

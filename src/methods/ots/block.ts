@@ -1,9 +1,8 @@
 // ots: blocks in pages, and operations within a transaction.
 
 import type { Hash } from '../../core/hex.ts'
-import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { flatten } from '../../evm/tracers/flat.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'

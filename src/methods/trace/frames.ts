@@ -4,17 +4,24 @@
 // checks each frame's own sender and receiver. As every frame, the outermost has the gas left when it
 // began and the gas it used itself: without intrinsic gas, and before refunds.
 
-import type { Hash } from '../../core/hex.ts'
-import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
-import { type FlatFrame, flatten } from '../../evm/tracers/flat.ts'
+import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
+import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import { rewardsIn } from '../../node/mining/rewards.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { param } from '../../rpc/method.ts'
-import { hashOfTransaction, list, quantityNumber } from '../../rpc/primitives.ts'
-import { invalid, type Json, remark } from '../../rpc/schema.ts'
+import {
+  address,
+  enumeration,
+  hashOfTransaction,
+  list,
+  quantityNumber,
+} from '../../rpc/primitives.ts'
+import { type Decoder, invalid, type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import {
@@ -25,10 +32,74 @@ import {
 } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
+import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
-import { rewardEntries } from '../wire/traces/encoderewards.ts'
 import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
-import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './framequery.ts'
+
+/** Frames per reply. */
+const MAX_COUNT = 10_000
+
+interface FrameQuery {
+  readonly fromBlock: BlockReference
+  readonly toBlock: BlockReference
+  readonly from: ReadonlySet<Address> | undefined
+  readonly to: ReadonlySet<Address> | undefined
+  /** With both addresses: whether a frame must match either or both. */
+  readonly mode: 'union' | 'intersection'
+  /** Frames to skip. */
+  readonly after: number
+  readonly count: number
+  /** False: the request has no `count`, and the default applies. */
+  readonly isCountGiven: boolean
+}
+
+const known = members('trace filter', {
+  fromBlock: blockReference,
+  toBlock: blockReference,
+  fromAddress: oneOrMore(address),
+  toAddress: oneOrMore(address),
+  mode: enumeration(['union', 'intersection']),
+  after: quantityNumber,
+  count: quantityNumber,
+})
+
+/**
+ * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode = intersection, after = 0, count = 10000}`.
+ * Blocks may be tags; addresses may be one or a list; an empty list means any.
+ */
+const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
+  const { count = MAX_COUNT } = given
+  if (count > MAX_COUNT) throw invalid(`${path}.count`, `at most ${MAX_COUNT} frames`, count)
+  return {
+    fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
+    toBlock: given.toBlock ?? latest,
+    from: setOf(given.fromAddress),
+    to: setOf(given.toAddress),
+    mode: given.mode ?? 'intersection',
+    after: given.after ?? 0,
+    count,
+    isCountGiven: given.count !== undefined,
+  }
+})
+
+/** A creation's recipient is the new contract, a destruction's is the beneficiary. */
+function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): boolean {
+  const isFrom = from?.has(frame.from)
+  const isTo = to === undefined ? undefined : frame.to !== null && to.has(frame.to)
+  if (isFrom === undefined) return isTo ?? true
+  if (isTo === undefined) return isFrom
+  return mode === 'union' ? isFrom || isTo : isFrom && isTo
+}
+
+/** A reward has no sender. */
+function matchesReward({ from, to, mode }: FrameQuery, author: Address): boolean {
+  if (from === undefined) return to?.has(author) ?? true
+  return mode === 'union' && to?.has(author) === true
+}
+
+function setOf(addresses: readonly Address[] | undefined): ReadonlySet<Address> | undefined {
+  return addresses === undefined || addresses.length === 0 ? undefined : new Set(addresses)
+}
 
 /** Writes a transaction's frames as a list. */
 const listRecorder: Recorder = (stage) =>
@@ -198,4 +269,33 @@ async function rangeOf(
   const [from, to] = [await numberOf(fromBlock), await numberOf(toBlock)]
   if (from <= to) return { from, to: to < head ? to : head }
   throw invalid('fromBlock', `a block up to toBlock, ${to}`, from)
+}
+
+interface RewardEntry {
+  readonly author: Address
+  readonly entry: Json
+}
+
+/** The miner's reward first; empty for the genesis and on chains without rewards. */
+function rewardEntries({ state }: Chain, { block }: BlockRecord): readonly RewardEntry[] {
+  const { header, uncles, hash } = block
+  if (header.number === 0n) return []
+  const hardfork = state.config.hardforkAt(header.number, header.timestamp)
+  const rewards = rewardsIn(state.config, hardfork, header, uncles)
+  return [...rewards.slice(-1), ...rewards.slice(0, -1)].map(({ address, amount }, index) => ({
+    author: address,
+    entry: {
+      action: {
+        author: address,
+        rewardType: index === 0 ? 'block' : 'uncle',
+        value: quantityFromBigint(amount),
+      },
+      blockHash: hash,
+      blockNumber: Number(header.number),
+      result: null,
+      subtraces: 0,
+      traceAddress: [],
+      type: 'reward',
+    },
+  }))
 }

@@ -1,6 +1,6 @@
 // trace: replays of mined transactions, and their gas by opcode.
 
-import { recordOpcodeGas } from '../../evm/tracers/opcodegas.ts'
+import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { optional, param } from '../../rpc/method.ts'

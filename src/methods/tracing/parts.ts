@@ -1,14 +1,14 @@
 // The parts of trace_replay… and trace_call: frames, state difference and operations, as requested.
 
-import { hexFromBytes } from '../../core/hex.ts'
+import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { traceOperations } from '../../evm/tracers/operations.ts'
+import { type Effect, type OperationSink, traceOperations } from '../../evm/tracers/operations.ts'
+import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { enumeration, list } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { writeFlatFrames } from '../wire/traces/encodeframes.ts'
-import { writeOperations } from '../wire/traces/encodeoperations.ts'
 import { stateDiffOf } from '../wire/traces/encodestate.ts'
 import { type Recorder, touchRecorder } from './tracers.ts'
 
@@ -50,3 +50,52 @@ export function replayRecorder(parts: readonly Part[], withHash: boolean): Recor
 }
 
 export const parts: Decoder<readonly Part[]> = list(enumeration(PARTS))
+
+interface OpenFrame {
+  operations: number
+  /** Whether the open operation has opened a frame. */
+  hasSub: boolean
+}
+
+/**
+ * Writes a run's outermost frame: `{code, ops: [{pc, cost, sub, ex}]}`; `sub` is the frame that the operation opened or
+ * null,
+ * `ex` is `{used, push, mem, store}` with the gas left after it, or null after a failure.
+ */
+function writeOperations(writer: JsonWriter): OperationSink {
+  const open: OpenFrame[] = []
+  return {
+    openFrame: (code) => {
+      const outer = open.at(-1)
+      if (outer !== undefined) outer.hasSub = true
+      open.push({ operations: 0, hasSub: false })
+      writer.write(`{"code":"${hexFromBytes(code)}","ops":[`)
+    },
+    closeFrame: () => {
+      open.pop()
+      writer.write(']}')
+    },
+    openOperation: (pc, cost) => {
+      const frame = open.at(-1)
+      if (frame === undefined) return
+      writer.write(`${frame.operations === 0 ? '' : ','}{"pc":${pc},"cost":${cost},"sub":`)
+      frame.operations += 1
+      frame.hasSub = false
+    },
+    closeOperation: (effect) => {
+      const sub = open.at(-1)?.hasSub === true ? '' : 'null'
+      writer.write(`${sub},"ex":${effect === undefined ? 'null' : effectText(effect)}}`)
+    },
+  }
+}
+
+function effectText({ gas, push, memory, store }: Effect): string {
+  const words = push.map((word) => `"${quantityFromBigint(word)}"`).join(',')
+  const mem =
+    memory === undefined ? 'null' : `{"off":${memory.offset},"data":"${hexFromBytes(memory.data)}"}`
+  const stored =
+    store === undefined
+      ? 'null'
+      : `{"key":"${wordFromBigint(store.slot)}","val":"${wordFromBigint(store.value)}"}`
+  return `{"used":${gas},"push":[${words}],"mem":${mem},"store":${stored}}`
+}

@@ -13,7 +13,7 @@ import {
 import type { Touched } from '../../evm/executor.ts'
 import { type CallFrame, type FrameLog, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { recordTouched } from '../../evm/tracers/touched.ts'
+import { recordTouched } from '../../evm/tracers/recorders.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'

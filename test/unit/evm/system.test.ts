@@ -1,4 +1,5 @@
 // System calls of a block: beacon roots, parent hashes, requests.
+
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -11,9 +12,9 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
+import type { RunContext } from '../../../src/evm/machine.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
-import type { RunContext } from '../../../src/evm/runcontext.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/blocks/header.ts'

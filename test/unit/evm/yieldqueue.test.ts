@@ -1,8 +1,9 @@
 // YieldQueue: many long runs at once keep others waiting no longer than one.
+
 import { describe, expect, test } from 'vitest'
 import type { Cancellation } from '../../../src/evm/cancellation.ts'
+import { YieldQueue } from '../../../src/evm/run/jobs.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
-import { YieldQueue } from '../../../src/evm/run/yieldqueue.ts'
 import { countTurns, nextTurn } from '../../support/waiting/turns.ts'
 import { callOf } from './stage.ts'
 

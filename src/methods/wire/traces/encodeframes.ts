@@ -1,7 +1,13 @@
 // Encodes a run's frames: geth's call tree, and OpenEthereum's flat list.
+
 import { type Hash, hexFromBytes, quantityFromBigint } from '../../../core/hex.ts'
-import type { CallFrame, FrameLog } from '../../../evm/tracers/calls.ts'
-import { type FlatFrame, type FlatOptions, flatten } from '../../../evm/tracers/flat.ts'
+import {
+  type CallFrame,
+  type FlatFrame,
+  type FlatOptions,
+  type FrameLog,
+  flatten,
+} from '../../../evm/tracers/calls.ts'
 import type { TracedRun } from '../../../node/calls/replay.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
 import type { Json } from '../../../rpc/schema.ts'
