@@ -1,14 +1,26 @@
 // admin: links to other nodes, under geth's names.
+
 import { headOf } from '../node/ledger/blocktree.ts'
 import { LINK_PATH, type OwnNode } from '../node/peers.ts'
+import { readPeerUrl } from '../options/values.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
-import type { Encoder } from '../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
 import { programVersion } from './common/version.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
-import { peerUrl } from './wire/peers/decodepeer.ts'
 import { peerShape } from './wire/peers/encodepeer.ts'
+
+/** `ws://127.0.0.1:8546`, in any form of the option --peer. */
+const peerUrl: Decoder<string> = {
+  name: 'url',
+  json: { type: 'string' },
+  decode: (value, path) => {
+    const url = typeof value === 'string' ? readPeerUrl(value.trim()) : undefined
+    if (url !== undefined) return url
+    throw invalid(path, 'the WebSocket URL of another devchain, such as ws://127.0.0.1:8546', value)
+  },
+}
 
 interface Self {
   readonly node: OwnNode

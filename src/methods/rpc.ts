@@ -1,6 +1,6 @@
 // rpc: the list of available methods, for clients and people.
 
-import { discover } from '../rpc/discover.ts'
+import type { Method } from '../rpc/method.ts'
 import { asJson, text } from '../rpc/primitives.ts'
 import { moduleOf } from '../rpc/registry.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
@@ -34,4 +34,43 @@ function modulesOf(registry: MethodContext['registry']): readonly string[] {
     .filter(([, { unsupported }]) => unsupported === undefined)
     .map(([name]) => moduleOf(name))
   return [...new Set(names)].sort()
+}
+
+/** OpenRPC 1.3. @see https://spec.open-rpc.org */
+function discover<C>(
+  methods: readonly Method<C>[],
+  info: { readonly name: string; readonly version: string },
+): Json {
+  return {
+    openrpc: '1.3.2',
+    info: { title: info.name, version: info.version },
+    methods: methods.map(describe),
+  }
+}
+
+function describe<C>(method: Method<C>): Json {
+  const { name, summary, params, result, example, unsupported } = method
+  return {
+    name,
+    summary,
+    ...(unsupported === undefined ? {} : { deprecated: true }),
+    paramStructure: 'either',
+    params: params.map((param) => ({
+      name: param.name,
+      required: param.required,
+      schema: param.decoder.json,
+    })),
+    result: { name: result.name, schema: result.json },
+    examples: [
+      {
+        name: 'example',
+        params: params
+          .slice(0, example.params.length)
+          .map((param, i) => ({ name: param.name, value: example.params[i] ?? null })),
+        ...(example.result === undefined
+          ? {}
+          : { result: { name: 'result', value: example.result } }),
+      },
+    ],
+  }
 }

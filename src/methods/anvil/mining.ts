@@ -8,11 +8,9 @@ import { asJson, boolean, list, nullable, quantity, quantityNumber } from '../..
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { command, increasedTime, nullCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { mineBlocks, mineOn } from '../common/mine.ts'
+import { mineBlocks, mineOn, mineParameters, ONE_BLOCK } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { run } from '../common/reorganize.ts'
-import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
-import { emptyBlocks, type Item, item } from '../wire/decodereorg.ts'
+import { emptyBlocks, type Item, item, run } from '../common/reorganize.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
 import { plainInteger } from '../wire/encodeobject.ts'
 

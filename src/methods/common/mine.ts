@@ -8,7 +8,29 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
+import { quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { either, isObject, members, refined } from '../wire/decodeobject.ts'
 import type { MethodContext } from './context.ts'
+
+/** The block count, and the exact time of the first in seconds. */
+interface MineParameters {
+  readonly blocks: bigint
+  readonly timestamp: bigint | undefined
+}
+
+/** One block, with the clock's time. */
+export const ONE_BLOCK: MineParameters = { blocks: 1n, timestamp: undefined }
+
+const orderMembers = members('order', { timestamp: quantity, blocks: quantity })
+
+/** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
+export const mineParameters: Decoder<MineParameters> = either(
+  'timestamp or {timestamp, blocks}',
+  isObject,
+  refined(orderMembers, ({ timestamp, blocks = 1n }) => ({ timestamp, blocks })),
+  refined(quantity, (timestamp) => ({ ...ONE_BLOCK, timestamp })),
+)
 
 /** Summary and handler of evm_startMining and miner_start. */
 export const resuming = {

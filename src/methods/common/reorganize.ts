@@ -3,11 +3,13 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
+import type { TransactionRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import {
   type BranchTransaction,
+  MAX_BRANCH,
   type Reorganized,
   reorganize,
 } from '../../node/mining/reorganize.ts'
@@ -16,7 +18,44 @@ import { gasFor } from '../../node/sending/fill.ts'
 import { signedBy } from '../../node/sending/sign.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { Blocks, Item } from '../wire/decodereorg.ts'
+import { data, hash, list, quantityNumber } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { either, isObject, isText, refined } from '../wire/decodeobject.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
+
+/** A transaction for a new block: signed, by hash, or to be signed by one of the node's accounts. */
+export type Item =
+  | { readonly kind: 'raw'; readonly raw: Uint8Array }
+  | { readonly kind: 'hash'; readonly hash: Hash }
+  | { readonly kind: 'request'; readonly request: TransactionRequest }
+
+/** The new blocks' transactions; a number means so many empty blocks. */
+type Blocks = readonly (readonly Item[])[]
+
+export const item: Decoder<Item> = either<Item, Item>(
+  'raw transaction, hash or transaction',
+  isObject,
+  refined(transactionRequest, (request) => ({ kind: 'request', request })),
+  either<Item, Item>(
+    'raw transaction or hash',
+    (value) => isText(value) && value.length === 66,
+    refined(hash, (known) => ({ kind: 'hash', hash: known })),
+    refined(data, (raw) => ({ kind: 'raw', raw })),
+  ),
+)
+
+export const blocks: Decoder<Blocks> = either(
+  'number of blocks, or list of lists of transactions',
+  Array.isArray,
+  list(list(item)),
+  refined(quantityNumber, emptyBlocks),
+)
+
+export function emptyBlocks(count: number, path: string): Blocks {
+  if (count <= MAX_BRANCH) return Array.from({ length: count }, () => [])
+  const message = `${path}: expected at most ${MAX_BRANCH} new blocks, got ${count}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
 
 export interface Order {
   readonly depth: bigint

@@ -1,4 +1,5 @@
 // The subscriptions of WebSocket sessions: decides which notifications a change sends to which session.
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -6,7 +7,7 @@ import { type Announcements, announcementsOf } from '../../node/events/changes.t
 import type { SyncStatus } from '../../node/peers.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
-import { syncShape } from '../wire/peers/encodesync.ts'
+import { syncShape } from '../wire/peers/encodepeer.ts'
 
 /** The result for subscribers of `syncing`, as in geth: an object while blocks are imported, else false. */
 export function syncChange(status: SyncStatus | undefined): Json {

@@ -5,6 +5,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
+import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { traceMessage } from '../../node/calls/replay.ts'
 import type { CallRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -14,16 +15,17 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { data, hashOfTransaction } from '../../rpc/primitives.ts'
-import { invalid } from '../../rpc/schema.ts'
+import {
+  anything,
+  boolean,
+  data,
+  hashOfTransaction,
+  quantityNumber,
+  text,
+} from '../../rpc/primitives.ts'
+import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
-import {
-  DEFAULT_TRACE,
-  type TraceCallOptions,
-  traceCallOptions,
-  traceOptions,
-} from '../tracing/options.ts'
 import {
   minedPlace,
   newTraceWork,
@@ -31,10 +33,85 @@ import {
   recordRun,
   recordTransaction,
 } from '../tracing/recording.ts'
-import type { Recorder } from '../tracing/tracers.ts'
+import { type Recorder, recorderNamed, structLogRecorder } from '../tracing/tracers.ts'
 import { blockHash, blockReference, byHash } from '../wire/decodeblock.ts'
+import { members, refined } from '../wire/decodeobject.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
+
+const traceMembers = {
+  enableMemory: boolean,
+  disableMemory: boolean,
+  disableStack: boolean,
+  disableStorage: boolean,
+  enableReturnData: boolean,
+  disableReturnData: boolean,
+  limit: quantityNumber,
+  tracer: text,
+  tracerConfig: anything,
+  // callTracer's own option, which some clients write beside the others
+  onlyTopCall: boolean,
+  withLog: boolean,
+}
+
+/** Traces here have no timeout, and need no old state. */
+const IGNORED = ['timeout', 'reexec', 'debug', 'overrides']
+
+const known = members('trace options', traceMembers, IGNORED)
+
+const knownOfCalls = members(
+  'trace options',
+  { ...traceMembers, stateOverrides, blockOverrides, txIndex: quantityNumber },
+  IGNORED,
+)
+
+type Known = ReturnType<typeof known.decode>
+
+/**
+ * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer,
+ * struct logs. Memory is left out unless requested by `enableMemory` or `disableMemory: false`.
+ */
+const traceOptions: Decoder<Recorder> = refined(known, recorderOf)
+
+/** Struct logs with stack and storage. */
+const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
+
+/** A traced call's recorder and overrides. */
+interface TraceCallOptions {
+  readonly recorder: Recorder
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** It runs before the block's transaction of this index; by default after all. */
+  readonly index?: number | undefined
+}
+
+/** As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`. */
+const traceCallOptions: Decoder<TraceCallOptions> = refined(knownOfCalls, (given, path, notes) => ({
+  recorder: recorderOf(given, path, notes),
+  stateOverrides: given.stateOverrides,
+  blockOverrides: given.blockOverrides,
+  index: given.txIndex,
+}))
+
+function recorderOf(given: Known, path: string, notes?: Notes): Recorder {
+  const { tracer, tracerConfig, onlyTopCall, withLog } = given
+  if (tracer === undefined || tracer === '') return structLogRecorder(structLogOptions(given))
+  const isPlain = typeof tracerConfig === 'object' && !Array.isArray(tracerConfig)
+  const isJoined = tracer === 'callTracer' && (isPlain || tracerConfig === undefined)
+  const config = isJoined ? { onlyTopCall, withLog, ...tracerConfig } : tracerConfig
+  return recorderNamed(tracer, config, `${path}.tracerConfig`, notes)
+}
+
+function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0] {
+  return {
+    withStack: given.disableStack !== true,
+    withMemory: given.enableMemory ?? given.disableMemory === false,
+    withStorage: given.disableStorage !== true,
+    withReturnData: given.enableReturnData ?? given.disableReturnData === false,
+    limit: given.limit ?? 0,
+  }
+}
 
 export const debugTraceMethods: Methods = [
   method({

@@ -1,4 +1,5 @@
 // devchain: named snapshots, and reorgs on request.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import {
@@ -18,9 +19,8 @@ import { boolean, hash, list, nullable, quantity, text } from '../../rpc/primiti
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { type Order, run } from '../common/reorganize.ts'
+import { blocks, emptyBlocks, type Order, run } from '../common/reorganize.ts'
 import { type Decoded, either, isObject, isText, members, refined } from '../wire/decodeobject.ts'
-import { blocks, emptyBlocks } from '../wire/decodereorg.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {

@@ -9,7 +9,7 @@ import { unsupported } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
-import { syncShape } from '../wire/peers/encodesync.ts'
+import { syncShape } from '../wire/peers/encodepeer.ts'
 
 /** There is no bridge, so no transaction waits for signatures. */
 const bridgeState: Encoder<number> = shape<number>('bridge state', {

@@ -30,9 +30,8 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
-import { mineOn, resuming, stopping } from '../common/mine.ts'
+import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 import { plainInteger, quantityResult } from '../wire/encodeobject.ts'
 
 /** An interval, or the bounds of random ones (hardhat). */

@@ -1,5 +1,6 @@
 // Traces the reference's EVM, as a twin of the interpreter's tracers: turns its events into steps, frames, logs and
 // destructions, and reports each once it is final.
+
 import type { EVM, EVMResult, ExecResult, InterpreterStep, Message } from '@ethereumjs/evm'
 import {
   type Address,
@@ -13,7 +14,7 @@ import { type YieldIfDue, yielder } from '../../../src/core/yield.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../../src/evm/executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../../../src/evm/machine.ts'
 import { FRAME_KINDS, INVALID, OP, type Operation, operationsAt } from '../../../src/evm/opcodes.ts'
-import { frameFailure } from '../../../src/evm/reference/exceptionalhalts.ts'
+import { frameFailure } from '../../../src/evm/reference/machine.ts'
 import { type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import { delegateOf } from '../../../src/protocol/transactions/delegation.ts'
 import { Reaches } from './reaches.ts'

@@ -1,6 +1,6 @@
 // Encodes peers for admin and devchain.
 
-import { type PeerInfo, printEndpoint } from '../../../node/peers.ts'
+import { type PeerInfo, printEndpoint, type SyncStatus } from '../../../node/peers.ts'
 import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
 import { field, plainInteger, quantityResult, shape } from '../encodeobject.ts'
@@ -30,3 +30,16 @@ export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
     latencyMs === undefined ? undefined : BigInt(Math.round(latencyMs)),
   ),
 })
+
+const statusShape: Encoder<SyncStatus> = shape<SyncStatus>('sync status', {
+  startingBlock: field(quantityResult, ({ startingBlock }) => startingBlock),
+  currentBlock: field(quantityResult, ({ currentBlock }) => currentBlock),
+  highestBlock: field(quantityResult, ({ highestBlock }) => highestBlock),
+})
+
+/** False while nothing is imported. */
+export const syncShape: Encoder<SyncStatus | undefined> = {
+  name: 'sync status or false',
+  json: { anyOf: [statusShape.json, { const: false }] },
+  encode: (status) => (status === undefined ? false : statusShape.encode(status)),
+}
