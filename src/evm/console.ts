@@ -41,25 +41,14 @@ export function formatValues(values: readonly AbiValue[]): string {
 }
 
 function printAs(directive: string, value: AbiValue): string {
-  switch (directive) {
-    case '%d':
-      return typeof value === 'bigint' ? value.toString() : String(Number(value))
-    case '%i':
-      return typeof value === 'bigint'
-        ? value.toString()
-        : String(Number.parseInt(String(value), 10))
-    case '%f':
-      return typeof value === 'bigint' ? value.toString() : String(Number.parseFloat(String(value)))
-    case '%x':
-      return typeof value === 'bigint' ? printHex(value) : String(value)
-    case '%c':
-      // `%c` is a style, which a terminal ignores
-      return ''
-    case '%s':
-      return String(value)
-    default:
-      return typeof value === 'string' ? quoted(value, directive) : String(value)
-  }
+  // `%c` is a style, which a terminal ignores
+  if (directive === '%c') return ''
+  if (typeof value === 'bigint') return directive === '%x' ? printHex(value) : value.toString()
+  if (directive === '%d') return String(Number(value))
+  if (directive === '%i') return String(Number.parseInt(String(value), 10))
+  if (directive === '%f') return String(Number.parseFloat(String(value)))
+  const isShown = typeof value === 'string' && /^%[oOj]$/.test(directive)
+  return isShown ? quoted(value, directive) : String(value)
 }
 
 function quoted(text: string, directive: string): string {

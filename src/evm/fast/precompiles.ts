@@ -3,8 +3,8 @@ import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { ECRECOVER, type ExtraPrecompiles } from '../../protocol/precompiles.ts'
 import type { MovedPrecompiles, Signers } from '../executor.ts'
+import { ecrecoverWith } from '../precompiles/hashes.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
-import { withSigners } from '../precompiles/signers.ts'
 import { precompileTable, withMoved } from '../precompiles/table.ts'
 
 type Table = ReadonlyMap<Address, PrecompileCode>
@@ -26,13 +26,8 @@ export class PrecompileTables {
   }
 
   of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
-    const usual = signers === undefined ? given : withSignersIn(given, signers)
+    const usual =
+      signers === undefined ? given : new Map(given).set(ECRECOVER.address, ecrecoverWith(signers))
     return moved === undefined ? usual : withMoved(usual, moved)
   }
-}
-
-function withSignersIn(usual: Table, signers: Signers): Table {
-  const { address } = ECRECOVER
-  const code = usual.get(address)
-  return code === undefined ? usual : new Map(usual).set(address, withSigners(code, signers))
 }

@@ -20,11 +20,10 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { ECRECOVER, P256VERIFY } from '../../protocol/precompiles.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
-import { ecrecover } from '../precompiles/hashes.ts'
+import { ecrecoverWith } from '../precompiles/hashes.ts'
 import { isTooLongToCompute } from '../precompiles/modexp.ts'
 import { type PrecompileCode, whenLoaded } from '../precompiles/precompile.ts'
 import { p256verify, pointEvaluation } from '../precompiles/signatures.ts'
-import { withSigners } from '../precompiles/signers.ts'
 import { withMoved } from '../precompiles/table.ts'
 import { boundMemory, keepRevertData, yieldAtJumps } from './patches.ts'
 import { OverlayStateManager } from './statemanager.ts'
@@ -147,7 +146,7 @@ function precompilesIn(
   const all =
     signers === undefined
       ? usual
-      : new Map(usual).set(digitsOf(ECRECOVER.address), adapted(withSigners(ecrecover, signers)))
+      : new Map(usual).set(digitsOf(ECRECOVER.address), adapted(ecrecoverWith(signers)))
   if (moved === undefined) return all
   const places = [...moved].map(([from, to]) => [digitsOf(from), to && digitsOf(to)] as const)
   return withMoved(all, new Map(places))
