@@ -5,12 +5,13 @@ import { number } from '../../core/format.ts'
 import { setBlockInterval } from '../../node/commands/time.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { asJson, boolean, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
-import { type Decoder, invalid } from '../../rpc/schema.ts'
+import { invalid } from '../../rpc/schema.ts'
 import { command, increasedTime, nullCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { mineBlocks, mineOn, mineParameters, ONE_BLOCK } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { emptyBlocks, type Item, item, run } from '../common/reorganize.ts'
+import { emptyBlocks, item, run } from '../common/reorganize.ts'
+import { pair } from '../wire/decodeobject.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
 import { plainInteger } from '../wire/encodeobject.ts'
 
@@ -18,22 +19,7 @@ import { plainInteger } from '../wire/encodeobject.ts'
 const MAX_DETAILED = 1_000n
 
 /** anvil's pair of a transaction and the index of its new block, from 0. */
-const placedItem: Decoder<readonly [Item, number]> = {
-  name: '[transaction, index of a new block]',
-  json: {
-    type: 'array',
-    items: { anyOf: [item.json, quantityNumber.json] },
-    minItems: 2,
-    maxItems: 2,
-  },
-  decode: (value, path, notes) => {
-    if (!Array.isArray(value) || value.length !== 2) {
-      throw invalid(path, '[transaction, index of a new block]', value)
-    }
-    const given = item.decode(value[0], `${path}[0]`, notes)
-    return [given, quantityNumber.decode(value[1], `${path}[1]`)]
-  },
-}
+const placedItem = pair('[transaction, index of a new block]', item, quantityNumber)
 
 export const anvilMiningMethods: Methods = [
   command({

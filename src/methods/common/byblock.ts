@@ -13,16 +13,22 @@ type Pair<P extends InBlock, R> = Omit<
   'name' | 'aliases' | 'params' | 'example'
 > & {
   readonly names: readonly [byHash: string, byNumber: string]
+  readonly aliases?: readonly [byHash: string, byNumber: string]
   readonly params: P
   readonly example: Example
 }
 
 export function byHashAndNumber<const P extends InBlock, R>(pair: Pair<P, R>): Methods {
-  const { names, params, example, ...rest } = pair
+  const { names, aliases = [], params, example, ...rest } = pair
   const unknown = { params: [UNKNOWN, ...example.params.slice(1)], result: null }
   const byHash = [param('hash', blockHash), ...params.slice(1)] as unknown as P
-  return [
-    method({ ...rest, name: names[0], params: byHash, example: unknown }),
-    method({ ...rest, name: names[1], params, example }),
-  ]
+  const made = (i: 0 | 1, own: P, shown: Example): Methods[number] =>
+    method({
+      ...rest,
+      name: names[i],
+      aliases: aliases.slice(i, i + 1),
+      params: own,
+      example: shown,
+    })
+  return [made(0, byHash, unknown), made(1, params, example)]
 }

@@ -2,16 +2,16 @@
 // devchain_label), which affect only logs and traces; and a transaction's named trace.
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { type Address, parseAddress } from '../../core/hex.ts'
-import { isObject } from '../../core/objects.ts'
+import type { Address } from '../../core/hex.ts'
 import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { CallTrace } from '../../project/trace/tree.ts'
 import { param } from '../../rpc/method.ts'
-import { asJson, hashOfTransaction, quantityNumber } from '../../rpc/primitives.ts'
+import { address, asJson, hashOfTransaction, quantityNumber, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { keyed } from '../wire/decodeobject.ts'
 
 /** A path or JSON; validated when it is read. */
 const artifacts: Decoder<unknown> = {
@@ -26,24 +26,13 @@ const artifacts: Decoder<unknown> = {
 
 type Labels = ReadonlyMap<Address, string>
 
-const labels: Decoder<Labels> = {
-  name: '{address: name}',
-  json: { type: 'object', additionalProperties: { type: 'string' } },
-  decode: (value, path) => {
-    if (!isObject(value)) throw invalid(path, '{address: name}', value)
-    const entries = Object.entries(value).map(([key, name]) => {
-      if (typeof name === 'string') return [parseAddress(key), name] as const
-      throw invalid(`${path}.${key}`, 'a name', name)
-    })
-    return new Map(entries)
-  },
-}
+const labels: Decoder<Labels> = keyed('{address: name}', address, text)
 
 const labelsResult: Encoder<Labels> = {
   name: '{address: name}',
   json: {},
   encode: (all) =>
-    Object.fromEntries([...all].map(([address, name]) => [checksumAddress(address), name])),
+    Object.fromEntries([...all].map(([account, name]) => [checksumAddress(account), name])),
 }
 
 const trace: Encoder<CallTrace> = asJson('trace', {})
@@ -85,7 +74,7 @@ export const projectMethods: Methods = [
     effects: 'node',
     handle: async ({ project }, given) => {
       const opened = await project.open()
-      for (const [address, name] of given) opened.labels.set(address, name)
+      for (const [account, name] of given) opened.labels.set(account, name)
       return opened.labels.all
     },
   }),

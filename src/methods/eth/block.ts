@@ -10,9 +10,8 @@ import { optional, param } from '../../rpc/method.ts'
 import { boolean, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
-import { blockHash, blockReference, isPending } from '../wire/decodeblock.ts'
+import { blockReference, isPending } from '../wire/decodeblock.ts'
 import {
   type BlockView,
   blockShape,
@@ -33,20 +32,10 @@ export const blockMethods: Methods = [
     onFork: 'placed',
     handle: viewAt,
   }),
-  method({
-    name: 'eth_getHeaderByHash',
-    aliases: ['erigon_getHeaderByHash'],
-    summary: 'Returns a header by block hash; null if unknown.',
-    params: [param('hash', blockHash)],
-    result: nullable(headerShape),
-    example: { params: [UNKNOWN], result: null },
-    onFork: 'header',
-    handle: (context, block) => viewAt(context, block, false),
-  }),
-  method({
-    name: 'eth_getHeaderByNumber',
-    aliases: ['erigon_getHeaderByNumber'],
-    summary: 'Returns a header by block number or tag; null if unknown.',
+  ...byHashAndNumber({
+    names: ['eth_getHeaderByHash', 'eth_getHeaderByNumber'],
+    aliases: ['erigon_getHeaderByHash', 'erigon_getHeaderByNumber'],
+    summary: 'Returns a header; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(headerShape),
     example: { params: ['0xffffff'], result: null },

@@ -32,28 +32,19 @@ import { type Methods, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
+import { either, pair, refined } from '../wire/decodeobject.ts'
 import { plainInteger, quantityResult } from '../wire/encodeobject.ts'
 
 /** An interval, or the bounds of random ones (hardhat). */
-const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = {
-  name: 'interval or [shortest, longest]',
-  json: {
-    anyOf: [
-      quantityNumber.json,
-      { type: 'array', items: quantityNumber.json, minItems: 2, maxItems: 2 },
-    ],
-  },
-  decode: (value, path) => {
-    if (Array.isArray(value) && value.length === 2) {
-      const [shortest, longest] = value.map((each, i) =>
-        quantityNumber.decode(each, `${path}[${i}]`),
-      )
-      return { shortest: shortest ?? 0, longest: longest ?? 0 }
-    }
-    const always = quantityNumber.decode(value, path)
-    return { shortest: always, longest: always }
-  },
-}
+const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = either(
+  'interval or [shortest, longest]',
+  (value) => Array.isArray(value) && value.length === 2,
+  refined(pair('[shortest, longest]', quantityNumber, quantityNumber), ([shortest, longest]) => ({
+    shortest,
+    longest,
+  })),
+  refined(quantityNumber, (always) => ({ shortest: always, longest: always })),
+)
 
 /** A sum of seconds in the profile's form. */
 const secondsAhead: Encoder<string | number> = asJson('seconds', {

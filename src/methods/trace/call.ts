@@ -6,35 +6,24 @@ import {
   traceMessage,
   traceUnsent,
 } from '../../node/calls/replay.ts'
-import type { CallRequest } from '../../node/calls/request.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
-import { type Decoder, invalid } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
 import { newTraceWork, recordRun, type TraceWork } from '../tracing/recording.ts'
 import { blockReference } from '../wire/decodeblock.ts'
+import { pair } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
 
 /** A message and the parts of its trace. */
-const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
-  name: '[transaction, types]',
-  json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
-  decode: (value, path, notes) => {
-    if (!Array.isArray(value) || value.length !== 2) {
-      throw invalid(path, 'a pair [transaction, types]', value)
-    }
-    const message = transactionRequest.decode(value[0], `${path}[0]`, notes)
-    return [message, parts.decode(value[1], `${path}[1]`)]
-  },
-}
+const tracedMessage = pair('[transaction, types]', transactionRequest, parts)
 
 export const traceCallMethods: Methods = [
   method({

@@ -24,12 +24,7 @@ import {
 import { type Decoder, invalid, type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
-import {
-  newTraceWork,
-  recordBlock,
-  recordTransaction,
-  type TraceWork,
-} from '../tracing/recording.ts'
+import { newTraceWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
@@ -173,11 +168,12 @@ async function blockFramesOf(context: MethodContext, record: BlockRecord): Promi
   const work = newTraceWork(context)
   work.writer.write('[')
   let isFirst = true
-  await eachTree(context, record, work, async (top, place) => {
+  const take: TakeFrames = async (top, place) => {
     if (!isFirst) work.writer.write(',')
     isFirst = false
     await writeFlatFrames(work.writer, top, { withParityErrors: true, place })
-  })
+  }
+  await recordBlock(context.chain, record, work, treeRecorder(take))
   for (const { entry } of rewardEntries(context.chain, record)) {
     if (!isFirst) work.writer.write(',')
     isFirst = false
@@ -185,16 +181,6 @@ async function blockFramesOf(context: MethodContext, record: BlockRecord): Promi
   }
   work.writer.write(']')
   return work.writer.end()
-}
-
-/** Replays a block and passes on each transaction's frames. */
-async function eachTree(
-  { chain }: MethodContext,
-  record: BlockRecord,
-  work: TraceWork,
-  take: TakeFrames,
-): Promise<void> {
-  await recordBlock(chain, record, work, treeRecorder(take))
 }
 
 /** The frame at a position in a transaction's tree. */
@@ -235,13 +221,14 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   for (const record of filledToRead(tree, Number(from), Number(to) + 1)) {
     if (count >= query.count) break
     await work.writer.yieldIfDue()
-    await eachTree(context, record, work, async (top, place) => {
+    const take: TakeFrames = async (top, place) => {
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
         await work.writer.yieldIfDue()
         offer(matchesFrame(query, flat.frame), () => flatFrame(flat, form))
       }
-    })
+    }
+    await recordBlock(chain, record, work, treeRecorder(take))
     for (const { author, entry } of rewardEntries(chain, record)) {
       offer(matchesReward(query, author), () => entry)
     }

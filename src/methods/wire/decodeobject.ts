@@ -53,6 +53,23 @@ export function either<A, B>(
   }
 }
 
+/** A list of exactly two values. */
+export function pair<A, B>(
+  name: string,
+  first: Decoder<A>,
+  second: Decoder<B>,
+): Decoder<readonly [A, B]> {
+  return {
+    name,
+    json: { type: 'array', prefixItems: [first.json, second.json], minItems: 2, maxItems: 2 },
+    decode: (value, path, notes) => {
+      if (!Array.isArray(value) || value.length !== 2) throw invalid(path, `a pair ${name}`, value)
+      const [one, other] = value
+      return [first.decode(one, `${path}[0]`, notes), second.decode(other, `${path}[1]`, notes)]
+    },
+  }
+}
+
 export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   const single = refined(one, (value) => [value])
   return either(`${one.name} or list`, Array.isArray, list(one), single)
