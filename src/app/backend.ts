@@ -56,7 +56,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const observer = observerOf(common.hooks.observer ?? {}, name, logging)
   const progresses = new Progresses((running) => observer.onRunning?.(running))
   const forking = new Forking(settings, (text) => observer.onNotice?.(text), common.onBug)
-  const chainOptions = await chainOptionsOf({ common, settings, progresses, forking })
+  const chainOptions = await chainOptionsOf({ common, settings, progresses, forking, observer })
   const node = await createNodeFrom(settings, chainOptions)
   const { chain } = node
   const { now } = common.environment
@@ -77,8 +77,12 @@ async function chainOptionsOf({
   settings,
   progresses,
   forking,
-}: Pick<Parts, 'common' | 'settings' | 'progresses' | 'forking'>): Promise<ChainOptions> {
-  const genesis = await readGenesis(settings)
+  observer,
+}: Pick<
+  Parts,
+  'common' | 'settings' | 'progresses' | 'forking' | 'observer'
+>): Promise<ChainOptions> {
+  const genesis = await readGenesis(settings, (text) => observer.onNotice?.(text))
   checkIdentity(settings, genesis)
   const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
   return {

@@ -1,5 +1,6 @@
 // The files a chain may start from: a genesis file, predeploys, and blocks to import.
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { DevchainError, readFailure } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
@@ -14,17 +15,54 @@ import {
   parseGenesis,
   parsePredeploys,
 } from '../state/genesis.ts'
+import type { StreamedGenesis } from '../state/genesisfile.ts'
 import type { Predeploy } from '../state/predeploys.ts'
+import { accountAt } from '../state/world.ts'
 
 const CONTRACTS: Readonly<Record<PredeployName, () => Promise<Predeploy>>> = {
   multicall3: async () => (await import('../state/multicall3.ts')).MULTICALL3,
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is no genesis */
-export async function readGenesis({ genesis }: DevchainSettings): Promise<Genesis | undefined> {
+export async function readGenesis(
+  { genesis }: DevchainSettings,
+  onNotice: (text: string) => void,
+): Promise<Genesis | undefined> {
   if (genesis === undefined) return undefined
   if (typeof genesis !== 'string') return parseGenesis(genesis)
-  return await parseFile('genesis file', genesis, parseGenesis)
+  const { genesis: streamed, repeated } = await streamGenesis(genesis, onNotice)
+  if (streamed !== undefined) return streamed
+  const whole = await parseFile('genesis file', genesis, parseGenesis)
+  if (repeated === undefined) return whole
+  // JSON.parse drops all but the last of equal names
+  const message = `${genesis}: invalid genesis: alloc.${repeated}: expected each address once`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** The first progress report comes after this time, the next ones after twice the last. */
+const FIRST_REPORT_MS = 1000
+
+/** Bytes of a file read at once, and so parsed in one turn: some 3,000 accounts. */
+const CHUNK = 256 * 1024
+
+async function streamGenesis(
+  path: string,
+  onNotice: (text: string) => void,
+): Promise<StreamedGenesis> {
+  const file = await stat(path).catch(() => undefined)
+  // a pipe can be read only once, and reading the file as a whole says why it cannot be read
+  if (!file?.isFile()) return { genesis: undefined }
+  const began = performance.now()
+  let due = began + FIRST_REPORT_MS
+  const { readGenesisStream } = await import('../state/genesisfile.ts')
+  const stream = createReadStream(path, { highWaterMark: CHUNK })
+  return readGenesisStream(stream, (accounts) => {
+    const now = performance.now()
+    if (now < due) return
+    due += due - began
+    const percent = Math.floor((100 * stream.bytesRead) / file.size)
+    onNotice(`reading ${path}: ${percent} %, ${accounts.toLocaleString('en')} accounts`)
+  })
 }
 
 /**
@@ -36,9 +74,9 @@ export async function readPredeploys(
   genesis: Genesis | undefined,
 ): Promise<Predeploys> {
   if (predeploy.length === 0) return NO_PREDEPLOYS
-  const givers = new Map([...(genesis?.alloc.keys() ?? [])].map((at) => [at, 'the genesis file']))
+  const givers = new Map<Address, string>()
   const claim = (address: Address, giver: string): void => {
-    const other = givers.get(address)
+    const other = isIn(genesis, address) ? 'the genesis file' : givers.get(address)
     if (other !== undefined) {
       const message = `predeploy ${giver}: ${address} is already in ${other}`
       throw new DevchainError('INVALID_PARAMS', message)
@@ -61,6 +99,12 @@ export async function readPredeploys(
     }
   }
   return { contracts, accounts }
+}
+
+function isIn(genesis: Genesis | undefined, address: Address): boolean {
+  if (genesis === undefined) return false
+  const { alloc, world } = genesis
+  return alloc.has(address) || (world !== undefined && accountAt(world, address) !== undefined)
 }
 
 /** What identifies a chain may come from an option or the genesis file, but must not differ. */

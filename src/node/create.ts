@@ -18,7 +18,7 @@ import {
   worldFromAlloc,
 } from '../state/genesis.ts'
 import { CREATE2_DEPLOYER, systemContracts } from '../state/predeploys.ts'
-import { stateRoot, type World } from '../state/world.ts'
+import { accountAt, stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
 import { bulkMining } from './bulk/bulk.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
@@ -274,18 +274,16 @@ function genesisWorld(
 ): World {
   const { contracts, accounts: replacing } = predeploys ?? NO_PREDEPLOYS
   const predeployed = new Map([...allocOf(contracts), ...replacing])
-  if (genesis !== undefined && accounts.length === 0) {
-    return withAlloc(worldFromAlloc(genesis.alloc), predeployed)
-  }
+  const given = genesis?.world ?? worldFromAlloc(genesis?.alloc ?? new Map())
+  if (genesis !== undefined && accounts.length === 0) return withAlloc(given, predeployed)
   const alloc = createDefaultAlloc({
     accounts,
     balance,
     create2: !noCreate2,
     hardfork,
   })
-  if (genesis === undefined) return worldFromAlloc(new Map([...alloc, ...predeployed]))
-  const added = [...alloc].filter(([address]) => !genesis.alloc.has(address))
-  return withAlloc(worldFromAlloc(genesis.alloc), new Map([...added, ...predeployed]))
+  const added = [...alloc].filter(([address]) => accountAt(given, address) === undefined)
+  return withAlloc(given, new Map([...added, ...predeployed]))
 }
 
 interface GenesisParts {

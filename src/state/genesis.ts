@@ -33,6 +33,8 @@ export interface Genesis {
   /** Chain id and hardforks as the file has them: `protocol/forks.ts` parses them. */
   readonly config: Readonly<Record<string, unknown>> | undefined
   readonly alloc: GenesisAlloc
+  /** The accounts of a file, in place of `alloc`, which is empty then. */
+  readonly world?: World
   readonly timestamp: bigint | undefined
   readonly gasLimit: bigint | undefined
   readonly gasUsed: bigint | undefined
@@ -103,7 +105,7 @@ const HEADER_FIELDS = {
   baseFeePerGas: orNull(integer256),
   excessBlobGas: orNull(integer64),
   blobGasUsed: orNull(integer64),
-} satisfies { [Name in keyof Omit<Genesis, 'alloc'>]: Reader<unknown> }
+} satisfies { [Name in keyof Omit<Genesis, 'alloc' | 'world'>]: Reader<unknown> }
 
 const ACCOUNT_FIELDS = {
   balance: integer256,
@@ -123,7 +125,7 @@ const PREDEPLOY_FIELDS = { ...ACCOUNT_FIELDS, deployedBytecode: compiledCode }
 export function parseGenesis(json: unknown): Genesis {
   const problems = new Problems('genesis')
   const file = problems.read('genesis', record, json) ?? {}
-  const fields = problems.fields('', file, { ...HEADER_FIELDS, alloc: record }, new Set())
+  const fields = problems.fields('', file, GENESIS_FIELDS, new Set())
   const alloc = parseAlloc(problems, fields.alloc ?? {})
   problems.throwIfAny()
   return { ...fields, alloc }
@@ -174,15 +176,20 @@ export function withAlloc(world: World, alloc: GenesisAlloc): World {
 }
 
 function* accountsOf(alloc: GenesisAlloc): Iterable<Account> {
-  for (const [address, { nonce, balance, code, storage }] of alloc) {
-    yield {
-      address,
-      nonce,
-      balance,
-      codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code),
-      code,
-      storage: withSlots(emptyStorage, storage),
-    }
+  for (const [address, account] of alloc) yield accountFrom(address, account)
+}
+
+export function accountFrom(
+  address: Address,
+  { nonce, balance, code, storage }: GenesisAccount,
+): Account {
+  return {
+    address,
+    nonce,
+    balance,
+    codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code),
+    code,
+    storage: withSlots(emptyStorage, storage),
   }
 }
 
@@ -214,6 +221,8 @@ export function allocOf(contracts: readonly Predeploy[]): GenesisAlloc {
     ]),
   )
 }
+
+const GENESIS_FIELDS = { ...HEADER_FIELDS, alloc: record }
 
 /** Collects the problems of a file, so that one error lists all of them. */
 class Problems {
@@ -262,8 +271,12 @@ class Problems {
     return read as { [Name in keyof Readers]: ReturnType<Readers[Name]> | undefined }
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
   throwIfAny(): void {
-    if (this.#count === 0) return
+    if (this.isEmpty) return
     const more = this.#count - this.#problems.length
     throw new DevchainError(
       'INVALID_PARAMS',
@@ -279,6 +292,14 @@ function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>
     alloc.set(address, parseAccount(problems, path, account))
   }
   return alloc
+}
+
+/** One account of `alloc`; undefined if something is wrong with it. */
+export function parseAllocAccount(json: unknown): GenesisAccount | undefined {
+  const problems = new Problems('genesis')
+  const object = problems.read('', record, json)
+  const account = object && parseAccount(problems, '', object)
+  return problems.isEmpty ? account : undefined
 }
 
 function* accountsIn(

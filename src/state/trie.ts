@@ -61,6 +61,10 @@ export class Trie<V> {
     return new Trie<V>(undefined, encodeValue, undefined)
   }
 
+  static of<V>(root: TrieNode<V> | undefined, encodeValue: EncodeValue<V>): Trie<V> {
+    return new Trie<V>(root, encodeValue, undefined)
+  }
+
   static backed<V>(encodeValue: EncodeValue<V>, backing: Backing<V>): Trie<V> {
     return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap(), nodes: undefined })
   }

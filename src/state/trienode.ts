@@ -66,6 +66,8 @@ export interface Blinded<V> {
    */
   readonly reveal: (key: Uint8Array, depth: number) => WholeNode<V>
   readonly isKnown: () => boolean
+  /** Reveals the node without a key, if all keys below it are known. */
+  readonly whole?: () => WholeNode<V>
 }
 
 export type WholeNode<V> = Leaf<V> | Branch<V> | Extension<V>
@@ -126,7 +128,8 @@ export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: 
   return index
 }
 
-type Page = Pick<Desk, 'bytes' | 'view'>
+/** A buffer to write a node into. */
+export type Page = Pick<Desk, 'bytes' | 'view'>
 
 const HASH_LENGTH = 32
 
@@ -219,6 +222,11 @@ const LEAF_FLAG = 0x20
 
 /** The flag of an odd number of nibbles; the first one shares the byte of the flags. */
 const ODD_FLAG = 0x10
+
+/** Writes the RLP of a leaf at the start of the page and returns its end. */
+export function writeLeaf(page: Page, key: Uint8Array, depth: number, content: Uint8Array): number {
+  return writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, content)
+}
 
 /** Writes the RLP of `[path, content]` and returns its end. A leaf's content is a byte string, an extension's a reference. */
 function writePair(

@@ -1,5 +1,6 @@
 // Searches and iterates over the nodes of a trie.
 import {
+  type Blinded,
   firstDifference,
   KEY_NIBBLES,
   type Leaf,
@@ -66,16 +67,16 @@ export function* pathTo<V>(
  * @param depth nibbles above the node
  */
 export function* walk<V>(
-  node: TrieNode<V> | undefined,
+  at: TrieNode<V> | undefined,
   from: Uint8Array | undefined,
   depth: number,
 ): IterableIterator<readonly [Uint8Array, V]> {
   if (from === undefined) {
-    yield* walkAll(node)
+    yield* walkAll(at)
     return
   }
-  if (node === undefined) return
-  if (node.kind === 'blinded') throw unknownKeys()
+  if (at === undefined) return
+  const node = at.kind === 'blinded' ? wholeBelow(at) : at
   if (node.kind === 'branch') {
     const first = nibbleAt(from, depth)
     yield* walk(node.children[first], from, depth + 1)
@@ -99,10 +100,11 @@ function* walkAll<V>(node: TrieNode<V> | undefined): IterableIterator<readonly [
     if (next.kind === 'leaf') yield [next.key, next.value]
     else if (next.kind === 'branch') for (let i = 15; i >= 0; i--) waiting.push(next.children[i])
     else if (next.kind === 'extension') waiting.push(next.child)
-    else throw unknownKeys()
+    else waiting.push(wholeBelow(next))
   }
 }
 
-function unknownKeys(): Error {
-  return new Error('the keys below a blinded node are not known')
+function wholeBelow<V>(node: Blinded<V>): WholeNode<V> {
+  if (node.whole === undefined) throw new Error('the keys below a blinded node are not known')
+  return node.whole()
 }

@@ -150,7 +150,7 @@ function accountOrEmpty(world: World, address: Address): Account {
   return accountAt(world, address) ?? emptyAccount(address)
 }
 
-function encodeAccount(account: Account): Uint8Array {
+export function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storage, codeHash } = account
   const hash = codeHash === EMPTY_CODE_HASH ? EMPTY_CODE_HASH_BYTES : codeHash
   return encodeRlp([nonce, balance, storage.rootBytes, hash])

@@ -59,6 +59,11 @@ export class Desk {
     this.#exports.keccak(INPUT, length, INPUT)
     return readDigest(this.view, 0)
   }
+
+  /** Keccak-256 of `length` bytes from `source` on, written to `target`. */
+  hashTo(source: number, length: number, target: number): void {
+    this.#exports.keccak(INPUT + source, length, INPUT + target)
+  }
 }
 
 const hasher = new Hasher()

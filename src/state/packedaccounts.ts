@@ -1,0 +1,348 @@
+// Accounts of a large genesis, packed in bytes, and their trie, made in one pass over the sorted keys. Objects are made for
+// the accounts that are read.
+import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
+import { Desk, keccak256, readDigest } from '../core/crypto/keccak.ts'
+import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../core/hex.ts'
+import type { YieldIfDue } from '../core/yield.ts'
+import { Trie } from './trie.ts'
+import {
+  type Blinded,
+  EMPTY_ROOT_BYTES,
+  encodeExtension,
+  KEY_NIBBLES,
+  makeBranch,
+  makeExtension,
+  makeLeaf,
+  referenceOf,
+  type TrieNode,
+  type WholeNode,
+  writeLeaf,
+} from './trienode.ts'
+import { type Account, emptyAccount, encodeAccount, type World } from './world.ts'
+
+const KEY_LENGTH = 32
+const ADDRESS_LENGTH = 20
+const BALANCE_LENGTH = 32
+
+// one account: the hash of its address, the address, the balance
+const ADDRESS = KEY_LENGTH
+const BALANCE = ADDRESS + ADDRESS_LENGTH
+const RECORD = BALANCE + BALANCE_LENGTH
+
+/** Accounts of one page, as a power of two: pages need no copy when accounts are added. */
+const PAGE_BITS = 13
+const PAGE_SIZE = 1 << PAGE_BITS
+const PAGE_MASK = PAGE_SIZE - 1
+
+/** Most accounts below one node whose objects are made together, when one of them is read. */
+const BUNDLE = 64
+
+/** Accounts hashed or sorted between two looks at the clock. */
+const PIECE = 1024
+
+/** Bytes of the longest branch, rounded up. */
+const NODE_ROOM = 576
+
+/** Length of a branch's longest RLP header. */
+const HEADER_ROOM = 3
+
+/** Nodes made from packed accounts belong to no batch of changes. */
+const NO_EDIT = {}
+
+const desk = new Desk()
+const hashed = desk.bytes.subarray(0, KEY_LENGTH)
+const key = new Uint8Array(KEY_LENGTH)
+
+/** RLP of an account without nonce, code and storage, whose balance is written into it. */
+const content = new Uint8Array(2 + 1 + 1 + BALANCE_LENGTH + 33 + 33)
+
+const TAIL = Buffer.concat([
+  Uint8Array.of(0xa0),
+  EMPTY_ROOT_BYTES,
+  Uint8Array.of(0xa0),
+  bytesFromHex(EMPTY_CODE_HASH),
+])
+
+export type PackedWorld =
+  | { readonly world: World; readonly repeated?: undefined }
+  | { readonly world?: undefined; readonly repeated: Address }
+
+export class PackedAccounts {
+  readonly #pages: Uint8Array[] = []
+  /** Accounts with a nonce, code or storage. */
+  readonly #others = new Map<number, Account>()
+  #count = 0
+  /** Indexes of the accounts by their keys. */
+  #order = new Uint32Array(0)
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Adds an account without nonce, code and storage. The arguments are copied; the balance has 32 bytes. */
+  add(address: Uint8Array, balance: Uint8Array): void {
+    const index = this.#count++
+    if ((index & PAGE_MASK) === 0) this.#pages.push(new Uint8Array(PAGE_SIZE * RECORD))
+    const page = this.#pages[index >> PAGE_BITS]!
+    const at = (index & PAGE_MASK) * RECORD
+    desk.bytes.set(address)
+    desk.hashTo(0, ADDRESS_LENGTH, 0)
+    page.set(hashed, at)
+    page.set(address, at + ADDRESS)
+    page.set(balance, at + BALANCE)
+  }
+
+  /** Adds any account. */
+  addOther(address: Uint8Array, account: Account): void {
+    this.#others.set(this.#count, account)
+    this.add(address, new Uint8Array(BALANCE_LENGTH))
+  }
+
+  /** Sorts and hashes the accounts, unless an address is there twice. Add nothing later. */
+  async world(yieldIfDue: YieldIfDue): Promise<PackedWorld> {
+    const repeated = await this.#sort(yieldIfDue)
+    if (repeated !== undefined) return { repeated: this.#accountOf(repeated).address }
+    const root = this.#count === 0 ? undefined : await this.#build(0, this.#count, 0, yieldIfDue)
+    return { world: { accounts: Trie.of(root, encodeAccount) } }
+  }
+
+  /**
+   * By the first 32 bits in two passes, the few that share them by insertion: keys are hashes.
+   * @returns the place of an account whose address another one has, or undefined
+   */
+  async #sort(yieldIfDue: YieldIfDue): Promise<number | undefined> {
+    const count = this.#count
+    const tops = new Uint32Array(count)
+    for (let start = 0; start < count; start += PAGE_SIZE) {
+      await yieldIfDue()
+      const view = new DataView(this.#pages[start >> PAGE_BITS]!.buffer)
+      const end = Math.min(start + PAGE_SIZE, count)
+      for (let i = start; i < end; i++) tops[i] = view.getUint32((i - start) * RECORD)
+    }
+    let order = new Uint32Array(count)
+    for (let i = 0; i < count; i++) order[i] = i
+    order = await sortedBy(tops, 0, order, yieldIfDue)
+    order = await sortedBy(tops, 16, order, yieldIfDue)
+    this.#order = order
+    let repeated: number | undefined
+    for (let i = 1; i < count; i++) {
+      if (i % PIECE === 0) await yieldIfDue()
+      const index = order[i]!
+      let at = i
+      for (; at > 0 && tops[order[at - 1]!] === tops[index]; at--) {
+        const difference = this.#compare(order[at - 1]!, index)
+        if (difference === 0) repeated = at
+        if (difference <= 0) break
+        order[at] = order[at - 1]!
+      }
+      order[at] = index
+    }
+    return repeated
+  }
+
+  #compare(one: number, other: number): number {
+    const a = this.#pages[one >> PAGE_BITS]!
+    const b = this.#pages[other >> PAGE_BITS]!
+    const from = (one & PAGE_MASK) * RECORD
+    const to = (other & PAGE_MASK) * RECORD
+    for (let i = 0; i < KEY_LENGTH; i++) {
+      const difference = a[from + i]! - b[to + i]!
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  /** The node above the accounts [from, to) of the order, which share `depth` nibbles. */
+  async #build(
+    from: number,
+    to: number,
+    depth: number,
+    yieldIfDue: YieldIfDue,
+  ): Promise<TrieNode<Account>> {
+    await yieldIfDue()
+    if (to - from <= BUNDLE) return this.#bundle(from, to, depth)
+    const fork = this.#forkOf(from, to, depth)
+    const children = new Array<TrieNode<Account> | undefined>(16).fill(undefined)
+    let count = 0
+    for (let start = from; start < to; ) {
+      const end = this.#endOf(start, to, fork)
+      const nibble = this.#nibbleAt(start, fork)
+      children[nibble] = await this.#build(start, end, fork + 1, yieldIfDue)
+      count += 1
+      start = end
+    }
+    const branch = makeBranch(children, count, NO_EDIT)
+    const node =
+      fork > depth ? makeExtension(this.#keyOf(from), depth, fork, branch, NO_EDIT) : branch
+    // here, as asking the root for all hashes at once would hold the loop
+    referenceOf(node, encodeAccount)
+    return node
+  }
+
+  #bundle(from: number, to: number, depth: number): Blinded<Account> {
+    this.#hash(from, to, depth, 0)
+    let made: WeakRef<WholeNode<Account>> | undefined
+    const reveal = (): WholeNode<Account> => {
+      const known = made?.deref()
+      if (known !== undefined) return known
+      const node = this.#nodes(from, to, depth)
+      made = new WeakRef(node)
+      return node
+    }
+    const reference = readDigest(desk.view, 0)
+    return {
+      kind: 'blinded',
+      edit: undefined,
+      reference,
+      reveal,
+      isKnown: () => true,
+      whole: reveal,
+    }
+  }
+
+  #nodes(from: number, to: number, depth: number): WholeNode<Account> {
+    if (to - from === 1) return makeLeaf(this.#keyOf(from), depth, this.#accountOf(from), NO_EDIT)
+    const fork = this.#forkOf(from, to, depth)
+    const children = new Array<TrieNode<Account> | undefined>(16).fill(undefined)
+    let count = 0
+    for (let start = from; start < to; count++) {
+      const end = this.#endOf(start, to, fork)
+      children[this.#nibbleAt(start, fork)] = this.#nodes(start, end, fork + 1)
+      start = end
+    }
+    const branch = makeBranch(children, count, NO_EDIT)
+    return fork > depth ? makeExtension(this.#keyOf(from), depth, fork, branch, NO_EDIT) : branch
+  }
+
+  /** Writes the hash of the node above the accounts to `target` of the desk. No node is short: a leaf has two hashes. */
+  #hash(from: number, to: number, depth: number, target: number): void {
+    if (to - from === 1) {
+      desk.hashTo(0, this.#writeLeaf(from, depth), target)
+      return
+    }
+    const { bytes } = desk
+    const fork = this.#forkOf(from, to, depth)
+    const room = NODE_ROOM * (fork + 1)
+    const start = room + HEADER_ROOM
+    let at = start
+    let next = from
+    for (let nibble = 0; nibble < 16; nibble++) {
+      const end =
+        next < to && this.#nibbleAt(next, fork) === nibble ? this.#endOf(next, to, fork) : next
+      if (end === next) {
+        bytes[at++] = 0x80
+      } else {
+        bytes[at] = 0xa0
+        this.#hash(next, end, fork + 1, at + 1)
+        at += 1 + KEY_LENGTH
+        next = end
+      }
+    }
+    bytes[at++] = 0x80
+    const size = at - start
+    const isLong = size > 255
+    const source = isLong ? room : room + 1
+    bytes[source] = isLong ? 0xf9 : 0xf8
+    if (isLong) bytes[room + 1] = size >> 8
+    bytes[room + 2] = size & 255
+    desk.hashTo(source, at - source, target)
+    if (fork > depth) {
+      const below = bytes.slice(target, target + KEY_LENGTH)
+      const path = { key: this.#keyOf(from), from: depth, to: fork }
+      bytes.set(keccak256(encodeExtension(path, below)), target)
+    }
+  }
+
+  /** At the start of the desk; returns its end. */
+  #writeLeaf(place: number, depth: number): number {
+    const index = this.#order[place]!
+    const page = this.#pages[index >> PAGE_BITS]!
+    const at = (index & PAGE_MASK) * RECORD
+    for (let i = 0; i < KEY_LENGTH; i++) key[i] = page[at + i]!
+    const other = this.#others.get(index)
+    if (other !== undefined) return writeLeaf(desk, key, depth, encodeAccount(other))
+    let first = at + BALANCE
+    const end = at + RECORD
+    while (first < end && page[first] === 0) first += 1
+    let to = 3
+    if (first === end) content[to++] = 0x80
+    else if (first < end - 1 || page[first]! > 0x7f) content[to++] = 0x80 + end - first
+    for (; first < end; first++) content[to++] = page[first]!
+    content.set(TAIL, to)
+    to += TAIL.length
+    content[0] = 0xf8
+    content[1] = to - 2
+    content[2] = 0x80
+    return writeLeaf(desk, key, depth, content.subarray(0, to))
+  }
+
+  #accountOf(place: number): Account {
+    const index = this.#order[place]!
+    const other = this.#others.get(index)
+    if (other !== undefined) return other
+    const record = this.#recordOf(index)
+    const address = hexFromBytes(record.subarray(ADDRESS, BALANCE)) as Address
+    return { ...emptyAccount(address), balance: bigintFromBytes(record.subarray(BALANCE)) }
+  }
+
+  #keyOf(place: number): Uint8Array {
+    return this.#recordOf(this.#order[place]!).subarray(0, KEY_LENGTH)
+  }
+
+  #recordOf(index: number): Uint8Array {
+    const at = (index & PAGE_MASK) * RECORD
+    return this.#pages[index >> PAGE_BITS]!.subarray(at, at + RECORD)
+  }
+
+  #nibbleAt(place: number, depth: number): number {
+    const index = this.#order[place]!
+    const byte = this.#pages[index >> PAGE_BITS]![(index & PAGE_MASK) * RECORD + (depth >> 1)]!
+    return (depth & 1) === 0 ? byte >> 4 : byte & 15
+  }
+
+  /** The first nibble in which the accounts differ: as they are sorted, the first and the last do. */
+  #forkOf(from: number, to: number, depth: number): number {
+    let fork = depth
+    while (fork < KEY_NIBBLES && this.#nibbleAt(from, fork) === this.#nibbleAt(to - 1, fork)) {
+      fork += 1
+    }
+    return fork
+  }
+
+  /** The end of the accounts that have the first one's nibble. */
+  #endOf(from: number, to: number, depth: number): number {
+    const nibble = this.#nibbleAt(from, depth)
+    if (to - from <= BUNDLE) {
+      let end = from + 1
+      while (end < to && this.#nibbleAt(end, depth) === nibble) end += 1
+      return end
+    }
+    let low = from + 1
+    let high = to
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#nibbleAt(middle, depth) > nibble) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+/** Sorts the indexes by 16 bits of their numbers, and keeps the order of equal ones. */
+async function sortedBy(
+  numbers: Uint32Array,
+  shift: number,
+  order: Uint32Array,
+  yieldIfDue: YieldIfDue,
+): Promise<Uint32Array<ArrayBuffer>> {
+  const starts = new Uint32Array(65_537)
+  for (const number of numbers) starts[((number >>> shift) & 0xffff) + 1]! += 1
+  for (let bits = 0; bits < 65_536; bits++) starts[bits + 1]! += starts[bits]!
+  const sorted = new Uint32Array(order.length)
+  for (let i = 0; i < order.length; i++) {
+    if (i % PIECE === 0) await yieldIfDue()
+    const index = order[i]!
+    sorted[starts[(numbers[index]! >>> shift) & 0xffff]!++] = index
+  }
+  return sorted
+}
