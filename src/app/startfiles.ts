@@ -15,7 +15,7 @@ import {
   parseGenesis,
   parsePredeploys,
 } from '../state/genesis.ts'
-import type { StreamedGenesis } from '../state/genesisfile.ts'
+import type { StreamedGenesis } from '../state/packed/genesisfile.ts'
 import type { Predeploy } from '../state/predeploys.ts'
 import { accountAt } from '../state/world.ts'
 
@@ -54,7 +54,7 @@ async function streamGenesis(
   if (!file?.isFile()) return { genesis: undefined }
   const began = performance.now()
   let due = began + FIRST_REPORT_MS
-  const { readGenesisStream } = await import('../state/genesisfile.ts')
+  const { readGenesisStream } = await import('../state/packed/genesisfile.ts')
   const stream = createReadStream(path, { highWaterMark: CHUNK })
   return readGenesisStream(stream, (accounts) => {
     const now = performance.now()

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../src/core/hex.ts'
 import { parseGenesis, worldFromAlloc } from '../../../src/state/genesis.ts'
-import { readGenesisStream } from '../../../src/state/genesisfile.ts'
 import { addressKey } from '../../../src/state/keys.ts'
+import { readGenesisStream } from '../../../src/state/packed/genesisfile.ts'
 import {
   type Account,
   accountAt,

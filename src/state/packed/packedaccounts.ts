@@ -1,10 +1,10 @@
 // Accounts of a large genesis, packed in bytes, and their trie, made in one pass over the sorted keys. Objects are made for
 // the accounts that are read.
-import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
-import { Desk, keccak256, readDigest } from '../core/crypto/keccak.ts'
-import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../core/hex.ts'
-import type { YieldIfDue } from '../core/yield.ts'
-import { Trie } from './trie.ts'
+import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
+import { Desk, keccak256, readDigest } from '../../core/crypto/keccak.ts'
+import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
+import { Trie } from '../trie.ts'
 import {
   type Blinded,
   EMPTY_ROOT_BYTES,
@@ -17,8 +17,8 @@ import {
   type TrieNode,
   type WholeNode,
   writeLeaf,
-} from './trienode.ts'
-import { type Account, emptyAccount, encodeAccount, type World } from './world.ts'
+} from '../trienode.ts'
+import { type Account, emptyAccount, encodeAccount, type World } from '../world.ts'
 
 const KEY_LENGTH = 32
 const ADDRESS_LENGTH = 20

@@ -1,8 +1,8 @@
 // Reads a genesis file as a stream. Only a file without any fault is read here; parseGenesis refuses the others.
-import { DevchainError } from '../core/errors.ts'
-import { type Address, hexFromBytes } from '../core/hex.ts'
-import { yielder } from '../core/yield.ts'
-import { accountFrom, type Genesis, parseAllocAccount, parseGenesis } from './genesis.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, hexFromBytes } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
+import { accountFrom, type Genesis, parseAllocAccount, parseGenesis } from '../genesis.ts'
 import { PackedAccounts } from './packedaccounts.ts'
 
 const QUOTE = 0x22
