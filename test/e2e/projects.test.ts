@@ -58,7 +58,7 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
       if (tool === 'foundry' && !hasForge) return
       project = await builtBy(tool)
       chain = await boot([...FIXED, ...REPORTS], { cwd: project.folder })
-      await chain.says(/artifacts {2}\d+ contracts of/)
+      await chain.says(/artifacts {2}\d+ contracts from/)
       played = await playScenario(project, chain.url)
       // the log is written when the processor is free: this is its last line
       await chain.says(/Bank\.feeAt\(1, 10,001\) ✗/)
@@ -142,7 +142,7 @@ describe.skipIf(!hasForge)(
       project = await builtBy('foundry')
       home = compilerHome(project)
       chain = await boot(FIXED, { cwd: project.folder })
-      await chain.says(/artifacts {2}\d+ contracts of/)
+      await chain.says(/artifacts {2}\d+ contracts from/)
       const { abi, bytecode } = project.contract('Coin')
       const data = encodeDeployData({ abi, bytecode: bytecode as Hex, args: [1n] })
       await request(chain.url, 'eth_sendTransaction', { from: OWNER, gas: '0x2dc6c0', data })

@@ -59,7 +59,7 @@ export const linkMethods: Methods = [
     effects: 'node',
     describe: ([{ peer, on }], peers) => {
       const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
-      return on ? `cut off from ${meant}` : `joined again: ${meant}`
+      return on ? `disconnected from ${meant}` : `reconnected to ${meant}`
     },
     handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
   }),

@@ -42,8 +42,8 @@ test('the commands of the README part and rejoin two nodes', async () => {
   const output = await said
   expect(code, output).toBe(0)
   expect(output).toContain(`alice at 127.0.0.1:${alice}, block 0 0x`)
-  expect(output).toContain('cut off from bob')
-  expect(output).toContain('joined with bob')
+  expect(output).toContain('disconnected from bob')
+  expect(output).toContain('reconnected to bob')
   expect(output).toMatch(
     /reorganization to the branch of alice: 1 block deep, block 3 → 5, 1 transaction back in the pool/,
   )
