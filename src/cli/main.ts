@@ -30,8 +30,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   })
 }
 
-/** @returns the exit code */
+/**
+ * The shell is bundled apart and has its own copy of output.ts, so it does not recognize a failed write of this bundle.
+ * @returns the exit code
+ */
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
+  return await withOutput(() => runHeavy(name, line))
+}
+
+async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
       return (await import('./commands/exec.ts')).execCommand(line, readSettings)
