@@ -4,20 +4,22 @@ import type { MaybePromise } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
+import type { Profile } from '../methods/compat/profile.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
-import { stateFrom } from '../node/create.ts'
+import { branchOf, type ChainParts, stateFrom } from '../node/create.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import type { Node } from '../node/node.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
+import { type Node, nodeOf } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
-import type { Reply } from '../rpc/dispatch.ts'
+import type { Dispatcher, Reply } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
-import type { Target } from '../server/answer.ts'
+import type { EndSession, Target } from '../server/answer.ts'
 import type { Common } from './common.ts'
 import { Forking } from './forking.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
@@ -29,10 +31,20 @@ import {
   readPredeploys,
 } from './startfiles.ts'
 
-interface BackendOptions {
+export interface BackendOptions {
   /** The chain's URL path without the `/`, also shown in the log; undefined for the default chain. */
   readonly name: string | undefined
   readonly settings: DevchainSettings
+  readonly profile: Profile
+  readonly dispatcher: Dispatcher<MethodContext>
+  /** What the chain branches off; undefined: it has a genesis or a fork of its own, as its settings say. */
+  readonly from?: Origin | undefined
+}
+
+/** A state, and the forks that it may read from. */
+export interface Origin {
+  readonly state: ChainState
+  readonly forking: Forking
 }
 
 interface Parts extends BackendOptions {
@@ -51,16 +63,19 @@ interface Parts extends BackendOptions {
  * that breaks a rule
  */
 export async function openBackend(common: Common, options: BackendOptions): Promise<Backend> {
-  const { name, settings } = options
+  const { name, settings, from } = options
   const logging = { isEnabled: true }
   const observer = observerOf(common.hooks.observer ?? {}, name, logging)
   const progresses = new Progresses((running) => observer.onRunning?.(running))
-  const forking = new Forking(settings, (text) => observer.onNotice?.(text), common.onBug)
-  const chainOptions = await chainOptionsOf({ common, settings, progresses, forking, observer })
-  const node = await createNodeFrom(settings, chainOptions)
+  const forking = new Forking({
+    settings,
+    executor: common.executorFor(settings),
+    onNotice: (text) => observer.onNotice?.(text),
+    from: from?.forking,
+  })
+  const making = { ...options, common, progresses, forking, observer }
+  const node = from === undefined ? await newNode(making) : branchNode(making, from)
   const { chain } = node
-  const { now } = common.environment
-  await forking.serve(chain, (fork) => stateFrom({ ...chainOptions, fork }, now()))
   chain.onClose(() => progresses.close())
   observer.onChain?.(chain)
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
@@ -72,29 +87,50 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   return new Backend({ ...options, ...watch, common, node, forking, project, peers })
 }
 
-async function chainOptionsOf({
-  common: { environment, hooks, profile, onBug },
-  settings,
-  progresses,
-  forking,
-  observer,
-}: Pick<
-  Parts,
-  'common' | 'settings' | 'progresses' | 'forking' | 'observer'
->): Promise<ChainOptions> {
+type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' | 'observer'>
+
+async function newNode(making: Making): Promise<Node> {
+  const { settings, forking, common } = making
+  const options = await chainOptionsOf(making)
+  const atStart = await forking.atStart()
+  const node = await createNodeFrom(settings, { ...options, ...atStart })
+  const now = common.environment.now()
+  await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
+  return node
+}
+
+function branchNode(making: Making, { state }: Origin): Node {
+  const { forking, common } = making
+  const { environment, executor } = chainParts(making)
+  const parts = { environment, executor, lazyState: forking.lazyState }
+  const node = nodeOf(branchOf(state, { ...parts, isPlain: common.hooks.isPlain }))
+  const now = common.environment.now()
+  forking.serveBranch(node.chain, async (fork) =>
+    stateFrom({ ...(await chainOptionsOf(making)), fork }, now),
+  )
+  return node
+}
+
+/** What every chain is made with. */
+function chainParts({ common, settings, progresses }: Making): Pick<ChainParts, 'environment' | 'executor'> {
+  const { environment, onBug, executorFor } = common
+  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
+  return { environment: { ...environment, onBug, begin }, executor: executorFor(settings) }
+}
+
+async function chainOptionsOf(making: Making): Promise<ChainOptions> {
+  const { settings, observer, profile, common } = making
   const genesis = await readGenesis(settings, (text) => observer.onNotice?.(text))
   checkIdentity(settings, genesis)
-  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
   return {
     ...chainParameters(settings),
-    ...(await forking.atStart()),
+    ...chainParts(making),
     genesis,
     predeploys: await readPredeploys(settings, genesis),
     blocks: await readBlocks(settings),
     behaviour: profile.chain,
     unsaid: profile.defaults,
-    isPlain: hooks.isPlain,
-    environment: { ...environment, onBug, begin },
+    isPlain: common.hooks.isPlain,
   }
 }
 
@@ -130,10 +166,12 @@ export class Backend implements Target {
   readonly project: ProjectDoor
   readonly peers: LinkEntrance
   readonly observer: Observer
+  readonly sessions: Set<EndSession> = new Set()
   readonly #parts: Parts
   readonly #watch: RequestWatch
   /** For in-process requests, which have no connection. */
   readonly #ownProcess = new Caller()
+  #requests = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -148,25 +186,36 @@ export class Backend implements Target {
     }
   }
 
+  /** Over HTTP and WebSocket, a batch counted once. */
+  get requests(): number {
+    return this.#requests
+  }
+
   answer(caller: Caller, message: Uint8Array): MaybePromise<Reply> {
-    return this.#parts.common.dispatcher.dispatch(this.#contextOf(caller, false), message)
+    this.#requests += 1
+    return this.#parts.dispatcher.dispatch(this.#contextOf(caller, false), message)
   }
 
   /** @throws {RpcError} the error that a client over the wire would get */
   request(method: string, params?: unknown): Promise<Json> {
     const context = this.#contextOf(this.#ownProcess, false)
-    return this.#parts.common.dispatcher.request(context, method, params)
+    return this.#parts.dispatcher.request(context, method, params)
   }
 
   /** The project's own HTTP pages; their chain requests are not logged. */
   get projectSite(): Site {
-    const { common, project } = this.#parts
+    const { dispatcher, project } = this.#parts
     const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
-      common.dispatcher.request(this.#contextOf(this.#ownProcess, true), method, params)
+      dispatcher.request(this.#contextOf(this.#ownProcess, true), method, params)
     return {
       owns: ({ target }) => isAskedOfProject(target),
       answer: (request) => project.answer(request, ask),
     }
+  }
+
+  /** What a chain that begins here branches off. */
+  get origin(): Origin {
+    return { state: this.node.chain.state, forking: this.#parts.forking }
   }
 
   get health(): Json {
@@ -181,12 +230,14 @@ export class Backend implements Target {
     const failure =
       settings.coverage === undefined ? undefined : await failureOf(project.writeCoverage())
     node.chain.close()
+    this.observer.onEnd?.()
     this.#ownProcess.hangUp()
     return failure
   }
 
   #contextOf(caller: Caller, isOwn: boolean): MethodContext {
-    const { common, settings, logging, node, forking, project, peers } = this.#parts
+    const { common, dispatcher, profile, settings, logging, node, forking, project, peers } =
+      this.#parts
     const { chain, filters, getWork } = node
     return {
       chain,
@@ -196,7 +247,7 @@ export class Backend implements Target {
       forking,
       caller: new MessageCaller(caller),
       info: PROGRAM,
-      profile: common.profile,
+      profile,
       logging,
       watch: this.#watch,
       listening: common.isListening(),
@@ -204,10 +255,11 @@ export class Backend implements Target {
       runs: [],
       notes: [],
       isOwn,
-      registry: common.dispatcher.registry,
+      registry: dispatcher.registry,
       options: settings,
       subscriptions: common.subscriptions,
       peers,
+      chains: common.chains(),
       // an accelerator
       textOfLogs: common.hooks.isPlain ? undefined : textOfLogs,
     }

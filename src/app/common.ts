@@ -1,11 +1,10 @@
 // What all chains of a program share: read or created once.
-import type { MethodContext } from '../methods/common/context.ts'
+import type { Executor } from '../evm/executor.ts'
+import type { ChainsDoor } from '../methods/common/chains.ts'
 import type { Subscriptions } from '../methods/common/subscriptions.ts'
-import type { Profile } from '../methods/compat/profile.ts'
 import type { Environment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
-import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Observer } from './observer.ts'
 
 /** What a program may get besides options: observers, clock and randomness. */
@@ -18,14 +17,19 @@ export interface Hooks {
   readonly isPlain?: boolean
 }
 
+export type EngineSettings = Pick<DevchainSettings, 'evm' | 'memoryLimit'>
+
 export interface Common {
+  /** Of the default chain, and of all that have no options of their own. */
   readonly settings: DevchainSettings
   readonly hooks: Hooks
   readonly environment: Environment
-  readonly dispatcher: Dispatcher<MethodContext>
   readonly subscriptions: Subscriptions
   readonly artifacts: ArtifactsDoor
-  readonly profile: Profile
+  /** One executor for all chains with the same engine: it keeps compiled code. */
+  readonly executorFor: (settings: EngineSettings) => Executor
+  /** Called once the program is open. */
+  readonly chains: () => ChainsDoor
   readonly isListening: () => boolean
   readonly onBug: (error: unknown) => void
 }

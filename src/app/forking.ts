@@ -1,7 +1,6 @@
 // Starts forks of other networks, at the start or later. Loads src/fork only when needed.
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
-import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import type { ForkSettings, Merged, OpenFork } from '../fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/context.ts'
 import type { Chain } from '../node/chain/chain.ts'
@@ -16,27 +15,52 @@ type Door = typeof import('../fork/door.ts')
 
 type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
 
+/** A fork that chains have in common: the last one closes it. */
+class SharedFork {
+  readonly fork: OpenFork
+  #users = 1
+
+  constructor(fork: OpenFork) {
+    this.fork = fork
+  }
+
+  join(): this {
+    this.#users += 1
+    return this
+  }
+
+  leave(): void {
+    this.#users -= 1
+    if (this.#users === 0) this.fork.close()
+  }
+}
+
+interface ForkingOptions {
+  readonly settings: DevchainSettings
+  readonly executor: Executor
+  readonly onNotice: (text: string) => void
+  /** The forking of the chain that this one branches off: both use its forks. */
+  readonly from?: Forking | undefined
+}
+
 export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
+  readonly #executor: Executor
   readonly #onNotice: (text: string) => void
-  readonly #onBug: (error: unknown) => void
   /** Oldest first. */
-  readonly #open: OpenFork[] = []
+  readonly #open: SharedFork[]
   #door: Door | undefined
   #chain: Chain | undefined
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
-  #executor: Executor | undefined
 
-  constructor(
-    settings: DevchainSettings,
-    onNotice: (text: string) => void,
-    onBug: (error: unknown) => void,
-  ) {
+  constructor({ settings, executor, onNotice, from }: ForkingOptions) {
     this.#settings = settings
+    this.#executor = executor
     this.#onNotice = onNotice
-    this.#onBug = onBug
-    this.#choice = settings.fork
+    this.#open = from === undefined ? [] : from.#open.map((shared) => shared.join())
+    this.#door = from === undefined ? undefined : from.#door
+    this.#choice = from === undefined ? settings.fork : from.#choice
   }
 
   /** How methods reach the forked network; undefined without a fork. */
@@ -48,7 +72,7 @@ export class Forking implements ForkStarter {
    * The chain's fork, as the options say.
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
-  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'lazyState' | 'executor'>> {
+  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'lazyState'>> {
     const {
       fork,
       forkReplay,
@@ -76,20 +100,17 @@ export class Forking implements ForkStarter {
     }
     requireTogether(this.#settings)
     const door = await this.#load()
-    const executor = this.#makeExecutor()
     const base = this.#begin(this.#settings)
-    await door.warmUpUntil(base, executor)
+    await door.warmUpUntil(base, this.#executor)
     const begun = await base
     requireLater(this.#settings.timestamp, begun)
-    const runFirst = this.#open.at(-1)?.runFirst
-    return { fork: begun, runFirst, lazyState: this.#lazyState(door), executor }
+    const runFirst = this.#open.at(-1)?.fork.runFirst
+    return { fork: begun, runFirst, lazyState: this.#lazyState(door) }
   }
 
-  /** The chain's executor; it loads missing state before the chain exists. */
-  #makeExecutor(): Executor {
-    const { evm, memoryLimit } = this.#settings
-    this.#executor = createExecutor({ evm, memoryLimit, onBug: this.#onBug })
-    return this.#executor
+  /** How a chain that branches off another loads missing state; undefined: all state is local. */
+  get lazyState(): LazyState | undefined {
+    return this.#door && this.#lazyState(this.#door)
   }
 
   /** Attaches the chain; `stateFrom` makes its state after a reset with other options. */
@@ -97,10 +118,18 @@ export class Forking implements ForkStarter {
     this.#chain = chain
     this.#stateFrom = stateFrom
     chain.onClose(() => {
-      this.#executor?.close()
-      for (const { close } of this.#open) close()
+      for (const shared of this.#open) shared.leave()
     })
-    await this.#open.at(-1)?.fill(chain)
+    await this.#open.at(-1)?.fork.fill(chain)
+  }
+
+  /** Attaches a chain that branches off another, whose forks are filled. */
+  serveBranch(chain: Chain, stateFrom: StateFrom): void {
+    this.#chain = chain
+    this.#stateFrom = stateFrom
+    chain.onClose(() => {
+      for (const shared of this.#open) shared.leave()
+    })
   }
 
   knowsNetwork(): boolean {
@@ -141,7 +170,7 @@ export class Forking implements ForkStarter {
     // while the chain is being made, the newest fork is the one in use
     return lazyStateOf(() =>
       this.#chain === undefined
-        ? this.#open.at(-1)?.base.upstream
+        ? this.#open.at(-1)?.fork.base.upstream
         : this.#chain.state.config.upstream,
     )
   }
@@ -155,7 +184,7 @@ export class Forking implements ForkStarter {
     const { openFork } = await this.#load()
     const headerUrls = this.#settings.fork?.urls
     const opened = await openFork({ ...settings, headerUrls }, this.#onNotice)
-    this.#open.push(opened)
+    this.#open.push(new SharedFork(opened))
     this.#closeOld()
     return opened.base
   }
@@ -164,9 +193,9 @@ export class Forking implements ForkStarter {
   #closeOld(): void {
     const current = this.#chain?.state.config.upstream
     for (const old of this.#open.slice(0, -2)) {
-      if (old.base.upstream === current) continue
+      if (old.fork.base.upstream === current) continue
       this.#open.splice(this.#open.indexOf(old), 1)
-      old.close()
+      old.leave()
     }
   }
 

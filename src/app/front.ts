@@ -1,5 +1,4 @@
 // The front of a program: maps paths to chains and pages, and runs the server.
-import { DevchainError } from '../core/errors.ts'
 import { Subscriptions } from '../methods/common/subscriptions.ts'
 import { profileOf } from '../methods/compat/profiles.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
@@ -7,54 +6,90 @@ import type { DevchainSettings } from '../options/derived.ts'
 import { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
-import type { ServerFront, Target } from '../server/answer.ts'
-import type { Refusal } from '../server/replies.ts'
+import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
-import { type Backend, openBackend } from './backend.ts'
+import { type Backend, type BackendOptions, type Origin, openBackend } from './backend.ts'
+import { Chains } from './chains.ts'
+import { chainSites } from './chainsites.ts'
 import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
+import { Engines } from './engines.ts'
+import { ownSettings } from './settings.ts'
 
 /**
- * Opens a program with its first chain; every path leads to it while it is the only one.
+ * Opens a program with its default chain.
  * @throws {DevchainError} as `openBackend` and `openDispatcher`
  */
 export async function openFront(settings: DevchainSettings, hooks: Hooks): Promise<Front> {
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = hooks.observer?.onBug ?? environment.onBug
-  const { onCall, onArtifacts: report = () => undefined } = hooks.observer ?? {}
-  const profile = profileOf(settings.compat)
+  const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
   let front: Front | undefined
+  const engines = new Engines(onBug)
   const common: Common = {
     settings,
     hooks,
     environment,
-    dispatcher: await openDispatcher(settings, profile, onCall !== undefined, onBug),
+    executorFor: engines.executorFor,
     subscriptions: new Subscriptions(),
     artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, onBug }),
-    profile,
     isListening: () => front?.isListening === true,
+    chains: () => front!.chains,
     onBug,
   }
-  front = new Front(common, await openBackend(common, { name: undefined, settings }))
+  const wire = await openWire(common, settings)
+  const first = await openBackend(common, { name: undefined, settings, ...wire })
+  front = new Front(common, { first, wire, engines })
   common.artifacts.readSoon()
   return front
 }
 
+/** How the methods of chains with these options answer. */
+async function openWire({ hooks, onBug }: Common, settings: DevchainSettings): Promise<Wire> {
+  const profile = profileOf(settings.compat)
+  const isObserved = hooks.observer?.onCall !== undefined
+  return { profile, dispatcher: await openDispatcher(settings, profile, isObserved, onBug) }
+}
+
+type Wire = Pick<BackendOptions, 'profile' | 'dispatcher'>
+
+interface FrontParts {
+  readonly first: Backend
+  readonly wire: Wire
+  readonly engines: Engines
+}
+
 export class Front implements ServerFront {
   readonly first: Backend
+  readonly chains: Chains
   readonly sites: readonly Site[]
+  readonly targetOf: ServerFront['targetOf']
   readonly #common: Common
-  /** By path: `/` and the name. */
-  readonly #named = new Map<string, Backend>()
-  /** Paths of chains, also of those that are being opened. */
-  readonly #taken = new Set(['/'])
+  readonly #parts: FrontParts
+  #origin: Promise<Origin>
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
-  constructor(common: Common, first: Backend) {
+  constructor(common: Common, parts: FrontParts) {
+    const { first } = parts
+    const { settings, environment, onBug } = common
     this.#common = common
+    this.#parts = parts
     this.first = first
-    this.sites = [first.projectSite, healthSite(() => first.health)]
+    // chains begin where this one began, whatever happens to it, unless a set-up decides
+    const { state, forking } = first.origin
+    this.#origin = Promise.resolve({ state: state.origin ?? state, forking })
+    this.chains = new Chains({
+      settings,
+      first,
+      origin: () => this.#origin,
+      openBranch: (name, from) => this.#openBranch(name, from),
+      openOwn: (name, options) => this.#ownOpener(name, options),
+      now: () => environment.now(),
+      onBug,
+    })
+    this.targetOf = this.chains.targetOf
+    this.sites = [first.projectSite, ...chainSites({ chains: this.chains, onBug }), healthSite(() => first.health)]
   }
 
   get isListening(): boolean {
@@ -65,31 +100,22 @@ export class Front implements ServerFront {
     return this.#common.artifacts
   }
 
-  /**
-   * Opens another chain under its name, with the program's options.
-   * @throws {DevchainError} `INVALID_PARAMS` for the name of an open chain
-   */
-  async open(name: string): Promise<Backend> {
-    const path = `/${name}`
-    if (this.#taken.has(path)) {
-      throw new DevchainError('INVALID_PARAMS', `there is already a chain at ${path}`)
-    }
-    this.#taken.add(path)
-    // only the first chain has peers and imported blocks
-    const settings = { ...this.#common.settings, peer: [], import: undefined }
-    try {
-      const backend = await openBackend(this.#common, { name, settings })
-      this.#named.set(path, backend)
-      return backend
-    } catch (error) {
-      this.#taken.delete(path)
-      throw error
-    }
+  /** Runs work on the default chain; chains that open later begin with what it left. Rejects as the work does. */
+  async setUp(work: () => Promise<unknown>): Promise<void> {
+    this.#origin = work().then(() => this.first.origin)
+    await this.#origin
   }
 
-  readonly targetOf = (path: string): Target | Refusal => {
-    if (this.#named.size === 0 || path === '/') return this.first
-    return this.#named.get(path) ?? noChain(path)
+  #openBranch(name: string, from: Origin): Promise<Backend> {
+    const settings = { ...this.#common.settings, peer: [], import: undefined }
+    return openBackend(this.#common, { name, settings, ...this.#parts.wire, from })
+  }
+
+  #ownOpener(name: string, options: object): () => Promise<Backend> {
+    const common = this.#common
+    const settings = ownSettings(common.settings, options)
+    return async () =>
+      openBackend(common, { name, settings, ...(await openWire(common, settings)) })
   }
 
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
@@ -108,12 +134,10 @@ export class Front implements ServerFront {
 
   /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
-    const failures = await Promise.all(
-      [this.first, ...this.#named.values()].map((backend) => backend.close()),
-    )
+    const [failure] = await Promise.all([this.first.close(), this.chains.close()])
     this.#isListening = false
     await (await this.#server)?.close()
-    const failure = failures.find((each) => each !== undefined)
+    this.#parts.engines.close()
     if (failure !== undefined) throw failure
   }
 
@@ -146,8 +170,4 @@ export function healthSite(info: () => Json): Site {
       body: JSON.stringify(info()),
     }),
   }
-}
-
-function noChain(path: string): Refusal {
-  return { status: 404, message: `there is no chain at ${path}` }
 }

@@ -54,6 +54,10 @@ export interface Observer {
   /** A peer connected, disconnected or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
   readonly ofChain?: ((name: string) => Observer) | undefined
+  /** The chain of a path ended; devchain may go on. */
+  readonly onEnd?: (() => void) | undefined
+  /** The newest lines of a chain's log, at most 20; undefined: there is no log. */
+  readonly messages?: (() => readonly string[]) | undefined
   /** A bug: the caller got "internal error". Printed to standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined
 }

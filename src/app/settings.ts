@@ -17,8 +17,8 @@ import {
   withDefaults,
 } from '../options/derived.ts'
 import type { ForkChoice, ForkRequest } from '../options/fork.ts'
-import { OPTIONS } from '../options/table.ts'
-import type { ClockSource } from '../options/values.ts'
+import { groupOf, OPTIONS } from '../options/table.ts'
+import { type ClockSource, isPredeployName } from '../options/values.ts'
 
 /** The forms of a setting: its value, or text as on the command line. */
 type Given<T> = T extends boolean
@@ -187,6 +187,50 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
     'INVALID_PARAMS',
     `${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`,
   )
+}
+
+/** Groups of options that a chain at a path may have of its own. */
+const OWN_GROUPS: readonly string[] = [
+  'Chain',
+  'Fork',
+  'Accounts',
+  'Transactions',
+  'Mining and time',
+]
+
+/** They read or write files, whose paths a client must not choose. */
+const FILES: readonly OptionKey[] = ['import', 'forkRecord', 'forkReplay']
+
+/**
+ * The settings of a chain with options of its own: the program's for all others. A genesis or a fork of its own replaces
+ * the program's, and `compat` brings its defaults.
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown or invalid option, or one that a chain cannot have of its own
+ */
+export function ownSettings(base: DevchainSettings, options: object): DevchainSettings {
+  const source = programSource(options)
+  const keys = Object.keys(options) as OptionKey[]
+  for (const key of keys) {
+    if (OWN_GROUPS.includes(groupOf(key)) && !FILES.includes(key)) continue
+    const message = `option "${key}" cannot be one chain's own: it is set when devchain starts`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const { genesis, predeploy } = source.values
+  requireNoPath('genesis', typeof genesis === 'string')
+  requireNoPath('predeploy', ![predeploy ?? []].flat().every((name) => isPredeployName(String(name))))
+  const resolved = resolveOptions([source])
+  const own = Object.fromEntries(keys.map((key) => [key, resolved[key]])) as Some<AllSettings>
+  const replaced =
+    own.genesis === undefined && own.fork === undefined
+      ? {}
+      : { genesis: undefined, fork: undefined, forkRecord: undefined, forkReplay: undefined }
+  const compat = own.compat === undefined ? {} : defaultsOf(own.compat)
+  return { ...base, import: undefined, peer: [], ...replaced, ...compat, ...own } as DevchainSettings
+}
+
+function requireNoPath(key: OptionKey, isPath: boolean): void {
+  if (!isPath) return
+  const message = `option "${key}": expected its content; a chain at a path reads no files`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 export function readDevchainOptions(options: DevchainOptions): DevchainSettings {

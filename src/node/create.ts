@@ -58,12 +58,30 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const environment = options.environment ?? systemEnvironment
   const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
-  const bulk = options.isPlain ? undefined : bulkMining
-  const chain = new Chain({ state, executor, environment, bulk, commit: options.commit })
-  if (options.lazyState !== undefined) chain.execution.fetchWith(options.lazyState)
-  chain.onClose(scheduleMining(chain))
+  const chain = chainWith(state, { ...options, executor, environment })
   // a given executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
+  return chain
+}
+
+export interface ChainParts extends Pick<ChainOptions, 'isPlain' | 'commit' | 'lazyState'> {
+  readonly executor: Executor
+  readonly environment: Environment
+}
+
+/** A chain that begins with a state, to which resets return. It has no snapshots yet. */
+export function branchOf(state: ChainState, parts: ChainParts): Chain {
+  const nothingTaken = { newestSnapshot: undefined, namedSnapshots: new Map(), nextSnapshotId: 1 }
+  const origin = { ...state, ...nothingTaken, resets: 0, origin: undefined }
+  return chainWith(originOf(origin), parts)
+}
+
+function chainWith(state: ChainState, parts: ChainParts): Chain {
+  const { executor, environment, isPlain, commit, lazyState } = parts
+  const bulk = isPlain ? undefined : bulkMining
+  const chain = new Chain({ state, executor, environment, bulk, commit })
+  if (lazyState !== undefined) chain.execution.fetchWith(lazyState)
+  chain.onClose(scheduleMining(chain))
   return chain
 }
 

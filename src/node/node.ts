@@ -13,7 +13,10 @@ export interface Node {
 }
 
 export async function createNode(options: ChainOptions = {}): Promise<Node> {
-  const chain = await createChain(options)
+  return nodeOf(await createChain(options))
+}
+
+export function nodeOf(chain: Chain): Node {
   const { filterTimeout } = chain.state.config.options
   return {
     chain,

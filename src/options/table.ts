@@ -2,6 +2,7 @@
 // users derive from this list (derived.ts).
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { DEFAULT_HARDFORK, type Hardfork } from '../protocol/forks.ts'
+import { ChainsTable } from './chains.ts'
 import { ForkTable } from './fork.ts'
 import { type FromGenesis, type Option, type Optional, off } from './option.ts'
 import { LinkTable } from './peers.ts'
@@ -347,6 +348,7 @@ const groups = {
   Transactions: new TransactionTable(),
   'Mining and time': new MiningTable(),
   Server: new ServerTable(),
+  Chains: new ChainsTable(),
   Peers: new LinkTable(),
   Project: new ProjectTable(),
   Terminal: new TerminalTable(),
@@ -356,7 +358,12 @@ const groups = {
 export type MakingTable = ChainTable & AccountTable & TransactionTable & MiningTable
 
 /** All but the options of the command line. */
-export type ProgramTable = MakingTable & ForkTable & ServerTable & LinkTable & ProjectTable
+export type ProgramTable = MakingTable &
+  ForkTable &
+  ServerTable &
+  ChainsTable &
+  LinkTable &
+  ProjectTable
 
 export type Table = ProgramTable & TerminalTable & ProcessTable
 

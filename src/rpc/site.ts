@@ -6,12 +6,16 @@ export interface SiteHead {
   readonly target: string
   /** The `accept` header; empty without one. */
   readonly accept: string
+  /** The `host` header, a name and a port; empty without one. */
+  readonly host: string
 }
 
 export interface SiteRequest extends SiteHead {
   /** Of the body: `application/json`. */
   readonly contentType: string
   readonly body: Uint8Array
+  /** Aborted when the client disconnects before it has the reply. */
+  readonly gone: AbortSignal
 }
 
 export interface SiteReply {

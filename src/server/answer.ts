@@ -36,7 +36,12 @@ export interface LinkDoor {
 export interface Target {
   /** Synchronous where the method is. An exception is a bug. */
   readonly answer: (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
+  /** The open WebSockets, which end with the target. */
+  readonly sessions: Set<EndSession>
 }
+
+/** Closes a WebSocket (1001, going away). */
+export type EndSession = (reason: string) => void
 
 export interface ServerFront {
   /** By path, without query and trailing `/`; called for each HTTP request, and once per WebSocket. */

@@ -180,7 +180,7 @@ async function reply(response: ServerResponse, body: Reply, relief: Relief): Pro
 function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteHead | undefined {
   if (!['GET', 'HEAD', 'POST'].includes(method)) return undefined
   const asked = method === 'POST' ? 'POST' : 'GET'
-  return { method: asked, target: url, accept: headers.accept ?? '' }
+  return { method: asked, target: url, accept: headers.accept ?? '', host: headers.host ?? '' }
 }
 
 async function visit(
@@ -192,7 +192,9 @@ async function visit(
 ): Promise<void> {
   await withBody(response, connection, bodyLimit, async (body) => {
     const contentType = response.req.headers['content-type'] ?? ''
-    const asked = site.answer({ ...head, contentType, body })
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const asked = site.answer({ ...head, contentType, body, gone: gone.signal })
     const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
     send(response, reply.status, reply.body, reply.headers, reply.contentType)
   })

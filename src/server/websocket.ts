@@ -6,7 +6,14 @@ import { ERROR_CODES } from '../core/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
-import { type HttpOptions, isRefusal, type LinkDoor, pathOf, type Target } from './answer.ts'
+import {
+  type EndSession,
+  type HttpOptions,
+  isRefusal,
+  type LinkDoor,
+  pathOf,
+  type Target,
+} from './answer.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Refusal } from './replies.ts'
 
@@ -81,7 +88,12 @@ export function acceptWebSockets(
     if (isRefusal(target)) return end(socket, target)
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
+      const endSession: EndSession = (reason) => client.close(GOING_AWAY, reason)
+      target.sessions.add(endSession)
+      socket.once('close', () => {
+        sockets.delete(socket)
+        target.sessions.delete(endSession)
+      })
       const outbox = new Outbox(client, socket, turns, options)
       const session = sessionOf(client, nextId++, outbox)
       serve(client, session, (...message) => answer(target, ...message), options)

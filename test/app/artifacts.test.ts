@@ -29,7 +29,8 @@ beforeEach(async () => {
   const coverage = path.join(folder, 'lcov.info')
   const settings = readDevchainOptions({ port: 0, coverage })
   front = await openFront(settings, { observer, folder })
-  alice = await front.open('alice')
+  await front.chains.create({ name: 'alice' })
+  alice = front.chains.at('/alice')!.backend!
 })
 
 afterEach(async () => {

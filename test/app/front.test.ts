@@ -25,7 +25,7 @@ async function opened(
   hooks: { readonly observer?: Observer; readonly isPlain?: boolean } = {},
 ): Promise<Opened> {
   const front = await openFront(readDevchainOptions({ port: 0 }), hooks)
-  for (const name of names) await front.open(name)
+  for (const name of names) await front.chains.create({ name })
   const { url, port } = await front.listen()
   return { front, url, port, [Symbol.asyncDispose]: () => front.close() }
 }
@@ -51,15 +51,19 @@ describe.each([false, true])('HTTP routing (plainly: %s)', (isPlain) => {
     const response = await fetch(`${two.url}/alcie`, { method: 'POST', body: mine })
     expect([response.status, await response.json()]).toEqual([
       404,
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'there is no chain at /alcie' } },
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'there is no chain at /alcie, only /, /alice; devchain chain new alcie makes it' } },
     ])
     expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
   })
 
-  test('leads every path to the only chain', async () => {
+  test('refuses a path that names no chain where there is only the default one', async () => {
     await using one = await opened([], { isPlain })
-    await post(`${one.url}/v3/key`, mine)
-    expect(await post(one.url, blockNumber)).toEqual(result(1, '0x1'))
+    const response = await fetch(`${one.url}/v3/key`, { method: 'POST', body: mine })
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: { message: 'there is no chain at /v3/key, only /; a number such as /1 makes one' } },
+    ])
+    expect(await post(one.url, blockNumber)).toEqual(result(1, '0x0'))
   })
 
   test('keeps the responses of one connection in order across chains', async () => {
@@ -200,16 +204,17 @@ test('opening a chain under a name in use is refused', async () => {
   const { url, front } = two
   await post(`${url}/alice`, mine)
   const refusal = { word: 'INVALID_PARAMS', message: 'there is already a chain at /alice' }
-  await expect(front.open('alice')).rejects.toMatchObject(refusal)
+  await expect(front.chains.create({ name: 'alice' })).rejects.toMatchObject(refusal)
   expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x1'))
-  const both = await Promise.allSettled([front.open('bob'), front.open('bob')])
+  const both = await Promise.allSettled([1, 2].map(() => front.chains.create({ name: 'bob' })))
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
 })
 
 test('changing a setting affects its own chain only', async () => {
   await using one = await opened([])
   const { first } = one.front
-  const alice = await one.front.open('alice')
+  await one.front.chains.create({ name: 'alice' })
+  const alice = one.front.chains.at('/alice')!.backend!
   await alice.request('evm_setAutomine', [false])
   expect([alice, first].map(({ node }) => node.chain.state.mining.mode.kind)).toEqual([
     'manual',

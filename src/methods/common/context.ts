@@ -13,6 +13,7 @@ import { type Declaration, defineMethod, type Method, type Param } from '../../r
 import type { Notes } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
+import type { ChainsDoor } from './chains.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** A fork request; undefined members stay as they are. */
@@ -81,6 +82,8 @@ export interface MethodContext extends Node {
   readonly subscriptions: Subscriptions
   /** The linked chains. */
   readonly peers: PeersDoor
+  /** All chains of the program. */
+  readonly chains: ChainsDoor
   /** The JSON of many logs from an accelerator (wire/logtext); undefined: the normal encoder. */
   readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
 }

@@ -1,5 +1,5 @@
 // Parses the heads of plain requests: POST in HTTP/1.1 with a content length and no unusual headers.
-import type { Site } from '../../rpc/site.ts'
+import type { Site, SiteHead } from '../../rpc/site.ts'
 import { type CallerCheck, pathOf } from '../answer.ts'
 
 export interface PlainHead {
@@ -108,6 +108,7 @@ function readHead(
   const caller = { host: values.get('host'), origin: values.get('origin') }
   if (checkCaller(caller) !== undefined) return undefined
   const accept = values.get('accept') ?? ''
-  if (sites.some(({ owns }) => owns({ method: 'POST', target, accept }))) return undefined
+  const head: SiteHead = { method: 'POST', target, accept, host: caller.host ?? '' }
+  if (sites.some(({ owns }) => owns(head))) return undefined
   return { path: pathOf(target), length: Number(length), closes: connection === 'close' }
 }

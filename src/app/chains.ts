@@ -1,0 +1,238 @@
+// The chains of one program: the default one at `/`, and those at other paths.
+import { DevchainError, printValue } from '../core/errors.ts'
+import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { Target } from '../server/answer.ts'
+import type { Refusal } from '../server/replies.ts'
+import type { Backend, Origin } from './backend.ts'
+import { ownBytes } from './chainsize.ts'
+import { ChainSlot } from './slot.ts'
+
+interface ChainsOptions {
+  readonly settings: Pick<DevchainSettings, 'maxChains' | 'chainIdle'>
+  /** The default chain. */
+  readonly first: Backend
+  /** What chains begin with; resolves after the set-up. */
+  readonly origin: () => Promise<Origin>
+  readonly openBranch: (name: string, origin: Origin) => Promise<Backend>
+  /** Opens a chain with options of its own. Throws at once for invalid ones. */
+  readonly openOwn: (name: string, options: object) => () => Promise<Backend>
+  readonly now: () => number
+  readonly onBug: (error: unknown) => void
+}
+
+/** Test runners number their workers from 1; viem's tests use large random numbers. */
+const NUMBER = /^\/0*([1-9]\d{0,14})$/
+
+/** Letters first, so that no name looks like a number. */
+const NAME = /^[A-Za-z][\w-]{0,63}$/
+
+/** Paths of the server itself. */
+const RESERVED = ['health', 'healthcheck', 'acquire', 'release', 'sourcify']
+
+/** Names listed in a refusal. */
+const LISTED = 10
+
+/** Idle chains are looked for this often within the time after which they are dropped. */
+const LOOKS = 4
+
+export class Chains implements ChainsDoor {
+  readonly #options: ChainsOptions
+  readonly #first: Backend
+  readonly #firstBegunMs: number
+  /** By path. */
+  readonly #slots = new Map<string, ChainSlot>()
+  readonly #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ChainsOptions) {
+    this.#options = options
+    this.#first = options.first
+    this.#firstBegunMs = options.now()
+    const { chainIdle } = options.settings
+    if (chainIdle !== undefined) {
+      this.#timer = setInterval(() => this.dropIdle(), chainIdle / LOOKS).unref()
+    }
+  }
+
+  readonly targetOf = (path: string): Target | Refusal => {
+    if (path === '/') return this.#first
+    return this.#slots.get(path) ?? this.#newTarget(path)
+  }
+
+  #newTarget(path: string): Target | Refusal {
+    if (numberIn(path) === undefined) return this.unknown(path)
+    try {
+      return this.slotFor(path)
+    } catch (error) {
+      return { status: 503, message: (error as Error).message }
+    }
+  }
+
+  /** The chain at a path; undefined if there is none. */
+  at(path: string): ChainSlot | undefined {
+    return this.#slots.get(path)
+  }
+
+  /** A name that no chain has, and that one may get. */
+  isFree(path: string): boolean {
+    return NAME.test(path.slice(1)) && !RESERVED.includes(path.slice(1)) && !this.#slots.has(path)
+  }
+
+  /**
+   * The chain at a path; one with a number is made if needed.
+   * @throws {DevchainError} `NOT_FOUND` for an unknown name, `LIMIT_EXCEEDED` for too many chains
+   */
+  slotFor(path: string): ChainSlot {
+    const number = numberIn(path)
+    const known = this.#slots.get(number === undefined ? path : `/${number}`)
+    if (known !== undefined) return known
+    if (number === undefined) throw new DevchainError('NOT_FOUND', this.unknown(path).message)
+    return this.#make(`${number}`)
+  }
+
+  /** The chain of a lease, made if needed. @throws {DevchainError} `LIMIT_EXCEEDED` */
+  leased(name: string): ChainSlot {
+    return this.#slots.get(`/${name}`) ?? this.#make(name)
+  }
+
+  list(): readonly ChainInfo[] {
+    const { now } = this.#options
+    const first = {
+      age: (now() - this.#firstBegunMs) / 1000,
+      requests: this.#first.requests,
+      path: '/',
+      name: undefined,
+      ...factsOf(this.#first),
+    }
+    const others = [...this.#slots.values()].flatMap((slot) => infoOf(slot))
+    return [first, ...others]
+  }
+
+  async create(order: ChainOrder): Promise<ChainInfo> {
+    const slot = this.#reserve(order)
+    try {
+      await slot.open()
+    } catch (error) {
+      this.#slots.delete(slot.path)
+      throw error
+    }
+    return infoOf(slot)[0]!
+  }
+
+  async drop(name: string): Promise<void> {
+    const path = `/${name}`
+    const slot = this.#slots.get(path)
+    if (slot === undefined) {
+      throw new DevchainError('NOT_FOUND', this.unknown(path).message)
+    }
+    this.#slots.delete(path)
+    await slot.end('the chain was dropped')
+  }
+
+  dropIdle(): void {
+    const { settings, onBug } = this.#options
+    const limit = settings.chainIdle ?? Infinity
+    for (const slot of [...this.#slots.values()]) {
+      if (slot.idleMs() >= limit) void this.drop(slot.name).catch(onBug)
+    }
+  }
+
+  /** Closes all chains but the default one. Rejects with the first error. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const slots = [...this.#slots.values()]
+    this.#slots.clear()
+    await Promise.all(slots.map((slot) => slot.end('devchain is stopping')))
+  }
+
+  #reserve({ name = this.#freeName(), from, options }: ChainOrder): ChainSlot {
+    if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
+      const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
+      throw invalid(`name: expected ${expected}; got ${printValue(name)}`)
+    }
+    if (RESERVED.includes(name)) throw invalid(`name: /${name} is a path of devchain itself`)
+    if (this.#slots.has(`/${name}`)) throw invalid(`there is already a chain at /${name}`)
+    if (options !== undefined && from !== undefined) {
+      const message = 'from and options exclude each other: a chain with options has its own genesis'
+      throw invalid(message)
+    }
+    const { openOwn, openBranch } = this.#options
+    if (options !== undefined) return this.#make(name, openOwn(name, options))
+    if (from === undefined) return this.#make(name)
+    const origin = this.#originNamed(from)
+    return this.#make(name, () => openBranch(name, origin))
+  }
+
+  #make(name: string, open?: () => Promise<Backend>): ChainSlot {
+    const { settings, origin, openBranch, now, onBug } = this.#options
+    if (this.#slots.size >= settings.maxChains) {
+      const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    const openHere = open ?? (async () => openBranch(name, await origin()))
+    const slot = new ChainSlot({ name, open: openHere, now, onBug })
+    this.#slots.set(slot.path, slot)
+    return slot
+  }
+
+  /** The state of a chain, or of a named snapshot of the default chain. */
+  #originNamed(from: string): Origin {
+    if (from === '/') return this.#first.origin
+    const chain = this.#slots.get(from.startsWith('/') ? from : `/${from}`)?.backend
+    if (chain !== undefined) return chain.origin
+    const { state, forking } = this.#first.origin
+    const snapshot = state.namedSnapshots.get(from)
+    if (snapshot !== undefined) return { state: snapshot.state, forking }
+    const known = [...this.#names(), ...state.namedSnapshots.keys()]
+    const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
+    throw invalid(`from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`)
+  }
+
+  #freeName(): string {
+    let number = 1
+    while (this.#slots.has(`/chain-${number}`)) number += 1
+    return `chain-${number}`
+  }
+
+  #names(): readonly string[] {
+    return [...this.#slots.values()].map(({ path }) => path)
+  }
+
+  /** The refusal of a path without a chain: it names those that there are. */
+  unknown(path: string): Refusal {
+    const names = ['/', ...this.#names()]
+    const make = NAME.test(path.slice(1))
+      ? `devchain chain new ${path.slice(1)} makes it`
+      : 'a number such as /1 makes one'
+    return { status: 404, message: `there is no chain at ${path}, only ${listed(names)}; ${make}` }
+  }
+}
+
+/** `7` of `/7`. */
+function numberIn(path: string): string | undefined {
+  return NUMBER.exec(path)?.[1]
+}
+
+function infoOf(slot: ChainSlot): readonly ChainInfo[] {
+  const { name, path, age, requests, backend } = slot
+  return backend === undefined ? [] : [{ name, path, age, requests, ...factsOf(backend) }]
+}
+
+function factsOf({
+  node: { chain },
+}: Backend): Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'> {
+  const { config, tree } = chain.state
+  const { block } = headOf(tree)
+  const memory = ownBytes(chain.state)
+  return { chainId: config.chainId, blockNumber: block.header.number, blockHash: block.hash, memory }
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, LISTED).join(', ')
+  return names.length > LISTED ? `${shown} and ${names.length - LISTED} more` : shown
+}
+
+function invalid(message: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message)
+}

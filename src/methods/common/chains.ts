@@ -1,0 +1,38 @@
+// The chains of one program, as methods and sites see them.
+import type { Hash } from '../../core/hex.ts'
+
+export interface ChainOrder {
+  /** The path without its `/`; undefined: the next free `chain-N`. */
+  readonly name?: string | undefined
+  /** A chain, or a named snapshot of the default chain; undefined: what all chains begin with. */
+  readonly from?: string | undefined
+  /** Options of its own, as in `createDevchain`; then it has a genesis of its own. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface ChainInfo {
+  /** Undefined for the default chain. */
+  readonly name: string | undefined
+  readonly path: string
+  readonly chainId: bigint
+  readonly blockNumber: bigint
+  readonly blockHash: Hash
+  /** Seconds since it was made or restarted. */
+  readonly age: number
+  /** Requests since then, a batch counted once. */
+  readonly requests: number
+  /** Estimated bytes of what it does not share with the chain it began as. */
+  readonly memory: number
+}
+
+export interface ChainsDoor {
+  /** The default chain first, the others by age. */
+  readonly list: () => readonly ChainInfo[]
+  /**
+   * @throws {DevchainError} `INVALID_PARAMS` for an invalid or used name, an unknown `from` or invalid options,
+   * `LIMIT_EXCEEDED` for too many chains
+   */
+  readonly create: (order: ChainOrder) => Promise<ChainInfo>
+  /** @throws {DevchainError} `NOT_FOUND` for an unknown chain */
+  readonly drop: (name: string) => Promise<void>
+}

@@ -1,0 +1,17 @@
+// The options for chains beside the default one: a part of the table.
+import type { Option, Optional } from './option.ts'
+import { count, duration } from './values.ts'
+
+export class ChainsTable {
+  readonly maxChains: Option<number> = {
+    type: count('NUMBER', 0, 100_000, 'a whole number from 0 to 100000'),
+    sentence: 'Maximum number of chains at paths such as /1; 0 allows only the default chain',
+    default: 1_000,
+  }
+  /** Milliseconds. */
+  readonly chainIdle: Optional<number> = {
+    type: duration,
+    sentence: 'Drop a chain at a path that gets no request for this long',
+    unset: 'never',
+  }
+}
