@@ -2,10 +2,11 @@
 
 import type { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
-import { openFront } from './app/front.ts'
+import { type Front, openFront } from './app/front.ts'
 import { type DevchainOptions, readDevchainOptions } from './app/settings.ts'
 import { DevchainError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
+import type { ChainInfo } from './methods/common/chains.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import type { Chain } from './node/chain/chain.ts'
 import type { Node } from './node/node.ts'
@@ -19,6 +20,7 @@ import type { GasRow, GasSummary } from './project/gas/report.ts'
 export type { Hooks } from './app/common.ts'
 export type { CallFailure, ObservedCall, Observer } from './app/observer.ts'
 export type { DevchainOptions } from './app/settings.ts'
+export type { ChainInfo } from './methods/common/chains.ts'
 export type { RpcError } from './rpc/errors.ts'
 
 /** An account that is unlocked at the start. */
@@ -75,9 +77,41 @@ export interface Devchain {
   /** Writes the coverage file once; `close` also does. Rejects with node's error if the file cannot be written. */
   readonly writeCoverage: () => Promise<CoverageReport>
   readonly peers: LinkedChains
+  /**
+   * Makes another chain in this process, also served at the path of its name. It begins with what this chain began with or
+   * what the set-up left, unless `from` names a chain or a snapshot, or `options` give it a genesis of its own.
+   * @param name undefined: the next free `chain-N`
+   * @throws {DevchainError} `INVALID_PARAMS` for an invalid or used name, an unknown `from` or invalid options,
+   * `LIMIT_EXCEEDED` for too many chains
+   */
+  readonly branch: (name?: string, start?: BranchStart) => Promise<Branch>
+  /**
+   * Runs work on this chain, such as deploying contracts. Chains at paths wait for it and begin with what it left.
+   * Rejects as the work does.
+   */
+  readonly setUp: (work: () => Promise<unknown>) => Promise<void>
+  /** The chains of this process, the default one first. */
+  readonly chains: () => readonly ChainInfo[]
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
   /** Closes sockets, timers and filters; may be called again. */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+export interface BranchStart {
+  /** A chain, or a named snapshot of the default chain. */
+  readonly from?: string | undefined
+  /** Options of its own; a genesis is given as an object, not as a path. */
+  readonly options?: DevchainOptions | undefined
+}
+
+/** A chain at a path. */
+export interface Branch extends Pick<Devchain, 'request' | 'node' | 'accounts'> {
+  readonly name: string
+  /** `/alice`: behind the URL that `listen` returns. */
+  readonly path: string
+  /** Drops the chain. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -115,10 +149,36 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     gasSummary: () => project.gasReport(),
     coverage: () => project.coverage(),
     writeCoverage: () => project.writeCoverage(),
+    branch: (name, start) => branchOf(front, name, start, now),
+    setUp: (work) => front.setUp(work),
+    chains: () => front.chains.list(),
     listen: async () => {
       const { url, port } = await front.listen()
       return { url, wsUrl: url.replace('http', 'ws'), port }
     },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function branchOf(
+  { chains }: Front,
+  name: string | undefined,
+  { from, options }: BranchStart = {},
+  now: number,
+): Promise<Branch> {
+  const { path } = await chains.create({ name, from, options })
+  const slot = chains.slotFor(path)
+  const { node } = await slot.open()
+  const close = async (): Promise<void> => {
+    if (chains.at(path) === slot) await chains.drop(slot.name)
+  }
+  return {
+    name: slot.name,
+    path,
+    request: async ({ method, params }) => (await slot.open()).request(method, params),
+    node,
+    accounts: devAccounts(node.chain, now),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -112,7 +112,11 @@ function branchNode(making: Making, { state }: Origin): Node {
 }
 
 /** What every chain is made with. */
-function chainParts({ common, settings, progresses }: Making): Pick<ChainParts, 'environment' | 'executor'> {
+function chainParts({
+  common,
+  settings,
+  progresses,
+}: Making): Pick<ChainParts, 'environment' | 'executor'> {
   const { environment, onBug, executorFor } = common
   const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
   return { environment: { ...environment, onBug, begin }, executor: executorFor(settings) }

@@ -154,7 +154,8 @@ export class Chains implements ChainsDoor {
     if (RESERVED.includes(name)) throw invalid(`name: /${name} is a path of devchain itself`)
     if (this.#slots.has(`/${name}`)) throw invalid(`there is already a chain at /${name}`)
     if (options !== undefined && from !== undefined) {
-      const message = 'from and options exclude each other: a chain with options has its own genesis'
+      const message =
+        'from and options exclude each other: a chain with options has its own genesis'
       throw invalid(message)
     }
     const { openOwn, openBranch } = this.#options
@@ -225,7 +226,12 @@ function factsOf({
   const { config, tree } = chain.state
   const { block } = headOf(tree)
   const memory = ownBytes(chain.state)
-  return { chainId: config.chainId, blockNumber: block.header.number, blockHash: block.hash, memory }
+  return {
+    chainId: config.chainId,
+    blockNumber: block.header.number,
+    blockHash: block.hash,
+    memory,
+  }
 }
 
 function listed(names: readonly string[]): string {

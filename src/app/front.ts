@@ -89,7 +89,11 @@ export class Front implements ServerFront {
       onBug,
     })
     this.targetOf = this.chains.targetOf
-    this.sites = [first.projectSite, ...chainSites({ chains: this.chains, onBug }), healthSite(() => first.health)]
+    this.sites = [
+      first.projectSite,
+      ...chainSites({ chains: this.chains, onBug }),
+      healthSite(() => first.health),
+    ]
   }
 
   get isListening(): boolean {

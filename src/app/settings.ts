@@ -216,7 +216,10 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
   }
   const { genesis, predeploy } = source.values
   requireNoPath('genesis', typeof genesis === 'string')
-  requireNoPath('predeploy', ![predeploy ?? []].flat().every((name) => isPredeployName(String(name))))
+  requireNoPath(
+    'predeploy',
+    ![predeploy ?? []].flat().every((name) => isPredeployName(String(name))),
+  )
   const resolved = resolveOptions([source])
   const own = Object.fromEntries(keys.map((key) => [key, resolved[key]])) as Some<AllSettings>
   const replaced =
@@ -224,7 +227,14 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
       ? {}
       : { genesis: undefined, fork: undefined, forkRecord: undefined, forkReplay: undefined }
   const compat = own.compat === undefined ? {} : defaultsOf(own.compat)
-  return { ...base, import: undefined, peer: [], ...replaced, ...compat, ...own } as DevchainSettings
+  return {
+    ...base,
+    import: undefined,
+    peer: [],
+    ...replaced,
+    ...compat,
+    ...own,
+  } as DevchainSettings
 }
 
 function requireNoPath(key: OptionKey, isPath: boolean): void {

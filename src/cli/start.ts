@@ -18,6 +18,7 @@ import { complain, outliveReaders } from './output.ts'
 import { watchParent } from './parent.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
+import { runSetup, SetupFailure } from './setup.ts'
 import { withSpinner } from './spinner.ts'
 
 /** Milliseconds that the end waits for sockets, and then for the log's reader. */
@@ -90,9 +91,17 @@ export async function bringUp(
     const devchain = await openDevchain(settings, { observer, folder: process.cwd() })
     return { devchain, endpoints: await devchain.listen() }
   })
-  const ready = readyFacts(devchain, endpoints, settings)
-  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, ready)
-  greet(bootEvent(ready))
+  const { setup, readyFile } = settings
+  const isReady = async (): Promise<void> => {
+    if (readyFile === undefined) return
+    await writeReadyFile(readyFile, readyFacts(devchain, endpoints, settings))
+  }
+  if (setup === undefined) await isReady()
+  greet(bootEvent(readyFacts(devchain, endpoints, settings)))
+  if (setup !== undefined) {
+    await devchain.setUp(() => runSetup(setup, endpoints.url))
+    await isReady()
+  }
   return { devchain, url: endpoints.url }
 }
 
@@ -146,6 +155,8 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
 export function observerOf(log: Logger): Observer {
   return {
     ofChain: (name) => observerOf(log.ofChain(name)),
+    onEnd: () => log.close(),
+    messages: () => log.messages(),
     onChain: (chain) => log.watch(chain),
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
@@ -242,6 +253,7 @@ export function refusalOf(
     // the arguments are valid, but what they name is not
     return { message: error.message, exitCode: error.word === 'INVALID_BLOCK' ? 1 : 2 }
   }
+  if (error instanceof SetupFailure) return { message: error.message, exitCode: EXIT.refused }
   const { code, path, syscall } = error as NodeJS.ErrnoException
   switch (code) {
     case 'EADDRINUSE':

@@ -12,6 +12,7 @@ import { debugLookupMethods } from './debug/lookup.ts'
 import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
+import { chainsMethods } from './devchain/chains.ts'
 import { linkMethods } from './devchain/links.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
@@ -74,7 +75,7 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   mnr: mnrMethods,
   personal: personalMethods,
   evm: evmMethods,
-  devchain: [...snapshotMethods, ...linkMethods, ...projectMethods],
+  devchain: [...snapshotMethods, ...chainsMethods, ...linkMethods, ...projectMethods],
   hardhat: [...hardhatAccountMethods, ...hardhatMiningMethods, ...hardhatChainMethods],
   anvil: [...anvilAccountMethods, ...anvilMiningMethods, ...anvilPoolMethods, ...anvilChainMethods],
   miner: minerMethods,

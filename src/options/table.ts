@@ -321,6 +321,15 @@ class TerminalTable {
     sentence: 'Do not log these methods, such as eth_get*',
     default: [],
   }
+  readonly logChain: Optional<string> = {
+    type: text(
+      'NAME',
+      'a name or number of a chain, or / for the default chain',
+      /^(\/|[\w-]{1,64})$/,
+    ),
+    sentence: 'Log only the calls and blocks of this chain; / is the default chain',
+    unset: 'all chains',
+  }
   readonly logFile: Optional<string> = {
     type: file,
     sentence: 'Append the log to a file instead of printing it',
@@ -336,6 +345,11 @@ class ProcessTable {
   readonly readyFile: Optional<string> = {
     type: file,
     sentence: 'Write URL, accounts and keys to a file when ready',
+  }
+  readonly setup: Optional<string> = {
+    type: text('COMMAND', 'one line of up to 4000 characters', /^[^\r\n]{1,4000}$/),
+    sentence:
+      'Run a shell command on the default chain first; chains at paths begin with what it left',
   }
   readonly exitWithParent: Option<boolean> = off('Stop when the parent process ends')
 }

@@ -51,7 +51,14 @@ describe.each([false, true])('HTTP routing (plainly: %s)', (isPlain) => {
     const response = await fetch(`${two.url}/alcie`, { method: 'POST', body: mine })
     expect([response.status, await response.json()]).toEqual([
       404,
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'there is no chain at /alcie, only /, /alice; devchain chain new alcie makes it' } },
+      {
+        jsonrpc: '2.0',
+        id: null,
+        error: {
+          code: -32600,
+          message: 'there is no chain at /alcie, only /, /alice; devchain chain new alcie makes it',
+        },
+      },
     ])
     expect(await post(two.url, blockNumber)).toEqual(result(1, '0x0'))
   })

@@ -40,10 +40,17 @@ const PATIENCE_MS = 10 * 60_000
 const ANSWER_LIMIT = 500_000_000
 
 /**
+ * @param chain the value of `--chain`: a name or number, which replaces the URL's path
  * @param given the value of `--url`; `http://` is optional, and on this computer the port alone is enough
  * @throws {DevchainError} `INVALID_PARAMS` unless it is an http URL
  */
-export function chainUrl(given: unknown): string {
+export function chainUrl(given: unknown, chain?: unknown): string {
+  const url = serverUrl(given)
+  if (chain === undefined) return url
+  return new URL(`/${encodeURIComponent(String(chain))}`, url).href
+}
+
+function serverUrl(given: unknown): string {
   const { DEVCHAIN_URL, DEVCHAIN_PORT } = process.env
   const text = String(given ?? (DEVCHAIN_URL || DEVCHAIN_PORT || OPTIONS.port.default))
   const isPort = /^:?\d{1,5}$/.test(text)

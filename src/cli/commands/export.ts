@@ -21,7 +21,7 @@ export async function exportCommand({
 }: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
   try {
     const [file = ''] = words
-    const url = chainUrl(flags.url)
+    const url = chainUrl(flags.url, flags.chain)
     const last = await exportChain(file, url)
     await print(`wrote blocks 0 to ${last} of ${url} to ${file}\n`)
     return EXIT.ok

@@ -12,6 +12,7 @@ import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
+import { chainOrder, chainsTable } from './chains.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, exitOf, NoChain } from './client.ts'
 import { coverageTable } from './coveragetable.ts'
 import {
@@ -141,6 +142,15 @@ const HANDLERS: Partial<
     const json = rows.map(({ address, balance }) => ({ address, balance: balance.toString() }))
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
+  chains: async ({ call }) => {
+    const chains = listOf(await call('devchain_chains'))
+    return { json: chains, text: chainsTable(chains) }
+  },
+  chain: async ({ call, words: [order = '', name = ''], flags: { from, options } }) => {
+    const given = options === undefined ? undefined : (parsedWord(String(options)) as Json)
+    const { method, params, done } = chainOrder(order, name, { from, options: given })
+    return { json: await call(method, params), text: done }
+  },
   peers: async ({ call }) => {
     const peers = listOf(await call('admin_peers')).map(peerOf)
     return { json: peers, text: peers.length === 0 ? 'no peers' : peers.map(peerLine).join('\n') }
@@ -224,7 +234,7 @@ export async function remoteCommand(
   if (handler === undefined) throw new Error(`${name} has no handler`)
   const isJson = flags.json === true
   try {
-    const url = chainUrl(flags.url)
+    const url = chainUrl(flags.url, flags.chain)
     const call: CommandRequest['call'] = (method, params = []) => ask(url, { method, params })
     const callAll: CommandRequest['callAll'] = (calls) => askAll(url, calls)
     const { json, text, exitCode = EXIT.ok } = await handler({ call, callAll, url, words, flags })

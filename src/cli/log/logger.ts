@@ -32,12 +32,14 @@ const GATHER_MS = 20
 const IN_A_ROW = 50
 /** Changes that wait for their calls. */
 const HELD_LIMIT = 1_000
+/** Newest entries of a chain at a path, for its `/messages`. */
+const RECENT = 20
 /** Writes an entry; a promise if it waits for an explanation, unless `isNow`. */
 type LogTask = (isNow: boolean) => Promise<void> | undefined
 
 export type LogSettings = Pick<
   AllSettings,
-  'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept'
+  'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept' | 'logChain'
 >
 
 interface Shared {
@@ -61,7 +63,12 @@ export class Logger {
   readonly #folding: Folding
   /** The chain's name; undefined for the default chain. */
   readonly #chain: string | undefined
-  readonly #named: Logger[] = []
+  readonly #named = new Set<Logger>()
+  /** The parent's set of logs that has this one. */
+  readonly #siblings: Set<Logger> | undefined
+  readonly #recent: LogRecord[] = []
+  /** Another chain's log is wanted (`--log-chain`): only what is no call or block is written. */
+  readonly #isMuted: boolean
   readonly #hints: Hints | undefined
   readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
@@ -82,12 +89,16 @@ export class Logger {
     settings?: LogSettings,
     shared?: Shared,
     chain?: string,
+    siblings?: Set<Logger>,
   ) {
     this.#renderer = renderer
     this.#writer = writer
     this.#screen = screen
     this.#settings = settings
     this.#chain = chain
+    this.#siblings = siblings
+    const { logChain } = settings ?? {}
+    this.#isMuted = logChain !== undefined && logChain !== (chain ?? '/')
     this.#shared = shared ?? {
       folding: new Folding(renderer, writer, screen),
       hinted: new Set(),
@@ -108,9 +119,22 @@ export class Logger {
       this.#settings,
       this.#shared,
       name,
+      this.#named,
     )
-    this.#named.push(log)
+    this.#named.add(log)
     return log
+  }
+
+  /** The chain of a path ended: writes what is queued. */
+  close(): void {
+    this.finish()
+    this.#siblings?.delete(this)
+  }
+
+  /** The newest entries of a chain at a path, one text each. */
+  messages(): readonly string[] {
+    this.#runAll()
+    return this.#recent.map((entry) => this.#renderer.entry(entry).trimEnd())
   }
 
   /** The chain's settings decide on hints. */
@@ -123,6 +147,7 @@ export class Logger {
   }
 
   call(call: CallEvent): void {
+    if (this.#isMuted) return
     const changes = this.#claim(call)
     this.#totals.calls += 1
     if (call.error !== undefined) this.#totals.failedCalls += 1
@@ -149,6 +174,7 @@ export class Logger {
 
   /** Queues a change, which is logged with its call, or alone a little later. */
   change(change: StateChange): void {
+    if (this.#isMuted) return
     // blocks of peers have no call
     if (change.peer !== undefined) {
       this.#writeAlone(change)
@@ -326,6 +352,9 @@ export class Logger {
   #write(entry: LogRecord): void {
     if (entry.events.length > 0) this.#count(entry.events)
     this.#folding.add(entry)
+    if (this.#chain === undefined) return
+    this.#recent.push(entry)
+    if (this.#recent.length > RECENT) this.#recent.shift()
   }
 
   #count(events: readonly ChainEvent[]): void {

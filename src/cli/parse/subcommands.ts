@@ -11,6 +11,8 @@ export type SubcommandName =
   | 'mine'
   | 'time'
   | 'accounts'
+  | 'chains'
+  | 'chain'
   | 'peers'
   | 'partition'
   | 'trace'
@@ -60,8 +62,15 @@ const URL_FLAG: SubcommandFlag = {
   sentence: 'URL or port of the chain (DEVCHAIN_URL, else port 8545)',
 }
 
+const CHAIN_FLAG: SubcommandFlag = {
+  name: '--chain',
+  placeholder: 'NAME',
+  sentence: 'Name or number of the chain (the default chain)',
+}
+
 const REMOTE: readonly SubcommandFlag[] = [
   URL_FLAG,
+  CHAIN_FLAG,
   { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
 ]
 
@@ -207,6 +216,33 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     sentence: 'List the accounts and their balances',
   }),
   remote({
+    name: 'chains',
+    sentence: 'List the chains of the process',
+  }),
+  remote(
+    {
+      name: 'chain',
+      arguments: [
+        required('new|drop', 'new makes a chain at the path /NAME, drop ends it', ['new', 'drop']),
+        required('name', 'Name that begins with a letter, or a number'),
+      ],
+      sentence: 'Make or drop a chain beside the default one',
+      notes: `  devchain chain new alice --from deployed
+  devchain chain new l2 --options '{"chainId": 10, "blockTime": 2}'
+  devchain mine --chain alice`,
+    },
+    {
+      name: '--from',
+      placeholder: 'CHAIN|SNAPSHOT',
+      sentence: 'Begin as this chain or named snapshot is now (as the default chain began)',
+    },
+    {
+      name: '--options',
+      placeholder: 'JSON',
+      sentence: 'Options of its own, named as in createDevchain; it then has its own genesis',
+    },
+  ),
+  remote({
     name: 'peers',
     sentence: 'List the linked chains and their newest blocks',
   }),
@@ -259,7 +295,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     name: 'export',
     arguments: [required('file', 'File for the RLP of all blocks, the genesis first', 'files')],
     sentence: 'Write the blocks of the chain to a file for --import',
-    flags: [URL_FLAG],
+    flags: [URL_FLAG, CHAIN_FLAG],
     exits: EXITS,
   },
   {

@@ -47,7 +47,14 @@ export async function startLogged(
   const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
   const { defaultGas, trace } = readDevchainOptions(options)
   const { only: logOnly = [], except: logExcept = [] } = form
-  const settings = { noHints: !hasHints, defaultGas, trace, logOnly, logExcept }
+  const settings = {
+    noHints: !hasHints,
+    defaultGas,
+    trace,
+    logOnly,
+    logExcept,
+    logChain: undefined,
+  }
   const log = new Logger(renderer, { write: (part) => (text += part) }, screen, settings)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(

@@ -267,7 +267,10 @@ export async function startTestServer(
   const answer: Target['answer'] = (caller, message) =>
     dispatcher.dispatch(makeContext(caller), message)
   const server = await startServer({
-    front: { targetOf: () => ({ answer, sessions: new Set() }), sites: [...(options.sites ?? []), healthSite(info)] },
+    front: {
+      targetOf: () => ({ answer, sessions: new Set() }),
+      sites: [...(options.sites ?? []), healthSite(info)],
+    },
     host: OPTIONS.host.default,
     port: 0,
     allowHost: OPTIONS.allowHost.default,
