@@ -84,7 +84,7 @@ export interface Devchain {
    * @throws {DevchainError} `INVALID_PARAMS` for an invalid or used name, an unknown `from` or invalid options,
    * `LIMIT_EXCEEDED` for too many chains
    */
-  readonly branch: (name?: string, start?: BranchStart) => Promise<Branch>
+  readonly branch: (name?: string, start?: BranchStart) => Promise<BranchedChain>
   /**
    * Runs work on this chain, such as deploying contracts. Chains at paths wait for it and begin with what it left.
    * Rejects as the work does.
@@ -107,7 +107,7 @@ export interface BranchStart {
 }
 
 /** A chain at a path. */
-export interface Branch extends Pick<Devchain, 'request' | 'node' | 'accounts'> {
+export interface BranchedChain extends Pick<Devchain, 'request' | 'node' | 'accounts'> {
   readonly name: string
   /** `/alice`: behind the URL that `listen` returns. */
   readonly path: string
@@ -166,7 +166,7 @@ async function branchOf(
   name: string | undefined,
   { from, options }: BranchStart = {},
   now: number,
-): Promise<Branch> {
+): Promise<BranchedChain> {
   const { path } = await chains.create({ name, from, options })
   const slot = chains.slotFor(path)
   const { node } = await slot.open()

@@ -47,6 +47,8 @@ const [{ exports: names }] = await bundle({
 await bundle({ shell: path.join(root, 'src/cli/shell.ts') }, [commandApart])
 await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], 'reader', false)
 await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', false)
+await bundle({ preload: path.join(root, 'src/runners/preload.ts') }, [], 'runners', false)
+await bundleModules(['vitest', 'jest', 'worker'])
 writeApi(names)
 writeUnbranded()
 
@@ -73,6 +75,26 @@ async function bundle(input, plugins = [], folder = 'bundle', codeSplitting = pa
     codeSplitting,
   })
   return Object.keys(input).map((each) => output.find((part) => part.isEntry && part.name === each))
+}
+
+/** Bundles modules that test runners import: they ask for the chain by the module that programs import. */
+async function bundleModules(names) {
+  const build = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(
+      names.map((each) => [each, path.join(root, `src/runners/${each}.ts`)]),
+    ),
+    platform: 'node',
+    external: (id) => id.startsWith('node:'),
+    plugins: [
+      {
+        name: 'api-apart',
+        resolveId: (source) =>
+          source === '../devchain.ts' ? { id: '../devchain.js', external: 'relative' } : null,
+      },
+    ],
+  })
+  await build.write({ dir: path.join(dist, 'runners'), format: 'esm', entryFileNames: '[name].js' })
 }
 
 /** One file for what the entry points import: each more would take time at a start. */

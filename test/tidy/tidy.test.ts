@@ -50,6 +50,8 @@ function importsOf({ text }: SourceFile): string[] {
 /** The layers from the top; a file imports from its own and from those below it. */
 const LAYERS = [
   'cli',
+  // modules for test runners
+  'runners',
   'app',
   'server',
   'link',

@@ -1,9 +1,11 @@
 // `devchain exec`: runs a command beside its own chain.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import path from 'node:path'
 import { isatty } from 'node:tty'
 import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
+import { nodeOptionsWith } from '../../runners/workers.ts'
 import type { Renderer, TextWriter } from '../log/folding.ts'
 import { Logger } from '../log/logger.ts'
 import { PLAIN } from '../log/palette.ts'
@@ -55,7 +57,7 @@ export async function execCommand(
   if (typeof settings === 'number') return settings
   return await runBeside(
     words,
-    lastOf(WHEN, asked) ?? 'failure',
+    { log: lastOf(WHEN, asked) ?? 'failure', hasChains: flags.chains === true },
     options.port === undefined ? { ...settings, port: 0 } : settings,
   )
 }
@@ -73,7 +75,7 @@ interface Output extends Greeter {
 
 async function runBeside(
   command: readonly string[],
-  log: LogWhen,
+  { log, hasChains }: { readonly log: LogWhen; readonly hasChains: boolean },
   settings: AllSettings,
 ): Promise<number> {
   let devchain: Devchain
@@ -90,7 +92,7 @@ async function runBeside(
     return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
   }
   try {
-    const { exitCode, refusal, isInterrupted } = await run(command, url)
+    const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
@@ -190,8 +192,19 @@ interface End {
   readonly isInterrupted?: boolean
 }
 
-async function run([program = '', ...args]: readonly string[], url: string): Promise<End> {
+/** The variables of the command. With chains, every node process below it loads runners/preload.ts. */
+function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessEnv {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
+  if (!hasChains) return env
+  const preload = path.resolve(import.meta.dirname, '../runners/preload.cjs')
+  const NODE_OPTIONS = nodeOptionsWith(preload, process.env.NODE_OPTIONS)
+  return { ...env, DEVCHAIN_CHAINS: url, NODE_OPTIONS }
+}
+
+async function run(
+  [program = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<End> {
   const child = spawn(program, args, { stdio: 'inherit', env })
   // the terminal sends typed signals to the command too; signals from elsewhere reach only devchain
   const isTyped = (signal: NodeJS.Signals): boolean =>

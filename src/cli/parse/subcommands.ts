@@ -124,6 +124,11 @@ const exec: Subcommand = {
       repeatable: true,
       sentence: 'When to print the log on standard error (failure), and its format (pretty)',
     },
+    {
+      name: '--chains',
+      sentence:
+        'In each worker of a test runner, let DEVCHAIN_URL and ETH_RPC_URL name its own chain',
+    },
   ],
   exits: [
     ['any', 'exit code of the command; after a signal, 128 plus its number'],
@@ -135,6 +140,7 @@ const exec: Subcommand = {
 Forwards signals to the command. Keeps the newest 4 MB of a long log.
 
   devchain exec -- npm test
+  devchain exec --chains --setup "node deploy.mjs" -- npx vitest
   devchain exec --accounts 3 --log always,json -- forge test`,
   startsChain: true,
 }
@@ -233,8 +239,8 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     },
     {
       name: '--from',
-      placeholder: 'CHAIN|SNAPSHOT',
-      sentence: 'Begin as this chain or named snapshot is now (as the default chain began)',
+      placeholder: 'NAME',
+      sentence: 'Chain or named snapshot to begin with (what the default chain began with)',
     },
     {
       name: '--options',

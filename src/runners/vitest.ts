@@ -1,0 +1,20 @@
+// `devchain/vitest`: as `globalSetup` it starts the chains; in tests it gives each worker its own.
+import type { DevchainOptions } from '../devchain.ts'
+import { type Prepare, startChains } from './startchains.ts'
+
+export { chain, type WorkerChain } from './worker.ts'
+
+/** A global set-up of Vitest, which returns its tear-down. */
+type GlobalSetup = () => Promise<() => Promise<void>>
+
+/**
+ * A global set-up with options. Unless DEVCHAIN_URL names a running devchain, it starts one on a free port.
+ * @param prepare runs once, for example to deploy contracts; every worker's chain begins with what it left
+ */
+export function setup(options: DevchainOptions = {}, prepare?: Prepare): GlobalSetup {
+  return () => startChains(options, prepare)
+}
+
+export default function (): Promise<() => Promise<void>> {
+  return startChains({}, undefined)
+}

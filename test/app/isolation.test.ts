@@ -1,0 +1,147 @@
+// Chains of one process do not notice each other, whatever they do in whatever order.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { methods } from '../../src/methods/index.ts'
+import { changesChain } from '../../src/rpc/method.ts'
+
+const CHAINS = 20
+
+/** They would end with the test's time or ask another node. */
+const ELSEWHERE = ['anvil_setRpcUrl', 'evm_setIntervalMining']
+
+/** The example of every method that changes a chain, and reads that show more than the head does. */
+const CALLS = [
+  ...methods
+    .filter((method) => changesChain(method) && !ELSEWHERE.includes(method.name))
+    .map(({ name, example }) => ({ method: name, params: example?.params ?? [] })),
+  { method: 'eth_newBlockFilter', params: [] },
+  { method: 'eth_getFilterChanges', params: ['0x1'] },
+  { method: 'eth_accounts', params: [] },
+  { method: 'txpool_content', params: [] },
+  { method: 'devchain_snapshots', params: [] },
+]
+
+type Request = Devchain['request']
+type Call = (typeof CALLS)[number]
+type Step = { readonly chain: number; readonly call: Call }
+
+const ended = [
+  { method: 'eth_getBlockByNumber', params: ['latest', true] },
+  { method: 'eth_getBlockByNumber', params: ['pending', false] },
+  { method: 'debug_dumpBlock', params: ['latest'] },
+  { method: 'txpool_content', params: [] },
+  { method: 'eth_accounts', params: [] },
+  { method: 'devchain_snapshots', params: [] },
+]
+
+function open(): Promise<Devchain> {
+  // the same keys and ids everywhere, and the same time
+  const environment = {
+    now: () => 1_700_000_000_000,
+    random: (length: number) => new Uint8Array(length).fill(7),
+  }
+  return createDevchain({ clock: 'step:3', noArtifacts: true, accounts: 3 }, { environment })
+}
+
+async function answer(request: Request, call: Call): Promise<unknown> {
+  try {
+    return await request(call)
+  } catch (error) {
+    return String(error)
+  }
+}
+
+async function answersTo(request: Request, calls: readonly Call[]): Promise<readonly unknown[]> {
+  const answers: unknown[] = []
+  for (const call of calls) answers.push(await answer(request, call))
+  return answers
+}
+
+function callsOf(steps: readonly Step[], wanted: number): readonly Call[] {
+  return steps.filter(({ chain }) => chain === wanted).map(({ call }) => call)
+}
+
+async function stateOf(request: Request): Promise<readonly unknown[]> {
+  return await Promise.all(ended.map((call) => answer(request, call)))
+}
+
+/** A chain's number, and the call that it gets next. Calls of one chain run in order, those of several at once. */
+const schedule = fc.array(
+  fc.record({ chain: fc.nat(CHAINS - 1), call: fc.constantFrom(...CALLS) }),
+  { minLength: 40, maxLength: 160 },
+)
+
+test('each of twenty chains answers and ends as it does alone', async () => {
+  await fc.assert(
+    fc.asyncProperty(schedule, async (steps) => {
+      await using devchain = await open()
+      const chains = await Promise.all(Array.from({ length: CHAINS }, () => devchain.branch()))
+      const answers = await Promise.all(
+        chains.map(({ request }, i) => answersTo(request, callsOf(steps, i))),
+      )
+      const before = await stateOf(devchain.request)
+      for (const [i, { request }] of chains.entries()) {
+        await using alone = await open()
+        expect(answers[i]).toEqual(await answersTo(alone.request, callsOf(steps, i)))
+        expect(await stateOf(request)).toEqual(await stateOf(alone.request))
+      }
+      await using untouched = await open()
+      expect(before).toEqual(await stateOf(untouched.request))
+    }),
+    { numRuns: 6, seed: 31 },
+  )
+}, 120_000)
+
+describe('a chain that branches off', () => {
+  test('begins with the state of a chain or a named snapshot, and returns to it', async () => {
+    await using devchain = await open()
+    const { request } = devchain
+    await request({ method: 'evm_mine' })
+    await request({ method: 'devchain_snapshot', params: ['one'] })
+    await request({ method: 'evm_mine' })
+    const height = (asked: Request): Promise<unknown> => asked({ method: 'eth_blockNumber' })
+    const begun = await devchain.branch('begun')
+    const one = await devchain.branch('one-block', { from: 'one' })
+    const two = await devchain.branch('two-blocks', { from: '/' })
+    await two.request({ method: 'evm_mine' })
+    const three = await devchain.branch('three-blocks', { from: 'two-blocks' })
+    const all = [begun, one, two, three]
+    expect(await Promise.all(all.map((each) => height(each.request)))).toEqual([
+      '0x0',
+      '0x1',
+      '0x3',
+      '0x3',
+    ])
+    for (const each of all) {
+      await each.request({ method: 'evm_mine' })
+      await each.request({ method: 'evm_reset' })
+    }
+    expect(await Promise.all(all.map((each) => height(each.request)))).toEqual([
+      '0x0',
+      '0x1',
+      '0x2',
+      '0x3',
+    ])
+  })
+
+  test('begins with what the set-up left, however early it was asked for', async () => {
+    await using devchain = await open()
+    let end = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const setUp = devchain.setUp(async () => {
+      await held
+      await devchain.request({ method: 'evm_mine' })
+    })
+    const early = devchain.branch('early')
+    end()
+    await setUp
+    await devchain.request({ method: 'evm_mine' })
+    const heights = [await early, await devchain.branch('late')].map(({ request }) =>
+      request({ method: 'eth_blockNumber' }),
+    )
+    expect(await Promise.all(heights)).toEqual(['0x1', '0x1'])
+  })
+})

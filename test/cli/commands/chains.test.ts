@@ -1,0 +1,76 @@
+// Chains at paths as a shell uses them.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Booted, boot, COMMAND, request, startProcess } from '../../support/process/boot.ts'
+
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<readonly [number | NodeJS.Signals, string, string]> {
+  const { ended, stdout, stderr } = startProcess(args, { env })
+  return [await ended, stdout(), stderr()]
+}
+
+describe('the commands for chains', () => {
+  let devchain: Booted
+  const shell = (...args: string[]): ReturnType<typeof run> =>
+    run(args, { DEVCHAIN_URL: devchain.url })
+
+  beforeAll(async () => {
+    devchain = await boot(['--clock', 'frozen', '--log-chain', 'alice'])
+  })
+  afterAll(async () => {
+    await devchain.stop()
+  })
+
+  test('make a chain, use it by --chain, list and drop it', async () => {
+    expect(await shell('mine')).toEqual([0, 'mined 1 block: the newest is 1\n', ''])
+    expect(await shell('snapshot', 'one')).toMatchObject({ 0: 0 })
+    const made = await shell('chain', 'new', 'alice', '--from', 'one')
+    expect(made).toEqual([0, 'made chain /alice\n', ''])
+    const mined = await shell('mine', '2', '--chain', 'alice')
+    expect(mined).toEqual([0, 'mined 2 blocks: the newest is 3\n', ''])
+    expect(await shell('chain', 'new', 'l2', '--options', '{"chainId": 10}')).toMatchObject({
+      0: 0,
+    })
+    const [, table] = await shell('chains')
+    expect(table.split('\n').map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
+      ['/', 'chain 33', 'block 1'],
+      ['/alice', 'chain 33', 'block 3'],
+      ['/l2', 'chain 10', 'block 0'],
+      [''],
+    ])
+    expect(await shell('chain', 'drop', 'alice')).toEqual([0, 'dropped chain /alice\n', ''])
+    const [code, , problem] = await shell('mine', '--chain', 'alice')
+    expect([code, problem]).toEqual([
+      1,
+      'devchain: mine: there is no chain at /alice, only /, /l2; devchain chain new alice makes it\n',
+    ])
+  })
+
+  test('log one chain only where --log-chain asks for it', () => {
+    const lines = devchain.stdout().split('Listening on')[1]!.split('\n').slice(1)
+    expect(lines[0]).toMatch(/^alice {2}evm_mine/)
+    expect(devchain.stdout()).not.toMatch(/^evm_mine/m)
+  })
+
+  test('refuse what is neither new nor drop', async () => {
+    const [code, , problem] = await shell('chain', 'make', 'bob')
+    expect([code, problem]).toEqual([2, 'devchain: chain: expected new or drop, got "make"\n'])
+  })
+})
+
+describe('--setup', () => {
+  const mine = `"${process.execPath}" "${COMMAND}" mine`
+
+  test('prepares what chains at paths begin with', async () => {
+    const devchain = await boot(['--setup', mine])
+    await devchain.says(/evm_mine/)
+    expect(await request(`${devchain.url}/1`, 'eth_blockNumber')).toBe('0x1')
+    await devchain.stop()
+  })
+
+  test('ends devchain with its reason if it fails', async () => {
+    const [code, , problem] = await run(['--port', '0', '--setup', 'exit 3'], {})
+    expect([code, problem]).toEqual([1, 'devchain: --setup failed: exit 3: exit code 3\n'])
+  })
+})

@@ -1,0 +1,8 @@
+const { SETUP } = process.env
+
+module.exports = {
+  testMatch: ['**/jest/*.test.cjs'],
+  rootDir: '..',
+  maxWorkers: 3,
+  ...(SETUP && { globalSetup: SETUP, globalTeardown: '<rootDir>/jest/teardown.mjs' }),
+}

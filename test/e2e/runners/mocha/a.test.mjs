@@ -1,0 +1,7 @@
+import assert from 'node:assert'
+import { check } from '../check.mjs'
+
+it('has a chain of its own', async () => {
+  assert.match(process.env.DEVCHAIN_URL, /\/[1-3]$/)
+  await check(process.env.DEVCHAIN_URL)
+})

@@ -1,0 +1,7 @@
+import { expect, test } from '@playwright/test'
+import { check } from '../check.mjs'
+
+test('has a chain of its own', async () => {
+  expect(process.env.DEVCHAIN_URL).toMatch(/\/[1-3]$/)
+  await check(process.env.DEVCHAIN_URL)
+})

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    globalSetup: process.env.SETUP ?? [],
+    include: ['vitest/*.test.mjs'],
+    maxWorkers: 3,
+    pool: process.env.POOL ?? 'forks',
+  },
+})
