@@ -49,6 +49,7 @@ await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], '
 await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', false)
 await bundle({ preload: path.join(root, 'src/runners/preload.ts') }, [], 'runners', false)
 await bundleModules(['vitest', 'jest', 'worker'])
+writeJestModules()
 writeApi(names)
 writeUnbranded()
 
@@ -100,6 +101,16 @@ async function bundleModules(names) {
 /** One file for what the entry points import: each more would take time at a start. */
 function partsOf(input) {
   return { groups: [{ name: Object.keys(input)[0], tags: ['$initial'] }] }
+}
+
+/** Jest calls the default export of a module. */
+function writeJestModules() {
+  for (const each of ['setup', 'teardown']) {
+    for (const ending of ['js', 'd.ts']) {
+      const text = `export * from './jest.js'\nexport { ${each} as default } from './jest.js'\n`
+      writeFileSync(path.join(dist, `runners/jest-${each}.${ending}`), text)
+    }
+  }
 }
 
 /** The module that programs import. */

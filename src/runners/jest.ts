@@ -1,22 +1,23 @@
 // `devchain/jest`: `globalSetup` and `globalTeardown` of Jest. In tests, DEVCHAIN_URL is the URL of the worker's chain.
+// The build makes modules of them whose default exports Jest calls.
 import type { DevchainOptions } from '../devchain.ts'
 import { type Prepare, startChains } from './startchains.ts'
 
-let stop: (() => Promise<void>) | undefined
+const running: (() => Promise<void>)[] = []
 
-/** A global set-up with options; see `setup` of devchain/vitest. */
-export function setup(options: DevchainOptions = {}, prepare?: Prepare): () => Promise<void> {
+/** A global set-up with options; see `setupWith` of devchain/vitest. */
+export function setupWith(options: DevchainOptions, prepare?: Prepare): () => Promise<void> {
   return async () => {
-    stop = await startChains(options, prepare)
+    running.push(await startChains(options, prepare))
     // with --runInBand this process is the worker
     await import('./preload.ts')
   }
 }
 
+/** The global set-up without options. */
+export const setup: () => Promise<void> = setupWith({})
+
+/** The global tear-down. */
 export async function teardown(): Promise<void> {
-  await stop?.()
+  for (const stop of running.splice(0)) await stop()
 }
-
-const setupWithDefaults: () => Promise<void> = setup()
-
-export default setupWithDefaults

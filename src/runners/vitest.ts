@@ -11,10 +11,9 @@ type GlobalSetup = () => Promise<() => Promise<void>>
  * A global set-up with options. Unless DEVCHAIN_URL names a running devchain, it starts one on a free port.
  * @param prepare runs once, for example to deploy contracts; every worker's chain begins with what it left
  */
-export function setup(options: DevchainOptions = {}, prepare?: Prepare): GlobalSetup {
+export function setupWith(options: DevchainOptions, prepare?: Prepare): GlobalSetup {
   return () => startChains(options, prepare)
 }
 
-export default function (): Promise<() => Promise<void>> {
-  return startChains({}, undefined)
-}
+/** The global set-up without options. */
+export const setup: GlobalSetup = setupWith({})

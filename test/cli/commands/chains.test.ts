@@ -43,7 +43,7 @@ describe('the commands for chains', () => {
     const [code, , problem] = await shell('mine', '--chain', 'alice')
     expect([code, problem]).toEqual([
       1,
-      'devchain: mine: there is no chain at /alice, only /, /l2; devchain chain new alice makes it\n',
+      'devchain: mine: there is no chain at /alice, only /, /l2; devchain chain new alice makes it (error -32600)\n',
     ])
   })
 

@@ -4,5 +4,5 @@ module.exports = {
   testMatch: ['**/jest/*.test.cjs'],
   rootDir: '..',
   maxWorkers: 3,
-  ...(SETUP && { globalSetup: SETUP, globalTeardown: '<rootDir>/jest/teardown.mjs' }),
+  ...(SETUP && { globalSetup: SETUP, globalTeardown: 'devchain/jest/teardown' }),
 }

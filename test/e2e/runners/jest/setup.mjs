@@ -1,3 +1,3 @@
-import { setup } from 'devchain/jest'
+import { setupWith } from 'devchain/jest'
 
-export default setup({ chainId: 1337 }, ({ request }) => request({ method: 'evm_mine' }))
+export default setupWith({ chainId: 1337 }, ({ request }) => request({ method: 'evm_mine' }))

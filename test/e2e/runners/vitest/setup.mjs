@@ -1,3 +1,3 @@
-import { setup } from 'devchain/vitest'
+import { setupWith } from 'devchain/vitest'
 
-export default setup({ chainId: 1337 }, ({ request }) => request({ method: 'evm_mine' }))
+export const setup = setupWith({ chainId: 1337 }, ({ request }) => request({ method: 'evm_mine' }))
