@@ -1,6 +1,7 @@
 // Sparse tries: the known nodes of an upstream trie by hash, and changes over them.
 import { equalBytes } from '../core/hex.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
+import { nibbleAt } from '../protocol/trienodes.ts'
 import {
   type Blinded,
   digestOf,
@@ -10,7 +11,6 @@ import {
   makeBranch,
   makeExtension,
   makeLeaf,
-  nibbleAt,
   setNibble,
   type TrieNode,
   type WholeNode,

@@ -10,6 +10,7 @@ import {
   hexFromBytes,
 } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { isShort } from '../protocol/trienodes.ts'
 import type { Backing } from './backing.ts'
 import { asItIs } from './sparse.ts'
 import type { SparseChange, SparseTrie } from './sparsetrie.ts'
@@ -20,7 +21,6 @@ import {
   EMPTY_ROOT_BYTES,
   type EncodeValue,
   encodeNode,
-  isShort,
   KEY_NIBBLES,
   referenceOf,
   rootReference,

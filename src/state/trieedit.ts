@@ -1,4 +1,5 @@
 // Sets and deletes keys of a trie: copies nodes on their paths, shares all others.
+import { nibbleAt } from '../protocol/trienodes.ts'
 import {
   type Branch,
   type EditToken,
@@ -9,7 +10,6 @@ import {
   makeBranch,
   makeExtension,
   makeLeaf,
-  nibbleAt,
   revealed,
   type TrieNode,
   type WholeNode,

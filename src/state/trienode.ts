@@ -1,14 +1,20 @@
-// Nodes of the Merkle-Patricia trie, and their encoding and hashes (Yellow Paper, appendix D).
-import {
-  bytesOfDigest,
-  DESK_LENGTH,
-  Desk,
-  type Digest,
-  keccak256,
-  readDigest,
-  writeDigest,
-} from '../core/crypto/keccak.ts'
+// Nodes of the Merkle-Patricia trie of the state, which remember their hashes.
+import { type Digest, readDigest } from '../core/crypto/keccak.ts'
 import { bytesFromHex, type Hash } from '../core/hex.ts'
+import {
+  branchReference,
+  bytesOfReference,
+  EXTENSION,
+  encodeBranch,
+  encodePair,
+  LEAF,
+  nibbleAt,
+  type Page,
+  pairReference,
+  type Reference,
+  rootOfReference,
+  writePair,
+} from '../protocol/trienodes.ts'
 
 /** Keccak-256 of the RLP of an empty string. */
 export const EMPTY_ROOT: Hash =
@@ -22,9 +28,6 @@ export const KEY_NIBBLES = 64
 export type EditToken = object
 
 export type EncodeValue<V> = (value: V) => Uint8Array
-
-/** A parent refers to a node by the Keccak-256 of its RLP, or embeds the RLP if it is below 32 bytes. */
-export type Reference = Digest | Uint8Array
 
 /** A node with a cached reference is immutable. */
 interface Hashed {
@@ -100,11 +103,6 @@ export function revealed<V>(node: TrieNode<V>, key: Uint8Array, depth: number): 
   return node.kind === 'blinded' ? node.reveal(key, depth) : node
 }
 
-export function nibbleAt(key: Uint8Array, index: number): number {
-  const byte = key[index >> 1]!
-  return (index & 1) === 0 ? byte >> 4 : byte & 15
-}
-
 export function setNibble(key: Uint8Array, index: number, nibble: number): void {
   const byte = key[index >> 1]!
   key[index >> 1] = (index & 1) === 0 ? (nibble << 4) | (byte & 15) : (byte & 0xf0) | nibble
@@ -128,40 +126,19 @@ export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: 
   return index
 }
 
-/** A buffer to write a node into. */
-export type Page = Pick<Desk, 'bytes' | 'view'>
-
-const HASH_LENGTH = 32
-
-/** Most bytes of a leaf or extension besides its content: headers and path. */
-const PAIR_OVERHEAD = 64
-
-const BRANCH_LENGTH = 3 + 16 * (1 + HASH_LENGTH) + 1
-
-// nodes are encoded where they are hashed: a separate buffer doubled the time
-const desk = new Desk()
-
 export function rootReference<V>(root: TrieNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  const reference = referenceOf(root, encodeValue)
-  return isShort(reference) ? keccak256(reference) : bytesOfDigest(reference)
+  return rootOfReference(referenceOf(root, encodeValue))
 }
 
 export function referenceOf<V>(node: TrieNode<V>, encodeValue: EncodeValue<V>): Reference {
   if (node.kind === 'blinded') return node.reference
   node.reference ??=
-    node.kind === 'branch' ? hashBranch(node, encodeValue) : hashPair(node, encodeValue)
+    node.kind === 'branch' ? ofBranch(node, encodeValue) : ofPair(node, encodeValue)
   return node.reference
 }
 
-export function isShort(reference: Reference): reference is Uint8Array {
-  return reference instanceof Uint8Array
-}
-
 export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  if (node.kind === 'branch') {
-    const page = pageOf(BRANCH_LENGTH)
-    return page.bytes.slice(0, writeBranch(page, node, encodeValue))
-  }
+  if (node.kind === 'branch') return encodeBranch(childrenOf(node, encodeValue))
   const content = contentOf(node, encodeValue)
   return node.kind === 'leaf'
     ? encodeLeaf(node.key, node.depth, content)
@@ -170,175 +147,54 @@ export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): 
 
 /** The path is the nibbles of `key` from `depth`; the value is RLP. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
-  const page = pageFor(value.length + PAIR_OVERHEAD)
-  return page.bytes.slice(0, writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, value))
+  return encodePair(key, depth, KEY_NIBBLES, LEAF, value)
 }
 
 export function encodeExtension(
   { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
   child: Uint8Array,
 ): Uint8Array {
-  const page = pageFor(child.length + PAIR_OVERHEAD)
-  return page.bytes.slice(0, writePair(page, key, from, to, 0, child))
+  return encodePair(key, from, to, EXTENSION, child)
 }
 
-function hashBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Reference {
-  const length = writeBranch(desk, branch, encodeValue)
-  return length < HASH_LENGTH ? desk.bytes.slice(0, length) : desk.hash(length)
+function ofBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Reference {
+  return branchReference(childrenOf(branch, encodeValue))
 }
 
-function hashPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Reference {
+/** Shared, as it is read before the next call. */
+const references: (Reference | undefined)[] = new Array(16).fill(undefined)
+
+function childrenOf<V>(
+  { children }: Branch<V>,
+  encodeValue: EncodeValue<V>,
+): readonly (Reference | undefined)[] {
+  // first all are hashed, which uses the list for the branches below
+  for (let nibble = 0; nibble < 16; nibble++) {
+    const child = children[nibble]
+    if (child !== undefined) referenceOf(child, encodeValue)
+  }
+  for (let nibble = 0; nibble < 16; nibble++) references[nibble] = children[nibble]?.reference
+  return references
+}
+
+function ofPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Reference {
   const content = contentOf(node, encodeValue)
-  const page = pageFor(content.length + PAIR_OVERHEAD)
-  const length =
-    node.kind === 'leaf'
-      ? writePair(page, node.key, node.depth, KEY_NIBBLES, LEAF_FLAG, content)
-      : writePair(page, node.key, node.from, node.to, 0, content)
-  if (length < HASH_LENGTH) return page.bytes.slice(0, length)
-  return page === desk ? desk.hash(length) : digestOf(keccak256(page.bytes.subarray(0, length)))
+  return node.kind === 'leaf'
+    ? pairReference(node.key, node.depth, KEY_NIBBLES, LEAF, content)
+    : pairReference(node.key, node.from, node.to, EXTENSION, content)
 }
 
 function contentOf<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  if (node.kind === 'leaf') return encodeValue(node.value)
-  const reference = referenceOf(node.child, encodeValue)
-  return isShort(reference) ? reference : bytesOfDigest(reference)
-}
-
-/** A buffer that must be read before the next node is written. */
-function pageFor(length: number): Page {
-  return length <= DESK_LENGTH ? desk : pageOf(length)
-}
-
-function pageOf(length: number): Page {
-  const bytes = new Uint8Array(length)
-  return { bytes, view: new DataView(bytes.buffer) }
+  return node.kind === 'leaf'
+    ? encodeValue(node.value)
+    : bytesOfReference(referenceOf(node.child, encodeValue))
 }
 
 export function digestOf(hash: Uint8Array): Digest {
   return readDigest(new DataView(hash.buffer, hash.byteOffset), 0)
 }
 
-const LEAF_FLAG = 0x20
-
-/** The flag of an odd number of nibbles; the first one shares the byte of the flags. */
-const ODD_FLAG = 0x10
-
 /** Writes the RLP of a leaf at the start of the page and returns its end. */
 export function writeLeaf(page: Page, key: Uint8Array, depth: number, content: Uint8Array): number {
-  return writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, content)
-}
-
-/** Writes the RLP of `[path, content]` and returns its end. A leaf's content is a byte string, an extension's a reference. */
-function writePair(
-  { bytes }: Page,
-  key: Uint8Array,
-  from: number,
-  to: number,
-  flag: number,
-  content: Uint8Array,
-): number {
-  const pathLength = ((to - from) >> 1) + 1
-  // a one-byte path is below 0x80, and so its own RLP
-  const pathSize = pathLength === 1 ? 1 : 1 + pathLength
-  const isReference = flag !== LEAF_FLAG
-  const contentSize = isReference ? referenceSize(content) : stringSize(content)
-  let at = writeHeader(bytes, 0, 0xc0, pathSize + contentSize)
-  if (pathLength > 1) bytes[at++] = 0x80 + pathLength
-  at = writePath(bytes, at, key, from, to, flag)
-  if (isReference && content.length === HASH_LENGTH) bytes[at++] = 0xa0
-  if (!isReference) at = writeStringHeader(bytes, at, content)
-  bytes.set(content, at)
-  return at + content.length
-}
-
-/** The last of the 17 items is empty. Returns the end. */
-function writeBranch<V>(
-  { bytes, view }: Page,
-  { children }: Branch<V>,
-  encodeValue: EncodeValue<V>,
-): number {
-  let size = 1
-  // references first: computing them uses the same buffer
-  for (let nibble = 0; nibble < 16; nibble++) {
-    const child = children[nibble]
-    size += child === undefined ? 1 : referenceSize(referenceOf(child, encodeValue))
-  }
-  let at = writeHeader(bytes, 0, 0xc0, size)
-  for (let nibble = 0; nibble < 16; nibble++) {
-    const reference = children[nibble]?.reference
-    if (reference === undefined) {
-      bytes[at++] = 0x80
-    } else if (isShort(reference)) {
-      bytes.set(reference, at)
-      at += reference.length
-    } else {
-      bytes[at++] = 0xa0
-      writeDigest(view, at, reference)
-      at += HASH_LENGTH
-    }
-  }
-  bytes[at] = 0x80
-  return at + 1
-}
-
-/** Hex-prefix encoding: flags first, then whole bytes. */
-function writePath(
-  out: Uint8Array,
-  start: number,
-  key: Uint8Array,
-  from: number,
-  to: number,
-  flag: number,
-): number {
-  let at = start
-  let index = from
-  if (((to - from) & 1) === 1) {
-    out[at++] = flag | ODD_FLAG | nibbleAt(key, index)
-    index += 1
-  } else {
-    out[at++] = flag
-  }
-  if ((index & 1) === 0) {
-    for (; index < to; index += 2) out[at++] = key[index >> 1]!
-  } else {
-    for (; index < to; index += 2) {
-      out[at++] = ((key[index >> 1]! & 15) << 4) | (key[(index + 1) >> 1]! >> 4)
-    }
-  }
-  return at
-}
-
-/** A hash takes a header; an embedded node does not. */
-function referenceSize(reference: Reference): number {
-  if (!isShort(reference) || reference.length === HASH_LENGTH) return 1 + HASH_LENGTH
-  return reference.length
-}
-
-function stringSize(bytes: Uint8Array): number {
-  if (bytes.length === 1 && bytes[0]! < 0x80) return 1
-  return headerSize(bytes.length) + bytes.length
-}
-
-function writeStringHeader(out: Uint8Array, start: number, bytes: Uint8Array): number {
-  const isBare = bytes.length === 1 && bytes[0]! < 0x80
-  return isBare ? start : writeHeader(out, start, 0x80, bytes.length)
-}
-
-function headerSize(size: number): number {
-  return size < 56 ? 1 : 1 + sizeBytes(size)
-}
-
-function writeHeader(out: Uint8Array, start: number, base: number, size: number): number {
-  if (size < 56) {
-    out[start] = base + size
-    return start + 1
-  }
-  const length = sizeBytes(size)
-  out[start] = base + 55 + length
-  for (let i = 0; i < length; i++) out[start + 1 + i] = size >>> (8 * (length - 1 - i))
-  return start + 1 + length
-}
-
-function sizeBytes(size: number): number {
-  return Math.ceil((32 - Math.clz32(size)) / 8)
+  return writePair(page, key, depth, KEY_NIBBLES, LEAF, content)
 }

@@ -1,10 +1,10 @@
 // Searches and iterates over the nodes of a trie.
+import { nibbleAt } from '../protocol/trienodes.ts'
 import {
   type Blinded,
   firstDifference,
   KEY_NIBBLES,
   type Leaf,
-  nibbleAt,
   revealed,
   type TrieNode,
   type WholeNode,

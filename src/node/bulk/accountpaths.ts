@@ -1,6 +1,7 @@
 // The nodes of the state trie above a few accounts, in linear memory, where these accounts change in place.
 import { rlpItemEnd } from '../../core/rlp.ts'
-import { encodeNode, nibbleAt, revealed, type TrieNode } from '../../state/trienode.ts'
+import { nibbleAt } from '../../protocol/trienodes.ts'
+import { encodeNode, revealed, type TrieNode } from '../../state/trienode.ts'
 import type { Account, World } from '../../state/world.ts'
 import type { Arena } from './arena.ts'
 

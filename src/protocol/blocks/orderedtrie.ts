@@ -1,7 +1,18 @@
 // Root of a trie with keys 0, 1, 2 …: transactions, receipts and withdrawals of a header.
-import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
-import { EMPTY_BYTES, type Hash } from '../../core/hex.ts'
-import { encodeRlp, type RlpItem } from '../../core/rlp.ts'
+import { type Hash, hashFromBytes } from '../../core/hex.ts'
+import { encodeRlp } from '../../core/rlp.ts'
+import {
+  branchReference,
+  bytesOfReference,
+  EXTENSION,
+  encodeBranch,
+  encodePair,
+  LEAF,
+  nibbleAt,
+  pairReference,
+  type Reference,
+  rootOfReference,
+} from '../trienodes.ts'
 
 /** Keccak-256 of the RLP of the empty string. */
 export const EMPTY_TRIE_ROOT: Hash =
@@ -30,7 +41,9 @@ export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
 
 function rootOf(leaves: readonly IndexLeaf[]): Hash {
   if (leaves.length === 0) return EMPTY_TRIE_ROOT
-  return keccakHash(encodeRlp(nodeOf(leaves, { from: 0, to: leaves.length, depth: 0 })))
+  return hashFromBytes(
+    rootOfReference(referenceTo(leaves, { from: 0, to: leaves.length, depth: 0 })),
+  )
 }
 
 /** From the root to the item's leaf. Nodes under 32 bytes are part of their parent and not listed. */
@@ -38,17 +51,25 @@ export function orderedTrieProof(items: readonly Uint8Array[], index: number): U
   const leaves = leavesOf(items)
   const path = keyOf(index)
   const nodes: Uint8Array[] = []
-  const list = (node: RlpItem): void => {
-    const encoded = encodeRlp(node)
+  const list = (encoded: Uint8Array): void => {
     if (nodes.length === 0 || encoded.length >= 32) nodes.push(encoded)
   }
   let range: LeafRange | undefined = { from: 0, to: leaves.length, depth: 0 }
   while (range !== undefined && range.from < range.to) {
-    list(nodeOf(leaves, range))
-    if (range.to - range.from === 1) break
+    const { key, value } = leaves[range.from]!
+    if (range.to - range.from === 1) {
+      list(encodePair(key, range.depth, 2 * key.length, LEAF, value))
+      break
+    }
     const depth = sharedEnd(leaves, range)
-    if (depth > range.depth) list(branchOf(leaves, { ...range, depth }))
-    range = childrenOf(leaves, { ...range, depth })[nibbleAt(path, depth)]
+    const children = childrenOf(leaves, { ...range, depth })
+    const references = referencesTo(leaves, children)
+    if (depth > range.depth) {
+      const below = bytesOfReference(branchReference(references))
+      list(encodePair(key, range.depth, depth, EXTENSION, below))
+    }
+    list(encodeBranch(references))
+    range = children[nibbleAt(path, depth)]
   }
   return nodes
 }
@@ -57,7 +78,7 @@ interface IndexLeaf {
   readonly key: Uint8Array
   readonly value: Uint8Array
   /** Reference to the full branch of which it is the first leaf. */
-  group: RlpItem | undefined
+  group: Reference | undefined
 }
 
 /** Leaves whose keys agree in the nibbles before `depth`. */
@@ -82,27 +103,32 @@ function keyOf(index: number): Uint8Array {
   return encodeRlp(BigInt(index))
 }
 
-function nibbleAt(key: Uint8Array, index: number): number {
-  const byte = key[index >> 1]!
-  return (index & 1) === 0 ? byte >> 4 : byte & 15
-}
-
-function nodeOf(leaves: readonly IndexLeaf[], range: LeafRange): RlpItem {
-  const { from, to, depth } = range
-  const { key, value } = leaves[from]!
-  if (to - from === 1) return [compactPath(key, depth, 2 * key.length, LEAF), value]
-  const end = sharedEnd(leaves, range)
-  if (end === depth) return branchOf(leaves, range)
-  return [compactPath(key, depth, end, 0), referenceTo(leaves, { ...range, depth: end })]
+function referenceTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference {
+  const first = leaves[range.from]!
+  const { key, value } = first
+  if (range.to - range.from === 1) {
+    return pairReference(key, range.depth, 2 * key.length, LEAF, value)
+  }
+  if (isFull(leaves, range)) {
+    first.group ??= branchTo(leaves, range)
+    return first.group
+  }
+  const depth = sharedEnd(leaves, range)
+  const branch = branchTo(leaves, { ...range, depth })
+  if (depth === range.depth) return branch
+  return pairReference(key, range.depth, depth, EXTENSION, bytesOfReference(branch))
 }
 
 /** A branch has no value, as no key ends at it. */
-function branchOf(leaves: readonly IndexLeaf[], range: LeafRange): RlpItem {
-  const children: RlpItem[] = new Array(17).fill(EMPTY_BYTES)
-  childrenOf(leaves, range).forEach((child, nibble) => {
-    children[nibble] = referenceTo(leaves, child)
-  })
-  return children
+function branchTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference {
+  return branchReference(referencesTo(leaves, childrenOf(leaves, range)))
+}
+
+function referencesTo(
+  leaves: readonly IndexLeaf[],
+  children: readonly (LeafRange | undefined)[],
+): (Reference | undefined)[] {
+  return children.map((child) => child && referenceTo(leaves, child))
 }
 
 /** By the nibble at the range's depth. */
@@ -123,18 +149,6 @@ function isFull(leaves: readonly IndexLeaf[], { from, to, depth }: LeafRange): b
   return to - from === 16 && depth === 2 * leaves[from]!.key.length - 1
 }
 
-/** A node shorter than a hash is embedded in its parent. */
-function referenceTo(leaves: readonly IndexLeaf[], range: LeafRange): RlpItem {
-  const first = leaves[range.from]!
-  const isKept = isFull(leaves, range)
-  if (isKept && first.group !== undefined) return first.group
-  const node = nodeOf(leaves, range)
-  const encoded = encodeRlp(node)
-  const reference = encoded.length < 32 ? node : keccak256(encoded)
-  if (isKept) first.group = reference
-  return reference
-}
-
 /** As they are sorted, what the first and the last share is shared by all. */
 function sharedEnd(leaves: readonly IndexLeaf[], { from, to, depth }: LeafRange): number {
   const first = leaves[from]!.key
@@ -142,17 +156,4 @@ function sharedEnd(leaves: readonly IndexLeaf[], { from, to, depth }: LeafRange)
   let end = depth
   while (end < 2 * first.length && nibbleAt(first, end) === nibbleAt(last, end)) end += 1
   return end
-}
-
-const LEAF = 2
-
-/** Hex-prefix encoding: a nibble of flags, plus 1 for an odd length. */
-function compactPath(key: Uint8Array, from: number, to: number, flags: number): Uint8Array {
-  const path = new Uint8Array(((to - from) >> 1) + 1)
-  const isOdd = (to - from) % 2 === 1
-  path[0] = (isOdd ? flags + 1 : flags) << 4
-  for (let index = from, at = isOdd ? 1 : 2; index < to; index++, at++) {
-    path[at >> 1]! |= nibbleAt(key, index) << (at % 2 === 0 ? 4 : 0)
-  }
-  return path
 }

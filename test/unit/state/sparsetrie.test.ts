@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromBigint, bytesFromHex, hexFromBytes } from '../../../src/core/hex.ts'
 import { encodeRlp } from '../../../src/core/rlp.ts'
+import { nibbleAt } from '../../../src/protocol/trienodes.ts'
 import { MissingState, type MissSource, type NodeMiss } from '../../../src/state/misses.ts'
 import { BrokenProof, type FindNode, sparseRoot } from '../../../src/state/sparse.ts'
 import { SparseTrie } from '../../../src/state/sparsetrie.ts'
 import { Trie, type TrieChange } from '../../../src/state/trie.ts'
-import { nibbleAt } from '../../../src/state/trienode.ts'
 import { pathTo } from '../../../src/state/triewalk.ts'
 
 const encodeNumber = (value: bigint): Uint8Array => encodeRlp(bytesFromBigint(value))
