@@ -14,7 +14,7 @@ import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
-import { buildPending, type PendingDraft } from '../mining/miner.ts'
+import { buildPending, isSameButForPool, type PendingDraft } from '../mining/miner.ts'
 import { cancellable } from './cancellable.ts'
 import { type Command, type CommandOptions, Discards } from './discards.ts'
 import { Execution } from './execution.ts'
@@ -182,7 +182,8 @@ export class Chain {
       this.execution.complete(() => buildPending(executor, state, now, last)),
     )
       .then((built) => {
-        if (this.#pending?.record === record) this.#draft = built
+        this.#draft = built
+        this.#forgetDraft()
         return built.record
       })
       .catch((error: unknown) => {
@@ -247,9 +248,16 @@ export class Chain {
   #commit(change: StateChange): MaybePromise<void> {
     return whenThere(this.#commitTo?.(change), () => {
       this.#state = change.after
+      this.#pending = undefined
+      this.#forgetDraft()
       if (change.head.added.length > 0) this.#headMadeAt = this.environment.now()
       this.#notify(change)
     })
+  }
+
+  /** Unless the next pending block may be built on it. */
+  #forgetDraft(): void {
+    if (this.#draft && !isSameButForPool(this.#draft.state, this.#state)) this.#draft = undefined
   }
 
   #notify(change: StateChange): void {

@@ -179,7 +179,7 @@ function grownDraft(
 
 const POOL_MEMBERS: ReadonlySet<keyof ChainState> = new Set(['pool', 'blobs', 'batches'])
 
-function isSameButForPool(one: ChainState, other: ChainState): boolean {
+export function isSameButForPool(one: ChainState, other: ChainState): boolean {
   const names = Object.keys(one) as (keyof ChainState)[]
   return names.every((name) => POOL_MEMBERS.has(name) || one[name] === other[name])
 }

@@ -1,4 +1,6 @@
 // The cell of a chain: updates one at a time, listeners, references to blocks.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ZERO_HASH } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
@@ -27,6 +29,12 @@ import {
   testChain,
   testEnvironment,
 } from '../chains.ts'
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  setFlagsFromString('--no-expose-gc')
+}
 
 afterEach(() => {
   vi.useRealTimers()
@@ -248,6 +256,21 @@ describe('the pending block', () => {
     expect(await chain.pending()).toBe(first)
     environment.ms += 5000
     expect((await chain.pending()).block.header.timestamp).toBe(BigInt(NOON) / 1000n + 5n)
+  })
+
+  it('is not kept when the head changes, built or being built', async () => {
+    const chain = await testChain({ noMining: true })
+    await sendRawTransaction(chain, signed(chain).raw)
+    const built = new WeakRef(await chain.pending())
+    await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
+    const inTheMaking = chain.pending().then((record) => new WeakRef(record))
+    await chain.update((state) => mine(chain.executor, state, { now: NOON }))
+    const late = await inTheMaking
+    // a WeakRef keeps what it was made of until the turn ends
+    await nextTurn()
+    collectGarbage()
+    expect([built.deref(), late.deref()]).toEqual([undefined, undefined])
+    expect(height(chain)).toBe(1n)
   })
 })
 
