@@ -16,7 +16,7 @@ import {
 } from '../protocol/transactions/transaction.ts'
 import { MAX_NONCE } from '../protocol/transactions/transactionrules.ts'
 import { Overlay, type OverlayChanges } from '../state/overlay.ts'
-import { isEmpty, type World } from '../state/world.ts'
+import { emptyAccount, isEmpty, type World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
@@ -183,8 +183,8 @@ function transfer(
   // state overrides can create more ether than a word holds
   if ((sender?.balance ?? 0n) < value || received > MAX_UINT256) return undefined
   if (from !== to) {
-    overlay.setBalance(from, (sender?.balance ?? 0n) - value)
-    overlay.setBalance(to, received)
+    overlay.setAccount({ ...sender!, balance: sender!.balance - value })
+    overlay.setAccount({ ...(target ?? emptyAccount(to)), balance: received })
   }
   return { ...NOTHING_RUN, touched: [from, to] }
 }
@@ -225,9 +225,10 @@ function buyGas(
   { from, gasLimit, blobs }: CheckedMessage,
   { price, nonce, blobPrice }: SenderTerms,
 ): void {
-  const balance = overlay.account(from)?.balance ?? 0n
+  const sender = overlay.account(from) ?? emptyAccount(from)
   const cost = gasLimit * price + blobGasOf({ blobs }) * blobPrice
-  overlay.setNonceAndBalance(from, BigInt.asUintN(64, nonce + 1n), balance - cost)
+  const balance = sender.balance - cost
+  overlay.setAccount({ ...sender, nonce: BigInt.asUintN(64, nonce + 1n), balance })
 }
 
 interface Permissions {
@@ -273,13 +274,15 @@ function settle(
   { coinbase, hardfork }: BlockEnvironment,
   gasUsed: bigint,
 ): void {
-  if (price > 0n) {
-    const balance = overlay.account(from)?.balance ?? 0n
-    overlay.setBalance(from, balance + (gasLimit - gasUsed) * price)
-  }
+  if (price > 0n && gasLimit > gasUsed) pay(overlay, from, (gasLimit - gasUsed) * price)
   // before EIP-161 the miner's account is created even without payment
   if (tip === 0n && isAtLeast(hardfork, 'spuriousDragon')) return
-  overlay.setBalance(coinbase, (overlay.account(coinbase)?.balance ?? 0n) + tip * gasUsed)
+  pay(overlay, coinbase, tip * gasUsed)
+}
+
+function pay(overlay: Overlay, address: Address, wei: bigint): void {
+  const account = overlay.account(address) ?? emptyAccount(address)
+  overlay.setAccount({ ...account, balance: account.balance + wei })
 }
 
 export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {

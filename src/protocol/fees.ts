@@ -57,42 +57,42 @@ export function baseFeeAfter({
 
 /** Gas of a transfer, the cheapest transaction. */
 export const TRANSACTION_GAS = 21_000n
-const CREATION_GAS = 32_000n
-const ZERO_BYTE_GAS = 4n
-const ACCESS_LIST_ADDRESS_GAS = 2_400n
-const ACCESS_LIST_KEY_GAS = 1_900n
-const INIT_CODE_WORD_GAS = 2n
-const AUTHORIZATION_GAS = 25_000n
-const FLOOR_TOKEN_GAS = 10n
+// numbers, as sums of bigints took a tenth of a transfer
+const CREATION_GAS = 32_000
+const ZERO_BYTE_GAS = 4
+const ACCESS_LIST_ADDRESS_GAS = 2_400
+const ACCESS_LIST_KEY_GAS = 1_900
+const INIT_CODE_WORD_GAS = 2
+const AUTHORIZATION_GAS = 25_000
+const FLOOR_TOKEN_GAS = 10
 
 /** EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list), EIP-3860 (init code), EIP-7702 (authorizations). */
 export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
   const { to, data, accessList, authorizationList } = transaction
   const zeros = zeroBytes(data)
-  const nonZeroByteGas = isAtLeast(hardfork, 'istanbul') ? 16n : 68n
+  const nonZeroByteGas = isAtLeast(hardfork, 'istanbul') ? 16 : 68
   const keys = accessList.reduce((sum, entry) => sum + entry.storageKeys.length, 0)
-  const creation = to === null && isAtLeast(hardfork, 'homestead') ? CREATION_GAS : 0n
+  const creation = to === null && isAtLeast(hardfork, 'homestead') ? CREATION_GAS : 0
   const initCode =
     to === null && isAtLeast(hardfork, 'shanghai')
-      ? INIT_CODE_WORD_GAS * BigInt(Math.ceil(data.length / 32))
-      : 0n
-  return (
-    TRANSACTION_GAS +
+      ? INIT_CODE_WORD_GAS * Math.ceil(data.length / 32)
+      : 0
+  const extra =
     creation +
     initCode +
-    ZERO_BYTE_GAS * BigInt(zeros) +
-    nonZeroByteGas * BigInt(data.length - zeros) +
-    ACCESS_LIST_ADDRESS_GAS * BigInt(accessList.length) +
-    ACCESS_LIST_KEY_GAS * BigInt(keys) +
-    AUTHORIZATION_GAS * BigInt(authorizationList.length)
-  )
+    ZERO_BYTE_GAS * zeros +
+    nonZeroByteGas * (data.length - zeros) +
+    ACCESS_LIST_ADDRESS_GAS * accessList.length +
+    ACCESS_LIST_KEY_GAS * keys +
+    AUTHORIZATION_GAS * authorizationList.length
+  return TRANSACTION_GAS + BigInt(extra)
 }
 
 /** Minimum gas for the calldata (EIP-7623); 0 before prague. */
 export function floorDataGas({ data }: Pick<GasRelevant, 'data'>, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'prague')) return 0n
   const zeros = zeroBytes(data)
-  return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + 4 * (data.length - zeros))
+  return TRANSACTION_GAS + BigInt(FLOOR_TOKEN_GAS * (zeros + 4 * (data.length - zeros)))
 }
 
 /** Refunds are limited to half of the gas used, from london on a fifth (EIP-3529). */

@@ -70,6 +70,11 @@ export class Overlay {
     return this.account(address)?.code ?? EMPTY_BYTES
   }
 
+  /** Saves the lookups of the setters below. Storage is not of the account. */
+  setAccount(account: Account): void {
+    this.#put(account.address, account)
+  }
+
   setBalance(address: Address, balance: bigint): void {
     const account = this.account(address)
     if (account?.balance === balance) return

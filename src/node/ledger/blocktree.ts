@@ -196,9 +196,8 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
 /** Indexes a block by its hash, and by those of its transactions. */
 function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, transactions } = record.block
-  const places = transactions.reduce(
-    (all, each, index) => all.set(each.hash, { record, index }),
-    tree.places,
+  const places = tree.places.setAll(
+    transactions.map((each, index) => [each.hash, { record, index }]),
   )
   return { ...tree, byHash: tree.byHash.set(hash, record), places }
 }

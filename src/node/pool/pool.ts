@@ -250,16 +250,15 @@ function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceR
 
 /** Highest tip first, then first come first served, but each sender by nonce. For one use; the pool does not change. */
 export class Candidates {
-  readonly #pool: Pool
   readonly #block: BlockPrices
   /** A heap: the best is first, and no child is better than its parent. */
-  readonly #heads: Candidate[] = []
+  readonly #heads: QueuedCandidate[] = []
 
   /** @param block transactions below its prices wait, with their sender's later ones */
   constructor(pool: Pool, world: World, block: BlockPrices) {
-    this.#pool = pool
     this.#block = block
-    for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
+    for (const [sender, queue] of pool.bySender.entries())
+      this.#offer(queue, nonceAt(world, sender))
   }
 
   get best(): Transaction | undefined {
@@ -271,12 +270,16 @@ export class Candidates {
   }
 
   advance(): void {
-    const taken = this.skip()
-    if (taken !== undefined) this.#offer(taken.from, taken.nonce + 1n)
+    const taken = this.#take()
+    if (taken !== undefined) this.#offer(taken.queue, taken.entry.transaction.nonce + 1n)
   }
 
   /** Skips all of the sender's transactions. */
-  skip(): Transaction | undefined {
+  skip(): void {
+    this.#take()
+  }
+
+  #take(): QueuedCandidate | undefined {
     const first = this.#heads[0]
     const last = this.#heads.pop()
     if (first === undefined || last === undefined) return undefined
@@ -284,15 +287,15 @@ export class Candidates {
       this.#heads[0] = last
       this.#sink()
     }
-    return first.entry.transaction
+    return first
   }
 
-  #offer(sender: Address, nonce: bigint): void {
-    const entry = pooledByNonce(this.#pool, sender, nonce)
+  #offer(queue: SenderQueue, nonce: bigint): void {
+    const entry = queue.byNonce.get(nonce.toString())
     if (entry === undefined) return
     const tip = effectiveTip(entry.transaction, this.#block.baseFee)
     if (tip < 0n || !paysBlobs(entry.transaction, this.#block)) return
-    this.#heads.push({ entry, tip })
+    this.#heads.push({ entry, tip, queue })
     this.#rise()
   }
 
@@ -338,12 +341,16 @@ export interface Candidate {
   readonly tip: bigint
 }
 
+interface QueuedCandidate extends Candidate {
+  readonly queue: SenderQueue
+}
+
 /** Higher tip first, then earlier arrival. */
 export function isBetter(a: Candidate, b: Candidate): boolean {
   return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
 }
 
-function swap(heads: Candidate[], a: number, b: number): void {
+function swap(heads: QueuedCandidate[], a: number, b: number): void {
   const kept = heads[a]!
   heads[a] = heads[b]!
   heads[b] = kept

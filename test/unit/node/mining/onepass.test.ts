@@ -8,16 +8,19 @@ import {
   hexFromBytes,
   wordFromBigint,
 } from '../../../../src/core/hex.ts'
+import type { Tracer, TransactionJob } from '../../../../src/evm/executor.ts'
 import { replay } from '../../../../src/node/calls/replay.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { blockEnvironment } from '../../../../src/node/mining/environment.ts'
+import { blockLimits } from '../../../../src/node/mining/limits.ts'
 import { buildPending, mineGiven } from '../../../../src/node/mining/miner.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { bloomOf } from '../../../../src/protocol/blocks/receipt.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
 import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
+import { Overlay } from '../../../../src/state/overlay.ts'
 import { stateRoot } from '../../../../src/state/world.ts'
 import { assemble } from '../../../support/evm/bytecode.ts'
 import { signed, testChain } from '../chains.ts'
@@ -67,6 +70,40 @@ function transactionsOf(chain: Chain, steps: readonly Step[]): Transaction[] {
   })
 }
 
+function recordingTracer(): { readonly tracer: Tracer; readonly events: unknown[] } {
+  const events: unknown[] = []
+  const tracer: Tracer = {
+    onStep: ({ stack, ...step }) => events.push({ ...step, stack: [...stack] }),
+    onEnter: ({ code, ...frame }) => events.push({ ...frame, code: code() }),
+    onExit: (frame) => events.push(frame),
+    onLog: (log) => events.push(log),
+    onDestroy: (destruction) => events.push(destruction),
+    stepParts: { stack: true, memory: true },
+  }
+  return { tracer, events }
+}
+
+async function tracesOverOneDraft(
+  chain: Chain,
+  { world, block, transactions }: Pick<TransactionJob, 'world' | 'block'> & Transactions,
+): Promise<unknown[][]> {
+  const limits = blockLimits(chain.state.config)
+  const draft = new Overlay(world)
+  const traces: unknown[][] = []
+  for (const transaction of transactions) {
+    const { tracer, events } = recordingTracer()
+    const job = { world, draft, block, transaction, limits, tracer }
+    const outcome = await chain.executor.transact(job)
+    draft.absorb(outcome.changes)
+    traces.push(events)
+  }
+  return traces
+}
+
+interface Transactions {
+  readonly transactions: readonly Transaction[]
+}
+
 async function compare(hardfork: Hardfork, steps: readonly Step[]) {
   const alloc = Object.fromEntries(
     CODES.map((code, index) => [contracts[index]!, { balance: '0x5', code: hexFromBytes(code) }]),
@@ -87,8 +124,15 @@ async function compare(hardfork: Hardfork, steps: readonly Step[]) {
     parentHash: header.parentHash,
     parentBeaconBlockRoot: header.parentBeaconBlockRoot,
   })
+  const inOnePass = await tracesOverOneDraft(chain, { world, block, transactions })
   let index = 0
-  for await (const { outcome } of replay(chain, record, () => undefined)) {
+  let recorder = recordingTracer()
+  const nextTracer = (): Tracer => {
+    recorder = recordingTracer()
+    return recorder.tracer
+  }
+  for await (const { outcome } of replay(chain, record, nextTracer)) {
+    expect(inOnePass[index]).toEqual(recorder.events)
     const { receipt, output, failure } = record.executed[index]!
     expect(receipt.status).toBe(outcome.failure === undefined)
     expect(failure).toEqual(outcome.failure)
