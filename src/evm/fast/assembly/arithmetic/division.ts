@@ -163,7 +163,6 @@ export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
   while (load<u64>(divisor + ((size - 1) << 3)) == 0) size--
   while (length > 0 && load<u64>(DIVIDEND + ((length - 1) << 3)) == 0) length--
   if (length < size) return
-  if (size == 4) return divideByFour(length, divisor, keepsQuotient)
   const shift = clz<u64>(load<u64>(divisor + ((size - 1) << 3)))
   normalize(DIVISOR, divisor, size, shift)
   store<u64>(DIVIDEND + (length << 3), normalize(DIVIDEND, DIVIDEND, length, shift))
@@ -181,89 +180,6 @@ export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
     const p = DIVIDEND + ((size - 1) << 3)
     store<u64>(p, load<u64>(p) >> shift)
   }
-}
-
-/** For a divisor of four limbs: it and the remainder stay in locals. */
-function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
-  const shift = clz<u64>(load<u64>(divisor, 24))
-  const d0 = load<u64>(divisor) << shift
-  const d1 = joined(load<u64>(divisor, 8), load<u64>(divisor), shift)
-  const d2 = joined(load<u64>(divisor, 16), load<u64>(divisor, 8), shift)
-  const d3 = joined(load<u64>(divisor, 24), load<u64>(divisor, 16), shift)
-  const reciprocal = knownReciprocal(d3)
-  const end = DIVIDEND + ((length as usize) << 3)
-  let r0 = joined(load<u64>(end - 24), load<u64>(end - 32), shift)
-  let r1 = joined(load<u64>(end - 16), load<u64>(end - 24), shift)
-  let r2 = joined(load<u64>(end - 8), load<u64>(end - 16), shift)
-  let r3 = joined(0, load<u64>(end - 8), shift)
-  let at = end - 32
-  if (r3 == 0 && r2 < d3) {
-    r3 = r2
-    r2 = r1
-    r1 = r0
-    r0 = limbAt(at, shift)
-    at -= 8
-  }
-  for (; at >= DIVIDEND; at -= 8) {
-    let digit: u64 = r3 >= d3 ? u64.MAX_VALUE : divideTwo(r3, r2, d3, reciprocal)
-    const limb = limbAt(at, shift)
-    let low = digit * d0
-    let carry = mulHigh(digit, d0) + u64(limb < low)
-    const t0 = limb - low
-    low = digit * d1 + carry
-    carry = mulHigh(digit, d1) + u64(low < carry) + u64(r0 < low)
-    const t1 = r0 - low
-    low = digit * d2 + carry
-    carry = mulHigh(digit, d2) + u64(low < carry) + u64(r1 < low)
-    const t2 = r1 - low
-    low = digit * d3 + carry
-    carry = mulHigh(digit, d3) + u64(low < carry) + u64(r2 < low)
-    const t3 = r2 - low
-    let missing = carry - r3
-    r0 = t0
-    r1 = t1
-    r2 = t2
-    r3 = t3
-    // the guess from the highest limb is up to two too large
-    while (missing != 0) {
-      digit--
-      r0 += d0
-      let over = u64(r0 < d0)
-      r1 += over
-      over = u64(r1 < over)
-      r1 += d1
-      over |= u64(r1 < d1)
-      r2 += over
-      over = u64(r2 < over)
-      r2 += d2
-      over |= u64(r2 < d2)
-      r3 += over
-      over = u64(r3 < over)
-      r3 += d3
-      over |= u64(r3 < d3)
-      missing -= over
-    }
-    if (keepsQuotient) store<u64>(QUOTIENT + (at - DIVIDEND), digit)
-  }
-  store<u64>(DIVIDEND, parted(r0, r1, shift))
-  store<u64>(DIVIDEND, parted(r1, r2, shift), 8)
-  store<u64>(DIVIDEND, parted(r2, r3, shift), 16)
-  store<u64>(DIVIDEND, r3 >> shift, 24)
-}
-
-@inline
-function limbAt(at: usize, shift: u64): u64 {
-  return joined(load<u64>(at), at == DIVIDEND ? 0 : load<u64>(at - 8), shift)
-}
-
-@inline
-function joined(limb: u64, below: u64, shift: u64): u64 {
-  return (limb << shift) | ((below >> 1) >> (63 - shift))
-}
-
-@inline
-function parted(limb: u64, above: u64, shift: u64): u64 {
-  return (limb >> shift) | ((above << 1) << (63 - shift))
 }
 
 /**
