@@ -18,7 +18,7 @@ import { MAX_NONCE } from '../protocol/transactions/transactionrules.ts'
 import { Overlay, type OverlayChanges } from '../state/overlay.ts'
 import { emptyAccount, isEmpty, type World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'
-import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
+import type { BlockEnvironment, ConsoleLine, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
 export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
@@ -131,7 +131,7 @@ class RunOutcome implements Outcome {
   ) {
     this.failure = result.failure
     this.gasUsed = bill.gasUsed
-    this.gasNeed = result.gasNeed && withIntrinsic(result.gasNeed, intrinsic)
+    this.gasNeed = result.gasNeed && { ...result.gasNeed, gas: intrinsic + result.gasNeed.gas }
     this.gasRefund = bill.gasRefund
     this.output = result.output
     this.logs = result.logs
@@ -150,10 +150,6 @@ class RunOutcome implements Outcome {
   get changes(): OverlayChanges {
     return this.#overlay.changes
   }
-}
-
-function withIntrinsic({ gas, isCertain }: GasNeed, intrinsic: bigint): GasNeed {
-  return { gas: intrinsic + gas, isCertain }
 }
 
 /** Addresses that start warm (EIP-2929, EIP-3651, EIP-7702). */

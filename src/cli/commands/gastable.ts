@@ -35,17 +35,13 @@ export function differenceTable(differences: readonly GasDifference[]): string {
     functionText(each),
     number(each.before),
     number(each.average),
-    percentText(each.percent),
+    `${each.percent < 0 ? '−' : '+'}${Math.abs(each.percent).toFixed(1)} %`,
   ])
   return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells], 2)
 }
 
 function functionText({ function: name, kind }: GasRow): string {
   return kind === 'inner' ? `${name} (inner)` : name
-}
-
-function percentText(percent: number): string {
-  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
 }
 
 /** Functions whose average changed; those in only one report are left out. */

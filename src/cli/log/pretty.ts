@@ -235,7 +235,8 @@ function callLine(
   const said = description || saidOf(look, call, named)
   const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
   const outcome = failed ? `✗ ${reason}` : said
-  const line = subject === undefined ? outcome : joinedBy(subject, outcome)
+  const line =
+    subject === undefined ? outcome : `${subject} ${/^[→✗]/.test(outcome) ? '' : '→ '}${outcome}`
   return `${dress(method)}  ${took}  ${dress(line)}${counter}`
 }
 
@@ -282,10 +283,6 @@ function functionOf(to: string | null, input: string): string[] {
   const name = builtInName(to, input)
   if (name !== undefined) return [oneLine(nameIn(name), 60)]
   return selector === '' ? [] : [selector]
-}
-
-function joinedBy(subject: string, outcome: string): string {
-  return `${subject} ${/^[→✗]/.test(outcome) ? '' : '→ '}${outcome}`
 }
 
 function verboseLines({ palette }: Look, { params, result, error }: CallEvent): string[] {

@@ -55,7 +55,7 @@ export class Codes {
 
   /** Undefined if there is no room until the next job. */
   add(hash: Hash, bytes: Uint8Array): CodePlace | undefined {
-    const size = aligned(bytes.length + CODE_PADDING)
+    const size = (bytes.length + CODE_PADDING + 31) & ~31
     const cellsSize = 4 * size
     const code = this.#top + 32
     const end = code + 2 * size + cellsSize
@@ -76,8 +76,4 @@ export class Codes {
     this.#byPlace.set(code, place)
     return place
   }
-}
-
-function aligned(size: number): number {
-  return (size + 31) & ~31
 }

@@ -1,5 +1,6 @@
 // Elliptic curves by mcl in WebAssembly. Calls mcl's C functions, as its JavaScript interface supports one curve at a time and
 // takes hex.
+import { paddedBytes } from '../../core/hex.ts'
 import { loadedLater } from './precompile.ts'
 
 type OfGroup =
@@ -86,7 +87,7 @@ export class Curve {
     this.#library = library
     this.#traits = traits
     this.#significant = traits.width - traits.padding
-    this.#modulus = bytesOf(traits.modulus, this.#significant)
+    this.#modulus = paddedBytes(traits.modulus, this.#significant)
     this.#input = library._malloc(INPUT_SIZE)
   }
 
@@ -243,10 +244,6 @@ export class Curve {
     this.#library.HEAP8.set(bytes, this.#input)
     return this.#input
   }
-}
-
-function bytesOf(value: bigint, length: number): Uint8Array {
-  return Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex')
 }
 
 export { SCALAR as SCALAR_SIZE }

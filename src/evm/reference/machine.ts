@@ -1,13 +1,6 @@
 // The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
 
-import type {
-  EVM,
-  EVMResult,
-  EVMRunCallOpts,
-  ExecResult,
-  Log as LibraryLog,
-  Message,
-} from '@ethereumjs/evm'
+import type { EVM, EVMResult, EVMRunCallOpts, ExecResult, Message } from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
@@ -16,7 +9,6 @@ import {
   type Hex,
   hashFromBytes,
 } from '../../core/hex.ts'
-import type { Log } from '../../protocol/blocks/receipt.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
@@ -53,7 +45,11 @@ async function run(vm: PooledVm, job: MachineJob, attachTracer: Attach): Promise
     gasNeed: needOf(result),
     refund: execResult.gasRefund ?? 0n,
     output: execResult.returnValue,
-    logs: (execResult.logs ?? []).map(logOf),
+    logs: (execResult.logs ?? []).map(([address, topics, data]) => ({
+      address: addressFromBytes(address),
+      topics: topics.map(hashFromBytes),
+      data,
+    })),
     created:
       result.createdAddress === undefined
         ? undefined
@@ -126,10 +122,6 @@ function failureOf(
 function needOf({ execResult }: EVMResult): GasNeed | undefined {
   const isFree = execResult.executionGasUsed === 0n && execResult.exceptionError === undefined
   return isFree ? { gas: 0n, isCertain: true } : undefined
-}
-
-function logOf([address, topics, data]: LibraryLog): Log {
-  return { address: addressFromBytes(address), topics: topics.map(hashFromBytes), data }
 }
 
 function destroyedBy({ execResult }: EVMResult, { hardfork }: BlockEnvironment): Address[] {

@@ -20,7 +20,7 @@ export function travels(
   if (isImpersonated(transaction) && state.config.ruleset === 'network') return false
   const sidecar = keptSidecar(state.blobs, transaction.hash)
   if (transaction.type === 3 && sidecar === undefined) return false
-  return sizeOf(transaction, sidecar) <= MAX_TRANSACTION
+  return transaction.raw.length + (sidecar ? sidecarSize(sidecar) : 0) <= MAX_TRANSACTION
 }
 
 /** With blobs (EIP-4844), or the sender in place of a signature. */
@@ -48,10 +48,6 @@ export function waitingBytes({ pool, blobs }: Pick<ChainState, 'pool' | 'blobs'>
     if (pooledByHash(pool, transaction) !== undefined) bytes += sidecarSize(sidecar)
   }
   return bytes
-}
-
-function sizeOf({ raw }: Transaction, sidecar: BlobSidecar | undefined): number {
-  return raw.length + (sidecar === undefined ? 0 : sidecarSize(sidecar))
 }
 
 function sidecarSize({ blobs, commitments, proofs }: BlobSidecar): number {

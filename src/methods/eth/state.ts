@@ -5,7 +5,6 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { readAt, recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
-import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -127,7 +126,8 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: '0x0' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) => {
-      if (isPending(block)) return poolNonce(chain.state, account)
+      if (isPending(block))
+        return nextNonce(chain.state.pool, headOf(chain.state.tree).world, account)
       return readAt(chain, block, ({ world }) => nonceAt(world, account), caller)
     },
   }),
@@ -210,11 +210,6 @@ export const stateMethods: Methods = [
 
 function accountOrEmpty(world: World, account: Address): Account {
   return accountAt(world, account) ?? emptyAccount(account)
-}
-
-/** The nonce after all pending transactions of the account, executable or not. */
-function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
-  return nextNonce(pool, headOf(tree).world, account)
 }
 
 /** Limit per request, as in geth: a slot of a large contract has about 4 KB of nodes. */

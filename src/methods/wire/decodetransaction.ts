@@ -86,7 +86,7 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     return {
       from: given.from,
       to: given.to,
-      gas: same(given.gas, given.gasLimit, isEqual, `${path}: gas and gasLimit`),
+      gas: same(given.gas, given.gasLimit, Object.is, `${path}: gas and gasLimit`),
       gasPrice: given.gasPrice,
       maxFeePerGas: given.maxFeePerGas,
       maxPriorityFeePerGas: given.maxPriorityFeePerGas,
@@ -102,10 +102,6 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     }
   },
 )
-
-function isEqual(a: bigint, b: bigint): boolean {
-  return a === b
-}
 
 /** 0 or 1, or `v` of old signatures: 27 or 28. */
 function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: string): 0 | 1 {

@@ -99,7 +99,9 @@ export const placedTransactionFields: Readonly<Record<string, ShapeField<Transac
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
   blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
   blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),
-  transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
+  transactionIndex: field(nullable(quantityResult), ({ place }) =>
+    place === undefined ? null : BigInt(place.index),
+  ),
   ...transactionFields,
 }
 
@@ -147,8 +149,4 @@ function paidPrice({ transaction, place }: TransactionView): bigint {
   return place?.baseFee === undefined
     ? transaction.maxFeePerGas
     : effectiveGasPrice(transaction, place.baseFee)
-}
-
-function orNull(index: number | undefined): bigint | null {
-  return index === undefined ? null : BigInt(index)
 }

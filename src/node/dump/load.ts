@@ -87,7 +87,10 @@ async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promis
     const own = isNewest ? world : older.get(read.block.hash)
     const weight = tree === undefined ? 0n : headOf(tree).totalDifficulty
     const record = new LoadedRecord(read, weight + cumulativeDifficulty(read.block), own)
-    tree = tree === undefined ? begun(before, record) : appendBlock(tree, record)
+    tree =
+      tree === undefined
+        ? { ...treeFrom(record), abandoned: before.abandoned + before.canonical.length }
+        : appendBlock(tree, record)
     await yieldIfDue()
   }
   return withHeadWorld(tree!, world)
@@ -101,10 +104,6 @@ function commonLength(tree: BlockTree, { blocks, older }: Pick<Dump, 'blocks' | 
     return older.has(hash) && blockByNumber(tree, number)?.isStateless === true
   })
   return differs < 0 ? blocks.length : differs
-}
-
-function begun(before: BlockTree, genesis: BlockRecord): BlockTree {
-  return { ...treeFrom(genesis), abandoned: before.abandoned + before.canonical.length }
 }
 
 /** The base fee continues by EIP-1559 if the blocks have one; settings for the next block alone are cleared. */

@@ -62,13 +62,8 @@ function readOne(
     if (found === undefined) return { path: file, why: 'not an artifact' }
     return { path: file, stamp, contracts: found.map((each) => summarizer.summaryOf(each)) }
   } catch (error) {
-    return { path: file, why: reasonOf(error) }
+    return { path: file, why: error instanceof SyntaxError ? 'invalid JSON' : readFailure(error) }
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'invalid JSON'
-  return readFailure(error)
 }
 
 /** Members of ABI items that decoding needs, at any depth. */

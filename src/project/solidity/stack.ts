@@ -69,17 +69,12 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   const end = isHandedOn || words === undefined ? own : saying(words, own, trail.last, spots)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
   const failedCheck = isBeforeBody ? failedCheckOf(frame, known) : undefined
-  const isWhole = isBeforeBody || isTooLarge(frame)
+  const isWhole = isBeforeBody || frame.failure?.reason === 'max code size exceeded'
   const isAbout = isBeforeBody && details.isOptimized && failedCheck?.isCertain !== true
   const entries = isWhole
     ? [declarationOf(frame, known, details, isAbout)]
     : entriesOf(known, trail.calls, end, spots)
   return { ...chained, entries, text: end === undefined ? '' : textOf(end), failedCheck }
-}
-
-/** True for a finished creation whose code is refused. */
-function isTooLarge({ failure }: RunFrame): boolean {
-  return failure?.reason === 'max code size exceeded'
 }
 
 /** Where the called function, the constructor, or else the contract is declared. */

@@ -200,9 +200,10 @@ function isSetByHand({ difficulty }: Header, { own }: CheckContext): boolean {
 function gasLimitProblem(header: Header, context: CheckContext): string | undefined {
   const { gasLimit } = header
   if (gasLimit === context.own?.gasLimit || isSetByHand(header, context)) return undefined
-  const before = isFirstOfLondon(context)
-    ? context.parent.gasLimit * ELASTICITY
-    : context.parent.gasLimit
+  const before =
+    isAtLeast(context.hardfork, 'london') && context.parent.baseFeePerGas === undefined
+      ? context.parent.gasLimit * ELASTICITY
+      : context.parent.gasLimit
   const distance = gasLimit > before ? gasLimit - before : before - gasLimit
   const bound = before / GAS_LIMIT_PARTS
   if (distance >= bound)
@@ -223,10 +224,6 @@ function baseFeeProblem(header: Header, context: CheckContext): string | undefin
   if (said === undefined || said === context.own?.baseFee || isSetByHand(header, context))
     return undefined
   return unequal(baseFeeAfter(context.parent), said)
-}
-
-function isFirstOfLondon({ hardfork, parent }: CheckContext): boolean {
-  return isAtLeast(hardfork, 'london') && parent.baseFeePerGas === undefined
 }
 
 function presenceProblem(value: unknown, since: Hardfork, hardfork: Hardfork): string | undefined {

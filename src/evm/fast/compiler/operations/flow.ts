@@ -22,14 +22,6 @@ const compileDrop: Compile = ({ stack }) => stack.drop()
 
 const compileNothing: Compile = () => undefined
 
-function duplicate(depth: number): Compile {
-  return ({ stack }) => stack.duplicate(depth)
-}
-
-function swap(depth: number): Compile {
-  return ({ stack }) => stack.swap(depth)
-}
-
 /** 0 if the word equals `pc`. */
 function differenceTo(trace: TraceBuilder, word: Word, pc: number): Limb {
   trace.hasUnknownJump = true
@@ -94,6 +86,9 @@ export const FLOW_OPERATIONS: readonly Row[] = [
   [OP.JUMPDEST, compileNothing],
   [OP.PUSH0, compilePushZero],
   ...Array.from({ length: 32 }, (_, i): Row => [OP.PUSH1 + i, compilePush]),
-  ...Array.from({ length: 16 }, (_, i): Row => [OP.DUP1 + i, duplicate(i + 1)]),
-  ...Array.from({ length: 16 }, (_, i): Row => [OP.SWAP1 + i, swap(i + 1)]),
+  ...Array.from(
+    { length: 16 },
+    (_, i): Row => [OP.DUP1 + i, ({ stack }) => stack.duplicate(i + 1)],
+  ),
+  ...Array.from({ length: 16 }, (_, i): Row => [OP.SWAP1 + i, ({ stack }) => stack.swap(i + 1)]),
 ]

@@ -1,4 +1,5 @@
 // Compiles memory access, hashes, copies and logs.
+import { paddedBytes } from '../../../../core/hex.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
@@ -135,7 +136,7 @@ function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void 
   emitter.get(locals.ADDRESS)
   if (isKnown(low) && isKnown(high)) {
     emitter.vector(wasm.V128_CONST)
-    emitter.out.bytes(bytesOf((high << 64n) | low))
+    emitter.out.bytes(paddedBytes((high << 64n) | low, 16))
   } else {
     emitter.limb(low)
     emitter.vector(wasm.I64X2_SPLAT)
@@ -148,10 +149,6 @@ function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void 
     turn(emitter)
   }
   emitter.vectorAccess(wasm.V128_STORE, at)
-}
-
-function bytesOf(value: bigint): Uint8Array {
-  return Buffer.from(value.toString(16).padStart(32, '0'), 'hex')
 }
 
 const compileStoreByte: Compile = access(1, (trace, _, at) => {
