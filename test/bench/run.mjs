@@ -7,6 +7,11 @@ if (which === 'soak') {
   await soak(...rest)
   process.exit()
 }
+if (which === 'workers') {
+  const { workers } = await import('./workers.mjs')
+  await workers(...rest)
+  process.exit()
+}
 if (which === 'growth') {
   const { growth } = await import('./growth.mjs')
   await growth()

@@ -1,0 +1,160 @@
+// Tests side by side: 100 test files of 50 sends, 50 calls and a revert on eight workers, each with a chain of its own. On one
+// devchain, and on the commands that are given: `npm run bench -- workers ["anvil … --port PORT" …]`, one process a worker.
+// A command with URLS in place of PORT serves all workers at /1, /2 … as prool does.
+import { execFileSync, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request as httpRequest } from 'node:http'
+import { createServer } from 'node:net'
+import path from 'node:path'
+
+const WORKERS = 8
+const FILES = 100
+const SENDS = 50
+const RUNS = 3
+
+const COMMAND = path.resolve(import.meta.dirname, '../../bin/devchain.js')
+
+/** Milliseconds between two looks at the memory of all processes. */
+const LOOK_MS = 250
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+/** A connection that is kept, as test clients have. */
+function clientOf(url) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return (method, ...params) =>
+    new Promise((resolve, reject) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      const sent = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => {
+          const { result, error } = JSON.parse(text)
+          if (error) reject(new Error(`${method}: ${error.message}`))
+          else resolve(result)
+        })
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+}
+
+async function testFile(ask) {
+  const [from, to] = await ask('eth_accounts')
+  const snapshot = await ask('evm_snapshot')
+  for (let i = 0; i < SENDS; i++) {
+    const hash = await ask('eth_sendTransaction', { from, to, value: '0x1', gas: '0x5208' })
+    // a rival's instant mining answers before it has mined
+    while ((await ask('eth_getTransactionReceipt', hash)) === null);
+    await ask('eth_call', { from, to }, 'latest')
+  }
+  await ask('evm_revert', snapshot)
+}
+
+/** In a worker process: runs as many files as it is told, one after another. */
+async function work(url) {
+  const ask = clientOf(url)
+  process.send('ready')
+  process.on('message', async () => {
+    await testFile(ask)
+    process.send('done')
+  })
+}
+
+/** Bytes that these processes and their children hold. */
+function residentOf(pids) {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' }).trim().split('\n')
+  const wanted = new Set(pids)
+  let bytes = 0
+  for (const row of rows) {
+    const [pid, parent, kilobytes] = row.trim().split(/\s+/).map(Number)
+    if (!wanted.has(pid) && !wanted.has(parent)) continue
+    wanted.add(pid)
+    bytes += kilobytes * 1024
+  }
+  return bytes
+}
+
+async function waitFor(url) {
+  for (;;) {
+    try {
+      await clientOf(url)('eth_chainId')
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+/** @returns the nodes' processes, and the URL of each worker */
+async function startNodes(command) {
+  const shared = command.includes('URLS')
+  const nodes = await Promise.all(
+    Array.from({ length: shared ? 1 : WORKERS }, async () => {
+      const port = await freePort()
+      const [program, ...args] = command.replace(/PORT|URLS/g, port).split(' ')
+      return { port, child: spawn(program, args, { stdio: 'ignore' }) }
+    }),
+  )
+  const urls = Array.from({ length: WORKERS }, (_, i) =>
+    shared ? `http://127.0.0.1:${nodes[0].port}/${i + 1}` : `http://127.0.0.1:${nodes[i].port}`,
+  )
+  await Promise.all(urls.map(waitFor))
+  return { children: nodes.map(({ child }) => child), urls }
+}
+
+async function run(command) {
+  const { children, urls } = await startNodes(command)
+  const workers = urls.map((url) => fork(import.meta.filename, ['--worker', url]))
+  await Promise.all(workers.map((worker) => once(worker, 'message')))
+  let highest = 0
+  const look = () => {
+    highest = Math.max(highest, residentOf(children.map(({ pid }) => pid)))
+  }
+  const timer = setInterval(look, LOOK_MS)
+  let left = FILES
+  const began = performance.now()
+  await Promise.all(
+    workers.map(async (worker) => {
+      while (left > 0) {
+        left -= 1
+        worker.send('file')
+        await once(worker, 'message')
+      }
+    }),
+  )
+  const wallMs = performance.now() - began
+  clearInterval(timer)
+  look()
+  for (const child of [...workers, ...children]) child.kill()
+  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')))
+  return { wallMs, megabytes: highest / 1e6 }
+}
+
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** Prints a line for each command: medians of the wall time and of the highest memory. */
+export async function workers(...rivals) {
+  const commands = [`${process.execPath} ${COMMAND} --quiet --port URLS`, ...rivals]
+  const results = commands.map(() => [])
+  for (let i = 0; i < RUNS; i++) {
+    for (const [which, command] of commands.entries()) results[which].push(await run(command))
+  }
+  for (const [which, command] of commands.entries()) {
+    const wall = median(results[which].map(({ wallMs }) => wallMs))
+    const memory = median(results[which].map(({ megabytes }) => megabytes))
+    console.log(`${wall.toFixed(0).padStart(7)} ms ${memory.toFixed(0).padStart(6)} MB  ${command}`)
+  }
+}
+
+if (process.argv[2] === '--worker') await work(process.argv[3])
