@@ -65,7 +65,7 @@ export interface Devchain {
   readonly artifactsRead: () => Promise<void>
   /** Reads the artifacts that are on disk now, and resolves when done. */
   readonly artifactsReadAgain: () => Promise<void>
-  /** Gas use of the user's functions in all blocks since the artifacts were read. */
+  /** Gas use of the user's functions on all chains, since the artifacts were read. */
   readonly gasReport: () => Promise<readonly GasRow[]>
   /** The same, and why it is empty or incomplete. */
   readonly gasSummary: () => Promise<GasSummary>
@@ -145,8 +145,8 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     accounts: devAccounts(node.chain, now),
     artifactsRead: () => artifacts.read(),
     artifactsReadAgain: () => artifacts.refresh(),
-    gasReport: async () => (await project.gasReport()).rows,
-    gasSummary: () => project.gasReport(),
+    gasReport: async () => (await artifacts.gasSummary()).rows,
+    gasSummary: () => artifacts.gasSummary(),
     coverage: () => project.coverage(),
     writeCoverage: () => project.writeCoverage(),
     branch: (name, start) => branchOf(front, name, start, now),

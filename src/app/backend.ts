@@ -228,11 +228,14 @@ export class Backend implements Target {
     return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
   }
 
-  /** Writes the coverage report if one is requested, then closes. @returns the error if the report could not be written */
+  /**
+   * Closes the chain. The default chain first writes the coverage of all chains, if it is requested.
+   * @returns the error if the report could not be written
+   */
   async close(): Promise<unknown> {
-    const { settings, project, node } = this.#parts
-    const failure =
-      settings.coverage === undefined ? undefined : await failureOf(project.writeCoverage())
+    const { name, settings, project, node } = this.#parts
+    const isReported = name === undefined && settings.coverage !== undefined
+    const failure = isReported ? await failureOf(project.writeCoverage()) : undefined
     node.chain.close()
     this.observer.onEnd?.()
     this.#ownProcess.hangUp()

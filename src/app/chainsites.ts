@@ -28,7 +28,13 @@ interface SitesOptions {
 /** In the order in which they are asked. */
 export function chainSites(options: SitesOptions): readonly Site[] {
   const leases = new Leases(options.chains)
-  return [lifecycleSite(options), leaseSite(leases, options), creationSite(options)]
+  const { chains } = options
+  return [
+    lifecycleSite(options),
+    leaseSite(leases, options),
+    creationSite(options),
+    chainHealthSite(chains),
+  ]
 }
 
 /** `/7/restart` and its like, for numbers and names. */
@@ -98,6 +104,15 @@ function creationSite({ chains, onBug }: SitesOptions): Site {
       const info = await chains.create({ ...order, name: path.slice(1) })
       return json(201, { name: info.name, path, chainId: Number(info.chainId) })
     }),
+  }
+}
+
+/** `GET /alice` describes the chain, as `GET /` does the default one. */
+function chainHealthSite(chains: Chains): Site {
+  return {
+    owns: ({ method, target }) =>
+      method === 'GET' && chains.at(pathOf(target))?.backend !== undefined,
+    answer: async ({ target }) => json(200, chains.at(pathOf(target))?.backend?.health),
   }
 }
 

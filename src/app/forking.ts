@@ -117,9 +117,7 @@ export class Forking implements ForkStarter {
   async serve(chain: Chain, stateFrom: StateFrom): Promise<void> {
     this.#chain = chain
     this.#stateFrom = stateFrom
-    chain.onClose(() => {
-      for (const shared of this.#open) shared.leave()
-    })
+    chain.onClose(() => this.leaveAll())
     await this.#open.at(-1)?.fork.fill(chain)
   }
 
@@ -127,9 +125,18 @@ export class Forking implements ForkStarter {
   serveBranch(chain: Chain, stateFrom: StateFrom): void {
     this.#chain = chain
     this.#stateFrom = stateFrom
-    chain.onClose(() => {
-      for (const shared of this.#open) shared.leave()
-    })
+    chain.onClose(() => this.leaveAll())
+  }
+
+  /** The same forks without a chain, kept open until `leaveAll`. */
+  held(): Forking {
+    const [settings, executor, onNotice] = [this.#settings, this.#executor, this.#onNotice]
+    return new Forking({ settings, executor, onNotice, from: this })
+  }
+
+  /** A fork that no other chain uses is closed. */
+  leaveAll(): void {
+    for (const shared of this.#open.splice(0)) shared.leave()
   }
 
   knowsNetwork(): boolean {

@@ -14,6 +14,7 @@ import { chainSites } from './chainsites.ts'
 import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
+import type { Forking } from './forking.ts'
 import { ownSettings } from './settings.ts'
 
 /**
@@ -67,6 +68,7 @@ export class Front implements ServerFront {
   readonly #common: Common
   readonly #parts: FrontParts
   #origin: Promise<Origin>
+  #held: Forking | undefined
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
@@ -78,7 +80,7 @@ export class Front implements ServerFront {
     this.first = first
     // chains begin where this one began, whatever happens to it, unless a set-up decides
     const { state, forking } = first.origin
-    this.#origin = Promise.resolve({ state: state.origin ?? state, forking })
+    this.#origin = Promise.resolve(this.#hold({ state: state.origin ?? state, forking }))
     this.chains = new Chains({
       settings,
       first,
@@ -106,8 +108,16 @@ export class Front implements ServerFront {
 
   /** Runs work on the default chain; chains that open later begin with what it left. Rejects as the work does. */
   async setUp(work: () => Promise<unknown>): Promise<void> {
-    this.#origin = work().then(() => this.first.origin)
+    const before = this.#held
+    this.#origin = work().then(() => this.#hold(this.first.origin))
     await this.#origin
+    before?.leaveAll()
+  }
+
+  /** What chains begin with stays, even if the default chain leaves its fork. */
+  #hold({ state, forking }: Origin): Origin {
+    this.#held = forking.held()
+    return { state, forking: this.#held }
   }
 
   #openBranch(name: string, from: Origin): Promise<Backend> {
@@ -139,6 +149,7 @@ export class Front implements ServerFront {
   /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
     const [failure] = await Promise.all([this.first.close(), this.chains.close()])
+    this.#held?.leaveAll()
     this.#isListening = false
     await (await this.#server)?.close()
     this.#parts.engines.close()

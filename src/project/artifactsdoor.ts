@@ -4,7 +4,9 @@ import { lazy } from '../core/lrucache.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { ProjectEvent } from './events.ts'
+import type { GasSummary } from './gas/report.ts'
 import type { FolderWatch } from './reading/watch.ts'
+import type { Totals } from './totals.ts'
 
 /** Milliseconds for which the first calls have the processor before artifacts are read. */
 const FIRST_CALLS_MS = 20
@@ -20,6 +22,7 @@ interface ArtifactsDoorOptions {
 /** The artifacts, and the class that uses them for one chain. */
 export interface Loaded {
   readonly artifacts: Artifacts
+  readonly totals: Totals
   readonly Project: typeof import('./project.ts').Project
 }
 
@@ -67,6 +70,12 @@ export class ArtifactsDoor {
     await this.#readNews().catch(this.#options.onBug)
   }
 
+  /** The gas of all chains, also of those that have ended. */
+  async gasSummary(): Promise<GasSummary> {
+    await this.refresh()
+    return (await this.open()).totals.gas.summary()
+  }
+
   /** Loads the reader on first use. */
   readonly open: () => Promise<Loaded> = lazy(() => this.#load())
 
@@ -75,17 +84,23 @@ export class ArtifactsDoor {
     clearTimeout(this.#start)
     this.#watch?.close()
     this.#loaded?.artifacts.close()
+    this.#loaded?.totals.close()
   }
 
   async #load(): Promise<Loaded> {
     const { report, onBug } = this.#options
-    const [{ Artifacts }, { Project }] = await Promise.all([
+    const [{ Artifacts }, { Project }, { Totals }] = await Promise.all([
       import('./artifacts.ts'),
       import('./project.ts'),
+      import('./totals.ts'),
     ])
-    const artifacts = new Artifacts({ folder: this.folder, report, onBug })
+    const { folder } = this
+    const artifacts = new Artifacts({ folder, report, onBug })
     if (this.#isClosed) artifacts.close()
-    const loaded = { artifacts, Project }
+    const warn = (warning: string): void => {
+      if (!this.#isClosed) report({ event: 'artifacts', warning })
+    }
+    const loaded = { artifacts, Project, totals: new Totals({ artifacts, folder, warn }) }
     this.#loaded = loaded
     for (const onLoaded of this.#chains) onLoaded(loaded)
     return loaded

@@ -55,7 +55,7 @@ export class ProjectDoor {
   }
 
   /**
-   * Reads all artifacts first.
+   * Of all chains. Reads all artifacts first.
    * @throws {DevchainError} `INVALID_REQUEST` unless coverage is enabled
    */
   async coverage(): Promise<CoverageReport> {
@@ -99,19 +99,14 @@ export class ProjectDoor {
     this.#project?.close()
   }
 
-  #projectWith({ artifacts, Project }: Loaded): Project {
+  #projectWith({ artifacts, Project, totals }: Loaded): Project {
     if (this.#project !== undefined) return this.#project
-    const {
-      chain,
-      artifacts: { folder },
-      report,
-      onNames,
-    } = this.#options
+    const { chain, report, onNames } = this.#options
     // a reading may outlive its chain
     const warn = (warning: string): void => {
       if (!this.#isClosed) report({ event: 'artifacts', warning })
     }
-    const project = new Project({ chain, artifacts, folder, warn })
+    const project = new Project({ chain, artifacts, totals, warn })
     this.#project = project
     if (this.#isClosed) project.close()
     onNames(project.names)

@@ -14,6 +14,7 @@ import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
+import type { Totals } from './totals.ts'
 import {
   type CallTrace,
   type TracedTransaction,
@@ -25,8 +26,7 @@ import {
 interface ProjectOptions {
   readonly chain: Chain
   readonly artifacts: Artifacts
-  /** Reported paths are relative to it. */
-  readonly folder: string
+  readonly totals: Totals
   readonly warn: (warning: string) => void
 }
 
@@ -37,7 +37,7 @@ export class Project {
   readonly labels: Labels = new Labels()
   readonly #options: ProjectOptions
   readonly #prediction: Prediction = { isAtHand: false }
-  readonly coverage: () => Promise<Coverage> = lazy(() => this.#openCoverage())
+  readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
   /** Below /sourcify. */
   readonly site: () => Promise<SourcifySite> = lazy(() => this.#openSite())
 
@@ -56,16 +56,15 @@ export class Project {
       traceRun: async (rerun) => (await this.#traceOf(await tracedRerun(rerun))).lines,
     })
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
+    options.totals.gas.join(this.gas)
   }
 
-  async #openCoverage(): Promise<Coverage> {
-    const { Coverage } = await import('./coverage/coverage.ts')
-    const { chain, folder, warn } = this.#options
-    const { catalogue, details } = this.artifacts
-    const coverage = new Coverage({ catalogue, details, folder, warn })
+  /** Counts what this chain runs, in the coverage of all chains. */
+  async #watchCoverage(): Promise<Coverage> {
+    const { chain, totals } = this.#options
+    const coverage = await totals.coverage()
     chain.execution.watchCommands(() => coverage.watch())
     chain.execution.watchCalls({ onReached: coverage.take })
-    chain.onClose(() => coverage.close())
     return coverage
   }
 
@@ -86,6 +85,7 @@ export class Project {
 
   close(): void {
     this.gas.close()
+    this.#options.totals.gas.leave(this.gas)
   }
 
   /**

@@ -54,7 +54,7 @@ test('two chains of one process read a project’s artifacts once', async () => 
   expect(events.map(([chain, { event }]) => [chain, event])).toEqual([['first', 'artifacts']])
 })
 
-test('two chains of one process have separate names, labels, gas and coverage', async () => {
+test('two chains of one process have separate names, labels and gas, and one coverage', async () => {
   const [ask, askAlice] = [askOf(front.first), askOf(alice)]
   const rates = await deploy(ask, initCode(project, 'Rates'))
   const other = await deploy(askAlice, initCode(project, 'NoEther', [1n]))
@@ -82,7 +82,15 @@ test('two chains of one process have separate names, labels, gas and coverage', 
   const coverage = await Promise.all(projects.map((each) => each.coverage()))
   const hits = (name: string): readonly unknown[] =>
     coverage.map(({ lcov }) => new RegExp(`FNDA:(\\d+),${name}\\n`).exec(lcov)?.[1])
-  expect(hits('NoEther.set')).toEqual(['0', '1'])
+  expect(hits('NoEther.set')).toEqual(['1', '1'])
+  // what a chain counted stays when it is dropped
+  await front.chains.drop('alice')
+  const { rows } = await front.artifacts.gasSummary()
+  expect(rows.map((row) => [row.contract, row.function, row.calls])).toEqual([
+    ['NoEther', '(deployment)', 1],
+    ['NoEther', 'set(uint256)', 1],
+    ['Rates', '(deployment)', 1],
+  ])
 })
 
 test('artifacts that one chain adds by RPC name contracts on all chains', async () => {

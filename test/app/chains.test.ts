@@ -103,6 +103,8 @@ describe('a chain with a name', () => {
     const { result: chains } = (await post(url, call(1, 'devchain_chains'))) as {
       result: readonly Record<string, unknown>[]
     }
+    expect(await send(`${url}/alice`, 'GET')).toMatchObject([200, { chainId: 33, blockNumber: 1 }])
+    expect((await send(`${url}/bob`, 'GET'))[0]).toBe(404)
     expect(chains.map(({ path, blockNumber, requests }) => [path, blockNumber, requests])).toEqual([
       ['/', '0x0', 2],
       ['/alice', '0x1', 1],

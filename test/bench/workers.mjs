@@ -31,7 +31,10 @@ function clientOf(url) {
   return (method, ...params) =>
     new Promise((resolve, reject) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }
       const sent = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
         let text = ''
         response.setEncoding('utf8')
@@ -73,7 +76,9 @@ async function work(url) {
 
 /** Bytes that these processes and their children hold. */
 function residentOf(pids) {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' }).trim().split('\n')
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
   const wanted = new Set(pids)
   let bytes = 0
   for (const row of rows) {

@@ -108,24 +108,29 @@ export class GasReport {
 
   /** Counts by contract and function, under current names. */
   summary(): GasSummary {
+    return new GasTotals(this.#catalogue, this).summary()
+  }
+
+  /** Adds its counts under current names. @returns the transactions without a name */
+  addTo(usages: Map<string, Usage>): number {
     this.#countAll()
     this.#settle()
-    const usages = new Map(
-      [...this.#usages].map(([key, usage]) => [key, { ...usage, amounts: new Map(usage.amounts) }]),
-    )
+    for (const usage of this.#usages.values()) addCounts(usageIn(usages, usage), usage)
     let unnamed = 0
     for (const called of this.#unsettled.values()) {
       const rowKey = this.#rowKeyOf(called)
       if (rowKey !== undefined) addCounts(usageIn(usages, rowKey), called)
       else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
     }
-    const rows = [...usages.values()].map(rowOf)
-    rows.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-    return { rows, warning: this.#warning(rows.length, unnamed) }
+    return unnamed
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   close(): void {
-    clearImmediate(this.#timer)
+    this.#countAll()
     this.#end()
   }
 
@@ -275,9 +280,45 @@ export class GasReport {
     this.#isCut = true
     this.#warn(CUT)
   }
+}
+
+/** The gas of several chains, also of those that have ended. */
+export class GasTotals {
+  readonly #catalogue: Catalogue
+  readonly #reports: Set<GasReport>
+  /** Of chains that have ended. */
+  readonly #ended = new Map<string, Usage>()
+  #unnamed = 0
+  #isCut = false
+
+  constructor(catalogue: Catalogue, ...reports: readonly GasReport[]) {
+    this.#catalogue = catalogue
+    this.#reports = new Set(reports)
+  }
+
+  join(report: GasReport): void {
+    this.#reports.add(report)
+  }
+
+  /** Keeps what a chain has counted, under the names that are known now. */
+  leave(report: GasReport): void {
+    this.#reports.delete(report)
+    this.#unnamed += report.addTo(this.#ended)
+    this.#isCut ||= report.isCut
+  }
+
+  summary(): GasSummary {
+    const usages = new Map<string, Usage>()
+    for (const usage of this.#ended.values()) addCounts(usageIn(usages, usage), usage)
+    const reports = [...this.#reports]
+    const unnamed = reports.reduce((sum, report) => sum + report.addTo(usages), this.#unnamed)
+    const rows = [...usages.values()].map(rowOf)
+    rows.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    const isCut = this.#isCut || reports.some((report) => report.isCut)
+    return { rows, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
+  }
 
   #warning(rows: number, unnamed: number): string | undefined {
-    if (this.#isCut) return CUT
     if (rows > 0 || unnamed === 0) return undefined
     const ran = plural(unnamed, 'transaction')
     return this.#catalogue.isEmpty
@@ -300,7 +341,14 @@ function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | u
 
 function usageIn(usages: Map<string, Usage>, rowKey: RowKey): Usage {
   const key = keyOf(rowKey)
-  const known = usages.get(key) ?? { ...rowKey, amounts: new Map<number, number>(), failed: 0 }
+  const { contract, function: name, kind } = rowKey
+  const known = usages.get(key) ?? {
+    contract,
+    function: name,
+    kind,
+    amounts: new Map<number, number>(),
+    failed: 0,
+  }
   usages.set(key, known)
   return known
 }

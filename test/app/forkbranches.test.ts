@@ -1,0 +1,93 @@
+// Chains at paths of a devchain that forks: they share what is fetched, and keep their fork when the default chain leaves it.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+
+const account = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`
+
+/** A network whose accounts have balances of their own. */
+async function network(chainId: number, wei: number): Promise<Devchain & { readonly url: string }> {
+  const devchain = await createDevchain({ port: 0, chainId, noArtifacts: true })
+  for (let i = 0; i < 6; i++) {
+    await devchain.request({ method: 'hardhat_setBalance', params: [account(i), `0x${wei}`] })
+  }
+  await devchain.request({ method: 'evm_mine' })
+  return { ...devchain, url: (await devchain.listen()).url }
+}
+
+let first: Awaited<ReturnType<typeof network>>
+let second: Awaited<ReturnType<typeof network>>
+
+beforeAll(async () => {
+  first = await network(1, 1)
+  second = await network(2, 2)
+})
+afterAll(async () => {
+  await first.close()
+  await second.close()
+})
+
+test('chains at paths fork what the default chain forked, and ask the network once for all', async () => {
+  await using devchain = await createDevchain({
+    fork: first.url,
+    noForkCache: true,
+    noArtifacts: true,
+  })
+  const [alice, bob] = [await devchain.branch('alice'), await devchain.branch('bob')]
+  const balance = (of: Pick<Devchain, 'request'>, index: number): Promise<unknown> =>
+    of.request({ method: 'eth_getBalance', params: [account(index), 'latest'] })
+  const asked = async (): Promise<unknown> => {
+    const info = await devchain.request({ method: 'devchain_forkInfo' })
+    return (info as { readonly itemsAsked: number }).itemsAsked
+  }
+  expect(await balance(alice, 0)).toBe('0x1')
+  const before = await asked()
+  expect(await balance(bob, 0)).toBe('0x1')
+  expect(await balance(devchain, 0)).toBe('0x1')
+  expect(await asked()).toBe(before)
+  await alice.request({ method: 'hardhat_setBalance', params: [account(1), '0x7'] })
+  expect([await balance(alice, 1), await balance(bob, 1)]).toEqual(['0x7', '0x1'])
+
+  await devchain.request({
+    method: 'hardhat_reset',
+    params: [{ forking: { jsonRpcUrl: second.url } }],
+  })
+  await devchain.request({
+    method: 'hardhat_reset',
+    params: [{ forking: { jsonRpcUrl: second.url } }],
+  })
+  await devchain.request({ method: 'hardhat_reset', params: [] })
+  // what no chain has fetched yet
+  expect(await balance(bob, 2)).toBe('0x1')
+  await alice.close()
+  await bob.request({ method: 'evm_mine' })
+  expect(await balance(bob, 3)).toBe('0x1')
+  // a chain that is made now still begins where the default chain began
+  const carol = await devchain.branch('carol')
+  expect(await balance(carol, 4)).toBe('0x1')
+  await bob.request({ method: 'hardhat_reset', params: [{ forking: { jsonRpcUrl: second.url } }] })
+  expect([await balance(bob, 5), await balance(carol, 5)]).toEqual(['0x2', '0x1'])
+})
+
+test('chains begin with the first fork even if nobody has used it since the default chain left it', async () => {
+  await using devchain = await createDevchain({
+    fork: first.url,
+    noForkCache: true,
+    noArtifacts: true,
+  })
+  for (let i = 0; i < 3; i++) {
+    const forking = { jsonRpcUrl: second.url }
+    await devchain.request({ method: 'hardhat_reset', params: [{ forking }] })
+  }
+  const branch = await devchain.branch()
+  const balance = { method: 'eth_getBalance', params: [account(0), 'latest'] }
+  expect([await branch.request(balance), await devchain.request(balance)]).toEqual(['0x1', '0x2'])
+})
+
+test('a chain may fork a network of its own', async () => {
+  await using devchain = await createDevchain({ noArtifacts: true })
+  const options = { fork: second.url, noForkCache: true, chainId: 'remote' as const }
+  const fork = await devchain.branch('fork', { options })
+  const balance = { method: 'eth_getBalance', params: [account(0), 'latest'] }
+  expect([await fork.request(balance), await devchain.request(balance)]).toEqual(['0x2', '0x0'])
+  expect(await fork.request({ method: 'eth_chainId' })).toBe('0x2')
+})

@@ -1,0 +1,72 @@
+// What chains cost: an unchanged one next to nothing, a used one what its blocks cost, a dropped one nothing.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { type BranchedChain, createDevchain, type Devchain } from '../../src/devchain.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Bytes in use after a full collection. */
+function used(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function make(devchain: Devchain, count: number): Promise<readonly BranchedChain[]> {
+  const chains: BranchedChain[] = []
+  for (let i = 0; i < count; i++) chains.push(await devchain.branch())
+  return chains
+}
+
+async function send(
+  { request, accounts: [one, two] }: BranchedChain,
+  count: number,
+): Promise<void> {
+  const transfer = { from: one!.address, to: two!.address, value: '0x1', gas: '0x5208' }
+  for (let i = 0; i < count; i++) {
+    await request({ method: 'eth_sendTransaction', params: [transfer] })
+  }
+}
+
+const dropAll = (chains: readonly BranchedChain[]): Promise<unknown> =>
+  Promise.all(chains.map(({ close }) => close()))
+
+test('a thousand chains cost under 50 kB each, and a dropped one gives back what it took', async () => {
+  await using devchain = await createDevchain({ noArtifacts: true })
+  // whatever is loaded or compiled on first use
+  for (let i = 0; i < 3; i++) {
+    const warm = await make(devchain, 100)
+    await send(warm[0]!, 50)
+    await dropAll(warm)
+  }
+  const before = used()
+  const costOfEach = async (): Promise<number> => {
+    const chains = await make(devchain, 1_000)
+    const cost = (used() - before) / 1_000
+    await dropAll(chains)
+    return cost
+  }
+  expect(await costOfEach()).toBeLessThan(50_000)
+  expect(used() - before).toBeLessThan(1_000_000)
+})
+
+test('fifty transactions cost as much on a chain at a path as on the default chain', async () => {
+  await using devchain = await createDevchain({ noArtifacts: true })
+  const defaultChain = { ...devchain, name: '', path: '/' } as BranchedChain
+  const costOf = async (work: () => Promise<void>): Promise<number> => {
+    const before = used()
+    await work()
+    return used() - before
+  }
+  const [warm] = await make(devchain, 1)
+  await send(warm!, 500)
+  const chains = await make(devchain, 20)
+  const each = await costOf(async () => {
+    for (const chain of chains) await send(chain, 50)
+  })
+  const alone = await costOf(() => send(defaultChain, 1_000))
+  expect(each).toBeLessThan(1.5 * alone)
+  await dropAll(chains)
+})
