@@ -61,7 +61,7 @@ const BRANCH_ITEMS = 17
 const HASH_LENGTH = 32
 
 /** The token of read nodes, which are immutable. */
-const READ: EditToken = {}
+const READ: EditToken = 0
 
 /** @throws {BrokenProof} for invalid RLP */
 function readNode(

@@ -25,7 +25,15 @@ export const EMPTY_ROOT_BYTES: Uint8Array = bytesFromHex(EMPTY_ROOT)
 export const KEY_NIBBLES = 64
 
 /** Identifies a batch of changes. Nodes created in it are mutable until it ends. */
-export type EditToken = object
+export type EditToken = number
+
+let edits = 0
+
+/** A number, as leaves keep the one that they were made with. */
+export function newEdit(): EditToken {
+  edits += 1
+  return edits
+}
 
 export type EncodeValue<V> = (value: V) => Uint8Array
 

@@ -104,7 +104,7 @@ function* walkAll<V>(node: TrieNode<V> | undefined): IterableIterator<readonly [
   }
 }
 
-function wholeBelow<V>(node: Blinded<V>): WholeNode<V> {
+export function wholeBelow<V>(node: Blinded<V>): WholeNode<V> {
   if (node.whole === undefined) throw new Error('the keys below a blinded node are not known')
   return node.whole()
 }

@@ -13,6 +13,7 @@ import { blockByHash, blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { numberOfTag } from '../ledger/finality.ts'
+import { logsBloomOf } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 
 /** Default limit of logs in one result. */
@@ -116,7 +117,7 @@ export function queryLogs(
   const found: LogEntry[] = []
   const mayMatch = bloomTest(query)
   for (const record of recordsOf(state, query, mayMatch, pending)) {
-    if (!mayMatch(record.block.header.logsBloom)) continue
+    if (!mayMatch(logsBloomOf(record))) continue
     for (const entry of logsOf(record)) {
       if (!matches(query, entry.log)) continue
       if (found.length === limit) throw tooMany(limit)
@@ -190,7 +191,7 @@ function indexOf({ length }: CanonicalChain, number: bigint): number {
  * entries go with the last list that has them.
  */
 const bloomOfPiece = memoizeByIdentity((piece: readonly BlockRecord[]) =>
-  mergeBlooms(piece.map(({ block }) => block.header.logsBloom)),
+  mergeBlooms(piece.map(logsBloomOf)),
 )
 
 /** Open ranges beyond the newest block are empty; other backward ranges fail unless the chain behaves otherwise. */

@@ -26,6 +26,7 @@ import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { blockEnvironment, ownBaseFee } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
@@ -62,7 +63,7 @@ export async function validateBlock(
   }
   const result = await runBlock(executor, state, unproven)
   checkResult(block, result)
-  return { ...unproven, executed: result.executed, world: result.world }
+  return new KeptRecord({ ...unproven, executed: result.executed, world: result.world })
 }
 
 function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainError {

@@ -9,6 +9,15 @@ import type { World } from '../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 import { type BlockRange, CanonicalChain, NO_BLOCKS } from './canonicalchain.ts'
+import { HashIndex, NUMBERS } from './packing/hashindex.ts'
+import {
+  FRESH_BLOCKS,
+  FRESH_FULL_BLOCKS,
+  hashOf,
+  KeptRecord,
+  kept,
+  NEAR_BLOCKS,
+} from './packing/keptrecord.ts'
 
 export interface TransactionPlace {
   readonly record: BlockRecord
@@ -25,9 +34,13 @@ interface SideBlocks {
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
   readonly canonical: CanonicalChain
-  /** Excludes runs of empty blocks, which `blockByHash` finds. */
+  /** Excludes runs of empty blocks, and blocks of `old`: `blockByHash` finds all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
+  /** Of the blocks from `oldEnd` on. */
   readonly places: PersistentMap<Hash, TransactionPlace>
+  /** Canonical blocks below `oldEnd`, and their transactions. */
+  readonly old: HashIndex
+  readonly oldEnd: number
   readonly side: SideBlocks
   readonly network: NetworkPart | undefined
   /** How many blocks ever left the canonical chain, so that their replacements get other hashes. */
@@ -58,6 +71,8 @@ export const emptyTree: BlockTree = {
   canonical: CanonicalChain.empty(),
   byHash: emptyMap(),
   places: emptyMap(),
+  old: HashIndex.none,
+  oldEnd: 0,
   side: NO_SIDE,
   network: undefined,
   abandoned: 0,
@@ -82,7 +97,10 @@ export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined 
 }
 
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
-  return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
+  const isHere = (record: BlockRecord): true | undefined => hashOf(record) === hash || undefined
+  return (
+    tree.byHash.get(hash) ?? findOld(tree, hash, isHere)?.record ?? tree.canonical.findInRuns(hash)
+  )
 }
 
 /** @param block how the caller named it */
@@ -97,8 +115,8 @@ export function blockNotFound(
   return new DevchainError('NOT_FOUND', message, undefined, facts)
 }
 
-export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
-  return hashByNumber(tree, block.header.number) === block.hash
+export function isCanonical(tree: BlockTree, record: BlockRecord): boolean {
+  return hashByNumber(tree, record.block.header.number) === hashOf(record)
 }
 
 /** The hash of an ancestor by number; the block itself need not be canonical. */
@@ -124,7 +142,29 @@ export function executedAt({ record, index }: TransactionPlace): ExecutedTransac
 }
 
 export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
-  return tree.places.get(hash) ?? tree.network?.run.placeOf?.(hash)
+  return tree.places.get(hash) ?? oldPlace(tree, hash) ?? tree.network?.run.placeOf?.(hash)
+}
+
+function oldPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
+  const found = findOld(tree, hash, ({ block }) => {
+    const index = block.transactions.findIndex((each) => each.hash === hash)
+    return index < 0 ? undefined : index
+  })
+  return found && { record: found.record, index: found.value }
+}
+
+/** The newest of the old blocks for which `read` gives a value. */
+function findOld<T>(
+  { canonical, old }: BlockTree,
+  hash: Hash,
+  read: (record: BlockRecord) => T | undefined,
+): { readonly record: BlockRecord; readonly value: T } | undefined {
+  for (const number of old.find(hash)) {
+    const record = canonical.singleAt(number)
+    const value = record && read(record)
+    if (record !== undefined && value !== undefined) return { record, value }
+  }
+  return undefined
 }
 
 /** Numbers in [from, to) of blocks that may have transactions, including a fork's network. */
@@ -175,22 +215,71 @@ const transactionsBeside = memoizeByIdentity(
     new Set(records.flatMap(({ block }) => block.transactions.map((each) => each.hash))),
 )
 
-export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean {
-  return places.has(hash) || transactionsBeside(side).has(hash)
+export function isInSomeBlock(tree: BlockTree, hash: Hash): boolean {
+  const isMined = tree.places.has(hash) || oldPlace(tree, hash) !== undefined
+  return isMined || transactionsBeside(tree.side).has(hash)
 }
 
-export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
-  const { hash } = record.block
+export function appendBlock(tree: BlockTree, appended: BlockRecord): BlockTree {
+  const record = kept(appended)
+  const canonical = tree.canonical.push(record)
+  packOlder(canonical)
+  const grown = withRecord({ ...withoutSide(tree, hashOf(record)), canonical }, record)
+  return canonical.length - grown.oldEnd > FRESH_BLOCKS ? withOlder(grown) : grown
+}
+
+/** Moves the oldest blocks of the maps to the index, many at a time: each time costs as much as a hundred blocks. */
+function withOlder(tree: BlockTree): BlockTree {
+  const { canonical, network } = tree
+  let { byHash, places } = tree
+  let number = Math.max(tree.oldEnd, network === undefined ? 0 : network.number + 1)
+  const end = Math.min(number + FRESH_BLOCKS / 8, canonical.length - 1, NUMBERS)
+  const entries: number[] = []
+  for (; number < end && entries.length < FRESH_BLOCKS / 4; number++) {
+    const record = canonical.singleAt(number)
+    if (record === undefined) continue
+    const hash = hashOf(record)
+    byHash = byHash.delete(hash)
+    entries.push(HashIndex.entry(hash, number))
+    for (const { hash: each } of record.block.transactions) {
+      places = places.delete(each)
+      entries.push(HashIndex.entry(each, number))
+    }
+  }
+  const old = entries.length === 0 ? tree.old : tree.old.with(entries)
+  return { ...tree, byHash, places, old, oldEnd: number }
+}
+
+/** Changes how older blocks are kept, for all who have them, and not what they are. */
+function packOlder(canonical: CanonicalChain): void {
+  const newest = canonical.length - 1
+  const recordAt = (ago: number): KeptRecord | undefined => {
+    const record = ago > newest ? undefined : canonical.singleAt(newest - ago)
+    return record instanceof KeptRecord ? record : undefined
+  }
+  const full = recordAt(FRESH_FULL_BLOCKS)
+  if (full?.hasMany) full.pack(recordAt(FRESH_FULL_BLOCKS + 1))
+  const [parent, old] = [recordAt(FRESH_BLOCKS + 1), recordAt(FRESH_BLOCKS)]
+  old?.pack(parent)
+  old?.packWorld(parent, newest - FRESH_BLOCKS)
+  recordAt(FRESH_BLOCKS + NEAR_BLOCKS)?.thin(newest - FRESH_BLOCKS - NEAR_BLOCKS)
+}
+
+function withoutSide(tree: BlockTree, hash: Hash): BlockTree {
   const { records } = tree.side
   const isOld = records.length > 0 && tree.byHash.has(hash)
-  const side = isOld ? sideOf(records.filter(({ block }) => block.hash !== hash)) : tree.side
-  return withRecord({ ...tree, canonical: tree.canonical.push(record), side }, record)
+  return isOld ? { ...tree, side: sideOf(records.filter((each) => hashOf(each) !== hash)) } : tree
 }
 
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
-  const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
-  const record = { block, executed, world, totalDifficulty, prevRandao, signers }
-  return withRecord({ ...tree, canonical: tree.canonical.withHead(record) }, record)
+  const head = headOf(tree)
+  const { block, executed, totalDifficulty, prevRandao, signers } = head
+  const record =
+    head instanceof KeptRecord
+      ? head.withWorld(world)
+      : kept({ block, executed, world, totalDifficulty, prevRandao, signers })
+  const edited = { ...tree, canonical: tree.canonical.withHead(record) }
+  return tree.oldEnd === tree.canonical.length ? edited : withRecord(edited, record)
 }
 
 /** Indexes a block by its hash, and by those of its transactions. */
@@ -206,7 +295,9 @@ function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
 export function appendRun(tree: BlockTree, run: BlockRun, last: BlockRecord): BlockTree {
   const canonical = tree.canonical.pushRun(run, last)
   // the block may be a known side block
-  return { ...(tree.side.records.length === 0 ? tree : appendBlock(tree, last)), canonical }
+  const isAlone = tree.side.records.length === 0
+  const others = isAlone ? tree : withRecord(withoutSide(tree, last.block.hash), last)
+  return { ...others, canonical }
 }
 
 /** Adds `record`, whose parent must be known. The heaviest branch wins, on a tie the one seen first. */
@@ -238,13 +329,16 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   const length = Number(number) + 1
   const canonical = tree.canonical.truncate(length)
   let places = tree.places
-  for (const { block } of tree.canonical.filled(length)) {
+  for (const { block } of tree.canonical.filled(Math.max(length, tree.oldEnd))) {
     for (const { hash } of block.transactions) places = places.delete(hash)
   }
+  const isOld = length < tree.oldEnd
   const kept: BlockTree = {
     ...tree,
     canonical,
     places,
+    old: isOld ? tree.old.below(length) : tree.old,
+    oldEnd: isOld ? length : tree.oldEnd,
     abandoned: tree.abandoned + tree.canonical.length - canonical.length,
   }
   return withSideBlocks(kept, leftAfter(tree.canonical, length))
@@ -314,7 +408,7 @@ function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): Block
   const all = [...tree.side.records, ...records]
   const surplus = all.length - SIDE_LIMIT
   let byHash = tree.byHash
-  for (const record of records) byHash = byHash.set(record.block.hash, record)
+  for (const record of records) byHash = byHash.set(hashOf(record), record)
   for (const { block } of all.slice(0, Math.max(0, surplus))) byHash = byHash.delete(block.hash)
   return { ...tree, byHash, side: sideOf(surplus > 0 ? all.slice(surplus) : all) }
 }

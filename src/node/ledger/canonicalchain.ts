@@ -3,6 +3,7 @@ import type { Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
+import { hashOf, isOneBlock } from './packing/keptrecord.ts'
 
 /** `at` and iterating make the blocks of a run; avoid them if possible. */
 export interface BlockRange extends Iterable<BlockRecord> {
@@ -78,10 +79,17 @@ export class CanonicalChain {
     return this.#single.at(span.single + number - span.end)
   }
 
+  /** Undefined for a block of a run. */
+  singleAt(number: number): BlockRecord | undefined {
+    const span = this.#spanBefore(number)
+    return span !== undefined && number < span.end ? undefined : this.at(number)
+  }
+
   hashAt(number: number): Hash | undefined {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)
-    return this.at(number)?.block.hash
+    const record = this.at(number)
+    return record && hashOf(record)
   }
 
   findInRuns(hash: Hash): BlockRecord | undefined {
@@ -190,7 +198,7 @@ export class CanonicalChain {
     if (own !== undefined && own.run === others?.run) return common
     while (common > 0) {
       const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
-      if (a.run === b.run && isSameBlock(a.record, b.record)) return common
+      if (a.run === b.run && isOneBlock(a.record, b.record)) return common
       const isSingle = a.run === undefined && b.run === undefined
       const isMixed = !isSingle && (a.run === undefined || b.run === undefined)
       // a block that became the head was taken out of its run
@@ -275,11 +283,6 @@ function withTail(older: Blocks, tail: Tail | undefined, end: number): Blocks {
     single: single.push(head),
     spans: spans.push({ run, start, end, single: single.length }),
   }
-}
-
-/** A block stays the same when its world is edited. Comparing the records avoids making blocks. */
-function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefined): boolean {
-  return one === other || one?.block === other?.block
 }
 
 export const NO_BLOCKS: BlockRange = CanonicalChain.empty().range(0)

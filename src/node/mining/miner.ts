@@ -15,6 +15,7 @@ import { appendBlock, eligibleUncles, headOf } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
 import {
   Candidates,
@@ -296,5 +297,6 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   })
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
-  return { block, executed, world, totalDifficulty, signers: environment.signers }
+  const { signers } = environment
+  return new KeptRecord({ block, executed, world, totalDifficulty, signers })
 }

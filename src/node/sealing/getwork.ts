@@ -23,6 +23,7 @@ import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { adopt } from '../mining/reorganize.ts'
 import { Ethash } from './ethash.ts'
 
@@ -211,7 +212,14 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
   const { block, executed, world, totalDifficulty, signers } = record
   const { header, transactions, uncles } = block
   const sealed = sealBlock({ ...header, ...seal }, transactions, uncles)
-  return { block: sealed, executed, world, totalDifficulty, prevRandao: header.mixHash, signers }
+  return new KeptRecord({
+    block: sealed,
+    executed,
+    world,
+    totalDifficulty,
+    prevRandao: header.mixHash,
+    signers,
+  })
 }
 
 function mergedTarget({ block }: BlockRecord): bigint {

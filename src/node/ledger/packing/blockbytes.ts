@@ -1,0 +1,221 @@
+// A block with its transactions and receipts as bytes. Senders are part of it, so that no signature is recovered again.
+import {
+  bytesFromHex,
+  concatBytes,
+  EMPTY_BYTES,
+  equalBytes,
+  type Hash,
+  hashFromBytes,
+} from '../../../core/hex.ts'
+import { decodeRlp, encodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
+import type { Block } from '../../../protocol/blocks/block.ts'
+import {
+  FIELDS,
+  type Header,
+  type HeaderName,
+  headerFrom,
+} from '../../../protocol/blocks/header.ts'
+import { bloomOf, type Log, logItem, type Receipt } from '../../../protocol/blocks/receipt.ts'
+import { blobGasOf } from '../../../protocol/fees.ts'
+import { ListFields } from '../../../protocol/fields.ts'
+import { decodeBlockTransaction } from '../../../protocol/transactions/transactiondecoding.ts'
+import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import { StoredBytes } from './slab.ts'
+
+export type BlockParts = Pick<BlockRecord, 'block' | 'executed'>
+
+/** Hash, then a list of two: the header's fields that are not the template's, and the transactions with their results. */
+export class PackedBlock extends StoredBytes {
+  readonly template: Header
+  /** What few blocks have, as it is. */
+  readonly rest: Rest | undefined
+  readonly size: number
+
+  constructor(bytes: Uint8Array, { template, rest, size }: Omit<PackedBlock, keyof StoredBytes>) {
+    super(bytes)
+    this.template = template
+    this.rest = rest
+    this.size = size
+  }
+}
+
+const HASH_LENGTH = 32
+
+interface Rest extends Pick<Block, 'uncles' | 'withdrawals'> {
+  /** By the transaction's index. */
+  readonly outcomes: ReadonlyMap<number, OutcomeRest>
+}
+
+interface OutcomeRest {
+  readonly failure: Failure | undefined
+  readonly consoleLines: readonly ConsoleLine[]
+  /** Undefined: it is among the bytes. */
+  readonly output: Uint8Array | undefined
+}
+
+/** Most fields that differ from a template's, of 21. */
+const MOST_CHANGES = 10
+
+/** Bytes. Longer output is not copied: most of it is code, which the world has too. */
+const LONG_OUTPUT = 256
+
+const NONE: readonly never[] = []
+
+const STATUS = 1n
+const IS_ALONE = 2n
+const IS_NOT_ALONE = 4n
+const HAS_ROOT = 8n
+
+/** @param near a header of the same chain, with which this one may share its fields */
+export function packBlock({ block, executed }: BlockParts, near: Header | undefined): PackedBlock {
+  const { header, uncles, withdrawals, size } = block
+  const template = near !== undefined && isAlike(header, near) ? near : header
+  const outcomes = new Map<number, OutcomeRest>()
+  const transactions = executed.map((each, index) => {
+    const { failure, consoleLines, output } = each
+    const isLong = output.length > LONG_OUTPUT
+    if (isLong || failure !== undefined || consoleLines.length > 0) {
+      outcomes.set(index, { failure, consoleLines, output: isLong ? output : undefined })
+    }
+    return itemsOf(each, isLong ? EMPTY_BYTES : output)
+  })
+  const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
+  const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
+  const parts = [encodeRlp(changesOf(header, template)), encodeRlp(transactions)]
+  const bytes = concatBytes(bytesFromHex(block.hash), encodeRlp(parts))
+  return new PackedBlock(bytes, { template, rest, size })
+}
+
+export function hashOfPacked(packed: PackedBlock): Hash {
+  return hashFromBytes(packed.read(0, HASH_LENGTH))
+}
+
+export function unpackHeader(packed: PackedBlock): Header {
+  return headerOf(partsOf(packed)[0], packed.template)
+}
+
+export function unpackBlock(packed: PackedBlock): BlockParts {
+  const { template, rest, size } = packed
+  const parts = partsOf(packed)
+  const header = headerOf(parts[0], template)
+  const items = decodeRlp(parts[1]) as readonly RlpItem[]
+  const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index)))
+  const transactions = executed.map(({ transaction }) => transaction)
+  const { uncles = NONE, withdrawals = NONE } = rest ?? {}
+  const hash = hashOfPacked(packed)
+  return { block: { header, hash, transactions, uncles, withdrawals, size }, executed }
+}
+
+function partsOf(packed: PackedBlock): readonly [Uint8Array, Uint8Array] {
+  return decodeRlp(packed.read(HASH_LENGTH)) as unknown as readonly [Uint8Array, Uint8Array]
+}
+
+type FieldValue = Header[HeaderName]
+
+function isSame(one: FieldValue, other: FieldValue): boolean {
+  return one instanceof Uint8Array && other instanceof Uint8Array
+    ? equalBytes(one, other)
+    : one === other
+}
+
+function isAlike(header: Header, other: Header): boolean {
+  let changes = 0
+  for (const [name] of FIELDS) {
+    if ((header[name] === undefined) !== (other[name] === undefined)) return false
+    if (!isSame(header[name], other[name])) changes += 1
+  }
+  return changes <= MOST_CHANGES
+}
+
+/** Which fields differ, a bit each, then their values. */
+function changesOf(header: Header, template: Header): RlpValue[] {
+  let changed = 0
+  const values: RlpValue[] = []
+  FIELDS.forEach(([name], at) => {
+    const value = header[name]
+    if (value === undefined || isSame(value, template[name])) return
+    changed |= 1 << at
+    values.push(value)
+  })
+  return [BigInt(changed), ...values]
+}
+
+function headerOf(bytes: Uint8Array, template: Header): Header {
+  const items = decodeRlp(bytes) as readonly RlpItem[]
+  const fields = new ListFields(items, 'packed header', 1, items.length)
+  const changed = Number(fields.integer('changed'))
+  let at = 0
+  return headerFrom((name, { kind }) =>
+    ((changed >> at++) & 1) === 1 ? fields.read(kind, name) : template[name],
+  )
+}
+
+function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] {
+  const { transaction, receipt, isAlone } = executed
+  const { status, root, cumulativeGasUsed, gasUsed, effectiveGasPrice, logs } = receipt
+  let flags = status ? STATUS : 0n
+  if (isAlone !== undefined) flags |= isAlone ? IS_ALONE : IS_NOT_ALONE
+  if (root !== undefined) flags |= HAS_ROOT
+  return [
+    transaction.raw,
+    transaction.from,
+    flags,
+    cumulativeGasUsed,
+    gasUsed,
+    effectiveGasPrice,
+    receipt.contractAddress ?? EMPTY_BYTES,
+    output,
+    logs.map(logItem),
+    receipt.blobGas?.price ?? 0n,
+    root ?? EMPTY_BYTES,
+  ]
+}
+
+function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTransaction {
+  const fields = new ListFields(item, 'packed transaction', 11, 11)
+  const raw = fields.bytes('raw')
+  const sender = fields.address('from')
+  const transaction = decodeBlockTransaction(raw, {
+    hardfork: 'frontier',
+    allowsImpersonated: true,
+    sender,
+  })
+  const { type } = transaction
+  const flags = fields.integer('flags')
+  const [cumulativeGasUsed, gasUsed] = [fields.integer('cumulative'), fields.integer('gasUsed')]
+  const effectiveGasPrice = fields.integer('price')
+  const contractAddress = fields.addressOrNull('contractAddress')
+  const output = fields.bytes('output')
+  const logs = fields.list('logs').map(logOf)
+  const blobPrice = fields.integer('blobPrice')
+  const receipt: Receipt = {
+    type,
+    status: (flags & STATUS) !== 0n,
+    root: (flags & HAS_ROOT) === 0n ? undefined : fields.hash('root'),
+    cumulativeGasUsed,
+    gasUsed,
+    effectiveGasPrice,
+    logsBloom: bloomOf(logs),
+    logs,
+    contractAddress,
+    blobGas: transaction.blobs && { used: blobGasOf(transaction), price: blobPrice },
+  }
+  const isAlone =
+    (flags & IS_ALONE) !== 0n ? true : (flags & IS_NOT_ALONE) !== 0n ? false : undefined
+  return {
+    transaction,
+    receipt,
+    output: rest?.output ?? output,
+    failure: rest?.failure,
+    consoleLines: rest?.consoleLines ?? NONE,
+    ...(isAlone === undefined ? {} : { isAlone }),
+  }
+}
+
+function logOf(item: RlpItem): Log {
+  const fields = new ListFields(item, 'packed log', 3, 3)
+  const address = fields.address('address')
+  const topics = fields.list('topics').map((topic) => hashFromBytes(topic as Uint8Array))
+  return { address, topics, data: fields.bytes('data') }
+}

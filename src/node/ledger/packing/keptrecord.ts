@@ -1,0 +1,187 @@
+// A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
+import type { Hash } from '../../../core/hex.ts'
+import { LruCache } from '../../../core/lrucache.ts'
+import type { Signers } from '../../../evm/executor.ts'
+import type { Block } from '../../../protocol/blocks/block.ts'
+import type { World } from '../../../state/world.ts'
+import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import {
+  type BlockParts,
+  hashOfPacked,
+  type PackedBlock,
+  packBlock,
+  unpackBlock,
+  unpackHeader,
+} from './blockbytes.ts'
+import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
+
+/** Blocks up to the head that are as they were made. Some 12 kB each. */
+export const FRESH_BLOCKS = 2048
+
+/** The same of blocks with more than `MANY` transactions, of which each takes some 2 kB. */
+export const FRESH_FULL_BLOCKS = 64
+
+const MANY = 16
+
+/** Every so many blocks the world stays. The others are made from such a one, 5 µs a block. */
+const STEP = 1024
+
+/** The same behind the last `NEAR` blocks: a kept world takes as much as 3,000 blocks without. */
+const FAR_STEP = 16_384
+
+export const NEAR_BLOCKS = 16_384
+
+interface Restored {
+  readonly world: World
+  readonly blocks: number
+}
+
+/** Blocks and transactions. */
+const decoded = new LruCache<KeptRecord, BlockParts>(512, {
+  most: 4096,
+  of: ({ executed }) => executed.length,
+})
+
+/** Worlds, and the blocks between them and the kept ones, as nodes of so many are made anew. */
+const restored = new LruCache<KeptRecord, Restored>(64, {
+  most: 32_768,
+  of: ({ blocks }) => blocks,
+})
+
+let made = 0
+
+/** The same to all who read it, packed or not. */
+export class KeptRecord implements BlockRecord {
+  readonly totalDifficulty: bigint
+  readonly prevRandao: Hash | undefined
+  readonly signers: Signers | undefined
+  /** The same number for a block whose world alone was edited. */
+  readonly origin: number
+  #parts: BlockParts | undefined
+  #packed: PackedBlock | undefined
+  #world: World | undefined
+  #parent: KeptRecord | undefined
+  #changes: WorldChanges | undefined
+
+  constructor(
+    { block, executed, world, totalDifficulty, prevRandao, signers }: BlockRecord,
+    origin?: number,
+  ) {
+    this.totalDifficulty = totalDifficulty
+    this.prevRandao = prevRandao
+    this.signers = signers
+    this.origin = origin ?? made++
+    this.#parts = { block, executed }
+    this.#world = world
+  }
+
+  get hash(): Hash {
+    return this.#parts?.block.hash ?? hashOfPacked(this.#packed!)
+  }
+
+  get block(): Block {
+    return KeptRecord.#whole(this).block
+  }
+
+  get executed(): readonly ExecutedTransaction[] {
+    return KeptRecord.#whole(this).executed
+  }
+
+  get logsBloom(): Uint8Array {
+    const known = this.#parts ?? decoded.get(this)
+    return (known?.block.header ?? unpackHeader(this.#packed!)).logsBloom
+  }
+
+  get world(): World {
+    return this.#world ?? KeptRecord.#restored(this)
+  }
+
+  get hasMany(): boolean {
+    return this.#parts !== undefined && this.#parts.executed.length > MANY
+  }
+
+  withWorld(world: World): KeptRecord {
+    const { block, executed, totalDifficulty, prevRandao, signers } = this
+    return new KeptRecord(
+      { block, executed, world, totalDifficulty, prevRandao, signers },
+      this.origin,
+    )
+  }
+
+  /** Goes on as bytes but for the world. */
+  pack(parent: BlockRecord | undefined): void {
+    if (this.#parts === undefined) return
+    const near = parent instanceof KeptRecord ? parent.#packed?.template : undefined
+    this.#packed = packBlock(this.#parts, near)
+    this.#parts = undefined
+  }
+
+  /** Goes on as changes to the parent's world, which in turn may go. */
+  packWorld(parent: BlockRecord | undefined, number: number): void {
+    if (!(parent instanceof KeptRecord) || this.#changes !== undefined) return
+    const changes = worldChanges(parent.world, this.world)
+    if (changes === undefined) return
+    this.#changes = changes
+    this.#parent = parent
+    if ((number - 1) % STEP !== 0) KeptRecord.#forgetWorld(parent)
+  }
+
+  /** For a block that is far back. */
+  thin(number: number): void {
+    if (number % FAR_STEP !== 0) KeptRecord.#forgetWorld(this)
+  }
+
+  // private methods of objects would take 56 bytes of each
+
+  static #forgetWorld(record: KeptRecord): void {
+    // without the changes it could not be made again
+    if (record.#changes !== undefined) record.#world = undefined
+  }
+
+  static #whole(record: KeptRecord): BlockParts {
+    const known = record.#parts ?? decoded.get(record)
+    if (known !== undefined) return known
+    const parts = unpackBlock(record.#packed!)
+    decoded.set(record, parts)
+    return parts
+  }
+
+  static #restored(record: KeptRecord): World {
+    const known = restored.get(record)
+    if (known !== undefined) return known.world
+    const changes: WorldChanges[] = []
+    let at = record
+    let base: World | undefined
+    while (base === undefined) {
+      changes.push(at.#changes!)
+      at = at.#parent!
+      base = at.#world ?? restored.get(at)?.world
+    }
+    const world = worldAfter(base, changes)
+    restored.set(record, { world, blocks: changes.length })
+    return world
+  }
+}
+
+/** Blocks of dumps stay as they are: other rules may have made them. */
+export function kept(record: BlockRecord): BlockRecord {
+  const { isLoaded, isStateless } = record
+  if (record instanceof KeptRecord || isLoaded === true || isStateless === true) return record
+  return new KeptRecord(record)
+}
+
+export function hashOf(record: BlockRecord): Hash {
+  return record instanceof KeptRecord ? record.hash : record.block.hash
+}
+
+export function logsBloomOf(record: BlockRecord): Uint8Array {
+  return record instanceof KeptRecord ? record.logsBloom : record.block.header.logsBloom
+}
+
+/** Two records of one block, of which one may have an edited world. Blocks that happen to be alike are others. */
+export function isOneBlock(one: BlockRecord | undefined, other: BlockRecord | undefined): boolean {
+  if (one === other || one === undefined || other === undefined) return one === other
+  if (one instanceof KeptRecord && other instanceof KeptRecord) return one.origin === other.origin
+  const isEither = one instanceof KeptRecord || other instanceof KeptRecord
+  return isEither ? hashOf(one) === hashOf(other) : one.block === other.block
+}

@@ -1,0 +1,115 @@
+// What a block changed in the world, as bytes; and the world after many blocks, from one before them.
+import type { Address, Hash } from '../../../core/hex.ts'
+import { addressFromBytes, bigintFromBytes, EMPTY_BYTES } from '../../../core/hex.ts'
+import { decodeRlp, encodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import { addressKey } from '../../../state/keys.ts'
+import type { TrieChange } from '../../../state/trie.ts'
+import { trieChanges } from '../../../state/triediff.ts'
+import {
+  type Account,
+  accountAt,
+  emptyAccount,
+  emptyStorage,
+  type World,
+  withAccounts,
+  withSlots,
+} from '../../../state/world.ts'
+import { StoredBytes } from './slab.ts'
+
+interface Code {
+  readonly code: Uint8Array
+  readonly codeHash: Hash
+}
+
+/**
+ * A list of accounts: address alone if it is gone, else nonce, balance, whether it is new, 0 or from 1 on the place of its new
+ * code, and its changed slots. Codes are not copied, as later worlds have them too.
+ */
+export class WorldChanges extends StoredBytes {
+  readonly codes: readonly Code[] | undefined
+
+  constructor(bytes: Uint8Array, codes: readonly Code[]) {
+    super(bytes)
+    this.codes = codes.length === 0 ? undefined : codes
+  }
+}
+
+/** Undefined for a fork's world, which has parts elsewhere. */
+export function worldChanges(before: World, after: World): WorldChanges | undefined {
+  if (before.accounts.isBacked || after.accounts.isBacked) return undefined
+  const codes: Code[] = []
+  const accounts: RlpValue[] = []
+  for (const [old, account] of trieChanges(before.accounts.root, after.accounts.root)) {
+    if (account === undefined) {
+      accounts.push([old!.address])
+      continue
+    }
+    const { address, nonce, balance, code, codeHash, storage } = account
+    const { codeHash: oldCode, storage: oldStorage } = old ?? emptyAccount(address)
+    const slots: RlpValue[] = []
+    for (const [was, is] of trieChanges(oldStorage.root, storage.root)) {
+      slots.push([(is ?? was)!.slot, is?.value ?? 0n])
+    }
+    const hasNewCode = codeHash !== oldCode
+    if (hasNewCode) codes.push({ code, codeHash })
+    const isNew = old === undefined ? 1n : 0n
+    accounts.push([address, nonce, balance, isNew, BigInt(hasNewCode ? codes.length : 0), slots])
+  }
+  return new WorldChanges(encodeRlp(accounts), codes)
+}
+
+interface Merged {
+  nonce: bigint
+  balance: bigint
+  isGone: boolean
+  /** What it was before does not matter. */
+  isWhole: boolean
+  code: Code | undefined
+  readonly slots: Map<bigint, bigint>
+}
+
+/** @param changes of the blocks after `base`, newest first */
+export function worldAfter(base: World, changes: readonly WorldChanges[]): World {
+  const merged = new Map<Address, Merged>()
+  for (const each of changes) {
+    for (const item of decodeRlp(each.read()) as readonly RlpItem[]) merge(merged, item, each.codes)
+  }
+  const all: TrieChange<Account>[] = []
+  for (const [address, { isGone, isWhole, nonce, balance, code, slots }] of merged) {
+    const before = (isWhole ? undefined : accountAt(base, address)) ?? emptyAccount(address)
+    const storage = withSlots(isWhole ? emptyStorage : before.storage, slots)
+    const { code: bytes, codeHash } = code ?? before
+    const value = isGone ? undefined : { address, nonce, balance, codeHash, code: bytes, storage }
+    all.push({ key: addressKey(address), value })
+  }
+  return withAccounts(base, all)
+}
+
+/** What is known already is newer. */
+function merge(merged: Map<Address, Merged>, item: RlpItem, codes: WorldChanges['codes']): void {
+  const [name, nonce, balance, isNew, codeIndex, slots] = item as readonly RlpItem[]
+  const address = addressFromBytes(name as Uint8Array)
+  let known = merged.get(address)
+  if (known === undefined) {
+    known = {
+      nonce: integer(nonce),
+      balance: integer(balance),
+      isGone: nonce === undefined,
+      isWhole: false,
+      code: undefined,
+      slots: new Map(),
+    }
+    merged.set(address, known)
+  }
+  if (known.isWhole) return
+  known.isWhole = nonce === undefined || integer(isNew) === 1n
+  known.code ??= codes?.[Number(integer(codeIndex)) - 1]
+  for (const pair of (slots ?? []) as readonly (readonly RlpItem[])[]) {
+    const slot = integer(pair[0])
+    if (!known.slots.has(slot)) known.slots.set(slot, integer(pair[1]))
+  }
+}
+
+function integer(item: RlpItem | undefined): bigint {
+  return bigintFromBytes((item ?? EMPTY_BYTES) as Uint8Array)
+}

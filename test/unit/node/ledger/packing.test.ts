@@ -1,0 +1,178 @@
+// Old blocks are kept as bytes, and their worlds as changes.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Hash } from '../../../../src/core/hex.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { editWorld } from '../../../../src/node/cheats/edit.ts'
+import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
+import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
+import {
+  blockByHash,
+  blockByNumber,
+  headOf,
+  isInSomeBlock,
+  transactionPlace,
+} from '../../../../src/node/ledger/blocktree.ts'
+import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
+import { FRESH_BLOCKS, type KeptRecord } from '../../../../src/node/ledger/packing/keptrecord.ts'
+import { mineGiven } from '../../../../src/node/mining/miner.ts'
+import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
+import {
+  accountsOf,
+  stateRoot,
+  type World,
+  withBalance,
+  withoutAccount,
+  withStorage,
+} from '../../../../src/state/world.ts'
+import { signed, testChain } from '../chains.ts'
+import { genesisOfSteps, type Step, step, transactionsOf } from '../mining/steps.ts'
+import { addressOf } from '../records.ts'
+
+/** All that can be read of a block. */
+function partsOf(record: BlockRecord) {
+  const { block, executed, world, totalDifficulty, prevRandao, signers } = record
+  return { block, executed, totalDifficulty, prevRandao, signers, accounts: accountsIn(world) }
+}
+
+function accountsIn(world: World) {
+  const accounts = [...accountsOf(world)].map(({ storage, ...rest }) => ({
+    ...rest,
+    slots: [...storage.values()],
+  }))
+  return { root: stateRoot(world), accounts }
+}
+
+/** A block with its transactions, then an edit of the state. */
+type Turn = readonly [steps: readonly Step[], edit: number]
+
+const edits: readonly ((world: World) => World)[] = [
+  (world) => world,
+  (world) => withBalance(world, addressOf(0xc1), 77n),
+  (world) => withoutAccount(world, addressOf(0xc0)),
+  (world) => withStorage(world, addressOf(0xc1), 1n, 9n),
+]
+
+async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
+  const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
+  const nonces = [0n, 0n, 0n]
+  for (const [steps, edit] of turns) {
+    const transactions = transactionsOf(chain, steps, nonces)
+    await chain.update((state, executor) =>
+      mineGiven(executor, state, transactions, { now: chain.environment.now() }).then((mined) => ({
+        state: mined.state,
+        value: undefined,
+      })),
+    )
+    if (edit > 0) await chain.update((state) => editWorld(state, edits[edit]!))
+  }
+  const records = [...chain.state.tree.canonical.values()] as KeptRecord[]
+  const before = records.map(partsOf)
+  const blooms = records.map(({ logsBloom }) => logsBloom)
+  records.forEach((record, number) => {
+    record.pack(records[number - 1])
+    record.packWorld(records[number - 1], number)
+  })
+  // the last world first, so that it is made of all changes
+  for (let number = records.length - 1; number > 0; number--) {
+    records[number]!.thin(number)
+    expect(records[number]!.logsBloom).toEqual(blooms[number])
+    expect(partsOf(records[number]!)).toEqual(before[number])
+  }
+  chain.close()
+}
+
+describe('a packed block', () => {
+  test.each(HARDFORKS)('is the same as before, at %s', async (hardfork) => {
+    const steps = fc.array(step, { maxLength: 6, size: 'max' })
+    const turn = fc.tuple(steps, fc.nat(edits.length - 1))
+    const turns = fc.array(turn, { minLength: 1, maxLength: 6, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(turns, (each) => pack(hardfork, each)),
+      { seed: 32, numRuns: 4 },
+    )
+  })
+})
+
+test('the index finds the numbers of all hashes, and forgets those above an end', () => {
+  const hash = fc
+    .bigInt(0n, 2n ** 256n - 1n)
+    .map((value) => `0x${value.toString(16).padStart(64, '0')}` as Hash)
+  const batches = fc.array(fc.array(hash, { maxLength: 5 }), { maxLength: 12 })
+  const law = fc.property(batches, fc.nat(40), (all, end) => {
+    let index = HashIndex.none
+    let number = 0
+    for (const batch of all)
+      index = index.with(batch.map((each) => HashIndex.entry(each, number++)))
+    for (const [at, each] of all.flat().entries()) {
+      expect(index.find(each)).toContain(at)
+      expect(index.below(end).find(each).includes(at)).toBe(at < end)
+    }
+  })
+  fc.assert(law, { seed: 33, numRuns: 100 })
+})
+
+/** A transfer of 1 wei to a new account in each block. */
+async function fill(chain: Chain, from: number, blocks: number): Promise<void> {
+  for (let each = from; each < from + blocks; each++) {
+    const fields = { nonce: BigInt(each), to: addressOf(2 ** 40 + each) }
+    await sendRawTransaction(chain, signed(chain, fields).raw)
+  }
+}
+
+function checkAll(chain: Chain, blocks: number): void {
+  const { tree } = chain.state
+  for (let number = 1; number <= blocks; number++) {
+    const record = blockByNumber(tree, BigInt(number))!
+    const { hash } = record.block.transactions[0]!
+    expect(record.block.header.number).toBe(BigInt(number))
+    expect(blockByHash(tree, record.block.hash)).toBe(record)
+    expect(transactionPlace(tree, hash)).toEqual({ record, index: 0 })
+    if (number % 500 === 0) expect(stateRoot(record.world)).toBe(record.block.header.stateRoot)
+  }
+}
+
+/** Bytes of live objects. */
+function memory(): number {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  gc()
+  gc()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+describe('a long chain', () => {
+  test('keeps all blocks in reach, through reverts into old ones', {
+    timeout: 60_000,
+  }, async () => {
+    const chain = await testChain({ baseFee: 0n })
+    const blocks = FRESH_BLOCKS + 1200
+    await fill(chain, 0, 100)
+    const snapshot = await chain.update(takeSnapshot)
+    await fill(chain, 100, blocks - 100)
+    checkAll(chain, blocks)
+    const gone = blockByNumber(chain.state.tree, 300n)!.block.transactions[0]!.hash
+    expect(isInSomeBlock(chain.state.tree, gone)).toBe(true)
+    await chain.update((state) => revertTo(state, snapshot))
+    expect(headOf(chain.state.tree).block.header.number).toBe(100n)
+    expect(transactionPlace(chain.state.tree, gone)).toBeUndefined()
+    await fill(chain, 100, 50)
+    checkAll(chain, 150)
+    chain.close()
+  })
+
+  // 11.6 kB unpacked; in the longest chains 2.5, as the system contracts' 8,191 slots are full then
+  test('takes at most 4.5 kB for a block with a transfer', { timeout: 60_000 }, async () => {
+    const chain = await testChain({ baseFee: 0n })
+    const [warm, blocks] = [FRESH_BLOCKS + 500, 1500]
+    await fill(chain, 0, warm)
+    const before = memory()
+    await fill(chain, warm, blocks)
+    expect((memory() - before) / blocks).toBeLessThan(4500)
+    chain.close()
+  })
+})

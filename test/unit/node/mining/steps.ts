@@ -1,0 +1,70 @@
+// Random transactions to contracts that write, log, create, fail and destroy themselves.
+import fc from 'fast-check'
+import {
+  type Address,
+  bytesFromHex,
+  hexFromBytes,
+  wordFromBigint,
+} from '../../../../src/core/hex.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
+import { type Genesis, parseGenesis } from '../../../../src/state/genesis.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
+import { signed } from '../chains.ts'
+
+/** By the last digit of the address, 0xc0 and up. */
+const CODES = [
+  '32 CALLDATALOAD 0 CALLDATALOAD SSTORE 7 0 0 LOG1',
+  '0 SLOAD 1 SSTORE 1 SLOAD 2 SSTORE',
+  '0 CALLDATALOAD SELFDESTRUCT',
+  '1 1 SSTORE 5 0 0 LOG1 INVALID',
+  // creates an account with a slot and without code
+  '0x600160005500 0 MSTORE 6 26 0 CREATE 0 SSTORE',
+  // has the first contract write its slot 0
+  '0 CALLDATALOAD 32 MSTORE 0 0 64 0 0 0xc0 30000 CALL',
+].map((code) => assemble(code))
+
+const address = (number: bigint): Address => wordFromBigint(number).replace(/0{24}/, '') as Address
+const contracts = CODES.map((_, index) => address(0xc0n + BigInt(index)))
+
+const slot = fc.bigInt(0n, 2n)
+const input = fc.tuple(fc.oneof(slot, fc.constantFrom(0xc1n, 0xc2n, 0xeen)), slot)
+export const step: fc.Arbitrary<Step> = fc.record({
+  index: fc.nat(2),
+  to: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...contracts) },
+    { weight: 2, arbitrary: fc.constantFrom(address(0xeen), address(4n), null) },
+  ),
+  value: fc.bigInt(0n, 2n),
+  input,
+})
+
+export interface Step {
+  readonly index: number
+  readonly to: Address | null
+  readonly value: bigint
+  readonly input: readonly [bigint, bigint]
+}
+
+/** A genesis with the contracts. */
+export function genesisOfSteps(): Genesis {
+  const alloc = Object.fromEntries(
+    CODES.map((code, index) => [contracts[index]!, { balance: '0x5', code: hexFromBytes(code) }]),
+  )
+  return parseGenesis({ alloc })
+}
+
+/** @param nonces of the three senders, counted on */
+export function transactionsOf(
+  chain: Chain,
+  steps: readonly Step[],
+  nonces: bigint[] = [0n, 0n, 0n],
+): Transaction[] {
+  return steps.map(({ index, to, value, input: [first, second] }) => {
+    const nonce = nonces[index]!
+    nonces[index] = nonce + 1n
+    const words = bytesFromHex(wordFromBigint(first) + wordFromBigint(second).slice(2))
+    const data = to === null ? CODES[Number(second)]! : words
+    return signed(chain, { index, nonce, to, value, data, gasLimit: 200_000n })
+  })
+}
