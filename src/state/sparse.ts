@@ -5,7 +5,7 @@ import { nibbleAt } from '../protocol/trienodes.ts'
 import {
   type Blinded,
   digestOf,
-  type EditToken,
+  EditToken,
   EMPTY_ROOT_BYTES,
   KEY_NIBBLES,
   makeBranch,
@@ -61,7 +61,7 @@ const BRANCH_ITEMS = 17
 const HASH_LENGTH = 32
 
 /** The token of read nodes, which are immutable. */
-const READ: EditToken = 0
+const READ = new EditToken()
 
 /** @throws {BrokenProof} for invalid RLP */
 function readNode(

@@ -3,7 +3,7 @@ import { type Hex, hexFromBytes } from '../core/hex.ts'
 import { MissingState } from './misses.ts'
 import { asItIs, type SparseNode } from './sparse.ts'
 import { insert, remove } from './trieedit.ts'
-import { EMPTY_ROOT_BYTES, newEdit, rootReference } from './trienode.ts'
+import { EditToken, EMPTY_ROOT_BYTES, rootReference } from './trienode.ts'
 
 export interface SparseChange {
   readonly key: Uint8Array
@@ -76,7 +76,7 @@ function withChanges(
   before: SparseNode | undefined,
   changes: Iterable<SparseChange>,
 ): SparseNode | undefined {
-  const edit = newEdit()
+  const edit = new EditToken()
   const gone: Uint8Array[] = []
   let root = before
   const missing: MissingState[] = []

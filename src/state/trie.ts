@@ -16,12 +16,12 @@ import { asItIs } from './sparse.ts'
 import type { SparseChange, SparseTrie } from './sparsetrie.ts'
 import { build, insert, remove } from './trieedit.ts'
 import {
+  EditToken,
   EMPTY_ROOT,
   EMPTY_ROOT_BYTES,
   type EncodeValue,
   encodeNode,
   KEY_NIBBLES,
-  newEdit,
   referenceOf,
   rootReference,
   type TrieNode,
@@ -126,7 +126,7 @@ export class Trie<V> {
     if (!this.isEmpty) throw new Error('only an empty trie can be filled')
     return entries.length === 0
       ? this
-      : new Trie(build(entries, 0, newEdit()), this.#encodeValue, undefined)
+      : new Trie(build(entries, 0, new EditToken()), this.#encodeValue, undefined)
   }
 
   /** Later changes win. Shared paths are copied only once. */
@@ -253,7 +253,7 @@ function withKnown<V>(
   { backing, gone }: Base<V>,
   set: TrieNode<V> | undefined,
 ): TrieNode<V> | undefined {
-  const edit = newEdit()
+  const edit = new EditToken()
   let root = set
   for (const [key, value] of backing.known()) {
     if (findLeaf(set, key) !== undefined || gone.has(hexFromBytes(key))) continue
@@ -292,7 +292,7 @@ function withValues<V>(
   before: TrieNode<V> | undefined,
   changes: Iterable<TrieChange<V>>,
 ): TrieNode<V> | undefined {
-  const edit = newEdit()
+  const edit = new EditToken()
   let root = before
   for (const { key, value } of changes) {
     root = value === undefined ? remove(root, key, 0, edit) : insert(root, key, value, 0, edit)

@@ -47,7 +47,7 @@ const NODE_ROOM = 576
 const HEADER_ROOM = 3
 
 /** Nodes made from packed accounts belong to no batch of changes. */
-const NO_EDIT = 0
+const NO_EDIT = {}
 
 const desk = new Desk()
 const hashed = desk.bytes.subarray(0, KEY_LENGTH)

@@ -48,15 +48,15 @@ const restored = new LruCache<KeptRecord, Restored>(64, {
   of: ({ blocks }) => blocks,
 })
 
-let made = 0
+class Origin {}
 
 /** The same to all who read it, packed or not. */
 export class KeptRecord implements BlockRecord {
   readonly totalDifficulty: bigint
   readonly prevRandao: Hash | undefined
   readonly signers: Signers | undefined
-  /** The same number for a block whose world alone was edited. */
-  readonly origin: number
+  /** The same for a block whose world alone was edited. */
+  readonly origin: Origin
   #parts: BlockParts | undefined
   #packed: PackedBlock | undefined
   #world: World | undefined
@@ -65,12 +65,12 @@ export class KeptRecord implements BlockRecord {
 
   constructor(
     { block, executed, world, totalDifficulty, prevRandao, signers }: BlockRecord,
-    origin?: number,
+    origin?: Origin,
   ) {
     this.totalDifficulty = totalDifficulty
     this.prevRandao = prevRandao
     this.signers = signers
-    this.origin = origin ?? made++
+    this.origin = origin ?? new Origin()
     this.#parts = { block, executed }
     this.#world = world
   }

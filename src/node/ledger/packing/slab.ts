@@ -3,8 +3,24 @@
 /** Bytes of a buffer. It lives as long as one of its strings. */
 const SLAB = 256 * 1024
 
-let slab = new Uint8Array(0)
-let used = 0
+class Slabs {
+  #slab = new Uint8Array(0)
+  #used = 0
+
+  /** The buffer that now has the bytes, and where. */
+  add(bytes: Uint8Array): { readonly slab: Uint8Array; readonly start: number } {
+    if (this.#used + bytes.length > this.#slab.length) {
+      this.#slab = new Uint8Array(Math.max(SLAB, bytes.length))
+      this.#used = 0
+    }
+    const start = this.#used
+    this.#slab.set(bytes, start)
+    this.#used += bytes.length
+    return { slab: this.#slab, start }
+  }
+}
+
+const slabs = new Slabs()
 
 export class StoredBytes {
   readonly #slab: Uint8Array
@@ -12,15 +28,10 @@ export class StoredBytes {
   readonly #end: number
 
   constructor(bytes: Uint8Array) {
-    if (used + bytes.length > slab.length) {
-      slab = new Uint8Array(Math.max(SLAB, bytes.length))
-      used = 0
-    }
-    slab.set(bytes, used)
+    const { slab, start } = slabs.add(bytes)
     this.#slab = slab
-    this.#start = used
-    used += bytes.length
-    this.#end = used
+    this.#start = start
+    this.#end = start + bytes.length
   }
 
   /** A copy, as a view would keep the buffer alive. */

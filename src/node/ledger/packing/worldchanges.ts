@@ -4,7 +4,7 @@ import { addressFromBytes, bigintFromBytes, EMPTY_BYTES } from '../../../core/he
 import { decodeRlp, encodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import { addressKey } from '../../../state/keys.ts'
 import type { TrieChange } from '../../../state/trie.ts'
-import { trieChanges } from '../../../state/triediff.ts'
+import { trieChanges } from '../../../state/triewalk.ts'
 import {
   type Account,
   accountAt,
