@@ -1,6 +1,7 @@
 // Starts a chain for the command line, logs its events, and stops it on a signal.
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
@@ -235,12 +236,6 @@ function stopSignal(exitWithParent: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, () => resolve())
     if (exitWithParent) watchParent(resolve)
-  })
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
   })
 }
 

@@ -1,7 +1,6 @@
 // The RPC client of commands that talk to a running chain.
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { DevchainError, printValue } from '../../core/errors.ts'
+import { JSON_HEADERS, Poster } from '../../fork/client/post.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { EXIT } from '../parse/subcommands.ts'
@@ -35,9 +34,6 @@ export interface Call {
 
 /** Milliseconds; some calls take long. */
 const PATIENCE_MS = 10 * 60_000
-
-/** Bytes; longer text would not fit one string. */
-const ANSWER_LIMIT = 500_000_000
 
 /**
  * @param chain the value of `--chain`: a name or number, which replaces the URL's path
@@ -111,7 +107,8 @@ function resultOf(url: string, reply: unknown): Json {
 async function post(url: string, body: object, patienceMs: number): Promise<unknown> {
   let text: string
   try {
-    text = await exchange(url, JSON.stringify(body), patienceMs)
+    const poster = new Poster(new URL(url), JSON_HEADERS)
+    text = (await poster.post(JSON.stringify(body), patienceMs)).text
   } catch (error) {
     throw new NoChain(`cannot reach a chain at ${url}: ${reasonOf(error as Error)}`)
   }
@@ -123,33 +120,8 @@ async function post(url: string, body: object, patienceMs: number): Promise<unkn
   }
 }
 
-/** Uses node's http client: loading `fetch` would take longer than the rest of a command. */
-function exchange(url: string, body: string, patienceMs: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest
-    const headers = { 'content-type': 'application/json' }
-    const sent = send(url, { method: 'POST', headers }, (response) => {
-      textOf(response).then(resolve, reject)
-    })
-    const timer = setTimeout(() => sent.destroy(new Error('timed out')), patienceMs)
-    sent.on('close', () => clearTimeout(timer))
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of response as AsyncIterable<Buffer>) {
-    parts.push(part)
-    size += part.length
-    if (size > ANSWER_LIMIT) throw new Error(`its response is longer than ${ANSWER_LIMIT} bytes`)
-  }
-  return Buffer.concat(parts).toString()
-}
-
 function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error.name === 'TimeoutError') return 'timed out'
   // for a name with several addresses the message is in the errors of the attempts
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : []
   return error.message || first?.message || error.code || 'no response'

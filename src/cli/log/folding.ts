@@ -255,16 +255,11 @@ function isRow({ events: [former] }: LogRecord, { events: [latest] }: LogRecord)
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && areEqual(a as readonly Json[], b)
-  }
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  // the members of a list are named by their places
   const [one, other] = [a as JsonObject, b as JsonObject]
   for (const name in one) if (!isEqual(one[name], other[name])) return false
   return Object.keys(one).length === Object.keys(other).length
-}
-
-function areEqual(a: readonly Json[], b: readonly Json[]): boolean {
-  return a.length === b.length && a.every((item, i) => isEqual(item, b[i]))
 }
 
 type JsonObject = { readonly [name: string]: Json | undefined }

@@ -17,6 +17,7 @@ import {
   time,
 } from '../../core/format.ts'
 import { type Address, addressFromBytes } from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Described } from '../../project/naming/described.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -78,8 +79,8 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
     palette,
     isVerbose,
     columns: undefined,
-    address: remembering((address: Address) => checksumAddress(address)),
-    label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
+    address: memoize(REMEMBERED, checksumAddress),
+    label: memoize(REMEMBERED, (method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
     folds: isVerbose ? 'calls' : 'methods',
@@ -145,19 +146,6 @@ function fitted(look: Look, columns: number): Look {
   if (!isShort({ ...look, columns })) return { ...look, columns }
   const label = columns < NARROW ? (method: string) => oneLine(method, 60) : look.label
   return { ...look, columns, label, address: (address) => short(look.address(address)) }
-}
-
-/** Caches the newest results of `make`. */
-function remembering<T extends string>(make: (text: T) => string): (text: T) => string {
-  const known = new Map<T, string>()
-  return (text) => {
-    const remembered = known.get(text)
-    if (remembered !== undefined) return remembered
-    if (known.size >= REMEMBERED) known.clear()
-    const made = make(text)
-    known.set(text, made)
-    return made
-  }
 }
 
 function entryLines(look: Look, entry: LogRecord): string[] {

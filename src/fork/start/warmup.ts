@@ -1,4 +1,5 @@
 // Preloads modules for the first requests while a fork waits for the network.
+import { setImmediate as turn } from 'node:timers/promises'
 import { signDigest } from '../../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'
 import type { CallJob, Executor } from '../../evm/executor.ts'
@@ -19,10 +20,6 @@ export async function warmUp(executor: Executor, signal: AbortSignal): Promise<v
     if (signal.aborted) return
     await piece()
   }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 const CONTRACT = `0x${'11'.repeat(20)}` as Address

@@ -1,12 +1,11 @@
 // Compiles memory access, hashes, copies and logs.
-import { paddedBytes } from '../../../../core/hex.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
 import type { Exit, TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Emitter, Limb } from '../wasm/emitter.ts'
 import * as wasm from '../wasm/instructions.ts'
-import { isKnown, or, orAll } from '../wasm/limbs.ts'
+import { isKnown, orAll } from '../wasm/limbs.ts'
 import * as locals from '../wasm/locals.ts'
 import {
   type Compile,
@@ -57,20 +56,8 @@ function reach(trace: TraceBuilder, word: Word, length: number, exit: Exit): voi
   emitter.op(wasm.I64_LT_U)
   emitter.op(wasm.I32_EQZ)
   emitter.if()
-  if (length < 32) ifBeyond(emitter, offset, () => expand(trace, offset, length, exit))
-  else expand(trace, offset, length, exit)
-  emitter.end()
-}
-
-/** A word does not fit in the last 31 bytes. */
-function ifBeyond(emitter: Emitter, offset: Limb, then: () => void): void {
-  emitter.limb(offset)
-  emitter.frame32(layout.FRAME_MEMORY_SIZE)
-  emitter.op(wasm.I64_EXTEND_I32_U)
-  emitter.op(wasm.I64_LT_U)
-  emitter.op(wasm.I32_EQZ)
-  emitter.if()
-  then()
+  // for a byte it is also called in the last 31 bytes, and does nothing there
+  expand(trace, offset, length, exit)
   emitter.end()
 }
 
@@ -134,20 +121,13 @@ const compileStore: Compile = access(32, (trace, _, at) => {
 
 function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void {
   emitter.get(locals.ADDRESS)
-  if (isKnown(low) && isKnown(high)) {
-    emitter.vector(wasm.V128_CONST)
-    emitter.out.bytes(paddedBytes((high << 64n) | low, 16))
-  } else {
-    emitter.limb(low)
-    emitter.vector(wasm.I64X2_SPLAT)
-    if (low !== high) {
-      emitter.limb(high)
-      emitter.vector(wasm.I64X2_REPLACE_LANE)
-      emitter.op(1)
-    }
-    emitter.set(locals.VECTOR)
-    turn(emitter)
-  }
+  emitter.limb(low)
+  emitter.vector(wasm.I64X2_SPLAT)
+  emitter.limb(high)
+  emitter.vector(wasm.I64X2_REPLACE_LANE)
+  emitter.op(1)
+  emitter.set(locals.VECTOR)
+  turn(emitter)
   emitter.vectorAccess(wasm.V128_STORE, at)
 }
 
@@ -170,39 +150,6 @@ type PushNumber = (trace: TraceBuilder) => void
 
 function frameNumber(offset: number): PushNumber {
   return ({ emitter }) => emitter.frame32(offset)
-}
-
-function globalNumber(place: number): PushNumber {
-  return ({ emitter }) => emitter.global32(place)
-}
-
-/** Reading past the end is left to the interpreter. */
-const compileReturnCopy: Compile = (trace, step) => {
-  const exit = trace.exit(step.pc)
-  needGasUntilYield(trace, exit)
-  const { emitter, stack } = trace
-  const target = stack.pop()
-  const offset = stack.popWord()
-  const length = stack.popWord()
-  trace.needZero(orAll(emitter, [...trace.upper(offset), ...trace.upper(length)]), exit)
-  const from = trace.stack.limb(offset, 0)
-  const count = trace.stack.limb(length, 0)
-  // neither may be so long that their sum overflows
-  emitter.limb(or(emitter, from, count))
-  emitter.i64(32n)
-  emitter.op(wasm.I64_SHR_U)
-  trace.needZero(emitter.keep(), exit)
-  emitter.global32(layout.RETURN_LENGTH)
-  emitter.op(wasm.I64_EXTEND_I32_U)
-  emitter.limb(from)
-  emitter.limb(count)
-  emitter.op(wasm.I64_ADD)
-  emitter.op(wasm.I64_LT_U)
-  trace.leaveIf(exit)
-  const words = [target, stack.limbs(offset), stack.limbs(length)]
-  const numbers = [globalNumber(layout.RETURN_DATA), globalNumber(layout.RETURN_LENGTH)]
-  callHelper(trace, 'copyIn', { exit, words, numbers })
-  trace.emitter.readLimit()
 }
 
 /** Topics are below each other. */
@@ -228,7 +175,6 @@ export const MEMORY_OPERATIONS: readonly Row[] = [
     copyFrom(frameNumber(layout.FRAME_INPUT), frameNumber(layout.FRAME_INPUT_LENGTH)),
   ],
   [OP.CODECOPY, copyFrom(frameNumber(layout.FRAME_CODE), frameNumber(layout.FRAME_CODE_LENGTH))],
-  [OP.RETURNDATACOPY, compileReturnCopy],
   [OP.MLOAD, compileLoad],
   [OP.MSTORE, compileStore],
   [OP.MSTORE8, compileStoreByte],
