@@ -1,7 +1,7 @@
 // The RPC client of commands that talk to a running chain.
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { JSON_HEADERS, Poster } from '../../fork/client/post.ts'
 import { OPTIONS } from '../../options/table.ts'
+import { JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { EXIT } from '../parse/subcommands.ts'
 

@@ -1,7 +1,7 @@
 // Carries requests over HTTP.
 import { DevchainError } from '../../core/errors.ts'
+import { type HttpResponse, JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { type HttpResponse, JSON_HEADERS, Poster } from './post.ts'
 import {
   isLimitError,
   isMethodNotFound,

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { Poster } from '../../../src/fork/client/post.ts'
+import { Poster } from '../../../src/rpc/post.ts'
 
 async function serve(listener: RequestListener): Promise<URL> {
   const server = createServer(listener)

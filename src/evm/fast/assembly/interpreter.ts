@@ -11,8 +11,8 @@ import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './
 import { sload, sstore, tload, tstore } from './state/storage'
 import { count, endStep, watch } from './steps'
 import {
-  add, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, leadingZeros, mul, setShort, shiftLeft, shiftRight,
-  shiftRightSigned, signExtend, sub, turnWord,
+  add, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isShort, isSignedBelow, isZero, leadingZeros, mul, setShort, shiftLeft,
+  shiftRight, shiftRightSigned, signExtend, sub, turnWord,
 } from './arithmetic/words'
 
 @inline
@@ -453,11 +453,6 @@ function isDestination(frame: usize, jumps: usize, word: usize): bool {
 }
 
 function expandWord(frame: usize, offset: usize, length: u64, gas: i64): i64 {
-  if (!isIndex(offset) && !isShortOffset(offset)) return -1
+  if (!isShort(offset)) return -1
   return expand(frame, load<u64>(offset), length, gas)
-}
-
-@inline
-function isShortOffset(offset: usize): bool {
-  return (load<u64>(offset, 8) | load<u64>(offset, 16) | load<u64>(offset, 24)) == 0
 }

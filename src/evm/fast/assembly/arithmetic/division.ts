@@ -115,40 +115,22 @@ function addReduced(a: usize, b: usize, c: usize): void {
   store<u64>(c, isLess ? s3 : d3, 24)
 }
 
-/** Writes the full product and a zero limb to DIVIDEND, row by row, with the upper four limbs in locals. */
+/** Writes the full product and a zero limb to DIVIDEND. */
 export function multiply(a: usize, b: usize): void {
-  const y0 = load<u64>(b)
-  const y1 = load<u64>(b, 8)
-  const y2 = load<u64>(b, 16)
-  const y3 = load<u64>(b, 24)
-  let w0: u64 = 0
-  let w1: u64 = 0
-  let w2: u64 = 0
-  let w3: u64 = 0
+  memory.fill(DIVIDEND, 0, 2 * WORD + 8)
   for (let i: usize = 0; i < WORD; i += 8) {
     const x = load<u64>(a + i)
-    let low = x * y0
-    let sum = low + w0
-    let carry = mulHigh(x, y0) + u64(sum < low)
-    store<u64>(DIVIDEND + i, sum)
-    low = x * y1 + carry
-    carry = mulHigh(x, y1) + u64(low < carry)
-    w0 = low + w1
-    carry += u64(w0 < low)
-    low = x * y2 + carry
-    carry = mulHigh(x, y2) + u64(low < carry)
-    w1 = low + w2
-    carry += u64(w1 < low)
-    low = x * y3 + carry
-    carry = mulHigh(x, y3) + u64(low < carry)
-    w2 = low + w3
-    w3 = carry + u64(w2 < low)
+    let carry: u64 = 0
+    for (let j: usize = 0; j < WORD; j += 8) {
+      const y = load<u64>(b + j)
+      const low = x * y + carry
+      carry = mulHigh(x, y) + u64(low < carry)
+      const sum = load<u64>(DIVIDEND + i + j) + low
+      carry += u64(sum < low)
+      store<u64>(DIVIDEND + i + j, sum)
+    }
+    store<u64>(DIVIDEND + i + WORD, carry)
   }
-  store<u64>(DIVIDEND, w0, 32)
-  store<u64>(DIVIDEND, w1, 40)
-  store<u64>(DIVIDEND, w2, 48)
-  store<u64>(DIVIDEND, w3, 56)
-  store<u64>(DIVIDEND, 0, 64)
 }
 
 @inline
