@@ -8,7 +8,7 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
-import type { Relief } from './relief.ts'
+import type { HeapTrimmer } from './heaptrimmer.ts'
 import type { Refusal } from './replies.ts'
 
 /** Milliseconds. */
@@ -69,7 +69,7 @@ export interface HttpOptions {
   readonly checkCaller: CallerCheck
   readonly answer: SafeAnswer
   /** Counts long replies. */
-  readonly relief: Relief
+  readonly heapTrimmer: HeapTrimmer
   /** Called for every unexpected exception. */
   readonly onBug: (error: unknown) => void
 }

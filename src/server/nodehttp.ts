@@ -15,7 +15,7 @@ import {
 } from './answer.ts'
 import { Connection } from './connection.ts'
 import { decodeBody, encodingsOf, refusalOfEncodings } from './encoding.ts'
-import type { Relief } from './relief.ts'
+import type { HeapTrimmer } from './heaptrimmer.ts'
 import {
   brokenOff,
   CORS_HEADERS,
@@ -142,12 +142,12 @@ function handleRequests(
 async function post(
   response: ServerResponse,
   connection: Connection,
-  { front, answer, bodyLimit, relief }: HttpOptions,
+  { front, answer, bodyLimit, heapTrimmer }: HttpOptions,
 ): Promise<void> {
   const target = front.targetOf(pathOf(response.req.url ?? '/'))
   if (isRefusal(target)) return refuse(response, target)
   await withBody(response, connection, bodyLimit, async (body) =>
-    reply(response, await answer(target, connection.caller, body), relief),
+    reply(response, await answer(target, connection.caller, body), heapTrimmer),
   )
 }
 
@@ -170,8 +170,12 @@ async function withBody(
   connection.waiting--
 }
 
-async function reply(response: ServerResponse, body: Reply, relief: Relief): Promise<void> {
-  relief.note(typeof body === 'string' ? body.length : (body?.size ?? 0))
+async function reply(
+  response: ServerResponse,
+  body: Reply,
+  heapTrimmer: HeapTrimmer,
+): Promise<void> {
+  heapTrimmer.note(typeof body === 'string' ? body.length : (body?.size ?? 0))
   if (body === undefined) response.writeHead(204, CORS_HEADERS).end()
   else if (typeof body === 'string') send(response, 200, body)
   else await sendLong(response, body)

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import type { Json } from '../rpc/schema.ts'
 import type { Notifications } from '../rpc/session.ts'
 import type { HttpOptions } from './answer.ts'
-import type { Relief } from './relief.ts'
+import type { HeapTrimmer } from './heaptrimmer.ts'
 
 /** Bytes waiting in a socket above which no more are made. */
 const HIGH_WATER_BYTES = 256 * 1024
@@ -80,7 +80,7 @@ export class Outbox {
   readonly #socket: Timed
   readonly #turns: Turns
   readonly #stallMs: number
-  readonly #relief: Relief
+  readonly #heapTrimmer: HeapTrimmer
   #waiting: Waiting[] = []
   /** Sent entries of `#waiting`: they are removed all at once, because shifting a long list is slow. */
   #sent = 0
@@ -92,13 +92,13 @@ export class Outbox {
     client: WebSocket,
     socket: Timed,
     turns: Turns,
-    { timeouts: { stallMs }, relief }: Pick<HttpOptions, 'timeouts' | 'relief'>,
+    { timeouts: { stallMs }, heapTrimmer }: Pick<HttpOptions, 'timeouts' | 'heapTrimmer'>,
   ) {
     this.#client = client
     this.#socket = socket
     this.#turns = turns
     this.#stallMs = stallMs
-    this.#relief = relief
+    this.#heapTrimmer = heapTrimmer
     // fires while the client neither reads nor sends
     socket.on('timeout', () => {
       if (!this.#isFull) return
@@ -150,7 +150,7 @@ export class Outbox {
       waiting.most -= 1
       this.#most -= 1
       const text = JSON.stringify({ jsonrpc: '2.0', method: waiting.method, params })
-      this.#relief.note(text.length)
+      this.#heapTrimmer.note(text.length)
       this.#client.send(text)
     }
   }

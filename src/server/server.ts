@@ -10,8 +10,8 @@ import {
   type Timeouts,
 } from './answer.ts'
 import { createHostCheck, createOriginCheck } from './callers.ts'
+import { HeapTrimmer } from './heaptrimmer.ts'
 import { FastHttp } from './http/fasthttp.ts'
-import { Relief } from './relief.ts'
 
 /** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
 export interface ServerOptions
@@ -51,10 +51,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { host, allowHost, allowOrigin, onForeignHost, onNotice, isPlain = false } = options
   const checkHost = createHostCheck(host, allowHost, onForeignHost)
   const checkOrigin = createOriginCheck(allowOrigin, onNotice)
-  const relief = new Relief()
+  const heapTrimmer = new HeapTrimmer()
   const httpOptions: HttpOptions = {
     ...options,
-    relief,
+    heapTrimmer,
     answer: createSafeAnswer(options.onBug),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     checkCaller: (headers) => checkHost(headers.host) ?? checkOrigin(headers.origin),
@@ -68,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const name = host.includes(':') ? `[${host}]` : host
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    relief.close()
+    heapTrimmer.close()
     await http.close()
     await closed
   }

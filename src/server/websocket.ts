@@ -148,7 +148,7 @@ function serve(
   client: WebSocket,
   session: Session,
   answer: Target['answer'],
-  { bodyLimit, relief }: HttpOptions,
+  { bodyLimit, heapTrimmer }: HttpOptions,
 ): void {
   const caller = new Caller(session)
   client.once('close', () => caller.hangUp())
@@ -165,7 +165,7 @@ function serve(
       const reply = await answer(caller, message)
       if (reply === undefined) continue
       const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
-      relief.note(text.length)
+      heapTrimmer.note(text.length)
       await send(client, text)
     }
     isAnswering = false

@@ -63,7 +63,7 @@ test('the terminal reports a network that limits, prunes, disconnects and reorgs
   faults.isCut = true
   answers.push(await balance(4))
   expect(answers.at(-1)).toMatch(
-    /the forked network cannot be asked: http:\/\/127\.0\.0\.1:\d+\/…: /,
+    /the forked network did not answer: http:\/\/127\.0\.0\.1:\d+\/…: /,
   )
   faults.isCut = false
   expect(await balance(4)).toBe('0x5')
@@ -81,7 +81,7 @@ test('the terminal reports a network that limits, prunes, disconnects and reorgs
     /waiting 0 s for http:\/\/127\.0\.0\.1:\d+\/…, \d+ requests?: 429 … asks too often/,
     /rate limit of …/,
     /✗ .*does not keep the state of block 5.*, or fork a newer block\n/,
-    /✗ the forked network cannot be asked: /,
+    /✗ the forked network did not answer: /,
     /✗ block 5 .*a reorg below the fork; start a new fork, at a deeper block\n/,
   ]) {
     await eventually(() => words.test(said()))

@@ -377,7 +377,7 @@ export class Client {
       return
     }
     waiting.isSettled = true
-    const message = `the forked network cannot be asked: ${failure.message}${why}`
+    const message = `the forked network did not answer: ${failure.message}${why}`
     waiting.reject(new DevchainError('UPSTREAM_FAILED', message))
   }
 

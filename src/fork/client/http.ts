@@ -70,7 +70,7 @@ export interface HttpHeader {
 function readUrl(url: string): URL {
   const read = URL.canParse(url) ? new URL(url) : undefined
   if (read !== undefined && /^https?:$/.test(read.protocol)) return read
-  const message = `fork: expected the URL of a node, beginning with http:// or https://, got ${shownUrl(url)}`
+  const message = `fork: expected a node URL, beginning with http:// or https://, got ${shownUrl(url)}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -123,7 +123,7 @@ export const anvilChainMethods: Methods = [
       const read = readForkUrl(url)
       const [node] = read?.urls ?? []
       if (node === undefined || read?.block !== undefined) {
-        const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
+        const message = `url: expected a node URL, https://… or http://…, and no block, got ${showFork(url)}`
         throw new DevchainError('INVALID_PARAMS', message)
       }
       const isForked = chain.state.tree.network !== undefined

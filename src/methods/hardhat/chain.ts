@@ -74,7 +74,7 @@ function orderOf(
   if (jsonRpcUrl === undefined) return { url: undefined, block: blockNumber }
   const read = readForkUrl(jsonRpcUrl)
   if (read === undefined) {
-    const message = `${path}.jsonRpcUrl: expected the URL of a node, https://… or http://…, got ${showFork(jsonRpcUrl)}`
+    const message = `${path}.jsonRpcUrl: expected a node URL, https://… or http://…, got ${showFork(jsonRpcUrl)}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (read.block !== undefined && blockNumber !== undefined) {

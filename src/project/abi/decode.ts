@@ -2,7 +2,7 @@
 import { type AbiParameters, decode, encode } from 'ox/AbiParameters'
 import { hexFromBytes } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
+import { isObject, type JsonObject } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
 export interface Parameter {
@@ -29,7 +29,7 @@ interface ParsedItem {
 }
 
 const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
-  const json = JSON.parse(item.json) as Loose
+  const json = JSON.parse(item.json) as JsonObject
   const [inputs, outputs] = [listOf(json.inputs), listOf(json.outputs)]
   const isIndexed = (each: Parameter): boolean => each.indexed === true
   return {

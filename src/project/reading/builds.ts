@@ -1,7 +1,7 @@
 // Build information: the compiler's input and output, as far as stacks and layouts need it.
 import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
-import { entriesOf, isObject, type Loose, member, text } from './formats.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from './formats.ts'
 
 export interface Build {
   readonly texts: ReadonlyMap<string, string>
@@ -41,7 +41,7 @@ export function readBuild([inputFile, outputFile]: BuildFiles): Build {
 }
 
 /** @param whole has the input @param other has the output; may be the same */
-export function buildOf(whole: Loose, other: Loose): Build {
+export function buildOf(whole: JsonObject, other: JsonObject): Build {
   const { input } = whole
   const output = isObject(other.output) ? other.output : other
   const texts = entriesOf(member(input, 'sources')).flatMap(([name, source]) => {
@@ -74,7 +74,7 @@ export function digestOf(creation: unknown, runtime: unknown): string {
 }
 
 /** Foundry writes a table of them; the compiler gives each source's index. */
-function pathsIn(whole: Loose, output: Loose): readonly (readonly [number, string])[] {
+function pathsIn(whole: JsonObject, output: JsonObject): readonly (readonly [number, string])[] {
   const table = entriesOf(whole.source_id_to_path)
   if (table.length > 0) return table.map(([id, name]) => [Number(id), text(name)])
   return entriesOf(output.sources).map(([name, unit]) => [Number(member(unit, 'id')), name])
@@ -92,7 +92,7 @@ export function isOptimizedBy(settings: unknown): boolean {
   return isEnabled || member(settings, 'viaIR') === true
 }
 
-export function jsonIn(file: string): Loose {
+export function jsonIn(file: string): JsonObject {
   if (statSync(file).size > LARGEST_BUILD) throw new Error(`${file} is too large`)
   const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
   return isObject(json) ? json : {}

@@ -15,7 +15,7 @@ export interface FoundCode {
 }
 
 /** Unchecked JSON; each member is checked where it is used. */
-export type Loose = { readonly [key: string]: unknown }
+export type JsonObject = { readonly [key: string]: unknown }
 
 /**
  * @param name the file name without extension: the contract's name if nothing else gives it
@@ -36,7 +36,7 @@ export function contractsIn(json: unknown, name: string): readonly FoundContract
     : [bareAbi(json.abi, name)]
 }
 
-export function isObject(value: unknown): value is Loose {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -62,7 +62,7 @@ type Facts = Pick<FoundContract, 'name' | 'source' | 'format' | 'sourceId'>
 /** @param json has codes as hex with references beside them, or as objects with both */
 function contractOf(
   facts: Facts,
-  { abi, bytecode, deployedBytecode, immutableReferences }: Loose,
+  { abi, bytecode, deployedBytecode, immutableReferences }: JsonObject,
 ): FoundContract {
   const references = immutableReferences ?? member(deployedBytecode, 'immutableReferences')
   return {
@@ -82,7 +82,7 @@ function bareAbi(abi: readonly unknown[], name: string): FoundContract {
 }
 
 /** `out/Vault.sol/Vault.json` */
-function foundryFacts(json: Loose, file: string): Facts {
+function foundryFacts(json: JsonObject, file: string): Facts {
   const target = member(json.metadata, 'settings', 'compilationTarget')
   const [[source, name] = ['', file]] = entriesOf(target)
   // Foundry adds the compiler version if a contract is compiled twice: Vault.0.8.20.json
@@ -91,7 +91,7 @@ function foundryFacts(json: Loose, file: string): Facts {
 }
 
 /** `artifacts/contracts/Vault.sol/Vault.json` */
-function hardhatFacts({ contractName, _format, inputSourceName, sourceName }: Loose): Facts {
+function hardhatFacts({ contractName, _format, inputSourceName, sourceName }: JsonObject): Facts {
   return {
     name: String(contractName),
     source: String(inputSourceName ?? sourceName ?? ''),
@@ -101,14 +101,14 @@ function hardhatFacts({ contractName, _format, inputSourceName, sourceName }: Lo
 }
 
 /** `build/contracts/Vault.json` */
-function truffleFacts({ contractName, sourcePath, ast }: Loose): Facts {
+function truffleFacts({ contractName, sourcePath, ast }: JsonObject): Facts {
   const [, , index] = text(member(ast, 'src')).split(':')
   const sourceId = index === undefined ? undefined : numberOf(Number(index))
   return { name: String(contractName), source: text(sourcePath), format: 'truffle', sourceId }
 }
 
 /** Standard JSON output, or `--combined-json`, whose names include the source. */
-function compilerContracts(output: Loose): readonly FoundContract[] {
+function compilerContracts(output: JsonObject): readonly FoundContract[] {
   return entriesOf(output.contracts).flatMap(([key, value]) => {
     if (!isObject(value)) return []
     if ('abi' in value || 'bin' in value) return [combinedContract(key, value)]
@@ -122,7 +122,7 @@ function compilerContracts(output: Loose): readonly FoundContract[] {
   })
 }
 
-function combinedContract(key: string, contract: Loose): FoundContract {
+function combinedContract(key: string, contract: JsonObject): FoundContract {
   const at = key.lastIndexOf(':')
   const name = key.slice(at + 1)
   const source = key.slice(0, Math.max(at, 0))

@@ -4,7 +4,13 @@ import path from 'node:path'
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { readFailure } from '../../core/errors.ts'
 import { compiledCode, shapeOf } from '../code/shape.ts'
-import { contractsIn, type FoundCode, type FoundContract, isObject, type Loose } from './formats.ts'
+import {
+  contractsIn,
+  type FoundCode,
+  type FoundContract,
+  isObject,
+  type JsonObject,
+} from './formats.ts'
 import { stampIn } from './stamps.ts'
 import {
   type AbiItem,
@@ -118,7 +124,7 @@ function codeShape({ object, references }: FoundCode): ContractSummary['runtime'
   return compiled && shapeOf(compiled.code, compiled.holes)
 }
 
-function abiItem(item: Loose, json: string): AbiItem | undefined {
+function abiItem(item: JsonObject, json: string): AbiItem | undefined {
   const { type: kind, name = '' } = item
   if (!isAbiKind(kind) || typeof name !== 'string') return undefined
   const isPayable = item.stateMutability === 'payable' || item.payable === true

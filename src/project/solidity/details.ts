@@ -13,7 +13,7 @@ import {
   type Maps,
   mapsIn,
 } from '../reading/builds.ts'
-import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { hashOfSource, stampOf } from '../reading/stamps.ts'
 import { Builds } from './builds.ts'
 import { isSameText, nearest, textNear } from './files.ts'
@@ -215,7 +215,7 @@ export function withoutBulk(value: unknown): unknown {
   }
 }
 
-function leanContract(contract: unknown): Loose {
+function leanContract(contract: unknown): JsonObject {
   const { creationMap, runtimeMap } = mapsIn(member(contract, 'evm'))
   const evm = { bytecode: { sourceMap: creationMap }, deployedBytecode: { sourceMap: runtimeMap } }
   const { storageLayout, metadata } = isObject(contract) ? contract : {}

@@ -4,7 +4,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Contract } from '../code/catalogue.ts'
 import { jsonIn } from '../reading/builds.ts'
-import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { buildFilesOf } from '../solidity/details.ts'
 import { textNear } from '../solidity/files.ts'
@@ -12,13 +12,13 @@ import { textNear } from '../solidity/files.ts'
 export interface Compiled {
   readonly contract: Contract
   /** The compiler's: settings, ABI, and the hash of each source. */
-  readonly metadata: Loose
+  readonly metadata: JsonObject
   /** By path as given to the compiler, with the compiled content. */
   readonly sources: ReadonlyMap<string, string>
   /** Paths of sources whose compiled content is unavailable. */
   readonly missing: readonly string[]
-  readonly creation: Loose
-  readonly runtime: Loose
+  readonly creation: JsonObject
+  readonly runtime: JsonObject
   readonly storageLayout: unknown
 }
 
@@ -153,7 +153,7 @@ function compiledFrom(contract: Contract, output: Output): Compiled | undefined 
 }
 
 /** The compiler writes metadata as text; Foundry parses it. */
-export function metadataIn(value: unknown): Loose | undefined {
+export function metadataIn(value: unknown): JsonObject | undefined {
   const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
   return isObject(read) && isObject(read.sources) ? read : undefined
 }
@@ -164,7 +164,7 @@ function sourceNear(file: string, name: string): string | undefined {
 }
 
 /** Path and name of the contract: `src/Vault.sol`, `Vault`. */
-export function targetOf(metadata: Loose): readonly [source: string, name: string] {
+export function targetOf(metadata: JsonObject): readonly [source: string, name: string] {
   const target = member(metadata, 'settings', 'compilationTarget')
   const [source = '', name] = entriesOf(target)[0] ?? []
   return [source, text(name)]
@@ -184,7 +184,7 @@ interface Compilation {
 function rebuiltMetadata(
   { input, output, compilerVersion }: Compilation,
   [source, name]: readonly [source: string, name: string],
-): Loose | undefined {
+): JsonObject | undefined {
   const abi = member(output, 'contracts', source, name, 'abi')
   const contents = sourcesOf(input, output, source).map(
     (each) => [each, member(input, 'sources', each, 'content')] as const,
@@ -208,7 +208,7 @@ function rebuiltMetadata(
 
 const NO_DOCUMENTATION = { methods: {}, version: 1 }
 
-function settingsOf(settings: unknown, compilationTarget: Loose): Loose {
+function settingsOf(settings: unknown, compilationTarget: JsonObject): JsonObject {
   const { outputSelection, libraries, ...rest } = isObject(settings) ? settings : {}
   const linked = entriesOf(libraries).flatMap(([file, each]) =>
     entriesOf(each).map(([name, address]) => [`${file}:${name}`, address]),

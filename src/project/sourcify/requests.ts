@@ -1,6 +1,6 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
 import { printValue } from '../../core/errors.ts'
-import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
 
@@ -29,7 +29,7 @@ export const EMPTY_SUBMISSION: Submission = {
 }
 
 /** @throws {SourcifyError} unless it is a JSON object */
-export function readJson(contentType: string, body: Uint8Array): Loose {
+export function readJson(contentType: string, body: Uint8Array): JsonObject {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
@@ -44,7 +44,7 @@ export function readJson(contentType: string, body: Uint8Array): Loose {
 }
 
 /** `POST /v2/verify/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
-export function readStandardJson(body: Loose): Submission {
+export function readStandardJson(body: JsonObject): Submission {
   const { stdJsonInput, compilerVersion, contractIdentifier } = body
   const identifier = textMember('contractIdentifier', contractIdentifier)
   const at = identifier.lastIndexOf(':')
@@ -64,7 +64,7 @@ export function readStandardJson(body: Loose): Submission {
 }
 
 /** `POST /v2/verify/metadata/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
-export function readMetadata(body: Loose): Submission {
+export function readMetadata(body: JsonObject): Submission {
   const { metadata } = body
   const sources = objectMember('sources', body.sources)
   return withMetadata(textsOf('sources', sources), metadata)
@@ -75,7 +75,7 @@ export function readMetadata(body: Loose): Submission {
  * `chosenContract` selects one.
  * @throws {SourcifyError} naming what is missing
  */
-export function readFiles({ files, chosenContract = 0 }: Loose): Submission {
+export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission {
   const texts = textsOf('files', objectMember('files', files))
   const metadata = [...texts].filter(
     ([name, content]) => /\.json$/.test(name) && jsonOrNothing(content) !== undefined,
@@ -91,7 +91,7 @@ export function readFiles({ files, chosenContract = 0 }: Loose): Submission {
 }
 
 /** The fields of a form or JSON object; `files` by name. @throws {SourcifyError} for anything else */
-export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<Loose> {
+export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<JsonObject> {
   if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
   let form: FormData
   try {
@@ -111,7 +111,7 @@ export async function readFormOrJson(contentType: string, body: Uint8Array): Pro
   return { ...members, files }
 }
 
-function unusedName(files: Loose, name: string): string {
+function unusedName(files: JsonObject, name: string): string {
   return Object.hasOwn(files, name) ? unusedName(files, `_/${name}`) : name
 }
 
@@ -130,7 +130,7 @@ function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): 
   }
 }
 
-function jsonOrNothing(content: string): Loose | undefined {
+function jsonOrNothing(content: string): JsonObject | undefined {
   try {
     return metadataIn(content)
   } catch {
@@ -144,7 +144,7 @@ function contentOf(name: string, source: unknown): string {
   throw badRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
 }
 
-function textsOf(name: string, files: Loose): Map<string, string> {
+function textsOf(name: string, files: JsonObject): Map<string, string> {
   const texts = entriesOf(files).map(([each, content]) => {
     if (typeof content === 'string') return [each, content] as const
     throw badRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
@@ -152,7 +152,7 @@ function textsOf(name: string, files: Loose): Map<string, string> {
   return new Map(texts)
 }
 
-function objectMember(name: string, value: unknown): Loose {
+function objectMember(name: string, value: unknown): JsonObject {
   if (isObject(value)) return value
   throw badRequest(`${name}: expected an object, got ${printValue(value)}`)
 }

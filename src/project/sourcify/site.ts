@@ -6,7 +6,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
 import type { Artifacts } from '../artifacts.ts'
-import { type Loose, member } from '../reading/formats.ts'
+import { type JsonObject, member } from '../reading/formats.ts'
 import {
   type CreationInfo,
   noMatch,
@@ -58,7 +58,7 @@ export class SourcifySite {
   readonly #chain: Chain
   readonly #repository: Repository
   /** For polling clients: each job is done before its id is returned. */
-  readonly #jobs = new LruCache<string, Loose>(MOST_JOBS)
+  readonly #jobs = new LruCache<string, JsonObject>(MOST_JOBS)
   #jobCount = 0
   readonly #routes: readonly Route[]
 
@@ -125,7 +125,7 @@ export class SourcifySite {
   }
 
   /** The fields that every view of a verified contract begins with. */
-  #view({ address, runtimeMatch }: Verified, { creationMatch }: CreationInfo): Loose {
+  #view({ address, runtimeMatch }: Verified, { creationMatch }: CreationInfo): JsonObject {
     const matches = matchView(String(this.#chainId), address, runtimeMatch, creationMatch)
     return { ...matches, verifiedAt: timeOf(this.#now) }
   }
@@ -184,9 +184,9 @@ export class SourcifySite {
   async #check({ rpc, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
     const chainIds = listIn(query, 'chainIds')
-    const answers: Loose[] = []
+    const answers: JsonObject[] = []
     for (const address of names) {
-      const checked: Loose[] = []
+      const checked: JsonObject[] = []
       for (const chainId of chainIds) {
         const found = await this.#find(rpc, chainId, addressIn(address))
         if ('message' in found) continue
@@ -276,7 +276,9 @@ export class SourcifySite {
 }
 
 /** The fields a query selects. @throws {SourcifyError} naming an unknown field */
-function fieldsAsked(query: URLSearchParams): (found: Verified, creation: CreationInfo) => Loose {
+function fieldsAsked(
+  query: URLSearchParams,
+): (found: Verified, creation: CreationInfo) => JsonObject {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
@@ -303,7 +305,7 @@ function isField(name: string): boolean {
 }
 
 /** For `compilation.name` and the like, only these parts of `compilation`, unless all of it is selected too. */
-function onlyParts(view: Loose, named: readonly string[]): Loose {
+function onlyParts(view: JsonObject, named: readonly string[]): JsonObject {
   const partial: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(view)) {
     const parts = named.filter((each) => each.startsWith(`${name}.`))
@@ -334,7 +336,7 @@ function addressIn(text: string): Address {
   }
 }
 
-function jsonOf({ contentType, body }: Visit): Loose {
+function jsonOf({ contentType, body }: Visit): JsonObject {
   return readJson(contentType, body)
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import type { Contract } from '../code/catalogue.ts'
-import { entriesOf, type Loose, member, text } from '../reading/formats.ts'
+import { entriesOf, type JsonObject, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { type Compiled, targetOf } from './compiled.ts'
 import {
@@ -25,7 +25,7 @@ export interface Submission {
   /** The compiler's; undefined if not given. */
   readonly settings: unknown
   /** As the compiler wrote it; undefined if not submitted. */
-  readonly metadata: { readonly text: string; readonly value: Loose } | undefined
+  readonly metadata: { readonly text: string; readonly value: JsonObject } | undefined
 }
 
 /** There is no compiler: a submitted contract is verified if it equals the artifacts' compilation. */
@@ -84,7 +84,7 @@ function differenceTo({ metadata }: Compiled, submission: Submission): Unverifie
 type Content = readonly [name: string, content: string | undefined]
 
 /** Submitted contents by the metadata's paths; undefined where no content has the compiled hash. */
-function submittedSources({ sources }: Loose, submission: Submission): readonly Content[] {
+function submittedSources({ sources }: JsonObject, submission: Submission): readonly Content[] {
   const byHash = new Map([...submission.sources.values()].map((each) => [hashOfSource(each), each]))
   return entriesOf(sources).map(([name, each]) => [
     name,
@@ -104,7 +104,7 @@ const COMPARED_SETTINGS: readonly (readonly [path: readonly string[], usual: unk
   [['optimizer', 'runs'], 200],
 ]
 
-function differentSetting(metadata: Loose, submission: Submission): Unverified | undefined {
+function differentSetting(metadata: JsonObject, submission: Submission): Unverified | undefined {
   const version = text(member(metadata.compiler, 'version'))
   const given = submission.compilerVersion?.replace(/^v/, '') ?? version
   if (!version.startsWith(given) && !given.startsWith(version)) {
@@ -136,7 +136,7 @@ function vouchedFor(
   code: string,
   submission: Submission,
   { text: written, value }: NonNullable<Submission['metadata']>,
-): { readonly artifact: Loose } | Unverified {
+): { readonly artifact: JsonObject } | Unverified {
   const texts = [written, JSON.stringify(value), JSON.stringify(sorted(value))]
   if (!texts.some((each) => hasHashOf(code, each))) {
     return noMatch('the code has no artifact and does not end with the hash of this metadata')
@@ -148,7 +148,7 @@ function vouchedFor(
   if (absent.length > 0)
     return missingSource(`${listed(absent)} is missing or differs from the compiled source`)
   const [source, name] = targetOf(value)
-  const { abi } = (value.output ?? {}) as Loose
+  const { abi } = (value.output ?? {}) as JsonObject
   const evm = { deployedBytecode: { object: code } }
   const contracts = { [source]: { [name]: { abi, metadata: written, evm } } }
   const sources = Object.fromEntries(found.map(([each, content]) => [each, { content }]))

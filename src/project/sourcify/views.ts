@@ -3,7 +3,7 @@ import path from 'node:path'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { type Address, hexFromBytes } from '../../core/hex.ts'
-import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { targetOf } from './compiled.ts'
 import type { CreationInfo, Quality, Verified } from './repository.ts'
@@ -58,7 +58,7 @@ export function matchView(
   address: Address,
   runtimeMatch: Quality | null = null,
   creationMatch: Quality | null = null,
-): Loose {
+): JsonObject {
   const match = runtimeMatch
   return { match, creationMatch, runtimeMatch, chainId, address: checksumAddress(address) }
 }
@@ -107,11 +107,11 @@ export const FIELDS: Readonly<Record<string, FieldView>> = {
   proxyResolution: () => null,
 }
 
-function sourcesView(sources: ReadonlyMap<string, string>): Loose {
+function sourcesView(sources: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries([...sources].map(([name, content]) => [name, { content }]))
 }
 
-function compilationView({ compiled: { metadata } }: Verified): Loose {
+function compilationView({ compiled: { metadata } }: Verified): JsonObject {
   const [source, name] = targetOf(metadata)
   return {
     language: metadata.language ?? 'Solidity',
@@ -123,7 +123,7 @@ function compilationView({ compiled: { metadata } }: Verified): Loose {
   }
 }
 
-function codeView(code: Loose): Loose {
+function codeView(code: JsonObject): JsonObject {
   const { object, sourceMap, linkReferences } = code
   const hex = text(object)
   return {
@@ -136,7 +136,7 @@ function codeView(code: Loose): Loose {
   }
 }
 
-function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly Loose[] {
+function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly JsonObject[] {
   return abi
     .filter((each) => each.kind === kind)
     .map(({ signature }) => {
@@ -146,7 +146,7 @@ function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly 
 }
 
 /** Metadata adds the target to the compiler's settings, and paths to library names. */
-function inputSettings(settings: unknown): Loose {
+function inputSettings(settings: unknown): JsonObject {
   const { compilationTarget, libraries, ...rest } = isObject(settings) ? settings : {}
   const placed: Record<string, Record<string, unknown>> = {}
   for (const [key, address] of entriesOf(libraries)) {

@@ -10,7 +10,7 @@ import {
 } from '../../core/hex.ts'
 import { inOneUnit, type ValueStyle, valueText } from '../abi/values.ts'
 import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
+import { isObject, type JsonObject } from '../reading/formats.ts'
 
 export interface SlotChange {
   readonly slot: bigint
@@ -148,7 +148,7 @@ function variablesOf(
     } else put(slot, { name, type: abiType(type), offset, size })
   }
   const elements = (
-    type: Loose,
+    type: JsonObject,
     name: string,
     start: bigint,
     count: number,
@@ -181,7 +181,7 @@ function keyText(type: string, key: Uint8Array, style: ValueStyle): string | und
   return /^t_(bytes32|int256)$/.test(type) ? hexFromBytes(key) : undefined
 }
 
-function abiType({ label }: Loose): string {
+function abiType({ label }: JsonObject): string {
   const name = String(label)
   if (/^(contract|address)/.test(name)) return 'address'
   return name.startsWith('enum') ? 'uint8' : name

@@ -4,7 +4,7 @@ import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import { Caller } from '../../rpc/session.ts'
 import { isRefusal, type SafeAnswer, type ServerFront, type Target } from '../answer.ts'
-import type { Relief } from '../relief.ts'
+import type { HeapTrimmer } from '../heaptrimmer.ts'
 import {
   brokenOff,
   MAX_PIPELINED,
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
   /** Hands a connection over to node's server. */
   readonly handOver: (connection: FastConnection, socket: Socket) => void
   readonly forget: (connection: FastConnection) => void
-  readonly relief: Relief
+  readonly heapTrimmer: HeapTrimmer
   readonly idleMs: number
   readonly idleCheckMs: number
 }
@@ -226,7 +226,7 @@ export class FastConnection {
   /** @returns the body, if it is too long for one write */
   #write({ status, body }: Reply, closes: boolean): JsonText | undefined {
     if (!this.#socket.writable) return undefined
-    const { heads, relief } = this.#options
+    const { heads, heapTrimmer } = this.#options
     if (body === undefined) {
       this.#socket.write(heads.of(status, { closes, hasBody: false }), 'latin1')
       return undefined
@@ -234,7 +234,7 @@ export class FastConnection {
     const isUsual = status === '200 OK' && !closes
     const head = isUsual ? heads.ok() : heads.of(status, { closes, hasBody: true })
     if (body instanceof JsonText) {
-      relief.note(body.size)
+      heapTrimmer.note(body.size)
       const pieces = body.bytes
       if (pieces !== undefined) return this.#writeAll(`${head}${body.size}`, pieces)
       this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
@@ -242,7 +242,7 @@ export class FastConnection {
     }
     if (body.length > LONG_REPLY) {
       const bytes = Buffer.from(body)
-      relief.note(bytes.length)
+      heapTrimmer.note(bytes.length)
       return this.#writeAll(`${head}${bytes.length}`, [bytes])
     }
     const size = Buffer.byteLength(body)

@@ -20,7 +20,7 @@ export class FastHttp implements HttpServer {
   /** @param plain serves every other connection; it closes with this server */
   constructor(options: HttpOptions, plain: HttpServer) {
     this.#plain = plain
-    const { answer, bodyLimit, checkCaller, front, timeouts, relief } = options
+    const { answer, bodyLimit, checkCaller, front, timeouts, heapTrimmer } = options
     this.#options = {
       readHead: createHeadReader(bodyLimit, checkCaller, front.sites),
       targetOf: front.targetOf,
@@ -31,7 +31,7 @@ export class FastHttp implements HttpServer {
         plain.take(socket)
       },
       forget: (connection) => void this.#connections.delete(connection),
-      relief,
+      heapTrimmer,
       idleMs: timeouts.idleMs,
       idleCheckMs: idleCheckMs(timeouts),
     }

@@ -433,7 +433,7 @@ describe('a failed request', () => {
     const watched = clientOf([upstream.url])
     expect(await askMany(watched, 1)).toEqual(ZEROS(1))
     upstream.faults.isCut = true
-    await expect(askMany(watched, 1)).rejects.toThrow(/^the forked network cannot be asked: http/)
+    await expect(askMany(watched, 1)).rejects.toThrow(/^the forked network did not answer: http/)
     expect(watched.waits).toEqual([250, 250, 500, 1000])
   })
 

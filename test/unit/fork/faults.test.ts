@@ -128,7 +128,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
       () => fork.ask('eth_sendTransaction', request),
       () => fork.ask('eth_getBlockByNumber', '0x1', false),
     ]) {
-      await expect(ask()).rejects.toThrow(/^the forked network cannot be asked: http:\/\/127/)
+      await expect(ask()).rejects.toThrow(/^the forked network did not answer: http:\/\/127/)
     }
     upstream.faults.isCut = false
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
@@ -188,7 +188,7 @@ describe('an exhausted quota', () => {
     body: `the quota of ${KEY} is used up`,
     headers: { 'retry-after': '3600' },
   }
-  const WORDS = /the forked network cannot be asked: .*: 429 the quota of … is used up; /
+  const WORDS = /the forked network did not answer: .*: 429 the quota of … is used up; /
 
   /** Kinds of work that need a network, each of another part of this program. */
   const works: readonly (readonly [string, ...unknown[]])[] = [

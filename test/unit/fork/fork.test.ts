@@ -468,11 +468,11 @@ describe('evm_reset of a fork', () => {
   test.each([
     [
       { jsonRpcUrl: 'http://127.0.0.1:1' },
-      /the forked network cannot be asked: http:\/\/127.0.0.1:1/,
+      /the forked network did not answer: http:\/\/127.0.0.1:1/,
     ],
     // which would be asked for as a host
-    [{ jsonRpcUrl: 'http://127.0.0.1:1@soon' }, /jsonRpcUrl: expected the URL of a node, .*@soon/],
-    [{ jsonRpcUrl: 'http://127.0.0.1:1@-1.5' }, /jsonRpcUrl: expected the URL of a node/],
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@soon' }, /jsonRpcUrl: expected a node URL, .*@soon/],
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@-1.5' }, /jsonRpcUrl: expected a node URL/],
     [{ jsonRpcUrl: 'ws://127.0.0.1:1' }, /jsonRpcUrl: .* got ws:\/\/127.0.0.1:1/],
     [{ jsonRpcUrl: 'http://127.0.0.1:1@5', blockNumber: 5 }, /expected one block, got @5 and/],
     [{ blockNumber: 99 }, /has no block 99; its newest is 2/],
@@ -516,11 +516,11 @@ describe('anvil_setRpcUrl', () => {
       /has no block 2, which is 0x[0-9a-f]{64} of http/,
     )
     for (const wrong of ['http://127.0.0.1:1@2', 'ws://127.0.0.1:1', 'soon', '']) {
-      const words = /^url: expected the URL of a node, .* and no block, got /
+      const words = /^url: expected a node URL, .* and no block, got /
       await expect(fork.ask('anvil_setRpcUrl', wrong)).rejects.toThrow(words)
     }
     const beyond = 'http://127.0.0.1:1'
-    await expect(fork.ask('anvil_setRpcUrl', beyond)).rejects.toThrow(/cannot be asked: .*:1: /)
+    await expect(fork.ask('anvil_setRpcUrl', beyond)).rejects.toThrow(/did not answer: .*:1: /)
     await using copy = await forkOf(upstream, { port: 0 })
     const { url } = await copy.devchain.listen()
     await fork.ask('anvil_setRpcUrl', url)

@@ -13,7 +13,7 @@ const QUIET_MS = 1_000
 const HINTS = 3
 
 /** V8 grows its heap for a large reply, and does not shrink it while nothing happens. */
-export class Relief {
+export class HeapTrimmer {
   readonly #hint: () => unknown
   readonly #quietMs: number
   #bytes = 0

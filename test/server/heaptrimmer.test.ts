@@ -1,7 +1,7 @@
 // Memory goes back after large replies: when it is hinted at, and what a real process makes of it.
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Relief } from '../../src/server/relief.ts'
+import { HeapTrimmer } from '../../src/server/heaptrimmer.ts'
 import { boot, request } from '../support/process/boot.ts'
 import { call } from '../support/wire/testserver.ts'
 
@@ -11,19 +11,19 @@ describe('a garbage collection', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  /** A relief, and how often it hinted. */
-  function counted(): { readonly relief: Relief; readonly hints: () => number } {
+  /** A heapTrimmer, and how often it hinted. */
+  function counted(): { readonly heapTrimmer: HeapTrimmer; readonly hints: () => number } {
     let hints = 0
-    const relief = new Relief(() => {
+    const heapTrimmer = new HeapTrimmer(() => {
       hints += 1
     }, 100)
-    return { relief, hints: () => hints }
+    return { heapTrimmer, hints: () => hints }
   }
 
   test('is requested thrice after large replies, then no more', () => {
-    const { relief, hints } = counted()
-    relief.note(60 * MIB)
-    relief.note(60 * MIB)
+    const { heapTrimmer, hints } = counted()
+    heapTrimmer.note(60 * MIB)
+    heapTrimmer.note(60 * MIB)
     expect(hints()).toBe(0)
     vi.advanceTimersByTime(250)
     expect(hints()).toBe(1)
@@ -33,20 +33,20 @@ describe('a garbage collection', () => {
   })
 
   test('is requested for many long replies, and not for few', () => {
-    const { relief, hints } = counted()
-    for (let i = 0; i < 15; i++) relief.note(MIB)
+    const { heapTrimmer, hints } = counted()
+    for (let i = 0; i < 15; i++) heapTrimmer.note(MIB)
     expect(vi.getTimerCount()).toBe(0)
-    relief.note(MIB)
+    heapTrimmer.note(MIB)
     vi.advanceTimersByTime(10_000)
     expect(hints()).toBe(3)
-    relief.note(15 * MIB)
+    heapTrimmer.note(15 * MIB)
     expect(vi.getTimerCount()).toBe(0)
   })
 
   test('is delayed while long replies go on', () => {
-    const { relief, hints } = counted()
+    const { heapTrimmer, hints } = counted()
     for (let i = 0; i < 50; i++) {
-      relief.note(20 * MIB)
+      heapTrimmer.note(20 * MIB)
       vi.advanceTimersByTime(90)
     }
     expect(hints()).toBe(0)
@@ -55,9 +55,9 @@ describe('a garbage collection', () => {
   })
 
   test('is not requested after the server has closed', () => {
-    const { relief, hints } = counted()
-    relief.note(20 * MIB)
-    relief.close()
+    const { heapTrimmer, hints } = counted()
+    heapTrimmer.note(20 * MIB)
+    heapTrimmer.close()
     vi.advanceTimersByTime(10_000)
     expect(hints()).toBe(0)
   })
