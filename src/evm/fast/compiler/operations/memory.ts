@@ -1,4 +1,5 @@
 // Compiles memory access, hashes, copies and logs.
+import { paddedBytes } from '../../../../core/hex.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Word } from '../trace/stack.ts'
@@ -121,13 +122,18 @@ const compileStore: Compile = access(32, (trace, _, at) => {
 
 function storeTurned(emitter: Emitter, low: Limb, high: Limb, at: number): void {
   emitter.get(locals.ADDRESS)
-  emitter.limb(low)
-  emitter.vector(wasm.I64X2_SPLAT)
-  emitter.limb(high)
-  emitter.vector(wasm.I64X2_REPLACE_LANE)
-  emitter.op(1)
-  emitter.set(locals.VECTOR)
-  turn(emitter)
+  if (isKnown(low) && isKnown(high)) {
+    emitter.vector(wasm.V128_CONST)
+    emitter.out.bytes(paddedBytes((high << 64n) | low, 16))
+  } else {
+    emitter.limb(low)
+    emitter.vector(wasm.I64X2_SPLAT)
+    emitter.limb(high)
+    emitter.vector(wasm.I64X2_REPLACE_LANE)
+    emitter.op(1)
+    emitter.set(locals.VECTOR)
+    turn(emitter)
+  }
   emitter.vectorAccess(wasm.V128_STORE, at)
 }
 

@@ -58,6 +58,7 @@ export const I64_EXTEND_I32_U = 0xad
 export const VECTOR = 0xfd
 export const V128_LOAD = 0
 export const V128_STORE = 11
+export const V128_CONST = 12
 export const I8X16_SHUFFLE = 13
 export const I64X2_SPLAT = 18
 export const I64X2_EXTRACT_LANE = 29
