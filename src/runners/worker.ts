@@ -19,14 +19,12 @@ export interface WorkerChain {
   readonly reset: () => Promise<void>
 }
 
-/** @throws {Error} if no chain is named by the environment */
+/** Where a devchain without `--port` listens. */
+const DEFAULT_URL = 'http://127.0.0.1:8545'
+
 function urlOf(): string {
-  const url = process.env.DEVCHAIN_CHAINS ?? process.env.DEVCHAIN_URL
-  if (!url) {
-    throw new Error(
-      'DEVCHAIN_URL is not set: add devchain/vitest to globalSetup, or run the tests by devchain exec --chains',
-    )
-  }
+  const { DEVCHAIN_CHAINS, DEVCHAIN_URL } = process.env
+  const url = DEVCHAIN_CHAINS || DEVCHAIN_URL || DEFAULT_URL
   return workerUrl(url, workerNumber(process.env, process.pid))
 }
 
@@ -34,10 +32,14 @@ async function request({
   method,
   params = [],
 }: Parameters<WorkerChain['request']>[0]): Promise<unknown> {
-  const response = await fetch(urlOf(), {
+  const url = urlOf()
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  }).catch((cause: unknown) => {
+    const message = `cannot reach a chain at ${url}: add devchain/vitest to globalSetup, or run the tests by devchain exec --chains`
+    throw new Error(message, { cause })
   })
   const { result, error } = (await response.json()) as { result?: unknown; error?: Error }
   if (error !== undefined) throw Object.assign(new Error(error.message), error)

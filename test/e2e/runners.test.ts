@@ -12,8 +12,8 @@ import { installProject, newerNode, projectFolder } from '../support/tools/proje
 const folder = projectFolder('runners')
 
 /** `npm install devchain` as this repository would be installed. */
-function installHere(): void {
-  const link = path.join(folder, 'node_modules/devchain')
+function installIn(project: string): void {
+  const link = path.join(projectFolder(project), 'node_modules/devchain')
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(ROOT, link)
 }
 
@@ -21,13 +21,14 @@ function run(
   program: string,
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
+  cwd = folder,
 ): Promise<{ readonly code: number; readonly output: string }> {
   // this run's own variables would number its workers
   const own = /^(VITEST|TEST|NODE_ENV|NODE_OPTIONS|DEV|PROD|MODE|SSR|BASE_URL)/
   const outer = Object.entries(process.env).filter(([name]) => !own.test(name))
   const env = { ...Object.fromEntries(outer), NO_COLOR: '1', FORCE_COLOR: '0', ...variables }
   return new Promise((resolve) => {
-    execFile(program, [...args], { cwd: folder, env }, (error, stdout, stderr) => {
+    execFile(program, [...args], { cwd, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr })
     })
   })
@@ -44,7 +45,7 @@ const JEST = [bin('jest'), '--config', 'jest/jest.config.cjs']
 beforeAll(async () => {
   rmSync(path.join(folder, 'node_modules/.cache'), { recursive: true, force: true })
   await installProject('runners')
-  installHere()
+  installIn('runners')
 })
 
 describe('devchain exec --chains gives each worker a chain that begins as the set-up left it', () => {
@@ -63,6 +64,39 @@ describe('devchain exec --chains gives each worker a chain that begins as the se
     const { code, output } = await run(process.execPath, args, variables)
     expect(output).toMatch(passed)
     expect(code).toBe(0)
+  })
+})
+
+describe('Hardhat in its parallel mode gives each worker the chain that its config asks for', () => {
+  const exec = [COMMAND, 'exec', '--chains', '--compat', 'hardhat', '--']
+
+  test('in version 2', async () => {
+    await installProject('hardhat2')
+    installIn('hardhat2')
+    const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
+    const args = ['--config', 'hardhat.parallel.config.cjs', 'test', '--parallel']
+    const { output } = await run(
+      process.execPath,
+      [...exec, process.execPath, cli, ...args],
+      { HARDHAT_NETWORK: 'localhost', HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' },
+      projectFolder('hardhat2'),
+    )
+    expect(output).toContain('16 passing')
+  })
+
+  test('in version 3', async () => {
+    const node = await newerNode()
+    await installProject('hardhat3', node)
+    installIn('hardhat3')
+    const cli = 'node_modules/hardhat/dist/src/cli.js'
+    const args = ['--config', 'hardhat.parallel.config.ts', 'test', 'mocha']
+    const { output } = await run(
+      process.execPath,
+      [...exec, node, cli, ...args, '--network', 'localhost'],
+      { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' },
+      projectFolder('hardhat3'),
+    )
+    expect(output).toContain('15 passing')
   })
 })
 
