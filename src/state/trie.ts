@@ -57,10 +57,6 @@ export class Trie<V> {
   }
 
   /** @param encodeValue gives the RLP of a value when its leaf is hashed */
-  static empty<V>(encodeValue: EncodeValue<V>): Trie<V> {
-    return new Trie<V>(undefined, encodeValue, undefined)
-  }
-
   static of<V>(root: TrieNode<V> | undefined, encodeValue: EncodeValue<V>): Trie<V> {
     return new Trie<V>(root, encodeValue, undefined)
   }

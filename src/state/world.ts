@@ -27,9 +27,9 @@ export interface World {
 
 const EMPTY_CODE_HASH_BYTES = bytesFromHex(EMPTY_CODE_HASH)
 
-export const emptyStorage: Trie<StorageSlot> = Trie.empty(({ value }) => encodeRlp(value))
+export const emptyStorage: Trie<StorageSlot> = Trie.of(undefined, ({ value }) => encodeRlp(value))
 
-export const emptyWorld: World = { accounts: Trie.empty(encodeAccount) }
+export const emptyWorld: World = { accounts: Trie.of(undefined, encodeAccount) }
 
 export function emptyAccount(address: Address): Account {
   return {

@@ -6,28 +6,15 @@ export interface Bounded {
   readonly isCut: boolean
 }
 
-/** The value if its JSON has at most about `limit` characters; else the beginning of its JSON, as text. */
+/** The value if its JSON has at most `limit` characters; else the beginning of its JSON, as text. */
 export function bounded(value: Json, limit: number): Bounded {
-  if (roomAfter(value, limit) >= 0) return { value, isCut: false }
-  return { value: `${beginning(value, limit)}…`, isCut: true }
+  const text = written(value, limit)
+  if (text.length <= limit) return { value, isCut: false }
+  return { value: `${text.slice(0, limit)}…`, isCut: true }
 }
 
 export function beginning(value: Json, limit: number): string {
   return written(value, limit).slice(0, limit)
-}
-
-/** Remaining characters; any negative number if the value does not fit. */
-function roomAfter(value: Json, room: number): number {
-  if (typeof value === 'string') return room - value.length - 2
-  if (typeof value !== 'object' || value === null) return room - 4
-  let rest = room - 2
-  const isList = Array.isArray(value)
-  for (const key in value) {
-    if (rest < 0) return rest
-    const item = (value as { readonly [key: string]: Json | undefined })[key]
-    rest = roomAfter(item ?? null, rest - 1 - (isList ? 0 : key.length + 3))
-  }
-  return rest
 }
 
 /** At least the first `limit` characters of the JSON, and few more. */

@@ -23,10 +23,7 @@ export class OrderedTrie {
   readonly #leaves: IndexLeaf[] = []
 
   push(value: Uint8Array): void {
-    const index = this.#leaves.length
-    const leaf = { key: keyOf(index), value, group: undefined }
-    if (index === 0 || index > 127) this.#leaves.push(leaf)
-    else this.#leaves.splice(index - 1, 0, leaf)
+    addLeaf(this.#leaves, value)
   }
 
   /** Full branches are hashed once. */
@@ -88,15 +85,18 @@ interface LeafRange {
   readonly depth: number
 }
 
-/** Sorted by key: RLP(0) is 0x80, after those of one smaller byte. No key is a prefix of another. */
 function leavesOf(items: readonly Uint8Array[]): IndexLeaf[] {
-  const leaves: IndexLeaf[] = items.map((value, index) => ({
-    key: keyOf(index),
-    value,
-    group: undefined,
-  }))
-  leaves.splice(127, 0, ...leaves.splice(0, 1))
+  const leaves: IndexLeaf[] = []
+  for (const item of items) addLeaf(leaves, item)
   return leaves
+}
+
+/** Sorted by key: RLP(0) is 0x80, after those of one smaller byte. No key is a prefix of another. */
+function addLeaf(leaves: IndexLeaf[], value: Uint8Array): void {
+  const index = leaves.length
+  const leaf = { key: keyOf(index), value, group: undefined }
+  if (index === 0 || index > 127) leaves.push(leaf)
+  else leaves.splice(index - 1, 0, leaf)
 }
 
 function keyOf(index: number): Uint8Array {

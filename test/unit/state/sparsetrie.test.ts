@@ -37,7 +37,7 @@ class Network {
   readonly #known = new Map<string, Uint8Array>()
 
   constructor(entries: readonly TrieChange<bigint>[]) {
-    this.whole = Trie.empty(encodeNumber).withChanges(entries)
+    this.whole = Trie.of(undefined, encodeNumber).withChanges(entries)
   }
 
   prove(of: Uint8Array): void {

@@ -8,7 +8,7 @@ import { encodeRlp } from '../../../src/core/rlp.ts'
 import { Trie } from '../../../src/state/trie.ts'
 
 const encodeNumber = (value: bigint): Uint8Array => encodeRlp(bytesFromBigint(value))
-const emptyTrie: Trie<bigint> = Trie.empty(encodeNumber)
+const emptyTrie: Trie<bigint> = Trie.of(undefined, encodeNumber)
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /** Keys that share long paths: 0 and 1 nibbles in a few places, so that branches collapse and nodes become short. */
@@ -223,7 +223,7 @@ describe('Trie', () => {
 
   it('encodes a value only when its leaf is hashed, and only once', () => {
     const asked: bigint[] = []
-    const counting = Trie.empty<bigint>((value) => {
+    const counting = Trie.of<bigint>(undefined, (value) => {
       asked.push(value)
       return encodeNumber(value)
     })
@@ -239,7 +239,7 @@ describe('Trie', () => {
   })
 
   it('holds values of every RLP length', async () => {
-    const raw = Trie.empty<Uint8Array>((value) => encodeRlp(value))
+    const raw = Trie.of<Uint8Array>(undefined, (value) => encodeRlp(value))
     const oracle = await createMPT()
     let trie = raw
     for (const length of [0, 1, 20, 31, 32, 55, 56, 200, 255, 256, 70_000]) {

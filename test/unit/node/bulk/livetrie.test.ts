@@ -25,7 +25,7 @@ const values = fc
 
 const changes = fc.array(fc.tuple(keys, values), { maxLength: 60 })
 
-const emptyTrie = Trie.empty<Uint8Array>((value) => value)
+const emptyTrie = Trie.of<Uint8Array>(undefined, (value) => value)
 
 /** Some tries in one memory, each hashed with the next of the two queues. */
 class Live {
