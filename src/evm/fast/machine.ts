@@ -5,23 +5,7 @@ import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from 
 import { Unready } from '../precompiles/precompile.ts'
 import { reportEvents } from './events.ts'
 import { Interpreter } from './interpreter.ts'
-import {
-  END_OUT_OF_GAS,
-  END_PRECOMPILE,
-  END_RETURN,
-  EXIT_DONE,
-  EXIT_FRAME,
-  EXIT_HOT,
-  EXIT_PRECOMPILE,
-  EXIT_YIELD,
-  GAS_UNTIL_YIELD,
-  HEAP_TOP,
-  PRECOMPILE_ACCOUNT,
-  PRECOMPILE_GAS,
-  PRECOMPILE_INPUT,
-  PRECOMPILE_LENGTH,
-  ROOM_END,
-} from './layout.ts'
+import * as layout from './layout.ts'
 import { PrecompileTables } from './precompiles.ts'
 import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
@@ -81,19 +65,21 @@ export class FastMachine implements Machine {
     const { instance } = interpreter
     const began = performance.now()
     let exit = first
-    while (exit !== EXIT_DONE) {
-      if (exit === EXIT_FRAME) exit = instance.exports.run()
-      else if (exit === EXIT_PRECOMPILE) {
+    while (exit !== layout.EXIT_DONE) {
+      if (exit === layout.EXIT_FRAME) exit = instance.exports.run()
+      else if (exit === layout.EXIT_PRECOMPILE) {
         const after = precompiled(interpreter, job)
         if (typeof after !== 'number') return after
         exit = after
-      } else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
-      else if (exit === EXIT_YIELD) {
+      } else if (exit === layout.EXIT_HOT)
+        exit = this.#hotCode?.onHot(interpreter) ?? layout.EXIT_FRAME
+      else if (exit === layout.EXIT_YIELD) {
         // a precompile may use more than the budget
-        interpreter.gasUsed += quantumOf(job) - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
-        instance.setLong(GAS_UNTIL_YIELD, quantumOf(job))
+        interpreter.gasUsed +=
+          quantumOf(job) - BigInt.asIntN(64, instance.long(layout.GAS_UNTIL_YIELD))
+        instance.setLong(layout.GAS_UNTIL_YIELD, quantumOf(job))
         interpreter.flushEvents()
-        if (performance.now() - began > TURN_MS) return { next: EXIT_FRAME }
+        if (performance.now() - began > TURN_MS) return { next: layout.EXIT_FRAME }
         exit = instance.exports.run()
       } else throw new Error(`the instance returned the unknown exit ${exit}`)
       instance.refresh()
@@ -140,7 +126,7 @@ export class FastMachine implements Machine {
   #giveBack(interpreter: Interpreter, { limits }: MachineJob): void {
     const { instance } = interpreter
     interpreter.close()
-    const heap = instance.number(HEAP_TOP) - instance.number(ROOM_END)
+    const heap = instance.number(layout.HEAP_TOP) - instance.number(layout.ROOM_END)
     const isLarge = limits?.memory === 'gas' && instance.memoryLimit > KEPT_ROOM
     if (heap < KEPT_HEAP && !isLarge && this.#idle.length < IDLE_LIMIT) this.#idle.push(interpreter)
   }
@@ -178,24 +164,24 @@ function precompiled(interpreter: Interpreter, { tracer }: MachineJob): number |
     return runPrecompile(interpreter)
   } catch (error) {
     if (!(error instanceof Unready) || tracer === undefined) throw error
-    return { next: EXIT_PRECOMPILE, ready: error.ready }
+    return { next: layout.EXIT_PRECOMPILE, ready: error.ready }
   }
 }
 
 function runPrecompile(interpreter: Interpreter): number {
   const { instance } = interpreter
-  const place = instance.number(PRECOMPILE_INPUT)
+  const place = instance.number(layout.PRECOMPILE_INPUT)
   // a view, valid until the instance continues
-  const input = instance.bytes.subarray(place, place + instance.number(PRECOMPILE_LENGTH))
-  const gas = instance.long(PRECOMPILE_GAS)
-  const code = interpreter.precompileAt(instance.number(PRECOMPILE_ACCOUNT))
+  const input = instance.bytes.subarray(place, place + instance.number(layout.PRECOMPILE_LENGTH))
+  const gas = instance.long(layout.PRECOMPILE_GAS)
+  const code = interpreter.precompileAt(instance.number(layout.PRECOMPILE_ACCOUNT))
   const cost = code.gas(input)
-  if (cost > gas) return instance.exports.endPrecompile(END_OUT_OF_GAS, 0n, 0)
-  instance.setLong(GAS_UNTIL_YIELD, instance.long(GAS_UNTIL_YIELD) - cost)
+  if (cost > gas) return instance.exports.endPrecompile(layout.END_OUT_OF_GAS, 0n, 0)
+  instance.setLong(layout.GAS_UNTIL_YIELD, instance.long(layout.GAS_UNTIL_YIELD) - cost)
   const output = code.run(input)
-  if (output === undefined) return instance.exports.endPrecompile(END_PRECOMPILE, 0n, 0)
+  if (output === undefined) return instance.exports.endPrecompile(layout.END_PRECOMPILE, 0n, 0)
   const target = instance.exports.returnRoom(output.length)
   instance.refresh()
   instance.bytes.set(output, target)
-  return instance.exports.endPrecompile(END_RETURN, gas - cost, output.length)
+  return instance.exports.endPrecompile(layout.END_RETURN, gas - cost, output.length)
 }

@@ -13,21 +13,7 @@ import {
   isFree,
 } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import {
-  requireAuthorizations,
-  requireBaseFee,
-  requireBlobFee,
-  requireBlobs,
-  requireBlockGas,
-  requireChainId,
-  requireFunds,
-  requireInitCodeSize,
-  requireIntrinsicGas,
-  requireKeyedSender,
-  requireNextNonce,
-  requireTipWithinCap,
-  requireType,
-} from '../../protocol/transactions/transactionrules.ts'
+import * as rules from '../../protocol/transactions/transactionrules.ts'
 import { accountAt, emptyAccount } from '../../state/world.ts'
 import { cancelled, throwIfCancelled } from '../cancellation.ts'
 import type {
@@ -197,19 +183,19 @@ function checkTransaction({ world, draft, block, transaction, limits }: Transact
   const sender = account ?? emptyAccount(from)
   // an impersonated transaction carries the sender's address in place of a signature (`impersonate`)
   const isImpersonated = r === s && r === BigInt(from)
-  requireType(transaction, block.hardfork)
-  requireChainId(transaction, block.chainId)
-  requireNextNonce(transaction, sender)
-  requireKeyedSender(from, sender, isImpersonated)
-  requireTipWithinCap(transaction)
-  requireBaseFee(transaction, block.baseFee)
-  requireBlobs(transaction, block.hardfork, block.blobRules)
-  requireBlobFee(transaction, blobPriceOf(transaction, block))
-  requireAuthorizations(transaction)
-  requireFunds(transaction, account)
-  requireBlockGas(gasLimit, block.gasLimit)
-  requireIntrinsicGas(transaction, block.hardfork)
-  requireInitCodeSize(transaction, block.hardfork, limits?.codeSize)
+  rules.requireType(transaction, block.hardfork)
+  rules.requireChainId(transaction, block.chainId)
+  rules.requireNextNonce(transaction, sender)
+  rules.requireKeyedSender(from, sender, isImpersonated)
+  rules.requireTipWithinCap(transaction)
+  rules.requireBaseFee(transaction, block.baseFee)
+  rules.requireBlobs(transaction, block.hardfork, block.blobRules)
+  rules.requireBlobFee(transaction, blobPriceOf(transaction, block))
+  rules.requireAuthorizations(transaction)
+  rules.requireFunds(transaction, account)
+  rules.requireBlockGas(gasLimit, block.gasLimit)
+  rules.requireIntrinsicGas(transaction, block.hardfork)
+  rules.requireInitCodeSize(transaction, block.hardfork, limits?.codeSize)
 }
 
 /** As `checkMessageAlone`; its errors also name sender and gas. */
@@ -232,16 +218,16 @@ function checkMessage(job: CallJob): void {
 function checkMessageAlone(job: CallJob): void {
   const { world, block, message, limits } = job
   if (!isFree(message)) {
-    requireTipWithinCap(message)
-    if (job.ignoresBaseFee !== true) requireBaseFee(message, block.baseFee)
+    rules.requireTipWithinCap(message)
+    if (job.ignoresBaseFee !== true) rules.requireBaseFee(message, block.baseFee)
   }
   if (message.blobs !== undefined) {
-    requireBlobs({ ...message, type: 3 }, block.hardfork, block.blobRules)
-    if (!areBlobsFree(message)) requireBlobFee(message, blobPriceOf(message, block))
+    rules.requireBlobs({ ...message, type: 3 }, block.hardfork, block.blobRules)
+    if (!areBlobsFree(message)) rules.requireBlobFee(message, blobPriceOf(message, block))
   }
-  requireFunds(message, accountAt(world, message.from))
-  requireIntrinsicGas(message, block.hardfork)
-  requireInitCodeSize(message, block.hardfork, limits?.codeSize)
+  rules.requireFunds(message, accountAt(world, message.from))
+  rules.requireIntrinsicGas(message, block.hardfork)
+  rules.requireInitCodeSize(message, block.hardfork, limits?.codeSize)
 }
 
 function blobPriceOf({ blobs }: Pick<Transaction, 'blobs'>, block: BlockEnvironment): bigint {

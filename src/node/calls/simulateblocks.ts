@@ -12,16 +12,7 @@ import type { Log } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import {
-  requireAuthorizations,
-  requireBaseFee,
-  requireBlobFee,
-  requireBlobRoom,
-  requireBlobs,
-  requireNextNonce,
-  requireTipWithinCap,
-  requireType,
-} from '../../protocol/transactions/transactionrules.ts'
+import * as rules from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -301,10 +292,10 @@ async function runCall(
   const { world, gasUsed, blobGasUsed } = progress
   const { hardfork, blobRules } = environment
   const { message, transaction } = prepare(environment, { ...progress, spent }, request)
-  requireType(transaction, hardfork)
-  requireAuthorizations(transaction)
-  requireBlobs(transaction, hardfork, blobRules)
-  requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
+  rules.requireType(transaction, hardfork)
+  rules.requireAuthorizations(transaction)
+  rules.requireBlobs(transaction, hardfork, blobRules)
+  rules.requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
   if (simulation.validation) checkAsBlock(transaction, environment, world)
   const watch = simulation.traceTransfers ? watchTransfers() : undefined
   const job: CallJob = {
@@ -325,10 +316,10 @@ async function runCall(
 /** A block's extra checks of a transaction; signature and sender are never checked. */
 function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
   const { from } = transaction
-  requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
-  requireTipWithinCap(transaction)
-  requireBaseFee(transaction, block.baseFee)
-  requireBlobFee(transaction, blobBaseFeeIn(block))
+  rules.requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
+  rules.requireTipWithinCap(transaction)
+  rules.requireBaseFee(transaction, block.baseFee)
+  rules.requireBlobFee(transaction, blobBaseFeeIn(block))
 }
 
 function withPlaces(runs: readonly RunCall[], record: BlockRecord): SimulatedCall[] {
