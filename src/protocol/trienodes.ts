@@ -8,7 +8,7 @@ import {
   readDigest,
   writeDigest,
 } from '../core/crypto/keccak.ts'
-import { stringSize, writeHead, writeString } from '../core/rlp.ts'
+import { stringSize, writeHead, writeString } from '../core/fastrlp/writer.ts'
 
 /** A parent refers to a node by the Keccak-256 of its RLP, or embeds the RLP if it is below 32 bytes. */
 export type Reference = Digest | Uint8Array

@@ -1,7 +1,7 @@
 // The world state after a block, as an immutable value.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
+import { writeRlp } from '../core/fastrlp/writer.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
-import { encodeRlp } from '../core/rlp.ts'
 import { addressKey, addressKeyOnce, slotKey } from './keys.ts'
 import { Trie, type TrieChange } from './trie.ts'
 
@@ -27,7 +27,7 @@ export interface World {
 
 const EMPTY_CODE_HASH_BYTES = bytesFromHex(EMPTY_CODE_HASH)
 
-export const emptyStorage: Trie<StorageSlot> = Trie.of(undefined, ({ value }) => encodeRlp(value))
+export const emptyStorage: Trie<StorageSlot> = Trie.of(undefined, ({ value }) => writeRlp(value))
 
 export const emptyWorld: World = { accounts: Trie.of(undefined, encodeAccount) }
 
@@ -153,5 +153,5 @@ function accountOrEmpty(world: World, address: Address): Account {
 export function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storage, codeHash } = account
   const hash = codeHash === EMPTY_CODE_HASH ? EMPTY_CODE_HASH_BYTES : codeHash
-  return encodeRlp([nonce, balance, storage.rootBytes, hash])
+  return writeRlp([nonce, balance, storage.rootBytes, hash])
 }

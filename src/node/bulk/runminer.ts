@@ -1,6 +1,7 @@
 // Mines empty blocks with real hashes, changing header and state in place, in WebAssembly.
+
+import { integerSize, writeRlp } from '../../core/fastrlp/writer.ts'
 import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
-import { encodeRlp, integerSize } from '../../core/rlp.ts'
 import { encodeHeader, type Header } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../state/predeploys.ts'
@@ -134,7 +135,7 @@ export class RunMiner {
     const { exports } = arena
     const room = arena.allocate(64)
     for (const { slot, value } of storage.values()) {
-      const encoded = encodeRlp(value)
+      const encoded = writeRlp(value)
       arena.bytes.set(encoded, room)
       if (slot < RING) {
         if (exports.fill(ring, Number(slot), room, encoded.length) === 0) return false

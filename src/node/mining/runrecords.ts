@@ -1,6 +1,7 @@
 // Block records of a run, made on read from hash, state root and timestamp.
+
+import { integerSize } from '../../core/fastrlp/writer.ts'
 import type { Hash } from '../../core/hex.ts'
-import { integerSize } from '../../core/rlp.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'

@@ -1,7 +1,8 @@
 // Blocks: contents, encoding and size.
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import { joinRlp, listSize, stringSize } from '../../core/fastrlp/writer.ts'
 import type { Hash } from '../../core/hex.ts'
-import { encodeRlp, joinRlp, listSize, stringSize } from '../../core/rlp.ts'
+import { encodeRlp } from '../../core/rlp.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 import { encodeHeader, type Header, headerItems, rememberEncoding } from './header.ts'
 import { encodeWithdrawal, type Withdrawal } from './withdrawal.ts'

@@ -1,5 +1,6 @@
 // Block headers as one table of fields, from which type, RLP, JSON, dumps and field rules derive.
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import { writeRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, encodeRlp, type RlpValue } from '../../core/rlp.ts'
@@ -190,7 +191,7 @@ const encodings = new LruCache<Header, Uint8Array>(512)
 
 /** Callers must not change the bytes, which are cached. */
 export function encodeHeader(header: Header): Uint8Array {
-  return encodings.get(header) ?? encodeRlp(headerItems(header))
+  return encodings.get(header) ?? writeRlp(headerItems(header))
 }
 
 /** Caches a known encoding for `encodeHeader`. */

@@ -1,6 +1,7 @@
 // Root of a trie with keys 0, 1, 2 …: transactions, receipts and withdrawals of a header.
+
+import { writeRlp } from '../../core/fastrlp/writer.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
-import { encodeRlp } from '../../core/rlp.ts'
 import {
   branchReference,
   bytesOfReference,
@@ -100,7 +101,7 @@ function addLeaf(leaves: IndexLeaf[], value: Uint8Array): void {
 }
 
 function keyOf(index: number): Uint8Array {
-  return encodeRlp(BigInt(index))
+  return writeRlp(BigInt(index))
 }
 
 function referenceTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference {

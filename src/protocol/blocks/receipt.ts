@@ -1,7 +1,8 @@
 // Receipts and logs of transactions.
 import { keccak256 } from '../../core/crypto/crypto.ts'
+import { writeTypedRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
-import { encodeTyped, type RlpValue } from '../../core/rlp.ts'
+import type { RlpValue } from '../../core/rlp.ts'
 import type { TransactionType } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 
@@ -40,7 +41,7 @@ export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
   const outcome = root ?? (status ? 1n : 0n)
-  return encodeTyped(type, [outcome, cumulativeGasUsed, logsBloom, logs.map(logItem)])
+  return writeTypedRlp(type, [outcome, cumulativeGasUsed, logsBloom, logs.map(logItem)])
 }
 
 export function receiptsRoot(receipts: readonly Receipt[]): Hash {

@@ -1,8 +1,9 @@
 // Blob sidecars: blobs, commitments and proofs, which travel beside a type 3 transaction and are in no block.
 import { createHash } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
+import { writeTypedRlp } from '../../core/fastrlp/writer.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
+import { decodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 import type { Transaction } from './transaction.ts'
 import { decodeTransaction, MOST_ITEMS, malformed } from './transactiondecoding.ts'
 
@@ -59,7 +60,7 @@ export function decodeSent(
     return { transaction: decode(raw), sidecar: undefined }
   }
   return {
-    transaction: decode(encodeTyped(3, inner)),
+    transaction: decode(writeTypedRlp(3, inner)),
     sidecar: decodeSidecar(items.slice(1)),
   }
 }
@@ -68,7 +69,7 @@ export function encodeSent(transaction: Transaction, sidecar: BlobSidecar): Uint
   const { version, blobs, commitments, proofs } = sidecar
   const inner = decodeRlp(transaction.raw.subarray(1)) as readonly RlpItem[]
   const versions: RlpValue[] = version === 0 ? [] : [1n]
-  return encodeTyped(3, [inner, ...versions, blobs, commitments, proofs])
+  return writeTypedRlp(3, [inner, ...versions, blobs, commitments, proofs])
 }
 
 /**

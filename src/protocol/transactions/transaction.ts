@@ -7,6 +7,7 @@ import {
   signDigest,
 } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
+import { writeTypedRlp } from '../../core/fastrlp/writer.ts'
 import {
   type Address,
   addressFromBytes,
@@ -14,7 +15,7 @@ import {
   type Hash,
   paddedBytes,
 } from '../../core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
+import { decodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 
 /** EIP-2930. */
 export interface AccessListEntry {
@@ -90,7 +91,7 @@ export function encodeTransaction(transaction: UnsignedTransaction & SignatureFi
 }
 
 function encodeSigned(unsigned: UnsignedTransaction, { v, r, s }: SignatureFields): Uint8Array {
-  return encodeTyped(unsigned.type, [...payload(unsigned), v, r, s])
+  return writeTypedRlp(unsigned.type, [...payload(unsigned), v, r, s])
 }
 
 export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
@@ -98,7 +99,7 @@ export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
   const items = payload(unsigned)
   // EIP-155; the other types have the chain id among their items
   if (type === 0 && chainId !== undefined) items.push(chainId, 0n, 0n)
-  return keccak256(encodeTyped(type, items))
+  return keccak256(writeTypedRlp(type, items))
 }
 
 /** @param from the key's address, if the caller knows it */
@@ -141,7 +142,7 @@ export function authorityOf(authorization: Authorization): Address | undefined {
 function recoverAuthority(authorization: Authorization): Address | undefined {
   const { chainId, address, nonce, r, s, yParity } = authorization
   if (s > HALF_ORDER || (yParity !== 0 && yParity !== 1)) return undefined
-  const digest = keccak256(encodeTyped(AUTHORIZATION_MAGIC, [chainId, address, nonce]))
+  const digest = keccak256(writeTypedRlp(AUTHORIZATION_MAGIC, [chainId, address, nonce]))
   try {
     return recoverAddress(digest, { r, s, yParity })
   } catch (error) {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { joinRlp } from '../../../src/core/fastrlp/writer.ts'
 import { bytesFromHex, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
-import { joinRlp } from '../../../src/core/rlp.ts'
 import {
   decodeMessage,
   encodeMessage,

@@ -4,6 +4,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import {
+  joinRlp,
+  listSize,
+  stringSize,
+  writeRlp,
+  writeTypedRlp,
+} from '../../../src/core/fastrlp/writer.ts'
+import {
   bytesFromBigint,
   bytesFromHex,
   concatBytes,
@@ -15,12 +22,8 @@ import {
   decodeRlp,
   encodedItems,
   encodeRlp,
-  encodeTyped,
-  joinRlp,
-  listSize,
   type RlpItem,
   type RlpValue,
-  stringSize,
 } from '../../../src/core/rlp.ts'
 
 const seeded = { seed: 20261121, numRuns: 500 }
@@ -92,7 +95,8 @@ describe('RLP', () => {
   test('equals the encoding of @ethereumjs/rlp', () => {
     fc.assert(
       fc.property(item, (value) => {
-        expect(encodeRlp(value)).toEqual(RLP.encode(value as Uint8Array))
+        const encoded = RLP.encode(value as Uint8Array)
+        expect([encodeRlp(value), writeRlp(value)]).toEqual([encoded, encoded])
       }),
       seeded,
     )
@@ -112,7 +116,7 @@ describe('RLP', () => {
         const bytes = values.map((value) =>
           typeof value === 'bigint' ? bytesFromBigint(value) : bytesFromHex(value),
         )
-        expect(hexFromBytes(encodeRlp(values))).toBe(hexFromBytes(RLP.encode(bytes)))
+        expect(hexFromBytes(writeRlp(values))).toBe(hexFromBytes(RLP.encode(bytes)))
       }),
       seeded,
     )
@@ -124,20 +128,20 @@ describe('RLP', () => {
       const long = new Uint8Array(length).map((_, i) => i)
       const values: RlpValue[] = [1n, [long, 2n ** 255n], hexFromBytes(long) as Hash, long]
       const bytes = [Uint8Array.of(1), [long, bytesFromBigint(2n ** 255n)], long, long]
-      expect(Buffer.compare(encodeRlp(values), RLP.encode(bytes))).toBe(0)
-      expect(encodeRlp(3n)).toEqual(Uint8Array.of(3))
+      expect(Buffer.compare(writeRlp(values), RLP.encode(bytes))).toBe(0)
+      expect(writeRlp(3n)).toEqual(Uint8Array.of(3))
     },
   )
 
   test('of a typed value begins with the type, except type 0', () => {
-    expect(encodeTyped(2, [1n])).toEqual(Uint8Array.of(2, 0xc1, 1))
-    expect(encodeTyped(0, [1n])).toEqual(Uint8Array.of(0xc1, 1))
+    expect(writeTypedRlp(2, [1n])).toEqual(Uint8Array.of(2, 0xc1, 1))
+    expect(writeTypedRlp(0, [1n])).toEqual(Uint8Array.of(0xc1, 1))
   })
 
   test('has a size that is known without encoding', () => {
     for (const length of [0, 1, 2, 55, 56, 255, 256, 65_535, 65_536]) {
       const string = new Uint8Array(length).fill(0x70)
-      expect(stringSize(string)).toBe(encodeRlp(string).length)
+      expect(stringSize(string)).toBe(writeRlp(string).length)
       expect(listSize(length)).toBe(joinRlp([string]).length)
     }
     expect(stringSize(Uint8Array.of(0x80))).toBe(2)

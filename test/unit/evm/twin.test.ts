@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto/crypto.ts'
 import { DevchainError } from '../../../src/core/errors.ts'
+import { writeTypedRlp } from '../../../src/core/fastrlp/writer.ts'
 import { type Address, type Hash, hexFromBytes, ZERO_ADDRESS } from '../../../src/core/hex.ts'
-import { encodeTyped } from '../../../src/core/rlp.ts'
 import type { BlockEnvironment, Executor, Outcome } from '../../../src/evm/executor.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { bloomOf, type Log } from '../../../src/protocol/blocks/receipt.ts'
@@ -294,7 +294,7 @@ function authorizationOf(
 ): Authorization {
   const key = KEYS[signer]!
   const nonce = nonceAt(world, addressOfKey(key)) + nonceAhead
-  const digest = keccak256(encodeTyped(5, [chainId, address, nonce]))
+  const digest = keccak256(writeTypedRlp(5, [chainId, address, nonce]))
   const signature = signDigest(digest, key)
   const fields = { chainId, address, nonce, ...signature }
   if (flaw === 'high s') return { ...fields, s: ORDER - signature.s, yParity: 1 - fields.yParity }

@@ -1,7 +1,8 @@
 // Peers that do wrong, one by one: what the node does about each, and that it goes on.
 import { describe, expect, test } from 'vitest'
+import { joinRlp } from '../../../src/core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../../src/core/hex.ts'
-import { encodeRlp, joinRlp } from '../../../src/core/rlp.ts'
+import { encodeRlp } from '../../../src/core/rlp.ts'
 import { LIMITS } from '../../../src/link/protocol/limits.ts'
 import { encodeMessage } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'

@@ -1,4 +1,6 @@
 // A block with its transactions and receipts as bytes. Senders are part of it, so that no signature is recovered again.
+
+import { writeRlp } from '../../../core/fastrlp/writer.ts'
 import {
   bytesFromHex,
   concatBytes,
@@ -7,7 +9,7 @@ import {
   type Hash,
   hashFromBytes,
 } from '../../../core/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import {
@@ -82,8 +84,8 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
   })
   const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
   const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
-  const parts = [encodeRlp(changesOf(header, template)), encodeRlp(transactions)]
-  const bytes = concatBytes(bytesFromHex(block.hash), encodeRlp(parts))
+  const parts = [writeRlp(changesOf(header, template)), writeRlp(transactions)]
+  const bytes = concatBytes(bytesFromHex(block.hash), writeRlp(parts))
   return new PackedBlock(bytes, { template, rest, size })
 }
 

@@ -1,7 +1,9 @@
 // What a block changed in the world, as bytes; and the world after many blocks, from one before them.
+
+import { writeRlp } from '../../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../../core/hex.ts'
 import { addressFromBytes, bigintFromBytes, EMPTY_BYTES } from '../../../core/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import { addressKey } from '../../../state/keys.ts'
 import type { TrieChange } from '../../../state/trie.ts'
 import { trieChanges } from '../../../state/triewalk.ts'
@@ -55,7 +57,7 @@ export function worldChanges(before: World, after: World): WorldChanges | undefi
     const isNew = old === undefined ? 1n : 0n
     accounts.push([address, nonce, balance, isNew, BigInt(hasNewCode ? codes.length : 0), slots])
   }
-  return new WorldChanges(encodeRlp(accounts), codes)
+  return new WorldChanges(writeRlp(accounts), codes)
 }
 
 interface Merged {

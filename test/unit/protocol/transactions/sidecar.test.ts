@@ -1,7 +1,8 @@
 // Blobs beside a transaction: how they are sent, and what is wrong with them before any curve is asked.
 import { describe, expect, test } from 'vitest'
+import { writeTypedRlp } from '../../../../src/core/fastrlp/writer.ts'
 import { EMPTY_BYTES, type Hash, paddedBytes, parseAddress } from '../../../../src/core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpValue } from '../../../../src/core/rlp.ts'
+import { decodeRlp, type RlpValue } from '../../../../src/core/rlp.ts'
 import {
   type BlobSidecar,
   blobHash,
@@ -78,7 +79,7 @@ describe('a transaction in its network form', () => {
     ['a list for a blob', (inner) => [inner, [[]], [], []], /blobs\[0\] is a list/],
   ])('is refused with %s', (_, parts, message) => {
     const inner = decodeRlp(transaction.raw.subarray(1))
-    expect(() => decodeSent(encodeTyped(3, parts(inner)))).toThrow(message)
+    expect(() => decodeSent(writeTypedRlp(3, parts(inner)))).toThrow(message)
   })
 })
 
