@@ -43,24 +43,54 @@ const MASK = 31
 
 export const PIECE: number = MASK + 1
 
-interface Leaf<K, V> {
+export interface MapLeaf<K, V> {
   readonly kind: 'leaf'
   readonly hash: number
   readonly key: K
   readonly value: V
 }
-interface Collision<K, V> {
+export interface MapCollision<K, V> {
   readonly kind: 'collision'
   readonly hash: number
-  readonly leaves: readonly Leaf<K, V>[]
+  readonly leaves: readonly MapLeaf<K, V>[]
 }
 /** `children` holds only the children whose bit is set in `bitmap`, in order. */
-interface Branch<K, V> {
+export interface MapBranch<K, V> {
   readonly kind: 'branch'
   readonly bitmap: number
   readonly children: readonly MapNode<K, V>[]
 }
-type MapNode<K, V> = Leaf<K, V> | Collision<K, V> | Branch<K, V>
+/** A branch in a store, read on demand. */
+export interface UnreadBranch<K, V> {
+  readonly kind: 'unread'
+  readonly read: () => MapBranch<K, V>
+}
+export type MapNode<K, V> =
+  | MapLeaf<K, V>
+  | MapCollision<K, V>
+  | MapBranch<K, V>
+  | UnreadBranch<K, V>
+
+/** What a map or list consists of, for those who store it. */
+export interface MapParts<K, V> {
+  readonly size: number
+  readonly root: MapNode<K, V> | undefined
+}
+
+export function partsOfMap<K extends string, V>(map: PersistentMap<K, V>): MapParts<K, V> {
+  return (map as HashMap<K, V>).parts
+}
+
+export function mapFromParts<K extends string, V>({
+  size,
+  root,
+}: MapParts<K, V>): PersistentMap<K, V> {
+  return new HashMap(size, root)
+}
+
+function whole<K, V>(node: MapNode<K, V>): MapLeaf<K, V> | MapCollision<K, V> | MapBranch<K, V> {
+  return node.kind === 'unread' ? node.read() : node
+}
 
 class HashMap<K extends string, V> implements PersistentMap<K, V> {
   readonly size: number
@@ -69,6 +99,10 @@ class HashMap<K extends string, V> implements PersistentMap<K, V> {
   constructor(size: number, root: MapNode<K, V> | undefined) {
     this.size = size
     this.root = root
+  }
+
+  get parts(): MapParts<K, V> {
+    return { size: this.size, root: this.root }
   }
 
   get(key: K): V | undefined {
@@ -80,7 +114,7 @@ class HashMap<K extends string, V> implements PersistentMap<K, V> {
   }
 
   set(key: K, value: V): PersistentMap<K, V> {
-    const leaf: Leaf<K, V> = { kind: 'leaf', hash: hashText(key), key, value }
+    const leaf: MapLeaf<K, V> = { kind: 'leaf', hash: hashText(key), key, value }
     if (this.root === undefined) return new HashMap(1, leaf)
     const isNew = find(this.root, leaf.hash, key) === undefined
     return new HashMap(this.size + (isNew ? 1 : 0), put(this.root, leaf, 0))
@@ -88,7 +122,7 @@ class HashMap<K extends string, V> implements PersistentMap<K, V> {
 
   setAll(entries: readonly (readonly [K, V])[]): PersistentMap<K, V> {
     let { size } = this
-    const leaves = entries.map(([key, value]): Leaf<K, V> => {
+    const leaves = entries.map(([key, value]): MapLeaf<K, V> => {
       const hash = hashText(key)
       if (this.root === undefined || find(this.root, hash, key) === undefined) size += 1
       return { kind: 'leaf', hash, key, value }
@@ -127,18 +161,24 @@ function indexOf(bitmap: number, bit: number): number {
   return bitCount(bitmap & (bit - 1))
 }
 
-function find<K, V>(root: MapNode<K, V>, hash: number, key: K): Leaf<K, V> | undefined {
+function find<K, V>(root: MapNode<K, V>, hash: number, key: K): MapLeaf<K, V> | undefined {
   let node = root
-  for (let shift = 0; node.kind === 'branch'; shift += BITS) {
+  for (let shift = 0; node.kind === 'branch' || node.kind === 'unread'; ) {
+    if (node.kind === 'unread') {
+      node = node.read()
+      continue
+    }
     const bit = bitOf(hash, shift)
     if ((node.bitmap & bit) === 0) return undefined
     node = node.children[indexOf(node.bitmap, bit)] as MapNode<K, V>
+    shift += BITS
   }
   if (node.kind === 'leaf') return node.key === key ? node : undefined
   return node.leaves.find((leaf) => leaf.key === key)
 }
 
-function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNode<K, V> {
+function put<K, V>(at: MapNode<K, V>, leaf: MapLeaf<K, V>, shift: number): MapNode<K, V> {
+  const node = whole(at)
   if (node.kind === 'branch') {
     const bit = bitOf(leaf.hash, shift)
     const at = indexOf(node.bitmap, bit)
@@ -150,7 +190,7 @@ function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNod
   }
   if (node.kind === 'leaf' && node.key === leaf.key) return leaf
   if (node.hash !== leaf.hash) {
-    const parent: Branch<K, V> = {
+    const parent: MapBranch<K, V> = {
       kind: 'branch',
       bitmap: bitOf(node.hash, shift),
       children: [node],
@@ -167,7 +207,7 @@ function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNod
 /** The same as `put` of one after another. */
 function putAll<K, V>(
   node: MapNode<K, V> | undefined,
-  leaves: readonly Leaf<K, V>[],
+  leaves: readonly MapLeaf<K, V>[],
   shift: number,
 ): MapNode<K, V> {
   if ((node !== undefined && node.kind !== 'branch') || leaves.length === 1 || shift > 31) {
@@ -175,7 +215,7 @@ function putAll<K, V>(
     for (const leaf of leaves) all = all === undefined ? leaf : put(all, leaf, shift)
     return all!
   }
-  const groups: Leaf<K, V>[][] = []
+  const groups: MapLeaf<K, V>[][] = []
   for (const leaf of leaves) {
     const slot = (leaf.hash >>> shift) & MASK
     const group = groups[slot]
@@ -200,11 +240,12 @@ function putAll<K, V>(
 }
 
 function remove<K, V>(
-  node: MapNode<K, V>,
+  before: MapNode<K, V>,
   hash: number,
   key: K,
   shift: number,
 ): MapNode<K, V> | undefined {
+  const node = whole(before)
   if (node.kind === 'leaf') return undefined
   if (node.kind === 'collision') {
     const leaves = node.leaves.filter((leaf) => leaf.key !== key)
@@ -215,42 +256,84 @@ function remove<K, V>(
   const child = remove(node.children[at] as MapNode<K, V>, hash, key, shift + BITS)
   if (child !== undefined) {
     // a lone leaf moves up, so that equal contents have equal shapes
-    if (node.children.length === 1 && child.kind !== 'branch') return child
+    if (node.children.length === 1 && !isBranch(child)) return child
     return { ...node, children: node.children.with(at, child) }
   }
   const children = node.children.toSpliced(at, 1)
   const [only] = children
   if (only === undefined) return undefined
-  if (children.length === 1 && only.kind !== 'branch') return only
+  if (children.length === 1 && !isBranch(only)) return only
   return { ...node, bitmap: node.bitmap & ~bit, children }
 }
 
-function* entriesOf<K, V>(node: MapNode<K, V> | undefined): IterableIterator<readonly [K, V]> {
-  if (node === undefined) return
+function isBranch({ kind }: MapNode<unknown, unknown>): boolean {
+  return kind === 'branch' || kind === 'unread'
+}
+
+function* entriesOf<K, V>(at: MapNode<K, V> | undefined): IterableIterator<readonly [K, V]> {
+  if (at === undefined) return
+  const node = whole(at)
   if (node.kind === 'leaf') yield [node.key, node.value]
   else if (node.kind === 'collision') for (const leaf of node.leaves) yield [leaf.key, leaf.value]
   else for (const child of node.children) yield* entriesOf(child)
 }
 
-type ListNode<V> = readonly (ListNode<V> | V)[]
+export type ListNode<V> = readonly (ListNode<V> | UnreadItems<V> | V)[]
+
+/** A part of a list in a store, read on demand. */
+export class UnreadItems<V> {
+  readonly read: () => ListNode<V>
+
+  constructor(read: () => ListNode<V>) {
+    this.read = read
+  }
+}
+
+export interface ListParts<V> {
+  readonly length: number
+  /** Number of index bits below the root's. */
+  readonly shift: number
+  readonly root: ListNode<V> | UnreadItems<V>
+}
+
+export function partsOfList<V>(list: PersistentList<V>): ListParts<V> {
+  return (list as RadixList<V>).parts
+}
+
+export function listFromParts<V>({ length, shift, root }: ListParts<V>): PersistentList<V> {
+  return new RadixList(length, shift, root)
+}
+
+function childAt<V>(node: ListNode<V>, slot: number): ListNode<V> {
+  const child = node[slot] as ListNode<V> | UnreadItems<V>
+  return child instanceof UnreadItems ? child.read() : child
+}
 
 /** A radix tree; `shift` is the number of index bits below the root's. */
 class RadixList<V> implements PersistentList<V> {
   readonly length: number
   private readonly shift: number
-  private readonly root: ListNode<V>
+  readonly #root: ListNode<V> | UnreadItems<V>
 
-  constructor(length: number, shift: number, root: ListNode<V>) {
+  constructor(length: number, shift: number, root: ListNode<V> | UnreadItems<V>) {
     this.length = length
     this.shift = shift
-    this.root = root
+    this.#root = root
+  }
+
+  private get root(): ListNode<V> {
+    return this.#root instanceof UnreadItems ? this.#root.read() : this.#root
+  }
+
+  get parts(): ListParts<V> {
+    return { length: this.length, shift: this.shift, root: this.#root }
   }
 
   at(index: number): V | undefined {
     if (!Number.isInteger(index) || index < 0 || index >= this.length) return undefined
     let node = this.root
     for (let shift = this.shift; shift > 0; shift -= BITS) {
-      node = node[(index >>> shift) & MASK] as ListNode<V>
+      node = childAt(node, (index >>> shift) & MASK)
     }
     return node[index & MASK] as V
   }
@@ -280,7 +363,7 @@ class RadixList<V> implements PersistentList<V> {
     for (let start = Math.max(0, from) & ~MASK; start < end; start += PIECE) {
       let node = this.root
       for (let shift = this.shift; shift > 0; shift -= BITS) {
-        node = node[(start >>> shift) & MASK] as ListNode<V>
+        node = childAt(node, (start >>> shift) & MASK)
       }
       yield { start, items: node as readonly V[] }
     }
@@ -290,12 +373,14 @@ class RadixList<V> implements PersistentList<V> {
 function append<V>(node: ListNode<V>, index: number, shift: number, value: V): ListNode<V> {
   const slot = (index >>> shift) & MASK
   const child =
-    shift === 0 ? value : append((node[slot] as ListNode<V>) ?? [], index, shift - BITS, value)
+    shift === 0
+      ? value
+      : append(slot < node.length ? childAt(node, slot) : [], index, shift - BITS, value)
   return slot < node.length ? node.with(slot, child) : [...node, child]
 }
 
 function cut<V>(node: ListNode<V>, last: number, shift: number): ListNode<V> {
   const slot = (last >>> shift) & MASK
   const kept = node.slice(0, slot + 1)
-  return shift === 0 ? kept : kept.with(slot, cut(kept[slot] as ListNode<V>, last, shift - BITS))
+  return shift === 0 ? kept : kept.with(slot, cut(childAt(kept, slot), last, shift - BITS))
 }

@@ -1,7 +1,7 @@
 // The fixed configuration of a chain and its first settings, from options and genesis file.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, parseAddress } from '../core/hex.ts'
-import { chainParameters } from '../options/derived.ts'
+import { chainParameters, type Some } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import { bombDelayAt, glaciersOf } from '../protocol/blocks/difficulty.ts'
@@ -17,14 +17,23 @@ import {
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
 import { TRANSACTION_GAS_CAP } from '../protocol/transactions/transactionrules.ts'
-import type { Genesis } from '../state/genesis.ts'
-import type { ChainOptions, StateOptions } from './chainoptions.ts'
+import type { StateOptions } from './chainoptions.ts'
 import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'
-import type { ChainConfig, Settings } from './ledger/chainstate.ts'
+import type { ChainConfig, ConfigSource, Settings } from './ledger/chainstate.ts'
 import type { ForkBase } from './ledger/upstream.ts'
 
+type Rules = Pick<
+  Some<ConfigSource>,
+  'hardfork' | 'genesis' | 'unsaid' | 'behaviour' | 'baseFee' | 'txGasCap'
+>
+
+/** The configuration that was made from `source`. */
+export function configFromSource(source: ConfigSource): ChainConfig {
+  return configOf(source, scheduleOf(source))
+}
+
 /** The hardfork option wins; a genesis file without forks is ignored here. */
-export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
+export function scheduleOf({ hardfork, genesis, unsaid }: Rules): ForkSchedule {
   if (hardfork !== undefined) return alwaysFork(hardfork)
   const config = genesis?.config
   const namesForks = Object.keys(config ?? {}).some((key) => /(Block|Time)$/.test(key))
@@ -35,7 +44,7 @@ export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSch
 
 /** @param hardforkAt of the network, for a fork */
 export function configOf(
-  options: StateOptions,
+  options: ConfigSource,
   schedule: ForkSchedule,
   hardforkAt: ChainConfig['hardforkAt'] = (number, timestamp) =>
     forkInSchedule(schedule, number, timestamp),
@@ -47,6 +56,7 @@ export function configOf(
   const ownChainId = options.unsaid?.chainId ?? OPTIONS.chainId.default
   const chainId = options.chainId ?? genesisChainId(options.genesis) ?? ownChainId
   return {
+    source: sourceOf(options),
     chainId,
     networkId: options.networkId ?? chainId,
     options: chainParameters(options),
@@ -67,9 +77,26 @@ export function configOf(
   }
 }
 
+function sourceOf({
+  genesis,
+  scryptCost,
+  behaviour,
+  unsaid,
+  ...given
+}: ConfigSource): ConfigSource {
+  const { config, timestamp, baseFeePerGas } = genesis ?? {}
+  return {
+    ...chainParameters(given),
+    genesis: genesis && { config, timestamp, baseFeePerGas },
+    scryptCost,
+    behaviour,
+    unsaid,
+  }
+}
+
 /** The hardfork option applies to all blocks that are mined here. */
 export function hardforkOfFork(
-  { hardfork }: ChainOptions,
+  { hardfork }: Rules,
   { hardforkAt: remote, upstream }: ForkBase,
 ): ChainConfig['hardforkAt'] {
   return (number, timestamp) =>
@@ -110,16 +137,13 @@ export function settingsOfFork(
 const UNLIMITED_GAS = 1n << 40n
 
 /** The cap of EIP-7825, where a chain behaves so and its first fork has it. */
-function usualGasCap(
-  { behaviour, genesis }: ChainOptions,
-  schedule: ForkSchedule,
-): bigint | undefined {
+function usualGasCap({ behaviour, genesis }: Rules, schedule: ForkSchedule): bigint | undefined {
   if (behaviour?.capsTransactionGas !== true) return undefined
   const hardfork = forkInSchedule(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
   return isAtLeast(hardfork, 'osaka') ? TRANSACTION_GAS_CAP : undefined
 }
 
-function depositContractOf(genesis: Genesis | undefined): Address | undefined {
+function depositContractOf(genesis: Rules['genesis']): Address | undefined {
   const address = genesis?.config?.depositContractAddress
   if (address === undefined || address === null) return undefined
   try {
@@ -131,7 +155,7 @@ function depositContractOf(genesis: Genesis | undefined): Address | undefined {
   }
 }
 
-function genesisChainId(genesis: Genesis | undefined): bigint | undefined {
+function genesisChainId(genesis: Rules['genesis']): bigint | undefined {
   const chainId = genesis?.config?.chainId
   if (chainId === undefined) return undefined
   if (typeof chainId === 'bigint') return chainId
@@ -166,6 +190,6 @@ export function settingsOf(options: StateOptions, hardfork: Hardfork): Settings 
   }
 }
 
-function initialBaseFee({ baseFee, genesis, unsaid }: ChainOptions): bigint | undefined {
+function initialBaseFee({ baseFee, genesis, unsaid }: Rules): bigint | undefined {
   return baseFee ?? genesis?.baseFeePerGas ?? unsaid?.baseFee
 }

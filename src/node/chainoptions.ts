@@ -5,7 +5,7 @@ import type { Genesis, Predeploys } from '../state/genesis.ts'
 import type { World } from '../state/world.ts'
 import type { Commit, Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
-import type { ChainState } from './ledger/chainstate.ts'
+import type { ChainState, Unsaid } from './ledger/chainstate.ts'
 import type { ForkBase, LazyState } from './ledger/upstream.ts'
 
 /** User options and internal ones. A genesis file takes precedence over defaults. */
@@ -32,12 +32,6 @@ export interface ChainOptions extends Some<ChainParameters> {
 }
 
 export type RunFirst = (state: ChainState, executor: Executor) => Promise<World>
-
-/** Values that a genesis file may set. The difficulty is for blocks from paris on. */
-type Unsaid = Pick<
-  ChainOptions,
-  'chainId' | 'hardfork' | 'gasLimit' | 'baseFee' | 'coinbase' | 'difficulty'
->
 
 export type StateOptions = ChainOptions &
   ChainParameters & {

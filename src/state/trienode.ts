@@ -62,7 +62,7 @@ export interface Extension<V> extends Hashed {
 export interface Blinded<V> {
   readonly kind: 'blinded'
   readonly edit: undefined
-  readonly reference: Digest
+  readonly reference: Reference
   /**
    * @param key any key below the node; its first `depth` nibbles are the path
    * @throws {MissingState} if it is not known yet

@@ -31,6 +31,15 @@ export class RunLog {
     return BigInt(new DataView(buffer).getFloat64(byteOffset, true))
   }
 
+  /** Of the blocks from `start` to before `end`; a copy. */
+  entries(start: number, end: number): Uint8Array {
+    const bytes = new Uint8Array(ENTRY * (end - start))
+    for (let index = start; index < end; index++) {
+      bytes.set(this.#entryAt(index), ENTRY * (index - start))
+    }
+    return bytes
+  }
+
   push(entries: Uint8Array): void {
     for (let from = 0; from < entries.length; ) {
       const at = this.#length % CHUNK

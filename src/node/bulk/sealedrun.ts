@@ -28,6 +28,7 @@ import { RunLog } from './runlog.ts'
 /** A growing run. Existing blocks never change. */
 export class SealedRun implements BlockRun, RunContents {
   readonly template: RunTemplate
+  readonly writes: SystemWrites
   readonly log: RunLog = new RunLog()
   readonly #worlds: RingWorlds
   readonly #records = memoize(RECENT_RECORDS, (index: number) => this.newRecord(index))
@@ -38,6 +39,7 @@ export class SealedRun implements BlockRun, RunContents {
 
   constructor(template: RunTemplate, writes: SystemWrites) {
     this.template = template
+    this.writes = writes
     this.#worlds = new RingWorlds(this, writes)
   }
 

@@ -9,7 +9,7 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { BlockRange } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change, DroppedTransaction } from '../ledger/change.ts'
-import { checkTimestamp, leastStep, nextTimestamps } from '../ledger/clock.ts'
+import { checkTimestamp, leastStep, nextTimestamps, timestampIn } from '../ledger/clock.ts'
 import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
 import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
 import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
@@ -142,7 +142,7 @@ function checkLastTimestamp(
   interval: bigint | undefined,
   blocks: bigint,
 ): void {
-  checkSpaced(nextTimestamps(state, now, interval)(Number(blocks - 1n)))
+  checkSpaced(timestampIn(nextTimestamps(state, now, interval), Number(blocks - 1n)))
 }
 
 function checkSpaced(last: bigint): void {

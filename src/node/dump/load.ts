@@ -1,12 +1,11 @@
 // Loads a dump in one command, which a revert undoes.
 
-import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { World } from '../../state/world.ts'
 import { editWorld } from '../cheats/edit.ts'
-import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { type BlockRecord, type ExecutedTransaction, noWorldOf } from '../ledger/blockrecord.ts'
 import {
   appendBlock,
   type BlockTree,
@@ -47,9 +46,7 @@ class LoadedRecord implements BlockRecord {
 
   get world(): World {
     if (this.#world !== undefined) return this.#world
-    const { header, hash } = this.block
-    const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump without it (a dump has the state of the newest block, and those of older ones if it was made with historical states)`
-    throw new DevchainError('NOT_FOUND', message, undefined, { stateOf: header.number })
+    throw noWorldOf(this.block)
   }
 }
 

@@ -11,7 +11,7 @@ import { INITIAL_BASE_FEE } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktree.ts'
-import type { ChainState, Ruleset, Settings } from '../ledger/chainstate.ts'
+import { type ChainState, mergedFrom, type Ruleset, type Settings } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 
 export interface Beginning {
@@ -190,13 +190,7 @@ class ProofWeights {
       return state
     const { hardforkAt } = state.config
     if (isAtLeast(hardforkAt(header.number, header.timestamp), 'paris')) return state
-    const config: ChainState['config'] = {
-      ...state.config,
-      hardforkAt: (number, timestamp) => {
-        const fork = hardforkAt(number, timestamp)
-        return number >= header.number && !isAtLeast(fork, 'paris') ? 'paris' : fork
-      },
-    }
+    const config = mergedFrom(state.config, header.number)
     return { ...state, config }
   }
 }

@@ -1,4 +1,5 @@
 // A block with its results.
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
@@ -32,6 +33,12 @@ export interface BlockRecord {
   readonly prevRandao?: Hash | undefined
   /** Impersonated signatures while the block ran. */
   readonly signers?: Signers | undefined
+}
+
+/** What reading the world after a block from a dump without it throws. */
+export function noWorldOf({ header, hash }: Block): DevchainError {
+  const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump without it (a dump has the state of the newest block, and those of older ones if it was made with historical states)`
+  return new DevchainError('NOT_FOUND', message, undefined, { stateOf: header.number })
 }
 
 /** Wei above the base fee, for the block's miner. */

@@ -22,7 +22,7 @@ interface Segment {
 }
 
 /** Blocks `start` to `end` of a run, which may have more. The last is a single block too, as the newest must be. */
-interface Span {
+export interface Span {
   readonly run: BlockRun
   readonly start: number
   readonly end: number
@@ -30,15 +30,21 @@ interface Span {
   readonly single: number
 }
 
-interface Blocks {
+export interface Blocks {
   readonly single: PersistentList<BlockRecord>
   readonly spans: PersistentList<Span>
 }
 
-interface Tail {
+export interface Tail {
   readonly run: BlockRun
   readonly start: number
   readonly head: BlockRecord
+}
+
+export interface CanonicalParts {
+  readonly length: number
+  readonly older: Blocks
+  readonly tail: Tail | undefined
 }
 
 interface Place {
@@ -61,8 +67,17 @@ export class CanonicalChain {
     this.#tail = tail
   }
 
+  static from({ length, older, tail }: CanonicalParts): CanonicalChain {
+    return new CanonicalChain(length, older, tail)
+  }
+
   static empty(): CanonicalChain {
     return new CanonicalChain(0, { single: emptyList(), spans: emptyList() })
+  }
+
+  /** For those who store it. */
+  get parts(): CanonicalParts {
+    return { length: this.length, older: this.#older, tail: this.#tail }
   }
 
   get head(): BlockRecord | undefined {

@@ -2,11 +2,12 @@
 
 import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
-import type { ChainParameters } from '../../options/derived.ts'
+import type { ChainParameters, Some } from '../../options/derived.ts'
 import type { ClockSource } from '../../options/values.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { ForkPoints } from '../../protocol/forkid.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import type { Genesis } from '../../state/genesis.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
 import type { CallBatches } from '../pool/batches.ts'
 import type { BlobStore } from '../pool/blobstore.ts'
@@ -26,8 +27,23 @@ import type { Upstream } from './upstream.ts'
  */
 export type Ruleset = 'own' | 'network'
 
+/** Values that a genesis file may set. The difficulty is for blocks from paris on. */
+export type Unsaid = Pick<
+  Some<ChainParameters>,
+  'chainId' | 'hardfork' | 'gasLimit' | 'baseFee' | 'coinbase' | 'difficulty'
+>
+
+/** What a configuration is made from, as plain values: stores keep it in place of the functions. */
+export interface ConfigSource extends ChainParameters {
+  readonly genesis?: Pick<Genesis, 'config' | 'timestamp' | 'baseFeePerGas'> | undefined
+  readonly scryptCost?: number | undefined
+  readonly behaviour?: Partial<Behaviour> | undefined
+  readonly unsaid?: Unsaid | undefined
+}
+
 /** Fixed for a chain, but for the chain id, which wallet tests change. */
 export interface ChainConfig {
+  readonly source: ConfigSource
   readonly chainId: bigint
   readonly networkId: bigint
   readonly options: ChainParameters
@@ -41,6 +57,8 @@ export interface ChainConfig {
   readonly hasOwnGenesis: boolean
   /** Imported blocks are paris once their parent reaches it, if no block number says when. */
   readonly terminalTotalDifficulty: bigint | undefined
+  /** The number of the first paris block of an imported chain, whose difficulty decided it. */
+  readonly mergedAt?: bigint | undefined
   /** The source of deposit logs (EIP-6110); undefined: the main network's. */
   readonly depositContract: Address | undefined
   /** Highest gas limit of one transaction (EIP-7825), from the options or the fork; undefined: none. */
@@ -121,6 +139,19 @@ export interface Snapshot {
   readonly id: number
   readonly name: string | undefined
   readonly state: ChainState
+}
+
+/** Blocks are paris from `number` on, as the difficulty before it decided. */
+export function mergedFrom(config: ChainConfig, number: bigint): ChainConfig {
+  const { hardforkAt } = config
+  return {
+    ...config,
+    mergedAt: number,
+    hardforkAt: (at, timestamp) => {
+      const fork = hardforkAt(at, timestamp)
+      return at >= number && !isAtLeast(fork, 'paris') ? 'paris' : fork
+    },
+  }
 }
 
 export function settingsAfterBlock(settings: Settings): Settings {

@@ -37,28 +37,41 @@ export function requireFits(timestamp: bigint): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** Of the next blocks, by index from 0. `interval` is in seconds; undefined follows the clock. */
+/** Seconds of blocks by index from 0: the later of two regular rows. */
+export interface TimeRows {
+  readonly first: bigint
+  readonly step: bigint
+  readonly least: bigint
+  readonly leastStep: bigint
+}
+
+export function timestampIn({ first, step, least, leastStep }: TimeRows, index: number): bigint {
+  const [regular, lowest] = [first + step * BigInt(index), least + leastStep * BigInt(index)]
+  return regular > lowest ? regular : lowest
+}
+
+function evenRow(first: bigint, step: bigint): TimeRows {
+  return { first, step, least: first, leastStep: step }
+}
+
+/** Of the next blocks. `interval` is in seconds; undefined follows the clock. */
 export function nextTimestamps(
   state: ChainState,
   now: number,
   interval: bigint | undefined = state.clock.interval,
-): (index: number) => bigint {
+): TimeRows {
   const parent = headOf(state.tree).block.header.timestamp
   if (interval !== undefined) {
     const space = interval > 0n ? interval : leastStep(state)
-    return (index) => parent + space * BigInt(index + 1)
+    return evenRow(parent + space, space)
   }
   const first = chainTime(state, now)
   const leastSpace = leastStep(state, first < parent)
   const step = sourceStep(state.clock.source)
   const wanted = first > parent ? first : parent + leastSpace
   // a fixed clock falls behind the blocks; a stepping one catches up with them
-  if (step === 0n) return (index) => wanted + leastSpace * BigInt(index)
-  return (index) => {
-    const regular = first + step * BigInt(index)
-    const least = parent + leastSpace * BigInt(index + 1)
-    return regular > least ? regular : least
-  }
+  if (step === 0n) return evenRow(wanted, leastSpace)
+  return { first, step, least: parent + leastSpace, leastStep: leastSpace }
 }
 
 /** Least seconds between two blocks. `isBehind`: the clock is behind the newest block. */

@@ -15,6 +15,7 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
 import { appendRun, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { type TimeRows, timestampIn } from '../ledger/clock.ts'
 import type { MinedRun } from './bulkmining.ts'
 import type { AlikeBlocks } from './emptyblocks.ts'
 import { RECENT_RECORDS, type RunContents, RunRecord, type RunTemplate } from './runrecords.ts'
@@ -25,9 +26,9 @@ export const MOST_SEALED = 1_000_000n
 /** Blocks at the end of a long run with real hashes, for BLOCKHASH and the ring of hashes. */
 const SEALED_TAIL = RING + 1n
 
-interface RunPlan extends RunTemplate {
+export interface RunPlan extends RunTemplate {
   readonly count: number
-  readonly timestampAt: (index: number) => bigint
+  readonly times: TimeRows
 }
 
 /** Appends more than `MOST_SEALED` blocks without real hashes, up to the sealed tail. */
@@ -35,7 +36,7 @@ export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun 
   const run = new DerivedRun({
     parent: headOf(state.tree),
     count: blocks.count - Number(SEALED_TAIL),
-    timestampAt: blocks.timestampAt,
+    times: blocks.times,
     abandoned: state.tree.abandoned,
   })
   const tree = appendRun(state.tree, run, run.recordAt(run.count - 1))
@@ -89,7 +90,7 @@ export class DerivedRun implements BlockRun, RunContents {
   }
 
   timestampAt(index: number): bigint {
-    return this.template.timestampAt(index)
+    return timestampIn(this.template.times, index)
   }
 
   worldAt(): World {

@@ -8,7 +8,7 @@ import { hasNoRequests, isAsDeployed } from '../../state/systemslots.ts'
 import { accountAt, type World } from '../../state/world.ts'
 import { headOf, mayHaveUncles } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
-import { nextTimestamps } from '../ledger/clock.ts'
+import { nextTimestamps, type TimeRows, timestampIn } from '../ledger/clock.ts'
 import { Candidates } from '../pool/pool.ts'
 import { nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
@@ -32,6 +32,7 @@ export interface SystemWrites {
 
 export interface AlikeBlocks {
   readonly count: number
+  readonly times: TimeRows
   /** Seconds, by index from 0. */
   readonly timestampAt: (index: number) => bigint
   readonly writes: SystemWrites
@@ -44,10 +45,11 @@ export function alikeBlocks(
   state: ChainState,
   { now, blocks, interval }: RunRequest,
 ): AlikeBlocks | undefined {
-  const timestampAt = nextTimestamps(state, now, interval)
+  const times = nextTimestamps(state, now, interval)
+  const timestampAt = (index: number): bigint => timestampIn(times, index)
   const writes = writesOfAlike(state, nextBlockEnvironment(state, now, timestampAt(0)))
   if (writes === undefined) return undefined
-  return { count: alikeCount(state, blocks, timestampAt), timestampAt, writes }
+  return { count: alikeCount(state, blocks, timestampAt), times, timestampAt, writes }
 }
 
 /** The next block's writes to system contracts; undefined when it is not empty or not like the newest one. */

@@ -6,6 +6,7 @@ import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { BlockRun } from '../ledger/blockrun.ts'
 import { derivedRandao } from './randao.ts'
 
 export interface RunTemplate {
@@ -31,23 +32,23 @@ const NONE: readonly never[] = []
 
 /** A block of a run. Its parts are made on read. */
 export class RunRecord implements BlockRecord {
-  readonly #run: RunContents
-  readonly #index: number
+  readonly run: BlockRun & RunContents
+  readonly index: number
   #block: Block | undefined
   #world: World | undefined
 
-  constructor(run: RunContents, index: number) {
-    this.#run = run
-    this.#index = index
+  constructor(run: BlockRun & RunContents, index: number) {
+    this.run = run
+    this.index = index
   }
 
   get block(): Block {
-    this.#block ??= blockOf(this.#run, this.#index)
+    this.#block ??= blockOf(this.run, this.index)
     return this.#block
   }
 
   get world(): World {
-    this.#world ??= this.#run.worldAt(this.#index)
+    this.#world ??= this.run.worldAt(this.index)
     return this.#world
   }
 
@@ -56,8 +57,8 @@ export class RunRecord implements BlockRecord {
   }
 
   get totalDifficulty(): bigint {
-    const { totalDifficulty, block } = this.#run.template.parent
-    return totalDifficulty + block.header.difficulty * BigInt(this.#index + 1)
+    const { totalDifficulty, block } = this.run.template.parent
+    return totalDifficulty + block.header.difficulty * BigInt(this.index + 1)
   }
 }
 

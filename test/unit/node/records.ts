@@ -186,6 +186,7 @@ export function stateOf(
 ): ChainState {
   return {
     config: {
+      source: chainParameters({}),
       chainId: OPTIONS.chainId.default,
       networkId: OPTIONS.chainId.default,
       options: chainParameters({}),

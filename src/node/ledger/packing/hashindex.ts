@@ -14,10 +14,15 @@ type Entries = Float64Array
 export class HashIndex {
   static readonly none: HashIndex = new HashIndex([])
   /** Each has more entries than the next one. */
-  readonly #parts: readonly Entries[]
+  readonly parts: readonly Entries[]
 
   private constructor(parts: readonly Entries[]) {
-    this.#parts = parts
+    this.parts = parts
+  }
+
+  /** Of the parts of another one. */
+  static of(parts: readonly Entries[]): HashIndex {
+    return new HashIndex(parts)
   }
 
   static entry(hash: Hash, number: number): number {
@@ -28,7 +33,7 @@ export class HashIndex {
   find(hash: Hash): number[] {
     const first = HashIndex.entry(hash, 0)
     const found: number[] = []
-    for (const entries of this.#parts) {
+    for (const entries of this.parts) {
       for (let at = firstFrom(entries, first); at < entries.length; at++) {
         const number = entries[at]! - first
         if (number >= NUMBERS) break
@@ -40,7 +45,7 @@ export class HashIndex {
 
   with(entries: readonly number[]): HashIndex {
     let last: Entries = Float64Array.from(entries).sort()
-    const parts = [...this.#parts]
+    const parts = [...this.parts]
     while (parts.length > 0 && parts.at(-1)!.length <= last.length) {
       last = merged(parts.pop()!, last)
     }
@@ -50,7 +55,7 @@ export class HashIndex {
   /** Only blocks with lower numbers. */
   below(end: number): HashIndex {
     return new HashIndex(
-      this.#parts.map((entries) => entries.filter((entry) => entry % NUMBERS < end)),
+      this.parts.map((entries) => entries.filter((entry) => entry % NUMBERS < end)),
     )
   }
 }

@@ -54,7 +54,7 @@ function taken(tree: BlockTree, step: Step, salt: number): BlockTree {
   const run = new DerivedRun({
     parent: headOf(parented),
     count: step.count,
-    timestampAt: BigInt,
+    times: { first: 0n, step: 1n, least: 0n, leastStep: 1n },
     abandoned: salt,
   })
   return appendRun(parented, run, run.recordAt(step.count - 1))

@@ -1,0 +1,240 @@
+// Blocks of a chain: records, which read their parts when they are asked for them, and the tree.
+import type { Hash } from '../core/hex.ts'
+import { lazy } from '../core/lrucache.ts'
+import type { Signers } from '../evm/executor.ts'
+import {
+  type BlockRecord,
+  type ExecutedTransaction,
+  noWorldOf,
+} from '../node/ledger/blockrecord.ts'
+import type { BlockTree, TransactionPlace } from '../node/ledger/blocktree.ts'
+import { type Blocks, CanonicalChain, type Span, type Tail } from '../node/ledger/canonicalchain.ts'
+import { HashIndex } from '../node/ledger/packing/hashindex.ts'
+import { KeptRecord } from '../node/ledger/packing/keptrecord.ts'
+import { RunRecord } from '../node/mining/runrecords.ts'
+import type { Block } from '../protocol/blocks/block.ts'
+import type { World } from '../state/world.ts'
+import { CorruptStore } from './bytes.ts'
+import { mapOf, persistentListOf } from './collections.ts'
+import {
+  type Codec,
+  type Input,
+  listOf,
+  type Objects,
+  objectOf,
+  optional,
+  shared,
+} from './objects.ts'
+import { type Parts, parts } from './parts.ts'
+import { plainly } from './plain.ts'
+import { runOf } from './runs.ts'
+import { world } from './worlds.ts'
+
+const OWN = 0
+const IN_RUN = 1
+
+const IS_STATELESS = 1
+const IS_LOADED = 2
+
+const HASH_LENGTH = 32
+const ADDRESS_LENGTH = 20
+
+type Body = Pick<
+  BlockRecord,
+  'totalDifficulty' | 'isStateless' | 'isLoaded' | 'prevRandao' | 'signers'
+> & {
+  readonly parts: () => Parts
+  readonly world: () => World
+}
+
+/** Holds only where its parts are, and what somebody else holds too. */
+class StoredRecord implements BlockRecord {
+  readonly #body: () => Body
+
+  constructor(store: Objects, position: number) {
+    this.#body = lazy(() => bodyOf(store.open(position)))
+  }
+
+  get block(): Block {
+    return this.#body().parts().block
+  }
+
+  get executed(): readonly ExecutedTransaction[] {
+    return this.#body().parts().executed
+  }
+
+  get world(): World {
+    return this.#body().world()
+  }
+
+  get isStateless(): boolean {
+    return this.#body().isStateless === true
+  }
+
+  get isLoaded(): boolean {
+    return this.#body().isLoaded === true
+  }
+
+  get totalDifficulty(): bigint {
+    return this.#body().totalDifficulty
+  }
+
+  get prevRandao(): Hash | undefined {
+    return this.#body().prevRandao
+  }
+
+  get signers(): Signers | undefined {
+    return this.#body().signers
+  }
+}
+
+const worldObject = shared(world)
+const prevRandao = optional<Hash>({
+  write: (value, to) => to.hex(value, HASH_LENGTH),
+  read: (from) => from.hex(HASH_LENGTH),
+})
+
+export const signers: Codec<Signers> = mapOf(plainly(), {
+  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
+  read: (from) => from.hex(ADDRESS_LENGTH),
+})
+const optionalSigners = optional(signers)
+
+const body: Codec<BlockRecord> = {
+  write(value, to) {
+    if (value instanceof RunRecord) {
+      to.byte(IN_RUN)
+      run.write(value.run, to)
+      to.count(value.index)
+      return
+    }
+    const { block, executed, totalDifficulty, isStateless = false, isLoaded = false } = value
+    to.byte(OWN)
+    to.byte((isStateless ? IS_STATELESS : 0) | (isLoaded ? IS_LOADED : 0))
+    // the block stays the same when its world is edited
+    const origin = value instanceof KeptRecord ? value.origin : block
+    to.count(to.positionOf(origin, partsOf({ block, executed })))
+    if (!isStateless) worldObject.write(value.world, to)
+    to.integer(totalDifficulty)
+    prevRandao.write(value.prevRandao, to)
+    optionalSigners.write(value.signers, to)
+  },
+  read: never,
+}
+
+function partsOf(value: Parts): Codec<object> {
+  return { write: (_, to) => parts.write(value, to), read: never }
+}
+
+function never(): never {
+  throw new Error('read by its record')
+}
+
+function bodyOf(from: Input): Body {
+  const kind = from.byte()
+  if (kind === IN_RUN) return bodyInRun(from)
+  if (kind !== OWN) throw new CorruptStore(`unknown kind of block record ${kind}`)
+  const flags = from.byte()
+  const { store } = from
+  const partsAt = from.count()
+  const partsHere = (): Parts =>
+    store.at(partsAt, () => {
+      const made = parts.read(store.open(partsAt))
+      store.remember(made.block, partsAt)
+      return made
+    })
+  const isStateless = (flags & IS_STATELESS) !== 0
+  const worldAt = isStateless ? 0 : from.count()
+  return {
+    parts: partsHere,
+    world: () => {
+      if (isStateless) throw noWorldOf(partsHere().block)
+      return store.read(worldAt, world)
+    },
+    isStateless,
+    isLoaded: (flags & IS_LOADED) !== 0,
+    totalDifficulty: from.integer(),
+    prevRandao: prevRandao.read(from),
+    signers: optionalSigners.read(from),
+  }
+}
+
+function bodyInRun(from: Input): Body {
+  const inRun = run.read(from).recordAt(from.count())
+  const { totalDifficulty } = inRun
+  return { parts: () => inRun, world: () => inRun.world, totalDifficulty }
+}
+
+export const record: Codec<BlockRecord> = {
+  write: (value, to) => to.reference(value, body),
+  read(from) {
+    const position = from.count()
+    const { store } = from
+    return store.at(position, () => new StoredRecord(store, position))
+  },
+}
+
+const run = runOf(record)
+
+const span = objectOf<Span>({ run, start: plainly(), end: plainly(), single: plainly() })
+
+const blocks = objectOf<Blocks>({
+  single: persistentListOf(record),
+  spans: persistentListOf(span),
+})
+
+const tail = optional(objectOf<Tail>({ run, start: plainly(), head: record }))
+
+const canonical: Codec<CanonicalChain> = {
+  write(chain, to) {
+    const { length, older, tail: end } = chain.parts
+    to.count(length)
+    blocks.write(older, to)
+    tail.write(end, to)
+  },
+  read: (from) =>
+    CanonicalChain.from({
+      length: from.count(),
+      older: blocks.read(from),
+      tail: tail.read(from),
+    }),
+}
+
+export const hash: Codec<Hash> = {
+  write: (value, to) => to.hex(value, HASH_LENGTH),
+  read: (from) => from.hex(HASH_LENGTH),
+}
+
+const place = objectOf<TransactionPlace>({ record, index: plainly() })
+
+const entries: Codec<Float64Array> = {
+  write: ({ buffer, byteOffset, byteLength }, to) =>
+    to.bytes(new Uint8Array(buffer, byteOffset, byteLength)),
+  read(from) {
+    const bytes = from.bytes()
+    return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8)
+  },
+}
+const entryLists = listOf(shared(entries))
+
+const hashIndex: Codec<HashIndex> = {
+  write: ({ parts: lists }, to) => entryLists.write(lists, to),
+  read: (from) => HashIndex.of(entryLists.read(from)),
+}
+
+export const tree: Codec<BlockTree> = objectOf<BlockTree>({
+  canonical: shared(canonical),
+  byHash: mapOf(hash, record),
+  places: mapOf(hash, place),
+  old: hashIndex,
+  oldEnd: plainly(),
+  side: shared(objectOf<BlockTree['side']>({ records: listOf(record), highest: plainly() })),
+  network: {
+    write(network, to) {
+      if (network !== undefined) throw new Error('a fork has no codec')
+      to.byte(0)
+    },
+    read: (from) => void from.byte(),
+  },
+  abandoned: plainly(),
+})

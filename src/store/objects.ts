@@ -1,0 +1,176 @@
+// Immutable objects in a store: each is written once, after all that it refers to, and has its position for a name. What two
+// values share is one object, so a later value costs what is new in it. Reading makes an object when it is asked for.
+import { LruCache } from '../core/lrucache.ts'
+import { ByteReader, ByteStack, CorruptStore } from './bytes.ts'
+
+/** Where objects go and come from. Positions are above 0, and each is above those of all objects before it. */
+export interface Medium {
+  /** The bytes are valid during the call only. @returns the position */
+  append(bytes: Uint8Array): number
+  /** @throws {CorruptStore} if there is no whole object at the position */
+  read(position: number): Uint8Array
+}
+
+/** How values of a type are written and read. */
+export interface Codec<T> {
+  write(value: T, to: Output): void
+  read(from: Input): T
+}
+
+/** Objects read last that are kept although nobody holds them. */
+const RECENT = 1024
+
+export class Output extends ByteStack {
+  readonly store: Objects
+
+  constructor(store: Objects) {
+    super()
+    this.store = store
+  }
+
+  /** The position of the object that `value` is, written now if it was not before. */
+  positionOf<T extends object>(value: T, codec: Codec<T>): number {
+    const known = this.store.known(value)
+    if (known !== undefined) return known
+    const position = this.append(() => codec.write(value, this))
+    this.store.remember(value, position)
+    return position
+  }
+
+  /** An object of what `write` writes. */
+  append(write: () => void): number {
+    const start = this.length
+    write()
+    return this.store.medium.append(this.pop(start))
+  }
+
+  knows(value: object): boolean {
+    return this.store.known(value) !== undefined
+  }
+
+  reference<T extends object>(value: T, codec: Codec<T>): void {
+    this.count(this.positionOf(value, codec))
+  }
+}
+
+export class Input extends ByteReader {
+  readonly store: Objects
+
+  constructor(bytes: Uint8Array, store: Objects) {
+    super(bytes)
+    this.store = store
+  }
+
+  reference<T extends object>(codec: Codec<T>): T {
+    return this.store.read(this.count(), codec)
+  }
+}
+
+export class Objects {
+  readonly medium: Medium
+  readonly #output = new Output(this)
+  readonly #positions = new WeakMap<object, number>()
+  readonly #made = new Map<number, WeakRef<object>>()
+  readonly #gone = new FinalizationRegistry<number>((position) => {
+    if (this.#made.get(position)?.deref() === undefined) this.#made.delete(position)
+  })
+  readonly #recent = new LruCache<number, object>(RECENT)
+
+  constructor(medium: Medium) {
+    this.medium = medium
+  }
+
+  /** @returns the position, for `read` */
+  write<T extends object>(value: T, codec: Codec<T>): number {
+    try {
+      return this.#output.positionOf(value, codec)
+    } catch (error) {
+      this.#output.pop(0)
+      throw error
+    }
+  }
+
+  /** The same object for the same position, as long as somebody holds it. */
+  read<T extends object>(position: number, codec: Codec<T>): T {
+    return this.at(position, () => codec.read(this.open(position)))
+  }
+
+  /** The object that was made for a position, or the one that `make` makes, which may read its bytes later. */
+  at<T extends object>(position: number, make: () => T): T {
+    const known = this.#made.get(position)?.deref() as T | undefined
+    const value = known ?? make()
+    if (known === undefined) {
+      this.#made.set(position, new WeakRef(value))
+      this.#gone.register(value, position)
+      this.remember(value, position)
+    }
+    this.#recent.set(position, value)
+    return value
+  }
+
+  open(position: number): Input {
+    return new Input(this.medium.read(position), this)
+  }
+
+  known(value: object): number | undefined {
+    return this.#positions.get(value)
+  }
+
+  /** From now on `value` is the object at the position. */
+  remember(value: object, position: number): void {
+    this.#positions.set(value, position)
+  }
+}
+
+/** An object of its own, shared by all that refer to it. */
+export function shared<T extends object>(codec: Codec<T>): Codec<T> {
+  return {
+    write: (value, to) => to.reference(value, codec),
+    read: (from) => from.reference(codec),
+  }
+}
+
+export function optional<T>(codec: Codec<T>): Codec<T | undefined> {
+  return {
+    write(value, to) {
+      to.byte(value === undefined ? 0 : 1)
+      if (value !== undefined) codec.write(value, to)
+    },
+    read: (from) => (flagOf(from) ? codec.read(from) : undefined),
+  }
+}
+
+export function flagOf(from: Input): boolean {
+  const byte = from.byte()
+  if (byte > 1) throw new CorruptStore(`expected 0 or 1, got ${byte}`)
+  return byte === 1
+}
+
+export function listOf<T>(codec: Codec<T>): Codec<readonly T[]> {
+  return {
+    write(values, to) {
+      to.count(values.length)
+      for (const value of values) codec.write(value, to)
+    },
+    read(from) {
+      const values: T[] = []
+      for (let left = from.count(); left > 0; left--) values.push(codec.read(from))
+      return values
+    },
+  }
+}
+
+/** A codec for every member: the compiler finds a member without one. */
+export type MemberCodecs<T> = { readonly [Name in keyof T]-?: Codec<T[Name]> }
+
+/** Written in the order of `members`. */
+export function objectOf<T extends object>(members: MemberCodecs<T>): Codec<T> {
+  const entries = Object.entries(members) as [keyof T, Codec<unknown>][]
+  return {
+    write(value, to) {
+      for (const [name, codec] of entries) codec.write(value[name], to)
+    },
+    read: (from) =>
+      Object.fromEntries(entries.map(([name, codec]) => [name, codec.read(from)])) as T,
+  }
+}

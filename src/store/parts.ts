@@ -1,0 +1,169 @@
+// A block with the results of its transactions. Senders are part of it, so that no signature is recovered again.
+import type { Address, Hash } from '../core/hex.ts'
+import type { BlockRecord, ExecutedTransaction } from '../node/ledger/blockrecord.ts'
+import type { Block } from '../protocol/blocks/block.ts'
+import { decodeHeader, encodeHeader, type Header } from '../protocol/blocks/header.ts'
+import { EMPTY_BLOOM, type Log, type Receipt } from '../protocol/blocks/receipt.ts'
+import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
+import type { Transaction } from '../protocol/transactions/transaction.ts'
+import { decodeBlockTransaction } from '../protocol/transactions/transactiondecoding.ts'
+import type { Codec, Input, Output } from './objects.ts'
+import { flagOf, listOf, optional } from './objects.ts'
+import { plainly } from './plain.ts'
+
+export type Parts = Pick<BlockRecord, 'block' | 'executed'>
+
+const HASH_LENGTH = 32
+const ADDRESS_LENGTH = 20
+
+const hash: Codec<Hash> = {
+  write: (value, to) => to.hex(value, HASH_LENGTH),
+  read: (from) => from.hex(HASH_LENGTH),
+}
+
+const address: Codec<Address> = {
+  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
+  read: (from) => from.hex(ADDRESS_LENGTH),
+}
+
+const header: Codec<Header> = {
+  write: (value, to) => to.bytes(encodeHeader(value)),
+  read: (from) => decodeHeader(from.bytes()),
+}
+
+export const transaction: Codec<Transaction> = {
+  write({ raw, from }, to) {
+    to.bytes(raw)
+    address.write(from, to)
+  },
+  read(from) {
+    const raw = from.bytes()
+    const sender = address.read(from)
+    return decodeBlockTransaction(raw, { hardfork: 'frontier', allowsImpersonated: true, sender })
+  },
+}
+
+/** The bytes that are not zero, and where: a log sets some fifteen bits. */
+const bloom: Codec<Uint8Array> = {
+  write(bytes, to) {
+    if (bytes === EMPTY_BLOOM) return to.count(0)
+    const set: number[] = []
+    for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) set.push(at)
+    to.count(set.length)
+    for (const at of set) {
+      to.byte(at)
+      to.byte(bytes[at]!)
+    }
+  },
+  read(from) {
+    const count = from.count()
+    if (count === 0) return EMPTY_BLOOM
+    const bytes = new Uint8Array(EMPTY_BLOOM.length)
+    for (let left = count; left > 0; left--) {
+      const at = from.byte()
+      bytes[at] = from.byte()
+    }
+    return bytes
+  },
+}
+
+const topics = listOf(hash)
+
+const logs = listOf<Log>({
+  write(log, to) {
+    address.write(log.address, to)
+    topics.write(log.topics, to)
+    to.bytes(log.data)
+  },
+  read: (from) => ({ address: address.read(from), topics: topics.read(from), data: from.bytes() }),
+})
+
+const optionalHash = optional(hash)
+const optionalAddress = optional(address)
+const blobGas = plainly<Receipt['blobGas']>()
+
+const receipt: Codec<Receipt> = {
+  write(value, to) {
+    to.byte(value.type)
+    to.byte(value.status ? 1 : 0)
+    optionalHash.write(value.root, to)
+    to.integer(value.cumulativeGasUsed)
+    to.integer(value.gasUsed)
+    to.integer(value.effectiveGasPrice)
+    bloom.write(value.logsBloom, to)
+    logs.write(value.logs, to)
+    optionalAddress.write(value.contractAddress ?? undefined, to)
+    blobGas.write(value.blobGas, to)
+  },
+  read: (from) => ({
+    type: from.byte() as Receipt['type'],
+    status: flagOf(from),
+    root: optionalHash.read(from),
+    cumulativeGasUsed: from.integer(),
+    gasUsed: from.integer(),
+    effectiveGasPrice: from.integer(),
+    logsBloom: bloom.read(from),
+    logs: logs.read(from),
+    contractAddress: optionalAddress.read(from) ?? null,
+    blobGas: blobGas.read(from),
+  }),
+}
+
+type Outcome = Omit<ExecutedTransaction, 'transaction' | 'receipt' | 'output'>
+
+const outcome = plainly<Outcome | undefined>()
+
+function writeExecuted(executed: ExecutedTransaction, to: Output): void {
+  const { transaction: _, receipt: result, output, ...rest } = executed
+  receipt.write(result, to)
+  to.bytes(output)
+  const { failure, consoleLines, isAlone } = rest
+  const isUsual = failure === undefined && consoleLines.length === 0 && isAlone !== undefined
+  to.byte(isUsual ? (isAlone ? ALONE : NOT_ALONE) : OTHER)
+  if (!isUsual) outcome.write(rest, to)
+}
+
+const ALONE = 0
+const NOT_ALONE = 1
+const OTHER = 2
+
+function readExecuted(from: Input, sent: Transaction): ExecutedTransaction {
+  const common = { transaction: sent, receipt: receipt.read(from), output: from.bytes() }
+  const kind = from.byte()
+  if (kind === OTHER) return { ...common, ...(outcome.read(from) as Outcome) }
+  return { ...common, failure: undefined, consoleLines: [], isAlone: kind === ALONE }
+}
+
+const headers = listOf(header)
+const transactions = listOf(transaction)
+const withdrawals = plainly<readonly Withdrawal[]>()
+
+export const parts: Codec<Parts> = {
+  write({ block, executed }, to) {
+    hash.write(block.hash, to)
+    header.write(block.header, to)
+    to.count(block.size)
+    headers.write(block.uncles, to)
+    withdrawals.write(block.withdrawals, to)
+    transactions.write(block.transactions, to)
+    to.count(executed.length)
+    for (const each of executed) writeExecuted(each, to)
+  },
+  read(from) {
+    const blockHash = hash.read(from)
+    const block: Block = {
+      hash: blockHash,
+      header: header.read(from),
+      size: from.count(),
+      uncles: headers.read(from),
+      withdrawals: withdrawals.read(from),
+      transactions: transactions.read(from),
+    }
+    const executed: ExecutedTransaction[] = []
+    const count = from.count()
+    for (let index = 0; index < count; index++) {
+      executed.push(readExecuted(from, block.transactions[index]!))
+    }
+    return { block, executed }
+  },
+}

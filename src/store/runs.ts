@@ -1,0 +1,133 @@
+// Runs of blocks. One that grows is written anew with every commit, but its entries go into a list, which shares what was there.
+import { memoizeByIdentity } from '../core/lrucache.ts'
+import { emptyList, type PersistentList } from '../core/persistent.ts'
+import { ENTRY } from '../node/bulk/runlog.ts'
+import { SealedRun } from '../node/bulk/sealedrun.ts'
+import type { BlockRecord } from '../node/ledger/blockrecord.ts'
+import type { BlockRun } from '../node/ledger/blockrun.ts'
+import type { TimeRows } from '../node/ledger/clock.ts'
+import { DerivedRun } from '../node/mining/derivedrun.ts'
+import type { SystemWrites } from '../node/mining/emptyblocks.ts'
+import { CorruptStore } from './bytes.ts'
+import { persistentListOf } from './collections.ts'
+import type { Codec, Input, Objects, Output } from './objects.ts'
+import { plainly } from './plain.ts'
+
+const SEALED = 0
+const DERIVED = 1
+
+/** Blocks of a piece. The last ones of a run, fewer than these, are written with every commit. */
+const PIECE = 64
+
+/** A run as it was last written, or read. */
+interface Written {
+  readonly position: number
+  readonly count: number
+  /** The position of the run as it was first written: versions of one run have it in common. */
+  readonly first: number
+  readonly pieces: PersistentList<Uint8Array>
+}
+
+interface Kept {
+  readonly written: WeakMap<SealedRun, Written>
+  /** By `first`, so that all versions that are read are one run. */
+  readonly runs: Map<number, WeakRef<SealedRun>>
+}
+
+const keptOf = memoizeByIdentity(
+  (_: Objects): Kept => ({ written: new WeakMap(), runs: new Map() }),
+)
+
+const pieces = persistentListOf<Uint8Array>({
+  write: (bytes, to) => to.bytes(bytes),
+  read: (from) => from.bytes(),
+})
+
+const writes = plainly<SystemWrites>()
+const times = plainly<TimeRows>()
+
+/** @param record writes and reads the block before a run */
+export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
+  const derived: Codec<DerivedRun> = {
+    write({ template }, to) {
+      to.byte(DERIVED)
+      to.count(template.abandoned)
+      record.write(template.parent, to)
+      to.count(template.count)
+      times.write(template.times, to)
+    },
+    read: (from) =>
+      new DerivedRun({
+        abandoned: from.count(),
+        parent: record.read(from),
+        count: from.count(),
+        times: times.read(from),
+      }),
+  }
+  return {
+    write(run, to) {
+      if (run instanceof SealedRun) writeSealed(run, to, record)
+      else if (run instanceof DerivedRun) to.reference(run, derived)
+      else throw new Error('a run of unknown kind cannot be stored')
+    },
+    read(from) {
+      const position = from.count()
+      const { store } = from
+      // a sealed run is no object of the store: it grows
+      const body = store.open(position)
+      const kind = body.byte()
+      if (kind === SEALED) return readSealed(body, position, record)
+      if (kind !== DERIVED) throw new CorruptStore(`unknown kind of run ${kind}`)
+      return store.at(position, () => derived.read(body))
+    },
+  }
+}
+
+function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): void {
+  const { written, runs } = keptOf(to.store)
+  const before = written.get(run)
+  const { count, log, template } = run
+  if (before?.count === count) {
+    to.count(before.position)
+    return
+  }
+  let all = before?.pieces ?? emptyList<Uint8Array>()
+  while (PIECE * (all.length + 1) <= count) {
+    all = all.push(log.entries(PIECE * all.length, PIECE * (all.length + 1)))
+  }
+  const position = to.append(() => {
+    to.byte(SEALED)
+    to.count(template.abandoned)
+    record.write(template.parent, to)
+    to.count(before?.first ?? 0)
+    writes.write(run.writes, to)
+    pieces.write(all, to)
+    to.bytes(log.entries(PIECE * all.length, count))
+  })
+  const first = before?.first ?? position
+  written.set(run, { position, count, first, pieces: all })
+  runs.set(first, new WeakRef(run))
+  to.count(position)
+}
+
+function readSealed(from: Input, position: number, record: Codec<BlockRecord>): SealedRun {
+  const { written, runs } = keptOf(from.store)
+  const abandoned = from.count()
+  const parent = record.read(from)
+  const first = from.count() || position
+  const contracts = writes.read(from)
+  const all = pieces.read(from)
+  const rest = from.bytes()
+  const count = PIECE * all.length + rest.length / ENTRY
+  const run = runs.get(first)?.deref() ?? new SealedRun({ parent, abandoned }, contracts)
+  runs.set(first, new WeakRef(run))
+  if (run.count >= count) return run
+  const known = Math.floor(run.count / PIECE)
+  let at = PIECE * known
+  for (const bytes of [...all.values(known), rest]) {
+    run.log.push(bytes.subarray(ENTRY * (run.count - at)))
+    at += bytes.length / ENTRY
+  }
+  written.set(run, { position, count, first, pieces: all })
+  return run
+}

@@ -1,0 +1,219 @@
+// World states: nodes of their tries are objects with their own hash, so that reading one does not read those below it.
+
+import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
+import { bytesOfDigest, readDigest } from '../core/crypto/keccak.ts'
+import { DevchainError } from '../core/errors.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import { isShort, type Reference } from '../protocol/trienodes.ts'
+import { addressKey, slotKey } from '../state/keys.ts'
+import { Trie } from '../state/trie.ts'
+import {
+  type Blinded,
+  type Branch,
+  type EncodeValue,
+  makeBranch,
+  makeExtension,
+  makeLeaf,
+  referenceOf,
+  type TrieNode,
+  type WholeNode,
+} from '../state/trienode.ts'
+import {
+  type Account,
+  emptyStorage,
+  emptyWorld,
+  type StorageSlot,
+  type World,
+} from '../state/world.ts'
+import { CorruptStore } from './bytes.ts'
+import { type Codec, type Input, type Objects, type Output, shared } from './objects.ts'
+
+const LEAF = 0
+const EXTENSION = 1
+const BRANCH = 2
+
+const HASH_LENGTH = 32
+const ADDRESS_LENGTH = 20
+
+/** Nodes of a store are immutable: no batch of changes has this token. */
+const STORED: object = {}
+
+const code: Codec<Uint8Array> = shared({
+  write: (bytes, to) => to.bytes(bytes),
+  read: (from) => from.bytes(),
+})
+
+/** How the values of a trie are kept, and their keys found again. */
+interface Values<V> extends Codec<V> {
+  readonly encode: EncodeValue<V>
+  readonly keyOf: (value: V) => Uint8Array
+}
+
+class StoredNode<V> implements Blinded<V> {
+  readonly kind = 'blinded'
+  readonly edit: undefined
+  readonly #store: Objects
+  readonly #position: number
+  readonly #codec: Codec<WholeNode<V>>
+  #node: WholeNode<V> | undefined
+
+  constructor(store: Objects, position: number, codec: Codec<WholeNode<V>>) {
+    this.#store = store
+    this.#position = position
+    this.#codec = codec
+  }
+
+  get reference(): Reference {
+    return this.whole().reference!
+  }
+
+  readonly reveal = (): WholeNode<V> => this.whole()
+
+  readonly isKnown = (): boolean => true
+
+  readonly whole = (): WholeNode<V> => {
+    if (this.#node === undefined) {
+      this.#node = this.#codec.read(this.#store.open(this.#position))
+      this.#store.remember(this.#node, this.#position)
+    }
+    return this.#node
+  }
+}
+
+function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
+  const { encode } = values
+  const child: Codec<TrieNode<V>> = {
+    write: (node, to) => to.reference(node, anyNode),
+    read: (from) => childAt(from, from.count()),
+  }
+  const childAt = (from: Input, position: number): StoredNode<V> => {
+    const { store } = from
+    return store.at(position, () => new StoredNode(store, position, node))
+  }
+  const node: Codec<WholeNode<V>> = {
+    write(at, to) {
+      writeReference(referenceOf(at, encode), to)
+      if (at.kind === 'leaf') {
+        to.byte(LEAF)
+        to.byte(at.depth)
+        values.write(at.value, to)
+      } else if (at.kind === 'extension') {
+        to.byte(EXTENSION)
+        to.byte(at.from)
+        to.byte(at.to)
+        to.raw(at.key)
+        child.write(at.child, to)
+      } else {
+        to.byte(BRANCH)
+        writeChildren(at, to)
+      }
+    },
+    read(from) {
+      const reference = readReference(from)
+      const made = readNode(from, from.byte())
+      made.reference = reference
+      return made
+    },
+  }
+  const anyNode: Codec<TrieNode<V>> = {
+    write(at, to) {
+      if (at.kind !== 'blinded') return node.write(at, to)
+      if (at.whole === undefined) throw forkRefused()
+      return node.write(at.whole(), to)
+    },
+    read: node.read,
+  }
+  const writeChildren = ({ children }: Branch<V>, to: Output): void => {
+    let bitmap = 0
+    children.forEach((each, nibble) => {
+      if (each !== undefined) bitmap |= 1 << nibble
+    })
+    to.count(bitmap)
+    for (const each of children) if (each !== undefined) child.write(each, to)
+  }
+  const readNode = (from: Input, kind: number): WholeNode<V> => {
+    if (kind === LEAF) {
+      const depth = from.byte()
+      const value = values.read(from)
+      return makeLeaf(values.keyOf(value), depth, value, STORED)
+    }
+    if (kind === EXTENSION) {
+      const [start, end, key] = [from.byte(), from.byte(), from.raw(HASH_LENGTH)]
+      return makeExtension(key, start, end, childAt(from, from.count()), STORED)
+    }
+    if (kind !== BRANCH) throw new CorruptStore(`unknown kind of trie node ${kind}`)
+    const bitmap = from.count()
+    const children = new Array<TrieNode<V> | undefined>(16).fill(undefined)
+    let count = 0
+    for (let nibble = 0; nibble < 16; nibble++) {
+      if (((bitmap >> nibble) & 1) === 0) continue
+      children[nibble] = child.read(from)
+      count += 1
+    }
+    return makeBranch(children, count, STORED)
+  }
+  return {
+    write(trie, to) {
+      if (trie.isBacked) throw forkRefused()
+      to.byte(trie.root === undefined ? 0 : 1)
+      if (trie.root !== undefined) child.write(trie.root, to)
+    },
+    read: (from) => (from.byte() === 0 ? empty : Trie.of(child.read(from), encode)),
+  }
+}
+
+function writeReference(reference: Reference, to: Output): void {
+  to.bytes(isShort(reference) ? reference : bytesOfDigest(reference))
+}
+
+function readReference(from: Input): Reference {
+  const bytes = from.bytes()
+  if (bytes.length < HASH_LENGTH) return bytes
+  if (bytes.length > HASH_LENGTH) throw new CorruptStore('a hash is too long')
+  return readDigest(new DataView(bytes.buffer, bytes.byteOffset), 0)
+}
+
+export function forkRefused(): DevchainError {
+  const message = 'the state of a fork of another network cannot be stored yet'
+  return new DevchainError('METHOD_NOT_SUPPORTED', message)
+}
+
+const storage = trieOf<StorageSlot>(emptyStorage, {
+  encode: emptyStorage.encodeValue,
+  keyOf: ({ slot }) => slotKey(slot),
+  write({ slot, value }, to) {
+    to.integer(slot)
+    to.integer(value)
+  },
+  read: (from) => ({ slot: from.integer(), value: from.integer() }),
+})
+
+const accounts = trieOf<Account>(emptyWorld.accounts, {
+  encode: emptyWorld.accounts.encodeValue,
+  keyOf: ({ address }) => addressKey(address),
+  write(account, to) {
+    to.hex(account.address, ADDRESS_LENGTH)
+    to.integer(account.nonce)
+    to.integer(account.balance)
+    const hasCode = account.codeHash !== EMPTY_CODE_HASH
+    to.byte(hasCode ? 1 : 0)
+    if (hasCode) {
+      to.hex(account.codeHash, HASH_LENGTH)
+      code.write(account.code, to)
+    }
+    storage.write(account.storage, to)
+  },
+  read(from) {
+    const address = from.hex<Address>(ADDRESS_LENGTH)
+    const [nonce, balance] = [from.integer(), from.integer()]
+    const hasCode = from.byte() !== 0
+    const codeHash = hasCode ? from.hex<Hash>(HASH_LENGTH) : EMPTY_CODE_HASH
+    const bytes = hasCode ? code.read(from) : EMPTY_BYTES
+    return { address, nonce, balance, codeHash, code: bytes, storage: storage.read(from) }
+  },
+})
+
+export const world: Codec<World> = {
+  write: (value, to) => accounts.write(value.accounts, to),
+  read: (from) => ({ accounts: accounts.read(from) }),
+}
