@@ -33,4 +33,21 @@ export function tuneV8(): void {
   if (flags === undefined) return
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   for (const flag of flags) setFlagsFromString(flag)
+  boundGrowth()
+}
+
+/** Bytes of objects from which on V8 may not let the heap grow by more than a fifth before it collects. */
+const LARGE_HEAP = 128 * 1024 * 1024
+
+const LOOK_MS = 1_000
+
+/** By default V8 lets it double and more: a long chain, of which old blocks become garbage, took twice the memory. */
+function boundGrowth(): void {
+  const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
+  const timer = setInterval(() => {
+    if (getHeapStatistics().used_heap_size < LARGE_HEAP) return
+    setFlagsFromString('--heap-growing-percent=20')
+    clearInterval(timer)
+  }, LOOK_MS)
+  timer.unref()
 }

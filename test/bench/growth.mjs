@@ -2,6 +2,7 @@
 // anew. Each figure is the processor time of this process, all threads, in a chain of its own.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createDevchain } from '../../dist/devchain.js'
+import { genesisStart } from './genesis.mjs'
 
 const PAGE = new URL('README.md', import.meta.url)
 
@@ -33,6 +34,11 @@ const GROUPS = [
     ['`anvil_reorg` of so many blocks, a transaction each', '`evm_revert` of as many'],
     [100, 1_000, 10_000],
     back,
+  ],
+  [
+    ['start until the first answer, a genesis of so many accounts'],
+    [10_000, 100_000, 1_000_000],
+    async (accounts) => [await genesisStart(accounts)],
   ],
 ]
 

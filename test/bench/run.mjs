@@ -12,6 +12,11 @@ if (which === 'workers') {
   await workers(...rest)
   process.exit()
 }
+if (which === 'memory') {
+  const { memory } = await import('./memory.mjs')
+  await memory(...rest)
+  process.exit()
+}
 if (which === 'growth') {
   const { growth } = await import('./growth.mjs')
   await growth()

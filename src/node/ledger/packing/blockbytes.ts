@@ -18,7 +18,13 @@ import {
   type HeaderName,
   headerFrom,
 } from '../../../protocol/blocks/header.ts'
-import { bloomOf, type Log, logItem, type Receipt } from '../../../protocol/blocks/receipt.ts'
+import {
+  bloomOf,
+  EMPTY_BLOOM,
+  type Log,
+  logItem,
+  type Receipt,
+} from '../../../protocol/blocks/receipt.ts'
 import { blobGasOf } from '../../../protocol/fees.ts'
 import { ListFields } from '../../../protocol/fields.ts'
 import { decodeBlockTransaction } from '../../../protocol/transactions/transactiondecoding.ts'
@@ -27,15 +33,23 @@ import { StoredBytes } from './slab.ts'
 
 export type BlockParts = Pick<BlockRecord, 'block' | 'executed'>
 
-/** Hash, then a list of two: the header's fields that are not the template's, and the transactions with their results. */
+/**
+ * Hash, bloom if there are logs, then a list of two: the header's other fields that are not the template's, and the
+ * transactions with their results.
+ */
 export class PackedBlock extends StoredBytes {
+  readonly hasLogs: boolean
   readonly template: Header
   /** What few blocks have, as it is. */
   readonly rest: Rest | undefined
   readonly size: number
 
-  constructor(bytes: Uint8Array, { template, rest, size }: Omit<PackedBlock, keyof StoredBytes>) {
+  constructor(
+    bytes: Uint8Array,
+    { hasLogs, template, rest, size }: Omit<PackedBlock, keyof StoredBytes>,
+  ) {
     super(bytes)
+    this.hasLogs = hasLogs
     this.template = template
     this.rest = rest
     this.size = size
@@ -43,6 +57,7 @@ export class PackedBlock extends StoredBytes {
 }
 
 const HASH_LENGTH = 32
+const BLOOM_LENGTH = EMPTY_BLOOM.length
 
 interface Rest extends Pick<Block, 'uncles' | 'withdrawals'> {
   /** By the transaction's index. */
@@ -72,7 +87,8 @@ const HAS_ROOT = 8n
 /** @param near a header of the same chain, with which this one may share its fields */
 export function packBlock({ block, executed }: BlockParts, near: Header | undefined): PackedBlock {
   const { header, uncles, withdrawals, size } = block
-  const template = near !== undefined && isAlike(header, near) ? near : header
+  const changed = near && changedFields(header, near)
+  const template = near !== undefined && changed !== undefined ? near : header
   const outcomes = new Map<number, OutcomeRest>()
   const transactions = executed.map((each, index) => {
     const { failure, consoleLines, output } = each
@@ -84,23 +100,25 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
   })
   const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
   const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
-  const parts = [writeRlp(changesOf(header, template)), writeRlp(transactions)]
-  const bytes = concatBytes(bytesFromHex(block.hash), writeRlp(parts))
-  return new PackedBlock(bytes, { template, rest, size })
+  const parts = [writeRlp(changed ?? [0n]), writeRlp(transactions)]
+  const hasLogs = !equalBytes(header.logsBloom, EMPTY_BLOOM)
+  const bloom = hasLogs ? header.logsBloom : EMPTY_BYTES
+  const bytes = concatBytes(bytesFromHex(block.hash), bloom, writeRlp(parts))
+  return new PackedBlock(bytes, { hasLogs, template, rest, size })
 }
 
 export function hashOfPacked(packed: PackedBlock): Hash {
   return hashFromBytes(packed.read(0, HASH_LENGTH))
 }
 
-export function unpackHeader(packed: PackedBlock): Header {
-  return headerOf(partsOf(packed)[0], packed.template)
+export function logsBloomOfPacked(packed: PackedBlock): Uint8Array {
+  return packed.hasLogs ? packed.read(HASH_LENGTH, BLOOM_LENGTH) : EMPTY_BLOOM
 }
 
 export function unpackBlock(packed: PackedBlock): BlockParts {
   const { template, rest, size } = packed
   const parts = partsOf(packed)
-  const header = headerOf(parts[0], template)
+  const header = headerOf(parts[0], template, logsBloomOfPacked(packed))
   const items = decodeRlp(parts[1]) as readonly RlpItem[]
   const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index)))
   const transactions = executed.map(({ transaction }) => transaction)
@@ -110,47 +128,45 @@ export function unpackBlock(packed: PackedBlock): BlockParts {
 }
 
 function partsOf(packed: PackedBlock): readonly [Uint8Array, Uint8Array] {
-  return decodeRlp(packed.read(HASH_LENGTH)) as unknown as readonly [Uint8Array, Uint8Array]
+  return decodeRlp(
+    packed.read(HASH_LENGTH + (packed.hasLogs ? BLOOM_LENGTH : 0)),
+  ) as unknown as readonly [Uint8Array, Uint8Array]
 }
 
 type FieldValue = Header[HeaderName]
 
-function isSame(one: FieldValue, other: FieldValue): boolean {
-  return one instanceof Uint8Array && other instanceof Uint8Array
-    ? equalBytes(one, other)
-    : one === other
-}
-
-function isAlike(header: Header, other: Header): boolean {
-  let changes = 0
-  for (const [name] of FIELDS) {
-    if ((header[name] === undefined) !== (other[name] === undefined)) return false
-    if (!isSame(header[name], other[name])) changes += 1
-  }
-  return changes <= MOST_CHANGES
-}
-
-/** Which fields differ, a bit each, then their values. */
-function changesOf(header: Header, template: Header): RlpValue[] {
+/** Which fields differ, a bit each, then their values; undefined if too many do. */
+function changedFields(header: Header, template: Header): RlpValue[] | undefined {
   let changed = 0
-  const values: RlpValue[] = []
-  FIELDS.forEach(([name], at) => {
+  const values: RlpValue[] = [0n]
+  for (let at = 0; at < FIELDS.length; at++) {
+    const [name] = FIELDS[at]!
     const value = header[name]
-    if (value === undefined || isSame(value, template[name])) return
+    if (name === 'logsBloom' || isSame(value, template[name])) continue
+    if (value === undefined || template[name] === undefined) return undefined
     changed |= 1 << at
     values.push(value)
-  })
-  return [BigInt(changed), ...values]
+  }
+  values[0] = BigInt(changed)
+  return values.length <= MOST_CHANGES + 1 ? values : undefined
 }
 
-function headerOf(bytes: Uint8Array, template: Header): Header {
+function isSame(one: FieldValue, other: FieldValue): boolean {
+  return (
+    one === other ||
+    (one instanceof Uint8Array && other instanceof Uint8Array && equalBytes(one, other))
+  )
+}
+
+function headerOf(bytes: Uint8Array, template: Header, logsBloom: Uint8Array): Header {
   const items = decodeRlp(bytes) as readonly RlpItem[]
   const fields = new ListFields(items, 'packed header', 1, items.length)
   const changed = Number(fields.integer('changed'))
   let at = 0
-  return headerFrom((name, { kind }) =>
-    ((changed >> at++) & 1) === 1 ? fields.read(kind, name) : template[name],
-  )
+  return headerFrom((name, { kind }) => {
+    if (((changed >> at++) & 1) === 1) return fields.read(kind, name)
+    return name === 'logsBloom' ? logsBloom : template[name]
+  })
 }
 
 function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] {

@@ -8,10 +8,10 @@ import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
 import {
   type BlockParts,
   hashOfPacked,
+  logsBloomOfPacked,
   type PackedBlock,
   packBlock,
   unpackBlock,
-  unpackHeader,
 } from './blockbytes.ts'
 import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
@@ -52,7 +52,7 @@ class Origin {}
 
 /** The same to all who read it, packed or not. */
 export class KeptRecord implements BlockRecord {
-  readonly totalDifficulty: bigint
+  totalDifficulty: bigint
   readonly prevRandao: Hash | undefined
   readonly signers: Signers | undefined
   /** The same for a block whose world alone was edited. */
@@ -88,8 +88,7 @@ export class KeptRecord implements BlockRecord {
   }
 
   get logsBloom(): Uint8Array {
-    const known = this.#parts ?? decoded.get(this)
-    return (known?.block.header ?? unpackHeader(this.#packed!)).logsBloom
+    return this.#parts?.block.header.logsBloom ?? logsBloomOfPacked(this.#packed!)
   }
 
   get world(): World {
@@ -112,6 +111,9 @@ export class KeptRecord implements BlockRecord {
   pack(parent: BlockRecord | undefined): void {
     if (this.#parts === undefined) return
     const near = parent instanceof KeptRecord ? parent.#packed?.template : undefined
+    // one object for all blocks without difficulty
+    if (parent?.totalDifficulty === this.totalDifficulty)
+      this.totalDifficulty = parent.totalDifficulty
     this.#packed = packBlock(this.#parts, near)
     this.#parts = undefined
   }

@@ -5,8 +5,8 @@ import type { Address, Hash } from '../../../core/hex.ts'
 import { addressFromBytes, bigintFromBytes, EMPTY_BYTES } from '../../../core/hex.ts'
 import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import { addressKey } from '../../../state/keys.ts'
-import type { TrieChange } from '../../../state/trie.ts'
-import { trieChanges } from '../../../state/triewalk.ts'
+import type { Trie, TrieChange } from '../../../state/trie.ts'
+import { collectChanges, type ValueChange } from '../../../state/triewalk.ts'
 import {
   type Account,
   accountAt,
@@ -41,7 +41,7 @@ export function worldChanges(before: World, after: World): WorldChanges | undefi
   if (before.accounts.isBacked || after.accounts.isBacked) return undefined
   const codes: Code[] = []
   const accounts: RlpValue[] = []
-  for (const [old, account] of trieChanges(before.accounts.root, after.accounts.root)) {
+  for (const [old, account] of changesOf(before.accounts, after.accounts)) {
     if (account === undefined) {
       accounts.push([old!.address])
       continue
@@ -49,7 +49,7 @@ export function worldChanges(before: World, after: World): WorldChanges | undefi
     const { address, nonce, balance, code, codeHash, storage } = account
     const { codeHash: oldCode, storage: oldStorage } = old ?? emptyAccount(address)
     const slots: RlpValue[] = []
-    for (const [was, is] of trieChanges(oldStorage.root, storage.root)) {
+    for (const [was, is] of changesOf(oldStorage, storage)) {
       slots.push([(is ?? was)!.slot, is?.value ?? 0n])
     }
     const hasNewCode = codeHash !== oldCode
@@ -58,6 +58,12 @@ export function worldChanges(before: World, after: World): WorldChanges | undefi
     accounts.push([address, nonce, balance, isNew, BigInt(hasNewCode ? codes.length : 0), slots])
   }
   return new WorldChanges(writeRlp(accounts), codes)
+}
+
+function changesOf<V>(before: Trie<V>, after: Trie<V>): readonly ValueChange<V>[] {
+  const changes: ValueChange<V>[] = []
+  if (before !== after) collectChanges(before.root, after.root, changes)
+  return changes
 }
 
 interface Merged {
