@@ -113,10 +113,7 @@ function wholeBelow<V>(node: Blinded<V>): WholeNode<V> {
 /** The values of a key in both tries; undefined: it has none. */
 export type ValueChange<V> = readonly [before: V | undefined, after: V | undefined]
 
-/**
- * Adds what differs to `changes`; values that are the same object do not. All nodes must be known. Generators would take four
- * times as long.
- */
+/** Adds what differs to `changes`; values that are the same object do not. All nodes must be known. */
 export function collectChanges<V>(
   before: TrieNode<V> | undefined,
   after: TrieNode<V> | undefined,

@@ -165,7 +165,7 @@ describe('a long chain', () => {
     chain.close()
   })
 
-  // 11.6 kB unpacked; in the longest chains 2.5, as the system contracts' 8,191 slots are full then
+  // 11.6 kB unpacked; some 3 later, when the system contracts' 8,191 slots are full
   test('takes at most 4.5 kB for a block with a transfer', { timeout: 60_000 }, async () => {
     const chain = await testChain({ baseFee: 0n })
     const [warm, blocks] = [FRESH_BLOCKS + 500, 1500]
