@@ -536,13 +536,18 @@ describe('/sourcify', () => {
   test('leaves every other path to JSON-RPC', async () => {
     await started()
     const url = base.replace(/\/sourcify$/, '')
-    for (const place of ['/', '/sourcify', '/sourcifier/x']) {
+    const post = async (place: string): Promise<unknown> => {
       const response = await fetch(`${url}${place}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
       })
-      expect(await response.json()).toMatchObject({ result: '0x21' })
+      return await response.json()
+    }
+    expect(await post('/')).toMatchObject({ result: '0x21' })
+    for (const place of ['/sourcify', '/sourcifier/x']) {
+      const error = { code: -32600, message: expect.stringContaining(`no chain at ${place}`) }
+      expect(await post(place)).toMatchObject({ error })
     }
   })
 })

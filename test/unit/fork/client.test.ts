@@ -327,7 +327,7 @@ describe('a rate limit', () => {
     upstream.faults.refuse = () => ({ code: 429, message: 'monthly quota used up' })
     const watched = clientOf([upstream.url])
     await expect(askMany(watched, 2)).rejects.toThrow(
-      /cannot be asked: monthly quota used up; nothing better came within 8 s \(--fork-max-wait\)$/,
+      /did not answer: monthly quota used up; nothing better came within 8 s \(--fork-max-wait\)$/,
     )
     expect(watched.waits).toEqual([250, 500, 1_000, 2_000, 2_000, 1_250])
   })

@@ -315,7 +315,7 @@ describe('the cache folder', () => {
     await using second = await forkOf(options)
     expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
     await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
-      /cannot be asked/,
+      /did not answer/,
     )
   })
 
