@@ -20,6 +20,7 @@ import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import type { EndSession, Target } from '../server/answer.ts'
+import type { ChainFolder } from '../store/folder.ts'
 import type { Common } from './common.ts'
 import { Forking } from './forking.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
@@ -37,6 +38,8 @@ export interface BackendOptions {
   readonly settings: DevchainSettings
   readonly profile: Profile
   readonly dispatcher: Dispatcher<MethodContext>
+  /** Where the chain is kept on disk. */
+  readonly kept?: ChainFolder | undefined
   /** What the chain branches off; undefined: it has a genesis or a fork of its own, as its settings say. */
   readonly from?: Origin | undefined
 }
@@ -90,10 +93,15 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
 type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' | 'observer'>
 
 async function newNode(making: Making): Promise<Node> {
-  const { settings, forking, common } = making
-  const options = await chainOptionsOf(making)
+  const { settings, forking, common, kept } = making
+  const { state, commit } = kept?.store ?? {}
+  // what a chain on disk began with is part of its state
+  const beginning = { ...settings, genesis: undefined, import: undefined, predeploy: [] }
+  const chosen = state === undefined ? making : { ...making, settings: beginning }
+  const options = { ...(await chainOptionsOf(chosen)), state, commit }
   const atStart = await forking.atStart()
   const node = await createNodeFrom(settings, { ...options, ...atStart })
+  if (state === undefined) await kept?.store.begin(node.chain.state)
   const now = common.environment.now()
   await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
   return node
@@ -233,10 +241,11 @@ export class Backend implements Target {
    * @returns the error if the report could not be written
    */
   async close(): Promise<unknown> {
-    const { name, settings, project, node } = this.#parts
+    const { name, settings, project, node, kept } = this.#parts
     const isReported = name === undefined && settings.coverage !== undefined
     const failure = isReported ? await failureOf(project.writeCoverage()) : undefined
     node.chain.close()
+    await kept?.close()
     this.observer.onEnd?.()
     this.#ownProcess.hangUp()
     return failure

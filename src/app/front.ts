@@ -15,6 +15,7 @@ import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
 import type { Forking } from './forking.ts'
+import { openKept } from './keeping.ts'
 import { ownSettings } from './settings.ts'
 
 /**
@@ -39,10 +40,21 @@ export async function openFront(settings: DevchainSettings, hooks: Hooks): Promi
     onBug,
   }
   const wire = await openWire(common, settings)
-  const first = await openBackend(common, { name: undefined, settings, ...wire })
+  const kept = await openKept(settings, (text) => hooks.observer?.onNotice?.(text))
+  const first = await openKeptBackend(common, { name: undefined, settings, ...wire, kept })
   front = new Front(common, { first, wire, engines })
   common.artifacts.readSoon()
   return front
+}
+
+/** Gives up the folder of a chain that cannot begin. */
+async function openKeptBackend(common: Common, options: BackendOptions): Promise<Backend> {
+  try {
+    return await openBackend(common, options)
+  } catch (error) {
+    await options.kept?.close()
+    throw error
+  }
 }
 
 /** How the methods of chains with these options answer. */

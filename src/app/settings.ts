@@ -44,6 +44,7 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['blockTime', 'noMining', 'one mines on an interval, the other only on request'],
   ['artifacts', 'noArtifacts', 'one reads artifacts, the other does not'],
   ['abi', 'noArtifacts', 'one reads artifacts, the other does not'],
+  ['state', 'fork', 'the state of a fork cannot be kept on disk yet'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 

@@ -20,6 +20,8 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
   readonly commit?: Commit | undefined
+  /** The chain begins with it, whatever the other options say. */
+  readonly state?: ChainState | undefined
   readonly fork?: ForkBase | undefined
   readonly lazyState?: LazyState | undefined
   /** Runs on the forked state before the chain begins, and makes its accounts. */

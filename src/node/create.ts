@@ -94,7 +94,8 @@ async function startingState(
   options: StateOptions,
   now: number,
 ): Promise<ChainState> {
-  const { blocks } = options
+  const { blocks, state: kept } = options
+  if (kept !== undefined) return kept
   if (blocks === undefined) return firstState(options, now)
   const state = await importBlocks(executor, await stateBefore(blocks, options, now), blocks)
   const { gasLimit, difficulty } = options

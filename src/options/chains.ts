@@ -1,6 +1,6 @@
 // The options for chains beside the default one: a part of the table.
 import type { Option, Optional } from './option.ts'
-import { count, duration } from './values.ts'
+import { choice, count, duration, text } from './values.ts'
 
 export class ChainsTable {
   readonly maxChains: Option<number> = {
@@ -13,5 +13,15 @@ export class ChainsTable {
     type: duration,
     sentence: 'Drop a chain at a path that gets no request for this long',
     unset: 'never',
+  }
+  readonly state: Optional<string> = {
+    type: text('DIR', 'the path of a folder', /\S/),
+    sentence:
+      'Keep the default chain in a folder: the next start with it goes on where this one ends',
+  }
+  readonly durability: Option<'block' | 'interval'> = {
+    type: choice('block', 'interval'),
+    sentence: 'With --state, write each change to disk before its response, or every 100 ms',
+    default: 'interval',
   }
 }

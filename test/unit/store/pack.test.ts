@@ -55,7 +55,7 @@ test('a state that was packed answers as before, and goes on to the same blocks'
         chain.close()
       },
     ),
-    { seed: 20261126, numRuns: Number(process.env.RUNS ?? 8) },
+    { seed: 20261126, numRuns: 8 },
   )
 }, 120_000)
 

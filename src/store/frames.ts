@@ -1,0 +1,48 @@
+// How an object stands in bytes: its length, its CRC-32, then the object. A state's end is an object of its own, marked as one.
+import { crc32 } from 'node:zlib'
+import { CorruptStore } from './bytes.ts'
+
+/** What each file and pack begins with. The number changes with every form that older versions cannot read. */
+export const MAGIC: Uint8Array = new TextEncoder().encode('devchain state 1\n')
+
+export const HEAD = 8
+
+/** Set in the length of an end. */
+const END = 0x8000_0000
+
+/** Bytes of an end: the position of the state, a double. */
+export const END_LENGTH: number = HEAD + 8
+
+export function headOf(body: Uint8Array, isEnd = false): Buffer {
+  const head = Buffer.allocUnsafe(HEAD)
+  head.writeUInt32LE(isEnd ? body.length + END : body.length, 0)
+  head.writeUInt32LE(crc32(body), 4)
+  return head
+}
+
+/** What stands after all objects of a state. */
+export function endOf(position: number): Buffer {
+  const body = Buffer.allocUnsafe(8)
+  body.writeDoubleLE(position)
+  return Buffer.concat([headOf(body, true), body])
+}
+
+export interface Frame {
+  readonly length: number
+  readonly isEnd: boolean
+  readonly crc: number
+}
+
+export function frameAt(bytes: Buffer, at: number): Frame {
+  const length = bytes.readUInt32LE(at)
+  const isEnd = length >= END
+  return { length: isEnd ? length - END : length, isEnd, crc: bytes.readUInt32LE(at + 4) }
+}
+
+export function isWhole(body: Uint8Array, { crc }: Frame): boolean {
+  return crc32(body) === crc
+}
+
+export function damaged(position: number): CorruptStore {
+  return new CorruptStore(`the object at byte ${position} is damaged`)
+}

@@ -1,0 +1,244 @@
+// The file of a chain: objects and ends of states, which are appended and never changed. Its first page says where to look for
+// the last end, so that opening it takes the same time however long it is.
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
+import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
+import { LruCache } from '../core/lrucache.ts'
+import { CorruptStore } from './bytes.ts'
+import {
+  damaged,
+  END_LENGTH,
+  endOf,
+  type Frame,
+  frameAt,
+  HEAD,
+  headOf,
+  isWhole,
+  MAGIC,
+} from './frames.ts'
+import type { Medium } from './objects.ts'
+
+/** Bytes of the first page: the magic, then two slots, written in turn so that one is whole after a crash. */
+const PAGE = 512
+const SLOTS: readonly number[] = [128, 256]
+
+/** Bytes of a slot: where the file ends with an end, and a CRC-32 of that. */
+const SLOT = 12
+
+/** Bytes read at once, and how many such pieces are kept: 8 MB. */
+const PIECE = 32 * 1024
+const PIECES = 128
+
+const sync = promisify(fdatasync)
+
+/** What opening a file found. */
+export interface OpenedLog {
+  readonly log: ChainLog
+  /** Where the last state stands; undefined for a new file. */
+  readonly position: number | undefined
+  /** Bytes after it that a crash left, which were cut off. */
+  readonly cut: number
+}
+
+/**
+ * Opens a file, or makes it.
+ * @throws {CorruptStore} for a file of another kind or version, which stays as it is
+ */
+export function openLog(path: string): OpenedLog {
+  const isNew = !existsSync(path)
+  const file = openSync(path, isNew ? 'wx+' : 'r+')
+  try {
+    if (isNew || fstatSync(file).size === 0)
+      return { log: begin(file), position: undefined, cut: 0 }
+    return opened(file)
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+function begin(file: number): ChainLog {
+  const page = Buffer.alloc(PAGE)
+  page.set(MAGIC)
+  writeSync(file, page, 0, PAGE, 0)
+  fdatasyncSync(file)
+  return new ChainLog(file, PAGE)
+}
+
+function opened(file: number): OpenedLog {
+  const page = Buffer.alloc(PAGE)
+  readSync(file, page, 0, PAGE, 0)
+  if (!MAGIC.every((byte, at) => page[at] === byte)) {
+    throw new CorruptStore('it is no chain, or one of another version')
+  }
+  const { size } = fstatSync(file)
+  const log = new ChainLog(file, size)
+  const last = log.lastEnd(slotsOf(page).filter((end) => end <= size))
+  if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
+  return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
+}
+
+/** The ends that the slots name, highest first, then the beginning. */
+function slotsOf(page: Buffer): number[] {
+  const ends = SLOTS.filter((at) => crc32(page.subarray(at, at + 8)) === page.readUInt32LE(at + 8))
+  return [...ends.map((at) => page.readDoubleLE(at)).sort((a, b) => b - a), PAGE]
+}
+
+interface End {
+  readonly position: number
+  /** The first byte after it. */
+  readonly end: number
+}
+
+export class ChainLog implements Medium {
+  readonly #file: number
+  /** Bytes in the file. */
+  #size: number
+  /** Appended, and not written yet. */
+  #waiting: Buffer[] = []
+  #next: number
+  #turn = 0
+  readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
+
+  constructor(file: number, size: number) {
+    this.#file = file
+    this.#size = size
+    this.#next = size
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  append(bytes: Uint8Array): number {
+    const position = this.#next
+    this.#waiting.push(headOf(bytes), Buffer.from(bytes))
+    this.#next += HEAD + bytes.length
+    return position
+  }
+
+  /** Writes all that was appended, and that a state stands at `position`. If it throws, nothing of it is there. */
+  end(position: number): void {
+    const bytes = Buffer.concat([...this.#waiting, endOf(position)])
+    this.#waiting = []
+    try {
+      writeWhole(this.#file, bytes, this.#size)
+      this.#size += bytes.length
+      this.#next = this.#size
+    } catch (error) {
+      this.discard()
+      throw error
+    }
+  }
+
+  /** Forgets what was appended since the last end. */
+  discard(): void {
+    this.#waiting = []
+    this.#next = this.#size
+    ftruncateSync(this.#file, this.#size)
+  }
+
+  /** Resolves when all ends so far are on the disk. */
+  async sync(): Promise<void> {
+    const end = this.#size
+    await sync(this.#file)
+    this.#writeSlot(end)
+  }
+
+  close(): void {
+    fdatasyncSync(this.#file)
+    this.#writeSlot(this.#size)
+    closeSync(this.#file)
+  }
+
+  #writeSlot(end: number): void {
+    const slot = Buffer.alloc(SLOT)
+    slot.writeDoubleLE(end)
+    slot.writeUInt32LE(crc32(slot.subarray(0, 8)), 8)
+    this.#turn = 1 - this.#turn
+    writeSync(this.#file, slot, 0, SLOT, SLOTS[this.#turn])
+  }
+
+  read(position: number): Uint8Array {
+    const frame = this.#frameAt(position)
+    if (frame === undefined || frame.isEnd) throw damaged(position)
+    const body = this.#bytesAt(position + HEAD, frame.length)
+    if (body.length < frame.length || !isWhole(body, frame)) throw damaged(position)
+    return body
+  }
+
+  /** The last end from one of these on: each is the first byte after an end, or the beginning. */
+  lastEnd(starts: readonly number[]): End | undefined {
+    for (const start of starts) {
+      let last = start === PAGE ? undefined : this.#endAt(start - END_LENGTH)
+      if (last === undefined && start !== PAGE) continue
+      for (let at = start; ; ) {
+        const frame = this.#frameAt(at)
+        if (frame === undefined) return last
+        const body = this.#bytesAt(at + HEAD, frame.length)
+        if (body.length < frame.length || !isWhole(body, frame)) return last
+        if (frame.isEnd) last = this.#endAt(at)
+        at += HEAD + frame.length
+      }
+    }
+    return undefined
+  }
+
+  cutTo(end: number): this {
+    if (end < this.#size) ftruncateSync(this.#file, end)
+    this.#size = end
+    this.#next = end
+    return this
+  }
+
+  #endAt(at: number): End | undefined {
+    const frame = this.#frameAt(at)
+    if (frame === undefined || !frame.isEnd || frame.length !== END_LENGTH - HEAD) return undefined
+    const body = this.#bytesAt(at + HEAD, frame.length)
+    if (body.length < frame.length || !isWhole(body, frame)) return undefined
+    return { position: body.readDoubleLE(), end: at + END_LENGTH }
+  }
+
+  #frameAt(at: number): Frame | undefined {
+    if (!Number.isSafeInteger(at) || at < PAGE || at + HEAD > this.#size) return undefined
+    return frameAt(this.#bytesAt(at, HEAD), 0)
+  }
+
+  /** Fewer where the file ends. */
+  #bytesAt(at: number, length: number): Buffer {
+    const end = Math.min(at + length, this.#size)
+    const first = Math.floor(at / PIECE)
+    if (end <= (first + 1) * PIECE && end <= this.#size) {
+      const from = at - first * PIECE
+      return this.#piece(first).subarray(from, from + end - at)
+    }
+    const bytes = Buffer.allocUnsafe(Math.max(0, end - at))
+    return bytes.subarray(0, readSync(this.#file, bytes, 0, bytes.length, at))
+  }
+
+  #piece(index: number): Buffer {
+    const known = this.#pieces.get(index)
+    const whole = Math.min(PIECE, this.#size - index * PIECE)
+    if (known !== undefined && known.length >= whole) return known
+    const bytes = Buffer.allocUnsafe(whole)
+    const piece = bytes.subarray(0, readSync(this.#file, bytes, 0, whole, index * PIECE))
+    this.#pieces.set(index, piece)
+    return piece
+  }
+}
+
+function writeWhole(file: number, bytes: Buffer, at: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(file, bytes, done, bytes.length - done, at + done)
+  }
+}

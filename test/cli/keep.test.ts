@@ -1,0 +1,107 @@
+// Chains kept in a folder (--state): processes that end in every way, and folders that cannot be used.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
+
+const FIRST = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const SECOND = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+
+interface Noted {
+  readonly number: string
+  readonly hash: string
+  readonly stateRoot: string
+}
+
+async function noteOf(url: string, number = 'latest'): Promise<Noted | null> {
+  return (await request(url, 'eth_getBlockByNumber', number, false)) as Noted | null
+}
+
+/** Sends until the process is gone, and notes what each send left; the process is killed during send `last`. */
+async function sendUntilKilled(url: string, last: number, kill: () => void): Promise<Noted[]> {
+  const noted: Noted[] = []
+  for (let sent = 0; ; sent++) {
+    const sending = request(url, 'eth_sendTransaction', { from: FIRST, to: SECOND, value: '0x1' })
+    if (sent === last) kill()
+    try {
+      await sending
+      noted.push((await noteOf(url))!)
+    } catch {
+      return noted
+    }
+  }
+}
+
+test.each(['block', 'interval'] as const)(
+  'a chain killed at any moment begins again with what it had answered (--durability %s)',
+  async (durability) => {
+    const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+    const known = new Map<string, Noted>()
+    for (const last of [3, 40, 0, 17, 90]) {
+      const running = await boot(['--state', folder, '--durability', durability])
+      const { number } = (await noteOf(running.url))!
+      for (const [noted, { hash, stateRoot }] of known) {
+        const block = await noteOf(running.url, noted)
+        if (durability === 'block') expect(block).not.toBeNull()
+        // what the last interval lost is mined anew
+        if (block === null) known.delete(noted)
+        else expect(block).toMatchObject({ hash, stateRoot })
+      }
+      const balance = await request(running.url, 'eth_getBalance', SECOND, 'latest')
+      expect(BigInt(balance as string)).toBe(10_000n * 10n ** 18n + BigInt(number))
+      const kill = (): void => void running.child.kill('SIGKILL')
+      for (const each of await sendUntilKilled(running.url, last, kill)) {
+        known.set(each.number, each)
+      }
+      expect(await running.ended).toBe('SIGKILL')
+    }
+    if (durability === 'block') expect(known.size).toBeGreaterThan(100)
+  },
+)
+
+test('a chain that was stopped goes on with its snapshots, clock and keys', async () => {
+  const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+  const first = await boot(['--state', folder, '--block-time', '1000'])
+  await request(first.url, 'evm_increaseTime', 1000)
+  const snapshot = await request(first.url, 'evm_snapshot')
+  await request(first.url, 'hardhat_mine', '0x64')
+  const account = await request(first.url, 'personal_newAccount', 'secret')
+  await request(first.url, 'eth_sendTransaction', { from: FIRST, to: SECOND })
+  const pending = await request(first.url, 'txpool_content')
+  const block = await noteOf(first.url)
+  await first.stop()
+  const second = await boot(['--state', folder])
+  expect(await noteOf(second.url)).toEqual(block)
+  expect(await request(second.url, 'txpool_content')).toEqual(pending)
+  expect(await request(second.url, 'eth_accounts')).toContain(account)
+  expect(await request(second.url, 'evm_revert', snapshot)).toBe(true)
+  expect(await request(second.url, 'eth_blockNumber')).toBe('0x0')
+  await second.stop()
+})
+
+test('a second process, other options and forks are refused, and the folder stays as it is', async () => {
+  const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+  const running = await boot(['--state', folder, '--chain-id', '5'])
+  const refused = async (...args: readonly string[]): Promise<string> => {
+    const started = startProcess(['--port', '0', '--state', folder, ...args])
+    expect(await started.ended).not.toBe(0)
+    return started.stderr()
+  }
+  expect(await refused()).toContain(`is in use by process ${running.child.pid}`)
+  await running.stop()
+  const file = path.join(folder, 'default.chain')
+  const before = readFileSync(file)
+  expect(await refused('--chain-id', '6')).toContain(
+    `--chain-id: the chain in ${folder} has 5; leave the option as it was, or use another folder`,
+  )
+  expect(await refused('--compat', 'anvil')).toContain(
+    `--compat: the chain in ${folder} began with none`,
+  )
+  expect(await refused('--fork', 'http://127.0.0.1:1')).toContain(
+    'the state of a fork cannot be kept on disk yet',
+  )
+  expect(readFileSync(file)).toEqual(before)
+  const again = await boot(['--state', folder])
+  expect(await request(again.url, 'eth_chainId')).toBe('0x5')
+  await again.stop()
+})
