@@ -1,4 +1,4 @@
-// The front: which chain a path leads to, over HTTP, over WebSocket and in what observers are told.
+// The front: which chain a path leads to, over HTTP, over WebSocket and in the events of observers.
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'

@@ -33,8 +33,8 @@ const { engineFigures } = await loader.ssrLoadModule('/test/bench/engine.ts')
 const { transactionFigures } = await loader.ssrLoadModule('/test/bench/transactions.ts')
 const { blockFigures } = await loader.ssrLoadModule('/test/bench/blocks.ts')
 const { linkFigures } = await loader.ssrLoadModule('/test/bench/links.ts')
-const { tellingFigures } = await loader.ssrLoadModule('/test/bench/telling.ts')
-const all = [engineFigures, transactionFigures, blockFigures, linkFigures, tellingFigures]
+const { namingFigures } = await loader.ssrLoadModule('/test/bench/naming.ts')
+const all = [engineFigures, transactionFigures, blockFigures, linkFigures, namingFigures]
 for (const figures of all) {
   for await (const { name, value, unit } of figures()) {
     console.log(`${name.padEnd(52)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}`)

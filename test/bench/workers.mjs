@@ -64,7 +64,7 @@ async function testFile(ask) {
   await ask('evm_revert', snapshot)
 }
 
-/** In a worker process: runs as many files as it is told, one after another. */
+/** In a worker process: runs as many files as it is sent, one after another. */
 async function work(url) {
   const ask = clientOf(url)
   process.send('ready')

@@ -284,7 +284,7 @@ describe('a running devchain', () => {
     await eventually(async () => !(await answers(ready.url)))
   })
 
-  // a shell stands between npm and the chain; it outlives an npm that is killed, which Linux alone tells
+  // a shell stands between npm and the chain; it outlives an npm that is killed, which only Linux shows
   const killed: readonly [NodeJS.Signals, string][] =
     process.platform === 'linux' ? [['SIGKILL', 'npx --no-install']] : []
   test.each<[signal: NodeJS.Signals, command: string]>([

@@ -79,19 +79,20 @@ describe('createDevchain', () => {
   })
 
   test('calls an observer for calls and changes; its errors go to onBug', async () => {
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const bugs: unknown[] = []
     const observer = {
       onCall: ({ method }: { method: string }) => {
-        told.push(method)
+        reported.push(method)
         throw new Error('a bad observer')
       },
-      onChange: ({ head }: { head: { added: { length: number } } }) => told.push(head.added.length),
+      onChange: ({ head }: { head: { added: { length: number } } }) =>
+        reported.push(head.added.length),
       onBug: (error: unknown) => bugs.push(error),
     }
     const devchain = await open({}, { observer })
     await ask(devchain, 'evm_mine')
-    expect(told).toEqual([1, 'evm_mine'])
+    expect(reported).toEqual([1, 'evm_mine'])
     expect(bugs).toEqual([expect.objectContaining({ message: 'a bad observer' })])
   })
 })

@@ -1,4 +1,4 @@
-// Preloaded (node --import): once the process is told to end, timers that it sets never go off, so that an end which waits
+// Preloaded (node --import): once the process is asked to end, timers that it sets never go off, so that an end which waits
 // for one does not come.
 const never = { ref: () => never, unref: () => never, hasRef: () => false, refresh: () => never }
 

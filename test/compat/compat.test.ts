@@ -20,7 +20,7 @@ describe.each(NODES)('--compat %s', (node) => {
       expect(ours).toEqual(theirs)
       return
     }
-    // a difference that is none any more is no longer told of
+    // a difference that is none any more is no longer reported
     expect(ours).not.toEqual(theirs)
     expect(ours).toEqual(own[node]?.[name])
   })

@@ -3,11 +3,11 @@
 import type { Node } from './scenario.ts'
 
 const EXTRA_DATA = 'the extra data of blocks names the program that mined them'
-const ORDER = 'members are in one order whatever node is asked for; blocks tell both totals'
+const ORDER = 'members are in one order whatever node is asked for; blocks have both totals'
 const EXACT = 'the estimate is exact; Hardhat adds one to what a transfer takes'
-const TYPE = 'a type that no fork has is told as such'
+const TYPE = 'a type that no fork has is named as such'
 const ENGINE = "the words are those of the other node's engine, with places in its memory"
-const FEE_CAP = 'the transaction was not mined, so there is no hash and no place to tell of'
+const FEE_CAP = 'the transaction was not mined, so there is no hash and no place to return'
 
 export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>>> = {
   anvil: {
@@ -26,13 +26,13 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'the limits and fees of the first block': EXTRA_DATA,
     'an estimate of a transfer': EXACT,
     'a value that the sender of an estimate has not': EXACT,
-    'a fee history without percentiles': 'prices of blobs are told too',
+    'a fee history without percentiles': 'prices of blobs are returned too',
   },
   hardhat2: {},
   ganache: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
-    'the pending block': 'what is pending is the block to come; ganache tells the newest again',
+    'the pending block': 'what is pending is the block to come; ganache returns the newest again',
     'what is filled in of a transfer': 'the fee cap has room for a base fee that doubles',
     'what is filled in of a transfer with a tip': 'the fee cap has room for the tip',
     'a call that halts: a jump into nowhere': ENGINE,

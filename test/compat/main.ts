@@ -103,7 +103,7 @@ function methodsOf({ setup = [], ask }: Scenario): readonly string[] {
   return [...setup, ...ask].map(([method]) => method)
 }
 
-/** What goes wrong is told with the scenario's name. */
+/** What goes wrong is reported with the scenario's name. */
 async function playNamed(scenario: Scenario, ask: Ask): Promise<readonly Answer[]> {
   try {
     return await play(scenario, ask)

@@ -7,32 +7,32 @@ export type Ask = (method: string, params: readonly unknown[]) => Promise<Answer
 /** The answers to the steps of `ask`, reduced to what the scenario compares. */
 export async function play(scenario: Scenario, ask: Ask): Promise<readonly Answer[]> {
   const { setup = [], ask: asked } = scenario
-  const told: Answer[] = []
+  const reported: Answer[] = []
   for (const [method, ...params] of [...setup, ...asked] satisfies Step[]) {
-    told.push(
+    reported.push(
       await ask(
         method,
-        params.map((param) => filledIn(param, told)),
+        params.map((param) => filledIn(param, reported)),
       ),
     )
   }
-  return told.slice(setup.length).map((answer) => reduced(answer, scenario))
+  return reported.slice(setup.length).map((answer) => reduced(answer, scenario))
 }
 
 /** Puts earlier answers where a parameter names them. */
-function filledIn(param: unknown, told: readonly Answer[]): unknown {
+function filledIn(param: unknown, reported: readonly Answer[]): unknown {
   if (typeof param === 'string') {
     const [, step, member] = /^\{(\d+)(?:\.(\w+))?\}$/.exec(param) ?? []
-    return step === undefined ? param : earlier(told[Number(step)], member, param)
+    return step === undefined ? param : earlier(reported[Number(step)], member, param)
   }
-  if (Array.isArray(param)) return param.map((item) => filledIn(item, told))
+  if (Array.isArray(param)) return param.map((item) => filledIn(item, reported))
   if (typeof param !== 'object' || param === null) return param
   return Object.fromEntries(
-    Object.entries(param).map(([name, value]) => [name, filledIn(value, told)]),
+    Object.entries(param).map(([name, value]) => [name, filledIn(value, reported)]),
   )
 }
 
-/** A send that reverts is told as an error; its hash stands in the error's data. */
+/** A send that reverts is returned as an error; its hash stands in the error's data. */
 function earlier(answer: Answer | undefined, member: string | undefined, text: string): unknown {
   const data = answer?.error?.data as { readonly txHash?: string; readonly hash?: string } | null
   const whole = answer?.result ?? data?.txHash ?? data?.hash

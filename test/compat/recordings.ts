@@ -28,8 +28,8 @@ export function writeRecording(
   scenarios: readonly Scenario[],
 ): void {
   const kept = scenarios.flatMap(({ name }) => {
-    const told = answers[name]
-    return told === undefined ? [] : [[name, told] as const]
+    const reported = answers[name]
+    return reported === undefined ? [] : [[name, reported] as const]
   })
   mkdirSync(FOLDER, { recursive: true })
   const text = JSON.stringify({ client, answers: Object.fromEntries(kept) }, null, 2)

@@ -68,7 +68,7 @@ export interface Scenario {
 
 /** Answers of one program, by scenarios. */
 export interface Recording {
-  /** As `web3_clientVersion` told it. */
+  /** As `web3_clientVersion` returned it. */
   readonly client: string
   readonly answers: Readonly<Record<string, readonly Answer[]>>
 }

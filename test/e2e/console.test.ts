@@ -1,4 +1,4 @@
-// console.log of Solidity: told with the transaction or call that printed it, once, and of estimates with their failure alone.
+// console.log of Solidity: logged with the transaction or call that printed it, once, and of estimates with their failure alone.
 import {
   type Abi,
   createPublicClient,

@@ -24,7 +24,12 @@ const { abi, bytecode } = inject('contracts').Vault as Artifact
 
 const SECONDS = expect.any(BigInt)
 
-const FAILURES: readonly (readonly [kind: string, name: string, args: unknown[], told: Told])[] = [
+const FAILURES: readonly (readonly [
+  kind: string,
+  name: string,
+  args: unknown[],
+  reported: FailureReport,
+])[] = [
   ['a reason', 'deposit', ['note'], { name: 'Error', args: ['nothing sent'] }],
   ['a panic', 'check', [false], { name: 'Panic', args: [1n] }],
   ['a custom error', 'withdraw', [1n], { name: 'TooEarly', args: [SECONDS, SECONDS] }],
@@ -43,14 +48,14 @@ const WAYS: Readonly<Record<'viem' | 'ethers' | 'web3', readonly Way[]>> = {
 const WAYS_OF_GANACHE: typeof WAYS = { viem: [], ethers: ['call'], web3: ['call'] }
 
 /** An error as a client names it. */
-interface Told {
+interface FailureReport {
   readonly name: string | undefined
   readonly args: readonly unknown[]
 }
 
 interface Client {
   /** Has a function fail; gives what it failed with. */
-  readonly fail: (way: Way, name: string, args: unknown[]) => Promise<Told>
+  readonly fail: (way: Way, name: string, args: unknown[]) => Promise<FailureReport>
   readonly close: () => void
 }
 
@@ -65,7 +70,7 @@ function viemClient(url: string, chainId: number, address: Hex): Client {
   const common = { chain, transport: http(url, { retryCount: 0 }) }
   const reader = createPublicClient(common)
   const writer = createWalletClient(common)
-  const fail = async (way: Way, functionName: string, args: unknown[]): Promise<Told> => {
+  const fail = async (way: Way, functionName: string, args: unknown[]): Promise<FailureReport> => {
     const request = { address, abi: abi as Abi, functionName, args, account: ALICE, chain }
     const ways = {
       call: () => reader.simulateContract(request),
@@ -86,19 +91,24 @@ function viemClient(url: string, chainId: number, address: Hex): Client {
 async function ethersClient(url: string, _: number, address: Hex): Promise<Client> {
   const provider = new JsonRpcProvider(url, undefined, { pollingInterval: 20, cacheTimeout: -1 })
   const contract = new Contract(address, abi as never, await provider.getSigner(0))
-  const fail = async (way: Way, name: string, args: unknown[]): Promise<Told> => {
+  const fail = async (way: Way, name: string, args: unknown[]): Promise<FailureReport> => {
     const called = contract.getFunction(name)
     const ways = {
       call: () => called.staticCall(...args),
       estimate: () => called.estimateGas(...args),
       send: () => called.send(...args),
     }
-    const error = (await thrownBy(ways[way]())) as { revert?: Told | null; data?: string | null }
+    const error = (await thrownBy(ways[way]())) as {
+      revert?: FailureReport | null
+      data?: string | null
+    }
     // of an estimate ethers hands on the data, which its users then take apart
-    const told = error.revert ?? contract.interface.parseError(error.data ?? '0x')
+    const reported = error.revert ?? contract.interface.parseError(error.data ?? '0x')
     // the number of a panic is no bigint in ethers
-    const all = [...(told?.args ?? [])].map((arg) => (typeof arg === 'number' ? BigInt(arg) : arg))
-    return { name: told?.name, args: all }
+    const all = [...(reported?.args ?? [])].map((arg) =>
+      typeof arg === 'number' ? BigInt(arg) : arg,
+    )
+    return { name: reported?.name, args: all }
   }
   return { fail, close: () => provider.destroy() }
 }
@@ -111,7 +121,7 @@ function web3Client(url: string, _: number, address: Hex): Client {
       (...args: unknown[]) => Record<string, (options: object) => Promise<unknown>>
     >
   }
-  const fail = async (way: Way, name: string, args: unknown[]): Promise<Told> => {
+  const fail = async (way: Way, name: string, args: unknown[]): Promise<FailureReport> => {
     const error = await thrownBy(methods[name]?.(...args)?.[way]?.({ from: ALICE.address }))
     const { cause } = error as { cause?: { errorName?: string; errorArgs?: object } }
     // by their places, and then by their names once more
@@ -169,18 +179,20 @@ describe.each(COMPAT_NODES)('with --compat %s', (compat) => {
   const ways = compat === 'ganache' ? WAYS_OF_GANACHE : WAYS
   const cases = (['viem', 'ethers', 'web3'] as const).flatMap((client) =>
     ways[client].flatMap((way) =>
-      FAILURES.map(([kind, name, args, told]) => [client, kind, way, name, args, told] as const),
+      FAILURES.map(
+        ([kind, name, args, reported]) => [client, kind, way, name, args, reported] as const,
+      ),
     ),
   )
 
-  test.each(cases)('%s decodes %s as %s', async (client, _, way, name, args, told) => {
-    expect(await scene.clients[client].fail(way, name, args)).toEqual(told)
+  test.each(cases)('%s decodes %s as %s', async (client, _, way, name, args, reported) => {
+    expect(await scene.clients[client].fail(way, name, args)).toEqual(reported)
   })
 })
 
 test('with --compat ganache viem has the revert reason in words only', async () => {
   await using scene = await begin('ganache')
-  const told = await scene.clients.viem.fail('call', 'deposit', ['note'])
+  const reported = await scene.clients.viem.fail('call', 'deposit', ['note'])
   const words = 'VM Exception while processing transaction: revert nothing sent'
-  expect(told).toEqual({ name: undefined, args: [words] })
+  expect(reported).toEqual({ name: undefined, args: [words] })
 })

@@ -1,5 +1,5 @@
 // Projects of four tools, built by the tools themselves, deployed and used by real clients against the command in
-// their folder: what it tells is held against fixtures/project/tools/expected, word for word.
+// their folder: what it logs is held against fixtures/project/tools/expected, word for word.
 import { execFile } from 'node:child_process'
 import {
   appendFileSync,
@@ -29,7 +29,7 @@ const run = promisify(execFile)
 /** Equal blocks and hashes each run. */
 const FIXED = ['--clock', 'frozen', '--timestamp', '1600000000', '--no-hints']
 
-/** What is told at the end, and when it is asked for. */
+/** What is reported at the end, and when it is asked for. */
 const REPORTS = ['--gas-report', '--coverage', 'lcov.info']
 
 const hasForge = (await forgeProgram()) !== undefined

@@ -72,24 +72,24 @@ async function staged(options: DevchainOptions): Promise<Stage> {
   return { chain, url: (await chain.listen()).url, vault, stacks }
 }
 
-/** The answers of two chains, of which one tells of no stacks; each without what differs from one run to the next. */
+/** The answers of two chains, of which one has no stacks; each without what differs from one run to the next. */
 async function bothSay(
   compat: DevchainOptions['compat'],
   say: (stage: Stage) => Promise<string>,
 ): Promise<readonly [string, string]> {
   const shared: DevchainOptions = compat === undefined ? {} : { compat }
   const plain = await staged({ ...shared, plainErrors: true })
-  const told = await staged(shared)
+  const reported = await staged(shared)
   try {
-    const said = [await say(plain), await say(told)] as const
+    const said = [await say(plain), await say(reported)] as const
     expect(plain.stacks).toEqual([])
-    expect(told.stacks[0]).toContain('at Vault.withdraw (src/Vault.sol:45:9)')
+    expect(reported.stacks[0]).toContain('at Vault.withdraw (src/Vault.sol:45:9)')
     const unnamed = said[0].replaceAll(plain.url, 'URL')
     const without = compat === 'hardhat' ? unnamed.replaceAll(UNNAMED, NAMED) : unnamed
-    return [without, said[1].replaceAll(told.url, 'URL')]
+    return [without, said[1].replaceAll(reported.url, 'URL')]
   } finally {
     await plain.chain.close()
-    await told.chain.close()
+    await reported.chain.close()
   }
 }
 
@@ -108,7 +108,7 @@ describe('cast (skipped where npm has no build of it)', () => {
     async (compat) => {
       if (!isCastThere()) return
       const asked = ['withdraw(uint256)', `${AMOUNT}`]
-      const [plain, told] = await bothSay(compat, async ({ url, vault }) => {
+      const [plain, reported] = await bothSay(compat, async ({ url, vault }) => {
         const at = [vault, ...asked, '--rpc-url', url]
         return [
           await cast('call', ...at, '--from', SENDER),
@@ -116,8 +116,8 @@ describe('cast (skipped where npm has no build of it)', () => {
           await cast('send', ...at, '--private-key', KEY),
         ].join('\n')
       })
-      expect(told).toBe(plain)
-      expect(told).toMatch(/revert/)
+      expect(reported).toBe(plain)
+      expect(reported).toMatch(/revert/)
     },
     TWO_MINUTES,
   )
@@ -127,17 +127,17 @@ describe('ethers 5', () => {
   test.each(COMPATS)(
     'throws the same errors with the same members with a stack, with --compat %s',
     async (compat) => {
-      const [plain, told] = await bothSay(compat, async (stage) =>
+      const [plain, reported] = await bothSay(compat, async (stage) =>
         JSON.stringify(await thrown(stage)),
       )
-      expect(told).toBe(plain)
+      expect(reported).toBe(plain)
     },
     TWO_MINUTES,
   )
 
   test('decodes custom errors with a stack', async () => {
-    const [, told] = await bothSay('geth', async (stage) => JSON.stringify(await thrown(stage)))
-    expect(told).toContain('InsufficientBalance')
+    const [, reported] = await bothSay('geth', async (stage) => JSON.stringify(await thrown(stage)))
+    expect(reported).toContain('InsufficientBalance')
   })
 })
 

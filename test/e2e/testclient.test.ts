@@ -30,15 +30,15 @@ function clientsOf(url: string, mode: Mode) {
 }
 
 describe.each(MODES)('viem’s test client in %s mode', (mode) => {
-  /** The methods that the log was told of. */
-  const told: string[] = []
+  /** The logged methods. */
+  const reported: string[] = []
   let devchain: Devchain
   let clients: ReturnType<typeof clientsOf>
   let first: Hex
   let second: Hex
 
   beforeAll(async () => {
-    const observer = { onCall: ({ method }: { method: string }) => told.push(method) }
+    const observer = { onCall: ({ method }: { method: string }) => reported.push(method) }
     devchain = await createDevchain({ port: 0, compat: mode }, { observer })
     const { url } = await devchain.listen()
     clients = clientsOf(url, mode)
@@ -175,12 +175,12 @@ describe.each(MODES)('viem’s test client in %s mode', (mode) => {
 
   test.runIf(mode !== 'ganache')('turns logging off and on', async () => {
     await clients.tester.setLoggingEnabled(false)
-    told.splice(0)
+    reported.splice(0)
     await clients.reader.getGasPrice()
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     await clients.tester.setLoggingEnabled(true)
     await clients.reader.getGasPrice()
-    expect(told).toEqual([expect.stringMatching(/_setLoggingEnabled$/), 'eth_gasPrice'])
+    expect(reported).toEqual([expect.stringMatching(/_setLoggingEnabled$/), 'eth_gasPrice'])
   })
 
   test.runIf(mode === 'anvil')('sets a block interval and removes it', async () => {

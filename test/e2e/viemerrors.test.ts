@@ -1,4 +1,4 @@
-// viem tells errors apart by the words of nodes: what its users catch against a chain that speaks as anvil or geth.
+// viem distinguishes errors by the words of nodes: what its users catch against a chain that speaks as anvil or geth.
 import {
   BaseError,
   createPublicClient,

@@ -119,7 +119,7 @@ function copyProgram(): Copy {
 test('the bundle reuses the bytecode of an earlier start, for lazy parts too', async () => {
   const { start, kept, caches } = copyProgram()
   const fileOf = (name: string): string => path.join(caches, 'devchain', name)
-  // the last byte tells that it was made after a while
+  // the last byte says that it was made after a while
   const isWhole = (name: string): boolean => readFileSync(fileOf(name)).at(-1) === 1
   const made = (): number[] => kept().map((name) => statSync(fileOf(name)).ino)
 

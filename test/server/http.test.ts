@@ -61,7 +61,7 @@ function repliesIn(text: string): Said[] {
     const length = /content-length: (\d+)/i.exec(head)?.[1] ?? 0
     const from = head.length + 4
     const body = rest.slice(from, from + Number(length))
-    // what is wrong with a request that also breaks off is told by whichever of the two a server finds first
+    // what is wrong with a request that also breaks off is reported by whichever of the two a server finds first
     replies.push(status.includes(' 400 ') ? refused(status, body) : { status, headers, body })
     rest = rest.slice(from + Number(length))
     // nobody reads on

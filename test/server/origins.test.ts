@@ -14,13 +14,13 @@ const refusal = (origin: string): string =>
 
 interface Checked {
   readonly isAllowed: (header: string | undefined) => boolean
-  readonly told: string[]
+  readonly reported: string[]
 }
 
 function checked(...allowed: string[]): Checked {
-  const told: string[] = []
-  const check = createOriginCheck(allowed, (text) => told.push(text))
-  return { isAllowed: (header) => check(header) === undefined, told }
+  const reported: string[] = []
+  const check = createOriginCheck(allowed, (text) => reported.push(text))
+  return { isAllowed: (header) => check(header) === undefined, reported }
 }
 
 describe('an origin', () => {
@@ -36,9 +36,9 @@ describe('an origin', () => {
     '',
     undefined,
   ])('of this computer is always allowed: %s', (header) => {
-    const { isAllowed, told } = checked(APP)
+    const { isAllowed, reported } = checked(APP)
     expect(isAllowed(header)).toBe(true)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.each([
@@ -80,31 +80,31 @@ describe('an origin', () => {
       any.isAllowed(header)
       some.isAllowed(header)
     }
-    expect(any.told).toEqual([
+    expect(any.reported).toEqual([
       `a page of ${EVIL} calls this chain; --allow-origin restricts this`,
       'a page of null calls this chain; --allow-origin restricts this',
     ])
-    expect(some.told).toEqual([
+    expect(some.reported).toEqual([
       `a request from a page of ${EVIL} was refused; --allow-origin ${EVIL} allows it`,
       'a request from a page of null was refused; --allow-origin null allows it',
     ])
   })
 
   test('is not logged beyond a limit, and the log says so', () => {
-    const { isAllowed, told } = checked(APP)
+    const { isAllowed, reported } = checked(APP)
     for (let i = 0; i < 1_000; i++) isAllowed(`https://${i}.example`)
-    expect(told).toHaveLength(101)
-    expect(told[99]).toContain('https://99.example')
-    expect(told[100]).toBe('pages of over 100 origins called; further origins are not logged')
+    expect(reported).toHaveLength(101)
+    expect(reported[99]).toContain('https://99.example')
+    expect(reported[100]).toBe('pages of over 100 origins called; further origins are not logged')
     expect(isAllowed('https://2000.example')).toBe(false)
   })
 
   test('is logged without control characters, and shortened', () => {
-    const { told, isAllowed } = checked('*')
+    const { reported, isAllowed } = checked('*')
     isAllowed(`https://a\u001b[2J${'a'.repeat(10_000)}`)
-    expect(told[0]!.length).toBeLessThan(300)
+    expect(reported[0]!.length).toBeLessThan(300)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be none
-    expect(told[0]).not.toMatch(/[\u0000-\u001f]/)
+    expect(reported[0]).not.toMatch(/[\u0000-\u001f]/)
   })
 })
 
@@ -130,8 +130,8 @@ describe.each([
     ]
     expect(response.statusCode).toBe(403)
     expect(await chain.ask('eth_blockNumber')).toBe('0x0')
-    const told = chain.lines().filter((line) => line.includes('page'))
-    expect(told).toEqual([
+    const reported = chain.lines().filter((line) => line.includes('page'))
+    expect(reported).toEqual([
       expect.stringContaining(`from a page of ${EVIL} was refused; --allow-origin`),
     ])
   })
@@ -148,8 +148,8 @@ describe.each([
       await once(socket, 'open')
       socket.terminate()
     }
-    const told = chain.lines().filter((line) => line.includes('page'))
-    expect(told).toEqual([expect.stringContaining(`a page of ${APP} calls this chain`)])
+    const reported = chain.lines().filter((line) => line.includes('page'))
+    expect(reported).toEqual([expect.stringContaining(`a page of ${APP} calls this chain`)])
   })
 
   test('accepts any page by default, and logs each foreign origin once', async () => {
@@ -159,7 +159,7 @@ describe.each([
       const reply = await fetch(url, { method: 'POST', body: BODY, headers: { origin } })
       expect(await reply.json()).toMatchObject({ result: '0x21' })
     }
-    const told = chain.lines().filter((line) => line.includes('a page of'))
-    expect(told).toHaveLength(2)
+    const reported = chain.lines().filter((line) => line.includes('a page of'))
+    expect(reported).toHaveLength(2)
   })
 })

@@ -196,11 +196,11 @@ describe('WebSocket notifications', () => {
   test('come in order, before the reply that follows them', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
-    client.send(call(1, 'test_tell', [3]))
+    client.send(call(1, 'test_notify', [3]))
     for (let i = 0; i < 3; i++) {
       expect(await client.next()).toEqual({
         jsonrpc: '2.0',
-        method: 'test_told',
+        method: 'test_notified',
         params: { i, filling: 'x' },
       })
     }
@@ -210,40 +210,40 @@ describe('WebSocket notifications', () => {
   test('may be any number for a reading client, in order, and do not delay the reply', async () => {
     await using server = await startTestServer({ timeouts: { stallMs: 500 } })
     using client = await connect(server)
-    client.send(call('a', 'test_tell', [30_000, 1_000]))
-    client.send(call('b', 'test_tell', [50, 1_000_000]))
+    client.send(call('a', 'test_notify', [30_000, 1_000]))
+    client.send(call('b', 'test_notify', [50, 1_000_000]))
     client.send(echo('c'))
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const replied: unknown[] = []
-    while (told.length < 30_050 || replied.length < 3) {
+    while (reported.length < 30_050 || replied.length < 3) {
       const message = (await client.next()) as { id?: string; params?: { i: number } }
-      if (message.params === undefined) replied.push([message.id, told.length < 30_050])
-      else told.push(message.params.i)
+      if (message.params === undefined) replied.push([message.id, reported.length < 30_050])
+      else reported.push(message.params.i)
     }
     expect(replied).toEqual(['a', 'b', 'c'].map((id) => [id, true]))
-    expect(told).toEqual([...Array(30_000).keys(), ...Array(50).keys()])
+    expect(reported).toEqual([...Array(30_000).keys(), ...Array(50).keys()])
   })
 
   test('to one client leave time for others', async () => {
     await using server = await startTestServer()
     using flooded = await connect(server)
     using other = await connect(server)
-    flooded.send(call('a', 'test_tell', [60_000, 1_000]))
-    let told = 0
-    flooded.socket.on('message', () => (told += 1))
+    flooded.send(call('a', 'test_notify', [60_000, 1_000]))
+    let reported = 0
+    flooded.socket.on('message', () => (reported += 1))
     await once(flooded.socket, 'message')
-    other.send(call('b', 'test_tell', [3]))
+    other.send(call('b', 'test_notify', [3]))
     for (let i = 0; i < 3; i++) expect(await other.next()).toHaveProperty('params.i', i)
     expect(await other.next()).toEqual(result('b', null))
     expect(await server.post(echo(1))).toEqual(result(1, 1))
-    expect(told).toBeLessThan(60_000)
-    await eventually(() => told === 60_001)
+    expect(reported).toBeLessThan(60_000)
+    await eventually(() => reported === 60_001)
   })
 
   test('that are filtered out leave time for others too', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
-    client.send(call(1, 'test_tellNothing', ['a']))
+    client.send(call(1, 'test_notifyNothing', ['a']))
     expect(await client.next()).toEqual(result(1, null))
     expect(await server.post(echo(2))).toEqual(result(2, 2))
     server.gates.open('a')
@@ -255,8 +255,8 @@ describe('WebSocket notifications', () => {
     using client = await connect(server)
     client.socket.pause()
     client.send(call(1, 'test_onClose', ['closed']))
-    client.send(call(2, 'test_tell', [30_000, 1_000]))
-    await server.gates.arrival('told 30000')
+    client.send(call(2, 'test_notify', [30_000, 1_000]))
+    await server.gates.arrival('sent 30000')
     client.socket.resume()
     expect(await client.closed).toEqual({
       code: 1008,
@@ -269,7 +269,7 @@ describe('WebSocket notifications', () => {
     await using server = await startTestServer({ timeouts: { stallMs: 1 } })
     using client = await connect(server)
     client.socket.pause()
-    client.send(call(2, 'test_tell', [900, 20_000]))
+    client.send(call(2, 'test_notify', [900, 20_000]))
     await eventually(() => server.calls.length === 1)
     for (let i = 0; i < 100; i++) expect(await server.post(echo(i))).toEqual(result(i, i))
     client.socket.resume()
@@ -281,7 +281,7 @@ describe('WebSocket notifications', () => {
     const client = await connect(server)
     client.send(call(1, 'test_onClose', ['closed']))
     client.send(call(2, 'test_wait', ['a']))
-    client.send(call(3, 'test_tell', [3]))
+    client.send(call(3, 'test_notify', [3]))
     await server.gates.arrival('a')
     client.socket.terminate()
     await server.gates.arrival('closed')

@@ -14,7 +14,7 @@ const tests = filesBelow('test')
 
 /** Tests and their helpers that set timers, and why. */
 const TIMERS: Readonly<Record<string, string>> = {
-  'test/support/process/boot.ts': 'a script that runs until it is told to end',
+  'test/support/process/boot.ts': 'a script that runs until it is stopped',
   'test/support/waiting/eventually.ts': 'polls',
   'test/support/waiting/turns.ts': 'the turns of the loop',
   'test/support/fork/upstream.ts': 'the latency of a network',

@@ -14,7 +14,7 @@ const WITH_CODE = `0x${'c0de'.repeat(10)}`
 const SHORT_LIVED = `0x${'dead'.repeat(10)}`
 const WORD = `0x${'11'.repeat(32)}`
 
-test.each<[told: string, method: string, ...params: unknown[]]>([
+test.each<[reported: string, method: string, ...params: unknown[]]>([
   [`balance of ${A} 5 ether`, 'hardhat_setBalance', A, '0x4563918244f40000'],
   [`balance of ${A}, ${B} 7 wei`, 'anvil_setBalance', [A, B], '0x7'],
   [`balance of ${A}, ${A} and 2 more 7 wei`, 'tenderly_setBalance', [A, A, B, B], '0x7'],
@@ -78,10 +78,10 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   [`locked ${A}`, 'personal_lockAccount', A],
   [`unlocked ${A} for 60 s`, 'personal_unlockAccount', A, '', 60],
   [`unlocked ${A} for good`, 'personal_unlockAccount', A, '', 0],
-])('the log summarizes %s: %s', async (told, method, ...params) => {
+])('the log summarizes %s: %s', async (reported, method, ...params) => {
   await using chain = await startLogged({ chainId: 31_337n })
   await chain.ask(method, ...params)
-  const shown = told.replaceAll(
+  const shown = reported.replaceAll(
     /0x[0-9a-f]{64}/g,
     (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`,
   )

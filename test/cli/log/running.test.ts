@@ -1,4 +1,4 @@
-// What runs long, as the log tells it.
+// Long work, as it is logged.
 import { afterEach, expect, test, vi } from 'vitest'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Logger } from '../../../src/cli/log/logger.ts'
@@ -70,10 +70,10 @@ test.each([
   ['debug_traceCall', {}],
 ])('an endless %s is logged with the gas that it has used', async (method, from) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const told: ProgressReport[] = []
+  const reported: ProgressReport[] = []
   const devchain = await createDevchain(
     { hardfork: 'prague' },
-    { observer: { onRunning: (report) => told.push(report) } },
+    { observer: { onRunning: (report) => reported.push(report) } },
   )
   const to = `0x${'10'.repeat(20)}`
   await devchain.request({ method: 'evm_setBlockGasLimit', params: ['0x1fffffffffffff'] })
@@ -97,7 +97,7 @@ test.each([
   vi.useRealTimers()
   await devchain.close()
   await expect(run).rejects.toThrow('cancelled')
-  expect(told).toMatchObject([{ name: method, others: 0 }])
-  expect(told[0]?.durationMs).toBeGreaterThan(2_000)
-  if (method !== 'debug_traceCall') expect(told[0]?.gasUsed).toBeGreaterThan(300_000n)
+  expect(reported).toMatchObject([{ name: method, others: 0 }])
+  expect(reported[0]?.durationMs).toBeGreaterThan(2_000)
+  if (method !== 'debug_traceCall') expect(reported[0]?.gasUsed).toBeGreaterThan(300_000n)
 })

@@ -12,7 +12,7 @@ import { type LoggedChain, startLogged } from '../../support/chain/loggedchain.t
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 
-/** A bit of everything that the log tells of. */
+/** A bit of everything that is logged. */
 async function live({ ask }: LoggedChain): Promise<void> {
   await ask('eth_sendTransaction', { from: A, to: B, value: '0x1bc16d674ec80000', gas: '0x5208' })
   await ask('eth_sendTransaction', { from: A, data: '0xfe', gas: '0xf4240' })

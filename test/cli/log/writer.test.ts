@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/process/boot.ts'
 
 const describeDropped = (lines: number): string => `${lines} dropped\n`
 
-/** A reader that takes text only when told to. */
+/** A reader that takes text only on request. */
 function slowReader(): { stream: Writable; taken: string[]; take: () => void } {
   const taken: string[] = []
   let acknowledge: (() => void) | undefined

@@ -57,9 +57,9 @@ const EARLY: readonly (readonly [
   ['authorizations before prague', 'cancun', transfer({ authorizationList: [] })],
 ]
 
-const TOLD = ['type', 'chainId', 'gasPrice', 'maxFeePerGas', 'accessList'] as const
+const RETURNED = ['type', 'chainId', 'gasPrice', 'maxFeePerGas', 'accessList'] as const
 
-/** What is told of a transaction, by forks: no member before the fork that it came with. */
+/** What a transaction has, by forks: no member before the fork that it came with. */
 const TRANSACTIONS: readonly Scenario[] = (
   ['byzantium', 'istanbul', 'berlin', 'london', 'prague'] as const
 ).map((hardfork) => ({
@@ -78,7 +78,7 @@ const TRANSACTIONS: readonly Scenario[] = (
     ['eth_pendingTransactions'],
     ['eth_getTransactionReceipt', '{0}'],
   ],
-  members: [...TOLD, 'effectiveGasPrice', 'status', 'root'],
+  members: [...RETURNED, 'effectiveGasPrice', 'status', 'root'],
 }))
 
 export const HARDHAT_FORKS: readonly Scenario[] = [

@@ -288,7 +288,7 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
     },
   ],
   [
-    'transactions that are told of and nowhere',
+    'announced transactions that are nowhere',
     async (node) => {
       await crowd(node, async ({ pour }) => {
         const hash = (): Hash => hexFromBytes(randomBytes(32)) as Hash

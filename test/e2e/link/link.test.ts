@@ -101,7 +101,7 @@ interface HeardLog {
   readonly transactionHash: string
 }
 
-/** All logs of a contract that a node tells of from now on. */
+/** All logs of a contract that a node announces from now on. */
 async function logsOf({ wsUrl }: Node, address: string) {
   const socket = new WebSocket(wsUrl)
   await once(socket, 'open')
@@ -231,12 +231,12 @@ describe('linked processes', () => {
     }
     await a.ask('evm_mine')
     await agree([a, b])
-    const told = await eventually(
+    const reported = await eventually(
       async () => heard.map(({ removed, transactionHash }) => [transactionHash, removed] as const),
       (logs) => logs.length >= 4,
     )
     stop()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [lost, false],
       [lost, true],
       [kept, false],

@@ -10,7 +10,7 @@ import { installProject, newerNode, projectFolder } from '../../support/tools/pr
 
 const run = promisify(execFile)
 
-/** Sources, and what is expected to be told of each tool's project. The tools' config files are in test/e2e/projects. */
+/** Sources, and the expected log of each tool's project. The tools' config files are in test/e2e/projects. */
 export const PROJECTS: string = path.join(ROOT, 'fixtures/project/tools')
 
 export type Tool = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle'
@@ -93,7 +93,7 @@ export async function buildProject(tool: Tool): Promise<BuiltProject> {
   return { folder, contract: (name) => contractIn(path.join(folder, artifacts), name) }
 }
 
-/** No tool asks whom to tell of it; what it starts itself is run by the same Node. */
+/** No tool asks about telemetry; what it starts itself is run by the same Node. */
 function environment(node: string): NodeJS.ProcessEnv {
   return {
     ...process.env,

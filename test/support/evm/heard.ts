@@ -72,8 +72,8 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
     steps: written,
     reached: () => {
       const counted = tried.lines()
-      const told = reached.reached?.() ?? []
-      const wrong = counted.find((line, i) => line !== told[i]) ?? told[counted.length]
+      const reported = reached.reached?.() ?? []
+      const wrong = counted.find((line, i) => line !== reported[i]) ?? reported[counted.length]
       if (wrong !== undefined) throw new Error(`steps and marks differ: ${wrong}`)
       return counted
     },

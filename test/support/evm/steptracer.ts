@@ -125,7 +125,7 @@ class StepTracer {
   }
 
   exit({ execResult, createdAddress }: EVMResult): void {
-    this.#tellUntold(execResult)
+    this.#reportPending(execResult)
     const failure = frameFailure(execResult, this.#hardfork)
     this.#settle(failure === undefined)
     this.#depth -= 1
@@ -143,7 +143,7 @@ class StepTracer {
   }
 
   /** The library sends no event for a REVERT with stack underflow. */
-  #tellUntold({ exceptionError, runState }: ExecResult): void {
+  #reportPending({ exceptionError, runState }: ExecResult): void {
     if (exceptionError?.error !== 'stack underflow' || runState?.opCode !== OP.REVERT) return
     const { programCounter, gasLeft, gasRefund, memory, memoryWordCount, env } = runState
     this.step({
@@ -212,8 +212,8 @@ class StepTracer {
     const whole = dynamicFee ?? BigInt(fee)
     const base = this.#baseOf(code)
     if (stack.length < (this.#operations.get(code)?.takes ?? 0)) return base
-    const isTold = whole <= gasLeft || (NAMING.has(code) && gasLeft >= base)
-    return isTold ? whole : base
+    const isReported = whole <= gasLeft || (NAMING.has(code) && gasLeft >= base)
+    return isReported ? whole : base
   }
 
   #hold(step: InterpreterStep): void {
@@ -228,12 +228,12 @@ class StepTracer {
     this.#open = undefined
     if (!didSucceed) return
     const { code } = step.opcode
-    if (isLog(code)) this.#tellLog(step)
-    else if (code === OP.SELFDESTRUCT) this.#tellDestruction(step)
-    else if (FRAME_KINDS.has(code)) this.#tellUnopened(step)
+    if (isLog(code)) this.#reportLog(step)
+    else if (code === OP.SELFDESTRUCT) this.#reportDestruction(step)
+    else if (FRAME_KINDS.has(code)) this.#reportUnopened(step)
   }
 
-  #tellLog({ opcode, stack, memory, address }: InterpreterStep): void {
+  #reportLog({ opcode, stack, memory, address }: InterpreterStep): void {
     if (this.#tracer.onLog === undefined) return
     const [offset = 0n, length = 0n, ...topics] = topOf(stack, 2 + opcode.code - OP.LOG0)
     this.#tracer.onLog({
@@ -243,7 +243,7 @@ class StepTracer {
     })
   }
 
-  #tellDestruction({ stack, address }: InterpreterStep): void {
+  #reportDestruction({ stack, address }: InterpreterStep): void {
     this.#tracer.onDestroy?.({
       address: addressFromBytes(address.bytes),
       beneficiary: addressOfWord(stack.at(-1) ?? 0n),
@@ -252,7 +252,7 @@ class StepTracer {
   }
 
   /** A call beyond the depth limit or the caller's balance. */
-  #tellUnopened(step: InterpreterStep): void {
+  #reportUnopened(step: InterpreterStep): void {
     const { onEnter, onExit } = this.#tracer
     if (!(onEnter || onExit || this.#touches)) return
     const depth = step.depth + 1

@@ -156,7 +156,7 @@ function later(milliseconds: number): Promise<void> {
 export interface Fork {
   readonly devchain: Devchain
   readonly ask: Upstream['ask']
-  /** What its log told. */
+  /** What it logged. */
   readonly notices: readonly string[]
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }

@@ -27,7 +27,7 @@ export interface Answers {
   readonly getTransactions?: (question: LinkMessage<'getTransactions'>) => readonly Uint8Array[]
 }
 
-/** Introduces itself as a node of the same chain, but for these changes, and answers as it is told. */
+/** Introduces itself as a node of the same chain, but for these changes, and answers as a test says. */
 export async function handmadePeer(
   world: LinkWorld,
   node: TestNode,

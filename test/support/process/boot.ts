@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from 'node:util'
 export const ROOT: string = path.resolve(import.meta.dirname, '../../..')
 export const COMMAND: string = path.join(ROOT, 'bin/devchain.js')
 
-/** A script that runs until it is told to end. */
+/** A script that runs until it is stopped. */
 export const FOREVER = 'setInterval(() => {}, 1e6)'
 
 /** Children of this test process: none may outlive it. */

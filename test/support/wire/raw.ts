@@ -1,4 +1,4 @@
-// A TCP connection that says what it is told, byte by byte: for requests that no HTTP client would send.
+// A TCP connection that sends what a test says, byte by byte: for requests that no HTTP client would send.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 

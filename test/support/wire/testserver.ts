@@ -138,17 +138,17 @@ export const testMethods: readonly Method<TestContext>[] = [
     },
   }),
   method({
-    name: 'test_tell',
+    name: 'test_notify',
     params: [param('count', quantityNumber), optional('size', quantityNumber, 1)],
     result: nothing,
     handle: ({ caller, gates }, count, size) => {
-      const params = fillings(count, size, () => void gates.pass(`told ${count}`))
-      caller.session?.notify('test_told', { most: count, params })
+      const params = fillings(count, size, () => void gates.pass(`sent ${count}`))
+      caller.session?.notify('test_notified', { most: count, params })
       return null
     },
   }),
   method({
-    name: 'test_tellNothing',
+    name: 'test_notifyNothing',
     params: [param('until', text)],
     result: nothing,
     handle: ({ caller, gates }, name) => {
@@ -158,7 +158,7 @@ export const testMethods: readonly Method<TestContext>[] = [
         () => isOver,
         () => void gates.pass(`${name} is over`),
       )
-      caller.session?.notify('test_told', { most: 1, params })
+      caller.session?.notify('test_notified', { most: 1, params })
       return null
     },
   }),
@@ -247,7 +247,7 @@ export async function startTestServer(
   options: Partial<ServerOptions> & {
     readonly makeContext?: (caller: Caller) => TestContext
     readonly info?: () => Json
-    /** Before the one that tells of health. */
+    /** Before the one that replies with the health. */
     readonly sites?: readonly Site[]
   } = {},
   dispatching: Partial<DispatcherOptions<TestContext>> = {},

@@ -1,4 +1,4 @@
-// Every method that names a block or a transaction tells of the network's as the network does, and of none that came after the fork.
+// Every method that names a block or a transaction returns the network's as the network does, and of none that came after the fork.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import {
@@ -28,7 +28,7 @@ interface Place {
 
 const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { withLog: true } }
 
-/** Of a network that tells of everything, and of one that tells of nothing but its blocks and its state. */
+/** Of a network that returns everything, and of one that returns nothing but its blocks and its state. */
 const EVERYWHERE: readonly (readonly [string, Params])[] = [
   ['debug_accountInfoAt', ({ number, keeper }) => [number, '0x0', keeper]],
   ['debug_getRawBlock', ({ number }) => [number]],
@@ -117,8 +117,8 @@ function onlyBasics({ method }: Asked): { code: number; message: string } | unde
 }
 
 describe.each([
-  ['tells of everything', undefined],
-  ['tells of blocks and states alone', onlyBasics],
+  ['returns everything', undefined],
+  ['returns blocks and states alone', onlyBasics],
 ] as const)('a fork of a network that %s', (_, refuse) => {
   let upstream: Upstream
   let places: readonly Place[]
@@ -142,9 +142,9 @@ describe.each([
   test.each(cases)('returns %s of its old blocks as the network does', async (method, params) => {
     for (const place of places.slice(0, 3)) {
       const asked = params(place)
-      const told = await fork.ask(method, ...asked)
-      expect(told).toEqual(await upstream.ask(method, ...asked))
-      expect(told).not.toBeNull()
+      const reported = await fork.ask(method, ...asked)
+      expect(reported).toEqual(await upstream.ask(method, ...asked))
+      expect(reported).not.toBeNull()
     }
   })
 

@@ -1,4 +1,4 @@
-// Encodings of old blocks that the network refuses: made of what it tells in JSON, or refused with the reason.
+// Encodings of old blocks that the network refuses: made of its JSON, or refused with the reason.
 import { expect, onTestFinished, test } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
 import { encodeBlock, sealBlock } from '../../../src/protocol/blocks/block.ts'
@@ -62,7 +62,7 @@ test.each([
 
 test('debug_getRawBlock encodes a block with its uncles and withdrawals', async () => {
   const { upstream, fork } = await forked()
-  const told = (await upstream.ask('eth_getBlockByNumber', '0x2', true)) as Members
+  const reported = (await upstream.ask('eth_getBlockByNumber', '0x2', true)) as Members
   const raw = bytesFromHex(String(await upstream.ask('debug_getRawBlock', '0x2')))
   const { header } = decodeBlock(raw)
   const uncle = sealBlock({ ...header, number: 1n, extraData: Uint8Array.of(7) }, [])
@@ -76,7 +76,7 @@ test('debug_getRawBlock encodes a block with its uncles and withdrawals', async 
   const block = sealBlock({ ...header, ...roots }, [], [uncle.header], withdrawals)
   const answers: Readonly<Record<string, Members>> = {
     eth_getBlockByNumber: {
-      ...told,
+      ...reported,
       ...roots,
       hash: block.hash,
       transactions: [],
@@ -84,7 +84,7 @@ test('debug_getRawBlock encodes a block with its uncles and withdrawals', async 
       withdrawals: [{ index: '0x5', validatorIndex: '0x6', address, amount: '0x7' }],
     },
     eth_getUncleByBlockHashAndIndex: {
-      ...told,
+      ...reported,
       number: '0x1',
       extraData: '0x07',
       hash: uncle.hash,

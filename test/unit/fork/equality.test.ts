@@ -55,16 +55,16 @@ async function accountsOf(ask: UpstreamRequest, block: string): Promise<readonly
   return Object.values(accounts)
 }
 
-/** Accounts as reading methods tell of them at a block, and what calls of them come to. */
-function told(
+/** Accounts as reading methods return them at a block, and the results of calls to them. */
+function reported(
   ask: UpstreamRequest,
   accounts: readonly DumpedAccount[],
   block: string,
 ): Promise<unknown> {
-  return Promise.all(accounts.map((account) => toldOf(ask, account, block)))
+  return Promise.all(accounts.map((account) => accountFacts(ask, account, block)))
 }
 
-async function toldOf(
+async function accountFacts(
   ask: UpstreamRequest,
   { address, storage }: DumpedAccount,
   block: string,
@@ -81,7 +81,7 @@ async function toldOf(
   ])
 }
 
-/** What a receipt tells that does not hang on hashes of blocks. */
+/** What a receipt has that does not depend on block hashes. */
 function outcomeOf(receipt: Record<string, unknown>): unknown {
   const { status, gasUsed, contractAddress, transactionHash } = receipt
   const logs = (receipt.logs as Record<string, unknown>[]).map(({ address, topics, data }) => ({
@@ -106,7 +106,7 @@ async function repeat(
   return [block, (await to('eth_getBlockByNumber', number, false)) as Block]
 }
 
-/** What is told of a block besides its header. */
+/** What a block has besides its header. */
 async function contentsOf(ask: UpstreamRequest, number: number): Promise<readonly unknown[]> {
   const [receipts, traces, diffs] = await Promise.all([
     ask('eth_getBlockReceipts', numberOf(number)) as Promise<Record<string, unknown>[]>,
@@ -142,7 +142,7 @@ describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 200 random blocks of %s
         const here = askOf(fork)
         const at = numberOf(number)
         const accounts = await accountsOf(ask, at)
-        expect(await told(here, accounts, 'latest')).toEqual(await told(ask, accounts, at))
+        expect(await reported(here, accounts, 'latest')).toEqual(await reported(ask, accounts, at))
         const range = { fromBlock: numberOf(number - STEP + 1), toBlock: at }
         expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
         expect(await contentsOf(here, number)).toEqual(await contentsOf(ask, number))
@@ -160,7 +160,7 @@ describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 200 random blocks of %s
         const known = (await accountsOf(ask, after)).filter(
           ({ address }) => forkProofs || address !== HISTORY_STORAGE.address,
         )
-        expect(await told(here, known, 'latest')).toEqual(await told(ask, known, after))
+        expect(await reported(here, known, 'latest')).toEqual(await reported(ask, known, after))
       }
     },
   )

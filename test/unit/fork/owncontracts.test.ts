@@ -11,7 +11,7 @@ import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../suppor
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
 
-/** A network that looks like Arbitrum: blocks tell that of the L1, and ArbSys has INVALID for its code. */
+/** A network that looks like Arbitrum: blocks have that of the L1, and ArbSys has INVALID for its code. */
 async function startArbitrum(chainId: number): Promise<Upstream> {
   const upstream = await startUpstream({ chainId })
   const ownOnes = ['64', '6c', '73'].map((digits) => `0x${digits.padStart(40, '0')}`)
@@ -34,14 +34,14 @@ test.each(ARBITRUMS)(
   'a fork of Arbitrum (%i) has the L1 block number in contracts, and its own in ArbSys',
   async (chainId) => {
     await using upstream = await startArbitrum(chainId)
-    const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
-    const { contractAddress: teller } = await sendOn(upstream.ask, { data: telling })
+    const reader = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
+    const { contractAddress: l1Block } = await sendOn(upstream.ask, { data: reader })
     await upstream.ask('hardhat_mine', '0x4')
     await using fork = await forkOf(upstream, { clock: 'step:24' })
     const { ask, notices } = fork
     expect(await ask('eth_blockNumber')).toBe('0x5')
-    expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010)}`)
-    expect(await ask('eth_call', { to: teller }, '0x3')).toBe(`0x${word(1_006)}`)
+    expect(await ask('eth_call', { to: l1Block }, 'latest')).toBe(`0x${word(1_010)}`)
+    expect(await ask('eth_call', { to: l1Block }, '0x3')).toBe(`0x${word(1_006)}`)
     const own = { to: ARBSYS, data: '0xa3b1b31d' }
     expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(5)}`)
     expect(await ask('eth_call', { to: ARBSYS, data: '0xd127f54a' })).toBe(`0x${word(33)}`)
@@ -52,7 +52,7 @@ test.each(ARBITRUMS)(
     // blocks of the L1 are twelve seconds apart
     const passed = Math.floor((Number(after?.timestamp) - Number(before?.timestamp)) / 12)
     expect(passed).toBeGreaterThanOrEqual(2)
-    expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010 + passed)}`)
+    expect(await ask('eth_call', { to: l1Block }, 'latest')).toBe(`0x${word(1_010 + passed)}`)
     expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(6)}`)
     expect(notices).toEqual([])
     const other = { to: `0x${'73'.padStart(40, '0')}`, data: '0x41b247a8' }
@@ -119,7 +119,7 @@ test('every method with a block or receipt of a fork of Arbitrum shows l1BlockNu
   const { l1BlockNumber } = receipt
   expect(Number(l1BlockNumber)).toBeGreaterThan(Number(l1Of('0x1')))
   const [from] = (await ask('eth_accounts')) as readonly string[]
-  const told: Readonly<Record<string, unknown>> = {
+  const reported: Readonly<Record<string, unknown>> = {
     head: heard.find((each) => 'parentHash' in each),
     receipt: heard.find((each) => 'transactionHash' in each),
     header: await ask('eth_getHeaderByNumber', '0x2'),
@@ -130,13 +130,13 @@ test('every method with a block or receipt of a fork of Arbitrum shows l1BlockNu
     simulated: member(await ask('eth_simulateV1', { blockStateCalls: [{}] }, '0x1'), 0),
     mined: member(await ask('anvil_mine_detailed'), 0),
   }
-  for (const [name, json] of Object.entries(told)) {
+  for (const [name, json] of Object.entries(reported)) {
     expect([name, Number((json as Record<string, string>).l1BlockNumber)]).toEqual([
       name,
       name === 'mined' || name === 'simulated' ? expect.any(Number) : Number(l1BlockNumber),
     ])
   }
-  expect(Number(member(told.mined, 'l1BlockNumber'))).toBeGreaterThan(Number(l1BlockNumber))
+  expect(Number(member(reported.mined, 'l1BlockNumber'))).toBeGreaterThan(Number(l1BlockNumber))
 })
 
 function member(value: unknown, name: string | number): unknown {
@@ -223,13 +223,13 @@ test.each<[bigint, string, string, RegExp | undefined]>([
   'ownContractNotice on chain %i for the account 0x%s with code %s is right',
   (chainId, digits, code, notice) => {
     const address = `0x${digits.padStart(40, '0')}` as Address
-    const told = ownContractNotice(
+    const reported = ownContractNotice(
       chainId,
       chainId === 42_161n,
       address,
       Buffer.from(code.slice(2), 'hex'),
     )
-    if (notice === undefined) expect(told).toBeUndefined()
-    else expect(told).toMatch(notice)
+    if (notice === undefined) expect(reported).toBeUndefined()
+    else expect(reported).toMatch(notice)
   },
 )

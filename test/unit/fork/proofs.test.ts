@@ -260,12 +260,12 @@ describe('namesWith', () => {
   )
 
   test('warns once of a long search, with what it still looks for', async () => {
-    const told: (readonly string[])[] = []
-    const watch = { onLong: (left: readonly string[]) => told.push(left), longMs: 0 }
+    const reported: (readonly string[])[] = []
+    const watch = { onLong: (left: readonly string[]) => reported.push(left), longMs: 0 }
     await namesWith(['9', '53c1b'], 20, watch)
-    expect(told).toEqual([['53c1b']])
+    expect(reported).toEqual([['53c1b']])
     await namesWith(['53c1b', 'e'], 20, watch)
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   test('skips a search that would take too long', async () => {

@@ -1,4 +1,4 @@
-// Networks that keep the state of their newest blocks alone: a user is told which block is too old, how old, and what to do.
+// Networks that keep the state of their newest blocks alone: the error says which block is too old, how old, and what to do.
 import { describe, expect, test } from 'vitest'
 import { Client, RefusedByUpstream } from '../../../src/fork/client/client.ts'
 import {
@@ -59,10 +59,10 @@ describe('an error of the network', () => {
       'block 5, which is 6 minutes old and lies 21,000 blocks behind its newest: name',
     ],
     [{ number: 5n, timestamp: 90_000n }, 'block 5: name'],
-  ])('about the block %o is shortened to "%s"', (age, told) => {
+  ])('about the block %o is shortened to "%s"', (age, reported) => {
     const ask = { method: 'eth_getBalance', params: [] }
     const refused = new RefusedByUpstream(MISSING, ask, 'https://rpc.example.org/…')
-    expect(new PrunedState(refused, age, 87_400_000).message).toContain(told)
+    expect(new PrunedState(refused, age, 87_400_000).message).toContain(reported)
   })
 })
 
@@ -129,7 +129,7 @@ describe('pruned state', () => {
     expect(await fork.ask('eth_call', { to: keeper })).toBe(
       await archive.ask('eth_call', { to: keeper }),
     )
-    // where none has it, that is told
+    // where none has it, the error says so
     archive.faults.refuse = ofState
     const failed = fork.ask('eth_getBalance', `0x${'51'.repeat(20)}`)
     await expect(failed).rejects.toThrow(/does not keep the state of block 2/)

@@ -138,7 +138,7 @@ describe('a fork at a transaction', () => {
               accounts: 7,
             })
             const here = askOf(fork)
-            const told = Object.values(accounts).map(({ address, storage = {} }) =>
+            const reported = Object.values(accounts).map(({ address, storage = {} }) =>
               Promise.all([
                 address,
                 here('eth_getBalance', address),
@@ -147,7 +147,7 @@ describe('a fork at a transaction', () => {
                 here('eth_getStorageValues', { [address]: ['0x0', ...Object.keys(storage)] }),
               ]),
             )
-            const state = await Promise.all(told)
+            const state = await Promise.all(reported)
             expect(asked.includes('debug_traceBlockByHash')).toBe(true)
             return state
           }),

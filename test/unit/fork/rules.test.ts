@@ -150,7 +150,7 @@ test('a header proves newer rules than an EVM that has a part of them', async ()
   upstream.faults.lie = ({ method }, result) =>
     method === 'eth_getBlockByNumber' ? { ...(result as object), requestsHash: ZERO_HASH } : result
   await using fork = await forkOf(upstream)
-  // a machine of london passes no question, so that the header alone tells
+  // a machine of london passes no question, so that the header alone decides
   expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: 'bpo2' })
 })
 

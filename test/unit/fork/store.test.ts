@@ -121,30 +121,30 @@ describe('the cache folder', () => {
   })
 
   test('starts a file anew that has grown too large, with a warning', async () => {
-    const told: string[] = []
-    const options = { mostBytes: 200, onNotice: (text: string) => told.push(text) }
+    const reported: string[] = []
+    const options = { mostBytes: 200, onNotice: (text: string) => reported.push(text) }
     const one = diskStore(folder, options)
     for (let i = 0; i < 5; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
     await one.flush()
     const file = path.join(folder, filesBelow()[0] ?? '')
-    expect(told).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
+    expect(reported).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
     const other = diskStore(folder, options)
     expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
     expect(other.get({ ...ITEM, params: ['0x04'] })).toBe('0x4')
     // what is there when it is opened counts too
     for (let i = 5; i < 9; i++) other.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
-    expect(told).toHaveLength(2)
+    expect(reported).toHaveLength(2)
   })
 
   test('starts a file anew that others have made too large', () => {
-    const told: string[] = []
+    const reported: string[] = []
     const one = diskStore(folder)
     for (let i = 0; i < 9; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
     void one.flush()
     const file = path.join(folder, filesBelow()[0] ?? '')
-    const other = diskStore(folder, { mostBytes: 200, onNotice: (text) => told.push(text) })
+    const other = diskStore(folder, { mostBytes: 200, onNotice: (text) => reported.push(text) })
     expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
-    expect(told).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
+    expect(reported).toEqual([`cleared the cache file ${file}: it was larger than 200 bytes`])
     expect(existsSync(file)).toBe(false)
   })
 
@@ -179,10 +179,10 @@ describe('the cache folder', () => {
   })
 
   test('that is not writable causes one warning, and what is fetched stays in memory', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const file = path.join(folder, 'a file')
     writeFileSync(file, '')
-    const store = diskStore(file, { onNotice: (text) => told.push(text) })
+    const store = diskStore(file, { onNotice: (text) => reported.push(text) })
     const code = { of: 'code', method: 'eth_getCode', params: [keccakHash(bytesFromHex('0x6001'))] }
     for (const slot of ['0x1', '0x2']) {
       store.put({ ...ITEM, params: [slot] }, slot)
@@ -190,7 +190,7 @@ describe('the cache folder', () => {
       await store.flush()
       expect(store.get({ ...ITEM, params: [slot] })).toBe(slot)
     }
-    expect(told).toEqual([expect.stringMatching(/^cannot write the fork cache in .*a file: E/)])
+    expect(reported).toEqual([expect.stringMatching(/^cannot write the fork cache in .*a file: E/)])
   })
 
   test('skips what another version has written', async () => {
@@ -570,17 +570,17 @@ describe('a recording', () => {
   })
 
   test('that becomes unwritable causes one warning, and the fork goes on', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const file = path.join(folder, 'sub', 'fork.jsonl')
     const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
-    const recording = recordTo(file, head, (text) => told.push(text))
+    const recording = recordTo(file, head, (text) => reported.push(text))
     rmSync(path.join(folder, 'sub'), { recursive: true })
     writeFileSync(path.join(folder, 'sub'), '')
     for (const slot of ['0x1', '0x2']) {
       recording.put({ ...ITEM, params: [slot] }, slot)
       await recording.flush()
     }
-    expect(told).toEqual([expect.stringMatching(/^cannot record: .*ENOTDIR/)])
+    expect(reported).toEqual([expect.stringMatching(/^cannot record: .*ENOTDIR/)])
     rmSync(path.join(folder, 'sub'))
     await recording.flush()
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4)
@@ -600,10 +600,10 @@ describe('a recording', () => {
   })
 
   test('of the same block joins what several runs fetched, and of another starts anew with a warning', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const file = path.join(folder, 'fork.jsonl')
     const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
-    const notice = (text: string): number => told.push(text)
+    const notice = (text: string): number => reported.push(text)
     const [one, two] = [recordTo(file, head, notice), recordTo(file, head, notice)]
     for (const [store, slot] of [
       [one, '0x2'],
@@ -615,9 +615,9 @@ describe('a recording', () => {
     }
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)
     expect(lines.map((line) => (JSON.parse(line) as unknown[])[3])).toEqual(['0x1', '0x2', '0x3'])
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     await recordTo(file, { ...head, block: { hash: '0x01' } }, notice).flush()
-    expect(told).toEqual([`${file} was a recording of another block, and starts over`])
+    expect(reported).toEqual([`${file} was a recording of another block, and starts over`])
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1)
   })
 

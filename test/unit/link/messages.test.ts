@@ -183,7 +183,7 @@ describe('Reputations', () => {
 test('Dialer retries an absent node after growing waits, and logs it once', async () => {
   const timing = new TestTiming()
   const dialed: number[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const dialer = new Dialer({
     timing,
     dial: () => {
@@ -194,7 +194,7 @@ test('Dialer retries an absent node after growing waits, and logs it once', asyn
     },
     isLinked: () => false,
     connected: () => Promise.resolve(true),
-    failed: (reason) => told.push(reason),
+    failed: (reason) => reported.push(reason),
   })
   dialer.start()
   for (let i = 0; i < 300; i++) {
@@ -205,5 +205,5 @@ test('Dialer retries an absent node after growing waits, and logs it once', asyn
   const waits = dialed.slice(1, 6).map((at, i) => at - dialed[i]!)
   expect(waits).toEqual([200, 400, 800, 1_600, 3_200])
   expect(dialed.length).toBeGreaterThan(7)
-  expect(told).toEqual(['nobody listens there'])
+  expect(reported).toEqual(['nobody listens there'])
 })

@@ -8,7 +8,7 @@ import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { headHash, LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
 
-/** Mines blocks, and nothing is told of it yet. */
+/** Mines blocks that are not announced yet. */
 async function mineOn({ chain }: TestNode, blocks: number): Promise<void> {
   for (let i = 0; i < blocks; i++) {
     await chain.update((state, executor) => mine(executor, state, { now: chain.environment.now() }))
@@ -295,10 +295,13 @@ describe('a linked node', () => {
     await using world = new LinkWorld()
     const a = await world.add('a')
     await mineOn(a, 300)
-    const told: unknown[] = []
-    await world.add('b', { peers: ['a'], onSyncing: (status) => told.push(status) })
+    const reported: unknown[] = []
+    await world.add('b', { peers: ['a'], onSyncing: (status) => reported.push(status) })
     await world.settle()
-    expect(told).toEqual([{ startingBlock: 0n, currentBlock: 0n, highestBlock: 300n }, undefined])
+    expect(reported).toEqual([
+      { startingBlock: 0n, currentBlock: 0n, highestBlock: 300n },
+      undefined,
+    ])
   })
 
   test('stays partitioned from a peer that dials anew', async () => {
@@ -343,7 +346,7 @@ describe('a linked node announces', () => {
     const a = await world.add('a')
     const b = await world.add('b', { peers: ['a'] })
     const [near, far] = world.pipes
-    // what a tells does not arrive
+    // what a sends does not arrive
     far!.isStuck = true
     for (let round = 0; round < 12; round++) {
       await mineOn(a, 60)
@@ -367,11 +370,11 @@ test('a block too large for a message ends the link with its size, on both nodes
   await sendRawTransaction(a.chain, signed(a.chain, changes).raw)
   const b = await world.add('b', { gasLimit: 60_000_000n, peers: ['a'] })
   expect(height(b.chain)).toBe(0n)
-  const told = {
+  const reported = {
     reason: expect.stringMatching(
       /^block 1 of this chain has \d+ bytes: blocks of more than 2097088 are not sent$/,
     ),
   }
-  expect(a.events).toContainEqual(expect.objectContaining(told))
-  expect(b.events).toContainEqual(expect.objectContaining(told))
+  expect(a.events).toContainEqual(expect.objectContaining(reported))
+  expect(b.events).toContainEqual(expect.objectContaining(reported))
 })

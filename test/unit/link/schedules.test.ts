@@ -52,17 +52,19 @@ async function mineOn({ chain }: TestNode): Promise<void> {
   await chain.update((state, executor) => mine(executor, state, { now: chain.environment.now() }))
 }
 
-/** All logs that were told of minus those that were taken back, by the hash of their block. */
+/** All logs that were announced minus those that were taken back, by the hash of their block. */
 function listen({ chain }: TestNode): () => void {
-  const told = new Map<string, number>()
+  const reported = new Map<string, number>()
   chain.onChange(({ head }) => {
-    for (const { block } of head.removed) told.set(block.hash, (told.get(block.hash) ?? 0) - 1)
-    for (const { block } of head.added) told.set(block.hash, (told.get(block.hash) ?? 0) + 1)
+    for (const { block } of head.removed)
+      reported.set(block.hash, (reported.get(block.hash) ?? 0) - 1)
+    for (const { block } of head.added)
+      reported.set(block.hash, (reported.get(block.hash) ?? 0) + 1)
   })
   return () => {
-    // each block that is told of is there once, and no other is
-    expect([...told.values()].filter((count) => count !== 0 && count !== 1)).toEqual([])
-    const standing = [...told].filter(([, count]) => count === 1).map(([hash]) => hash)
+    // each announced block is there once, and no other is
+    expect([...reported.values()].filter((count) => count !== 0 && count !== 1)).toEqual([])
+    const standing = [...reported].filter(([, count]) => count === 1).map(([hash]) => hash)
     const canonical = [...chain.state.tree.canonical.values(1)].map(({ block }) => block.hash)
     expect(standing.sort()).toEqual(canonical.sort())
   }

@@ -249,8 +249,8 @@ test('a transaction mined under conditions is announced to no peer', async () =>
   const c = await world.add('c', { noMining: true, peers: ['a'] })
   await world.settle()
   expect([b, c].map(({ chain }) => chain.state.pool.size)).toEqual([0, 0])
-  const told = world.pipes.flatMap(({ log }) => log).map(decodeMessage)
-  expect(told.filter(({ kind }) => kind === 'pooled')).toEqual([])
+  const reported = world.pipes.flatMap(({ log }) => log).map(decodeMessage)
+  expect(reported.filter(({ kind }) => kind === 'pooled')).toEqual([])
 })
 
 test('--mine-for-peers mines impersonated and blob transactions of a peer', async () => {

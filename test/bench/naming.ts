@@ -17,7 +17,7 @@ import type { Figure } from './measure.ts'
 /** Pairs of processes: what V8 makes of one is not what it makes of the next. */
 const PAIRS = 3
 
-/** Rounds of a pair, and requests of one to each of the two: many times as long as lines wait to be told. */
+/** Rounds of a pair, and requests of one to each of the two: many times as long as lines wait to be logged. */
 const ROUNDS = 20
 const REQUESTS = 100
 
@@ -36,16 +36,16 @@ type Work = (node: Node, i: number) => Promise<unknown>
 interface Cost {
   /** Microseconds of the processor for each request, all threads together. */
   readonly processor: number
-  /** Microseconds until the answer: the mean, as what is told between two answers delays few of them, and those much. */
+  /** Microseconds until the answer: the mean, as what is logged between two answers delays few of them, and those much. */
   readonly answer: number
 }
 
 /** A round of both: with names, and without. */
-type Round = readonly [told: Cost, plain: Cost]
+type Round = readonly [reported: Cost, plain: Cost]
 
 /** Processor time and answers' times with names, and what of them the names take. */
-export async function* tellingFigures(): AsyncIterableIterator<Figure> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'devchain-telling-'))
+export async function* namingFigures(): AsyncIterableIterator<Figure> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'devchain-naming-'))
   const project = compile(projectSources())
   const artifacts = writeProject(folder, 'foundry', project)
   const works = Object.entries(worksOf(project))
@@ -53,14 +53,14 @@ export async function* tellingFigures(): AsyncIterableIterator<Figure> {
   try {
     for (let pair = 0; pair < PAIRS; pair++) {
       const files = path.join(folder, `${pair}`)
-      const told = await startNode(`${files}-told`, project, ['--artifacts', artifacts])
+      const reported = await startNode(`${files}-named`, project, ['--artifacts', artifacts])
       const plain = await startNode(`${files}-plain`, project, ['--no-artifacts'])
       try {
         for (const [i, [, work]] of works.entries()) {
-          rounds[i]!.push(...(await inTurns(told, plain, work)))
+          rounds[i]!.push(...(await inTurns(reported, plain, work)))
         }
       } finally {
-        for (const { child } of [told, plain]) child.kill()
+        for (const { child } of [reported, plain]) child.kill()
       }
     }
   } finally {
@@ -72,9 +72,9 @@ export async function* tellingFigures(): AsyncIterableIterator<Figure> {
 function* figuresOf(name: string, rounds: readonly Round[]): IterableIterator<Figure> {
   for (const part of ['processor', 'answer'] as const) {
     const what = part === 'processor' ? `processor time of ${name}` : `answer to ${name}`
-    const value = middle(rounds.map(([told]) => told[part]))
-    yield { name: `${what}, told by name`, value, unit: 'µs' }
-    const more = middle(rounds.map(([told, plain]) => told[part] / plain[part] - 1))
+    const value = middle(rounds.map(([reported]) => reported[part]))
+    yield { name: `${what}, logged by name`, value, unit: 'µs' }
+    const more = middle(rounds.map(([reported, plain]) => reported[part] / plain[part] - 1))
     yield { name: '  more than without names', value: 100 * more, unit: '%' }
   }
 }
@@ -97,23 +97,23 @@ function worksOf(project: Compilation): Readonly<Record<string, Work>> {
 }
 
 /** Each round of one beside one of the other: what else the machine does falls on both. */
-async function inTurns(told: Node, plain: Node, work: Work): Promise<readonly Round[]> {
-  for (const node of [told, plain]) await answersOf(node, work, 0, WARM_UP)
+async function inTurns(reported: Node, plain: Node, work: Work): Promise<readonly Round[]> {
+  for (const node of [reported, plain]) await answersOf(node, work, 0, WARM_UP)
   const rounds: Round[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const first = WARM_UP + round * REQUESTS
-    const before = await processorsOf(told, plain)
+    const before = await processorsOf(reported, plain)
     const answers = new Map<Node, number>()
-    for (const node of round % 2 === 0 ? [told, plain] : [plain, told]) {
+    for (const node of round % 2 === 0 ? [reported, plain] : [plain, reported]) {
       answers.set(node, await answersOf(node, work, first, REQUESTS))
     }
-    // what is told while the other is asked is counted too
-    const after = await processorsOf(told, plain)
+    // what is logged while the other is asked is counted too
+    const after = await processorsOf(reported, plain)
     const cost = (node: Node, i: 0 | 1): Cost => ({
       processor: (after[i] - before[i]) / REQUESTS,
       answer: answers.get(node) ?? Number.NaN,
     })
-    rounds.push([cost(told, 0), cost(plain, 1)])
+    rounds.push([cost(reported, 0), cost(plain, 1)])
   }
   return rounds
 }
@@ -125,8 +125,8 @@ async function answersOf(node: Node, work: Work, first: number, count: number): 
   return (1000 * (performance.now() - began)) / count
 }
 
-async function processorsOf(told: Node, plain: Node): Promise<readonly [number, number]> {
-  return [await processorOf(told), await processorOf(plain)]
+async function processorsOf(reported: Node, plain: Node): Promise<readonly [number, number]> {
+  return [await processorOf(reported), await processorOf(plain)]
 }
 
 /** Microseconds of the processor that a process has taken, as Linux counts them. */
