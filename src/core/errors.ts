@@ -66,6 +66,8 @@ export const ERROR_CODES = {
   // a fork lacks upstream state, or cannot get it
   MISSING_STATE: -32000,
   UPSTREAM_FAILED: -32000,
+  // bytes of a chain on disk are not what was written
+  DAMAGED: -32000,
   // the client disconnected or the chain was closed
   CANCELLED: -32000,
   // execution reverted or halted; `data` holds the raw return bytes

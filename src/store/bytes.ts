@@ -1,9 +1,12 @@
 // Bytes written one after another into a growing buffer, and read again with every bound checked.
+import { DevchainError } from '../core/errors.ts'
 import { hexFromBytes } from '../core/hex.ts'
 
 /** Stored bytes that cannot be what was written. */
-export class CorruptStore extends Error {
-  override readonly name = 'CorruptStore'
+export class CorruptStore extends DevchainError {
+  constructor(problem: string) {
+    super('DAMAGED', problem)
+  }
 }
 
 const FIRST_ROOM = 64 * 1024

@@ -2,7 +2,6 @@
 import { DevchainError } from '../core/errors.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { StateChange } from '../node/ledger/change.ts'
-import { CorruptStore } from './bytes.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 import { stateObject } from './states.ts'
@@ -21,7 +20,8 @@ const INTERVAL_MS = 100
 
 /**
  * Opens the file of a chain, or makes it.
- * @throws {DevchainError} `INVALID_PARAMS` for a file that is no chain or is damaged; it stays as it is
+ * @throws {DevchainError} `DAMAGED` for a file that is no chain or of another version, `INVALID_PARAMS` for one that cannot be
+ *   opened; it stays as it is
  */
 export function openStore(options: StoreOptions): ChainStore {
   const { path, onNotice } = options
@@ -30,7 +30,7 @@ export function openStore(options: StoreOptions): ChainStore {
     if (cut > 0) onNotice(`${path}: cut off ${cut} bytes that a crash left unfinished`)
     return new ChainStore(options, log, position)
   } catch (error) {
-    throw failureIn(path, error)
+    throw failureIn(path, error, 'INVALID_PARAMS')
   }
 }
 
@@ -59,7 +59,7 @@ export class ChainStore {
     this.#newest = after
     if (this.#options.durability === 'block') {
       this.#write()
-      return this.#log.sync()
+      return this.#sync()
     }
     this.#timer ??= setTimeout(() => this.#writeInTime(), INTERVAL_MS)
     return undefined
@@ -69,7 +69,7 @@ export class ChainStore {
   begin(state: ChainState): Promise<void> {
     this.#newest = state
     this.#write()
-    return this.#log.sync()
+    return this.#sync()
   }
 
   /** Writes what is not written yet, and gives the file up. */
@@ -94,9 +94,17 @@ export class ChainStore {
       return
     }
     this.#isFailing = false
-    this.#syncing = this.#log.sync().catch((error: unknown) => {
-      this.#options.onNotice(failureIn(this.#options.path, error).message)
+    this.#syncing = this.#sync().catch((error: unknown) => {
+      this.#options.onNotice((error as Error).message)
     })
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      await this.#log.sync()
+    } catch (error) {
+      throw failureIn(this.#options.path, error, 'LIMIT_EXCEEDED')
+    }
   }
 
   #write(): void {
@@ -109,15 +117,17 @@ export class ChainStore {
       // positions of what is not there must not be referred to
       this.#objects = new Objects(this.#log)
       this.#log.discard()
-      throw failureIn(this.#options.path, error)
+      throw failureIn(this.#options.path, error, 'LIMIT_EXCEEDED')
     }
   }
 }
 
-function failureIn(path: string, error: unknown): DevchainError {
-  if (error instanceof DevchainError) return error
-  const isKnown =
-    error instanceof CorruptStore || (error as NodeJS.ErrnoException).code !== undefined
-  if (!isKnown) throw error
-  return new DevchainError('INVALID_PARAMS', `${path}: ${(error as Error).message}`)
+/** Errors of the file system, in words; others are bugs. */
+function failureIn(
+  path: string,
+  error: unknown,
+  word: 'INVALID_PARAMS' | 'LIMIT_EXCEEDED',
+): unknown {
+  if ((error as NodeJS.ErrnoException).code === undefined) return error
+  return new DevchainError(word, `${path}: ${(error as Error).message}`)
 }

@@ -43,6 +43,7 @@ export function isWhole(body: Uint8Array, { crc }: Frame): boolean {
   return crc32(body) === crc
 }
 
-export function damaged(position: number): CorruptStore {
-  return new CorruptStore(`the object at byte ${position} is damaged`)
+/** @param file its path and a colon, if there is one */
+export function damaged(position: number, file = ''): CorruptStore {
+  return new CorruptStore(`${file}the object at byte ${position} is damaged`)
 }

@@ -59,30 +59,30 @@ export function openLog(path: string): OpenedLog {
   const file = openSync(path, isNew ? 'wx+' : 'r+')
   try {
     if (isNew || fstatSync(file).size === 0)
-      return { log: begin(file), position: undefined, cut: 0 }
-    return opened(file)
+      return { log: begin(file, path), position: undefined, cut: 0 }
+    return opened(file, path)
   } catch (error) {
     closeSync(file)
     throw error
   }
 }
 
-function begin(file: number): ChainLog {
+function begin(file: number, path: string): ChainLog {
   const page = Buffer.alloc(PAGE)
   page.set(MAGIC)
   writeSync(file, page, 0, PAGE, 0)
   fdatasyncSync(file)
-  return new ChainLog(file, PAGE)
+  return new ChainLog(file, path, PAGE)
 }
 
-function opened(file: number): OpenedLog {
+function opened(file: number, path: string): OpenedLog {
   const page = Buffer.alloc(PAGE)
   readSync(file, page, 0, PAGE, 0)
   if (!MAGIC.every((byte, at) => page[at] === byte)) {
-    throw new CorruptStore('it is no chain, or one of another version')
+    throw new CorruptStore(`${path}: it is no chain, or one of another version`)
   }
   const { size } = fstatSync(file)
-  const log = new ChainLog(file, size)
+  const log = new ChainLog(file, path, size)
   const last = log.lastEnd(slotsOf(page).filter((end) => end <= size))
   if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
   return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
@@ -102,6 +102,7 @@ interface End {
 
 export class ChainLog implements Medium {
   readonly #file: number
+  readonly #path: string
   /** Bytes in the file. */
   #size: number
   /** Appended, and not written yet. */
@@ -110,8 +111,9 @@ export class ChainLog implements Medium {
   #turn = 0
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
 
-  constructor(file: number, size: number) {
+  constructor(file: number, path: string, size: number) {
     this.#file = file
+    this.#path = path
     this.#size = size
     this.#next = size
   }
@@ -171,9 +173,10 @@ export class ChainLog implements Medium {
 
   read(position: number): Uint8Array {
     const frame = this.#frameAt(position)
-    if (frame === undefined || frame.isEnd) throw damaged(position)
+    if (frame === undefined || frame.isEnd) throw damaged(position, `${this.#path}: `)
     const body = this.#bytesAt(position + HEAD, frame.length)
-    if (body.length < frame.length || !isWhole(body, frame)) throw damaged(position)
+    if (body.length < frame.length || !isWhole(body, frame))
+      throw damaged(position, `${this.#path}: `)
     return body
   }
 

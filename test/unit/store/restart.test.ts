@@ -2,7 +2,8 @@
 import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { DevchainError } from '../../../src/core/errors.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
 import { createChain } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
@@ -12,6 +13,19 @@ import { lockFolder } from '../../../src/store/lock.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { signed, type TestEnvironment, testChain, testEnvironment } from '../node/chains.ts'
 import { answersOf, step, take } from './histories.ts'
+
+const disk = vi.hoisted(() => ({ isFull: false }))
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  const writeSync = (file: number, bytes: Buffer, ...where: number[]): number => {
+    if (!disk.isFull) return fs.writeSync(file, bytes, ...where)
+    // part of it fits
+    fs.writeSync(file, bytes, 0, bytes.length >> 1, where[2])
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  return { ...fs, writeSync }
+})
 
 interface Kept {
   readonly chain: Chain
@@ -103,6 +117,58 @@ test('a file cut at any byte has the last state before the cut, and goes on from
     expect(headOf(again.chain.state.tree).block.hash).toBe(hash)
     await close(again)
   }
+})
+
+test('a damaged byte is an error that names the file, and no other answer', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const [file, copy] = [path.join(folder, 'whole'), path.join(folder, 'damaged')]
+  const environment = testEnvironment()
+  const living = await open(file, environment)
+  for (const each of fc.sample(step, { seed: 8, numRuns: 25 })) {
+    await take(living.chain, environment, each)
+  }
+  const answers = answersOf(living.chain.state)
+  await close(living)
+  const bytes = readFileSync(file)
+  let refused = 0
+  for (const at of fc.sample(fc.nat(bytes.length - 1), { seed: 9, numRuns: 60 })) {
+    const damaged = Buffer.from(bytes)
+    damaged[at]! ^= 1 << (at % 8)
+    writeFileSync(copy, damaged)
+    try {
+      const kept = await open(copy, environment)
+      try {
+        // the newest state may be cut off, as after a crash
+        if (kept.notices.length === 0) expect(answersOf(kept.chain.state)).toEqual(answers)
+      } finally {
+        await close(kept)
+      }
+    } catch (error) {
+      if (!(error instanceof DevchainError)) throw error
+      expect(error.message).toMatch(`${copy}: `)
+      refused += 1
+    }
+  }
+  expect(refused).toBeGreaterThan(20)
+})
+
+test('a send that cannot be written fails, and changes neither the chain nor the file', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'chain')
+  const environment = testEnvironment()
+  const living = await open(file, environment, 'block')
+  const first = headOf(living.chain.state.tree).block.hash
+  const { raw } = signed(living.chain)
+  disk.isFull = true
+  await expect(sendRawTransaction(living.chain, raw)).rejects.toThrow(`${file}: ENOSPC`)
+  disk.isFull = false
+  expect(headOf(living.chain.state.tree).block.hash).toBe(first)
+  await sendRawTransaction(living.chain, raw)
+  const answers = answersOf(living.chain.state)
+  await close(living)
+  const again = await open(file, environment)
+  expect(again.notices).toEqual([])
+  expect(answersOf(again.chain.state)).toEqual(answers)
+  await close(again)
 })
 
 test('a file of something else is refused and stays as it is', async () => {
