@@ -5,7 +5,7 @@ import { choice, count, duration, text } from './values.ts'
 export class ChainsTable {
   readonly maxChains: Option<number> = {
     type: count('NUMBER', 0, 100_000, 'a whole number from 0 to 100000'),
-    sentence: 'Maximum number of chains at paths such as /1; 0 allows only the default chain',
+    sentence: 'Maximum number of chains at paths such as /1, besides the default chain',
     default: 1_000,
   }
   /** Milliseconds. */

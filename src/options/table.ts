@@ -348,8 +348,7 @@ class ProcessTable {
   }
   readonly setup: Optional<string> = {
     type: text('COMMAND', 'one line of up to 4000 characters', /^[^\r\n]{1,4000}$/),
-    sentence:
-      'Run a shell command on the default chain first; chains at paths begin with what it left',
+    sentence: 'Shell command to run first; chains at paths begin with what it left',
   }
   readonly exitWithParent: Option<boolean> = off('Stop when the parent process ends')
 }

@@ -126,8 +126,7 @@ const exec: Subcommand = {
     },
     {
       name: '--chains',
-      sentence:
-        'In each worker of a test runner, let DEVCHAIN_URL and ETH_RPC_URL name its own chain',
+      sentence: 'Give each worker of a test runner its own chain in DEVCHAIN_URL and ETH_RPC_URL',
     },
   ],
   exits: [

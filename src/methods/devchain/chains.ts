@@ -53,7 +53,7 @@ export const chainsMethods: Methods = [
   }),
   method({
     name: 'devchain_newChain',
-    summary: 'Makes a chain at a path from a {name}, a chain or snapshot {from}, or {options}.',
+    summary: 'Makes a chain of a {name}, {from} a chain or snapshot, or with {options}.',
     params: [optional('order', order, {})],
     result: chainShape,
     example: { params: ['alice'] },
