@@ -39,6 +39,9 @@ const SLOT = 12
 const PIECE = 32 * 1024
 const PIECES = 128
 
+/** Bytes that are appended before they are written, even without an end. */
+const WAITING = 1024 * 1024
+
 const sync = promisify(fdatasync)
 
 /** What opening a file found. */
@@ -103,11 +106,13 @@ interface End {
 export class ChainLog implements Medium {
   readonly #file: number
   readonly #path: string
-  /** Bytes in the file. */
+  /** Bytes up to the last end. */
   #size: number
-  /** Appended, and not written yet. */
-  #waiting: Buffer[] = []
-  #next: number
+  /** Appended since then, and not written yet. */
+  #waiting: Buffer = Buffer.alloc(WAITING)
+  #length = 0
+  /** Where they are to be written. */
+  #from: number
   #turn = 0
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
 
@@ -115,7 +120,7 @@ export class ChainLog implements Medium {
     this.#file = file
     this.#path = path
     this.#size = size
-    this.#next = size
+    this.#from = size
   }
 
   get size(): number {
@@ -123,20 +128,18 @@ export class ChainLog implements Medium {
   }
 
   append(bytes: Uint8Array): number {
-    const position = this.#next
-    this.#waiting.push(headOf(bytes), Buffer.from(bytes))
-    this.#next += HEAD + bytes.length
+    const position = this.#from + this.#length
+    this.#push(headOf(bytes))
+    this.#push(bytes)
     return position
   }
 
-  /** Writes all that was appended, and that a state stands at `position`. If it throws, nothing of it is there. */
+  /** Writes what was appended, and that a state stands at `position`. If it throws, nothing of it is there. */
   end(position: number): void {
-    const bytes = Buffer.concat([...this.#waiting, endOf(position)])
-    this.#waiting = []
     try {
-      writeWhole(this.#file, bytes, this.#size)
-      this.#size += bytes.length
-      this.#next = this.#size
+      this.#push(endOf(position))
+      this.#flush()
+      this.#size = this.#from
     } catch (error) {
       this.discard()
       throw error
@@ -145,9 +148,24 @@ export class ChainLog implements Medium {
 
   /** Forgets what was appended since the last end. */
   discard(): void {
-    this.#waiting = []
-    this.#next = this.#size
+    this.#length = 0
+    this.#from = this.#size
     ftruncateSync(this.#file, this.#size)
+  }
+
+  #push(bytes: Uint8Array): void {
+    if (this.#length + bytes.length > this.#waiting.length) {
+      this.#flush()
+      if (bytes.length > this.#waiting.length) this.#waiting = Buffer.alloc(bytes.length)
+    }
+    this.#waiting.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  #flush(): void {
+    writeWhole(this.#file, this.#waiting.subarray(0, this.#length), this.#from)
+    this.#from += this.#length
+    this.#length = 0
   }
 
   /** Resolves when all ends so far are on the disk. */
@@ -200,7 +218,7 @@ export class ChainLog implements Medium {
   cutTo(end: number): this {
     if (end < this.#size) ftruncateSync(this.#file, end)
     this.#size = end
-    this.#next = end
+    this.#from = end
     return this
   }
 
