@@ -15,7 +15,7 @@ import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
 
 /** Commands that need chain code. */
-export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'completions'
+export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'state' | 'completions'
 
 /**
  * @param argv the arguments without the program's name and without a subcommand
@@ -46,6 +46,8 @@ async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
       return (await import('./commands/export.ts')).exportCommand(line)
     case 'fork-merge':
       return (await import('./commands/forkmerge.ts')).forkMergeCommand(line)
+    case 'state':
+      return (await import('./commands/state.ts')).stateCommand(line)
     case 'completions':
       return (await import('./commands/completions.ts')).completionsCommand(line)
   }

@@ -2,6 +2,7 @@
 
 import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
+import type { HeavyName } from './main.ts'
 import { withOutput } from './output.ts'
 import { readArguments } from './parse/commandline.ts'
 
@@ -13,11 +14,18 @@ export async function main(argv: readonly string[]): Promise<number> {
   return await withOutput(() => run(argv))
 }
 
+/** Commands that load chain code. */
+const HEAVY: readonly string[] = ['exec', 'export', 'fork-merge', 'state', 'completions']
+
+function isHeavy(name: string | undefined): name is HeavyName {
+  return name !== undefined && HEAVY.includes(name)
+}
+
 async function run(argv: readonly string[]): Promise<number> {
   const line = await readArguments(argv)
   if (typeof line === 'number') return line
   const { name } = line
-  if (name === 'exec' || name === 'export' || name === 'fork-merge' || name === 'completions') {
+  if (isHeavy(name)) {
     const { heavyCommand } = await import('./main.ts')
     return await heavyCommand(name, line)
   }

@@ -2,10 +2,10 @@
 import { DevchainError } from '../core/errors.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { StateChange } from '../node/ledger/change.ts'
+import { stateObject } from './codecs/states.ts'
+import { forkRefused } from './codecs/worlds.ts'
 import { type ChainLog, openLog } from './log.ts'
-import { Objects } from './objects.ts'
-import { stateObject } from './states.ts'
-import { forkRefused } from './worlds.ts'
+import { type Medium, Objects } from './objects.ts'
 
 export type Durability = 'block' | 'interval'
 
@@ -70,6 +70,12 @@ export class ChainStore {
     this.#newest = state
     this.#write()
     return this.#sync()
+  }
+
+  /** Writes the state that the file had with all that it refers to elsewhere; returns its position there. */
+  copyTo(medium: Medium): number {
+    if (this.state === undefined) throw new Error('there is no state')
+    return new Objects(medium, this.#objects).write(this.state, stateObject)
   }
 
   /** Writes what is not written yet, and gives the file up. */

@@ -18,10 +18,11 @@ export interface ChainFolder {
   readonly origin: KeptOrigin | undefined
   /** To be called before the first state is written. */
   readonly begin: (origin: KeptOrigin) => void
-  readonly close: () => Promise<void>
+  /** `last` runs when the file is closed and nobody else can open it. */
+  readonly close: (last?: () => void) => Promise<void>
 }
 
-const CHAIN = 'default.chain'
+export const CHAIN = 'default.chain'
 const ORIGIN = 'default.json'
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a folder that another process has, or that cannot be read or written */
@@ -37,7 +38,7 @@ export function openFolder(folder: string, options: Omit<StoreOptions, 'path'>):
       store,
       origin: store.state && within(folder, () => JSON.parse(readFileSync(file, 'utf8'))),
       begin: (origin) => within(folder, () => writeFileSync(file, `${JSON.stringify(origin)}\n`)),
-      close: () => store.close().finally(unlock),
+      close: (last) => store.close().then(last).finally(unlock),
     }
   } catch (error) {
     unlock()

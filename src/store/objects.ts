@@ -76,8 +76,14 @@ export class Objects {
   })
   readonly #recent = new LruCache<number, object>(RECENT)
 
-  constructor(medium: Medium) {
+  readonly #source: Objects | undefined
+  /** By the position in the source, which stays while objects are read again and again. */
+  readonly #copied = new Map<number, number>()
+
+  /** @param source where values come from that are copied here */
+  constructor(medium: Medium, source?: Objects) {
     this.medium = medium
+    this.#source = source
   }
 
   /** @returns the position, for `read` */
@@ -113,12 +119,17 @@ export class Objects {
   }
 
   known(value: object): number | undefined {
-    return this.#positions.get(value)
+    const known = this.#positions.get(value)
+    if (known !== undefined || this.#source === undefined) return known
+    const there = this.#source.known(value)
+    return there === undefined ? undefined : this.#copied.get(there)
   }
 
   /** From now on `value` is the object at the position. */
   remember(value: object, position: number): void {
     this.#positions.set(value, position)
+    const there = this.#source?.known(value)
+    if (there !== undefined) this.#copied.set(there, position)
   }
 }
 

@@ -1,9 +1,9 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { CorruptStore } from './bytes.ts'
+import { stateObject } from './codecs/states.ts'
 import { damaged, END_LENGTH, endOf, frameAt, HEAD, headOf, isWhole, MAGIC } from './frames.ts'
 import { type Medium, Objects } from './objects.ts'
-import { stateObject } from './states.ts'
 
 const FIRST_ROOM = 1024 * 1024
 

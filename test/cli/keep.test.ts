@@ -1,5 +1,5 @@
 // Chains kept in a folder (--state): processes that end in every way, and folders that cannot be used.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
@@ -77,6 +77,43 @@ test('a chain that was stopped goes on with its snapshots, clock and keys', asyn
   expect(await request(second.url, 'evm_revert', snapshot)).toBe(true)
   expect(await request(second.url, 'eth_blockNumber')).toBe('0x0')
   await second.stop()
+})
+
+test('devchain state checks a chain, and drops what reverts left behind', async () => {
+  const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+  const file = path.join(folder, 'default.chain')
+  const running = await boot(['--state', folder, '--durability', 'block'])
+  const snapshot = await request(running.url, 'evm_snapshot')
+  for (let each = 0; each < 20; each++) {
+    await request(running.url, 'eth_sendTransaction', { from: FIRST, to: SECOND })
+  }
+  await request(running.url, 'evm_revert', snapshot)
+  await request(running.url, 'eth_sendTransaction', { from: FIRST, to: SECOND })
+  const block = await noteOf(running.url)
+  const state = async (...args: readonly string[]): Promise<readonly [unknown, string, string]> => {
+    const started = startProcess(['state', ...args])
+    return [await started.ended, started.stdout(), started.stderr()]
+  }
+  expect((await state('compact', folder))[2]).toContain('is in use by process')
+  await running.stop()
+  const before = readFileSync(file)
+  const [code, checked] = await state('check', folder)
+  expect([code, checked]).toEqual([0, expect.stringMatching(/: whole up to block 1: \d+ objects/)])
+  expect(await state('compact', folder)).toEqual([
+    0,
+    expect.stringMatching(/: 0\.0 MB, 0\.1 MB before\n$/),
+    '',
+  ])
+  expect(readFileSync(file).length).toBeLessThan(before.length / 2)
+  const again = await boot(['--state', folder])
+  expect(await noteOf(again.url)).toEqual(block)
+  await again.stop()
+  const bytes = readFileSync(file)
+  bytes[1000]! ^= 1
+  writeFileSync(file, bytes)
+  const [failed, , error] = await state('check', folder)
+  expect([failed, error]).toEqual([1, expect.stringMatching(/the object at byte \d+ is damaged/)])
+  expect((await state('check', path.join(folder, 'none')))[2]).toContain('none has no chain')
 })
 
 test('a second process, other options and forks are refused, and the folder stays as it is', async () => {

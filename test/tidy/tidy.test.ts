@@ -177,7 +177,7 @@ describe('src', () => {
     expect(doors('src/evm/fast/compiler/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
-    expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts', 'src/store/runs.ts'])
+    expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts', 'src/store/codecs/runs.ts'])
     expect(doors('src/link/')).toEqual(['src/app/backend.ts'])
     expect(doors('src/fork/')).toEqual(['src/app/forking.ts'])
   })

@@ -21,6 +21,7 @@ export type SubcommandName =
   | 'export'
   | 'fork-cache'
   | 'fork-merge'
+  | 'state'
   | 'completions'
 
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
@@ -332,6 +333,23 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       ['2', 'the arguments are wrong'],
     ],
     notes: '  devchain fork-merge test/fork.jsonl branch/fork.jsonl',
+  },
+  {
+    name: 'state',
+    arguments: [
+      required('check|compact', 'check reads all of it; compact drops what reverts left behind', [
+        'check',
+        'compact',
+      ]),
+      required('folder', 'Folder of --state, which no process has', 'files'),
+    ],
+    sentence: 'Check or compact a chain on disk (--state)',
+    flags: [],
+    exits: [
+      ['0', 'done; the chain is whole'],
+      ['1', 'the folder is in use or has no chain, or the chain is damaged'],
+      ['2', 'the arguments are wrong'],
+    ],
   },
   {
     name: 'completions',

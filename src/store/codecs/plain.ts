@@ -1,8 +1,8 @@
 // Plain values: what settings, clocks, keys and options are made of. Members need no description here, so that none is
 // forgotten; a value that is not plain is an error.
-import { bytesFromHex, hexFromBytes } from '../core/hex.ts'
-import { CorruptStore } from './bytes.ts'
-import type { Codec, Input, Output } from './objects.ts'
+import { bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import { CorruptStore } from '../bytes.ts'
+import type { Codec, Input, Output } from '../objects.ts'
 
 const UNDEFINED = 0
 const NULL = 1

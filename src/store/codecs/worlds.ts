@@ -1,12 +1,12 @@
 // World states: nodes of their tries are objects with their own hash, so that reading one does not read those below it.
 
-import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
-import { bytesOfDigest, readDigest } from '../core/crypto/keccak.ts'
-import { DevchainError } from '../core/errors.ts'
-import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
-import { isShort, type Reference } from '../protocol/trienodes.ts'
-import { addressKey, slotKey } from '../state/keys.ts'
-import { Trie } from '../state/trie.ts'
+import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
+import { bytesOfDigest, readDigest } from '../../core/crypto/keccak.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
+import { isShort, type Reference } from '../../protocol/trienodes.ts'
+import { addressKey, slotKey } from '../../state/keys.ts'
+import { Trie } from '../../state/trie.ts'
 import {
   type Blinded,
   type Branch,
@@ -17,16 +17,16 @@ import {
   referenceOf,
   type TrieNode,
   type WholeNode,
-} from '../state/trienode.ts'
+} from '../../state/trienode.ts'
 import {
   type Account,
   emptyStorage,
   emptyWorld,
   type StorageSlot,
   type World,
-} from '../state/world.ts'
-import { CorruptStore } from './bytes.ts'
-import { type Codec, type Input, type Objects, type Output, shared } from './objects.ts'
+} from '../../state/world.ts'
+import { CorruptStore } from '../bytes.ts'
+import { type Codec, type Input, type Objects, type Output, shared } from '../objects.ts'
 
 const LEAF = 0
 const EXTENSION = 1

@@ -1,6 +1,6 @@
 // Persistent maps and lists: their inner nodes are objects, and read when something below them is asked for.
 
-import { lazy } from '../core/lrucache.ts'
+import { lazy } from '../../core/lrucache.ts'
 import {
   type ListNode,
   listFromParts,
@@ -13,9 +13,9 @@ import {
   partsOfMap,
   type UnreadBranch,
   UnreadItems,
-} from '../core/persistent.ts'
-import { CorruptStore } from './bytes.ts'
-import type { Codec, Input, Objects, Output } from './objects.ts'
+} from '../../core/persistent.ts'
+import { CorruptStore } from '../bytes.ts'
+import type { Codec, Input, Objects, Output } from '../objects.ts'
 
 const NOTHING = 0
 const LEAF = 1

@@ -1,19 +1,19 @@
 // The state of a chain: every member has its codec here, or is plain.
-import type { Address } from '../core/hex.ts'
-import { lazy } from '../core/lrucache.ts'
-import type { AccountBook } from '../node/accounts/accounts.ts'
-import { configFromSource } from '../node/chainconfig.ts'
+import type { Address } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
+import type { AccountBook } from '../../node/accounts/accounts.ts'
+import { configFromSource } from '../../node/chainconfig.ts'
 import {
   type ChainConfig,
   type ChainState,
   type ConfigSource,
   mergedFrom,
   type Snapshot,
-} from '../node/ledger/chainstate.ts'
-import type { Pool, PooledTransaction } from '../node/pool/pool.ts'
+} from '../../node/ledger/chainstate.ts'
+import type { Pool, PooledTransaction } from '../../node/pool/pool.ts'
+import { type Codec, listOf, objectOf, optional, shared } from '../objects.ts'
 import { hash, signers, tree } from './blocks.ts'
 import { mapOf } from './collections.ts'
-import { type Codec, listOf, objectOf, optional, shared } from './objects.ts'
 import { transaction } from './parts.ts'
 import { plain, plainly } from './plain.ts'
 import { forkRefused } from './worlds.ts'

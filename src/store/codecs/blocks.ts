@@ -1,21 +1,25 @@
 // Blocks of a chain: records, which read their parts when they are asked for them, and the tree.
-import type { Hash } from '../core/hex.ts'
-import { lazy } from '../core/lrucache.ts'
-import type { Signers } from '../evm/executor.ts'
+import type { Hash } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
+import type { Signers } from '../../evm/executor.ts'
 import {
   type BlockRecord,
   type ExecutedTransaction,
   noWorldOf,
-} from '../node/ledger/blockrecord.ts'
-import type { BlockTree, TransactionPlace } from '../node/ledger/blocktree.ts'
-import { type Blocks, CanonicalChain, type Span, type Tail } from '../node/ledger/canonicalchain.ts'
-import { HashIndex } from '../node/ledger/packing/hashindex.ts'
-import { KeptRecord } from '../node/ledger/packing/keptrecord.ts'
-import { RunRecord } from '../node/mining/runrecords.ts'
-import type { Block } from '../protocol/blocks/block.ts'
-import type { World } from '../state/world.ts'
-import { CorruptStore } from './bytes.ts'
-import { mapOf, persistentListOf } from './collections.ts'
+} from '../../node/ledger/blockrecord.ts'
+import type { BlockTree, TransactionPlace } from '../../node/ledger/blocktree.ts'
+import {
+  type Blocks,
+  CanonicalChain,
+  type Span,
+  type Tail,
+} from '../../node/ledger/canonicalchain.ts'
+import { HashIndex } from '../../node/ledger/packing/hashindex.ts'
+import { KeptRecord } from '../../node/ledger/packing/keptrecord.ts'
+import { RunRecord } from '../../node/mining/runrecords.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import type { World } from '../../state/world.ts'
+import { CorruptStore } from '../bytes.ts'
 import {
   type Codec,
   type Input,
@@ -24,7 +28,8 @@ import {
   objectOf,
   optional,
   shared,
-} from './objects.ts'
+} from '../objects.ts'
+import { mapOf, persistentListOf } from './collections.ts'
 import { type Parts, parts } from './parts.ts'
 import { plainly } from './plain.ts'
 import { runOf } from './runs.ts'
