@@ -16,6 +16,9 @@ type Action = (typeof ACTIONS)[number]
 
 const CHAIN_ACTION = new RegExp(`^/([\\w-]+)/(${ACTIONS.join('|')})$`)
 
+/** Such requests have no origin that `--allow-origin` could refuse. */
+const OTHER_PAGE = 'pages of other sites may not control chains by links or images'
+
 const JSON_TYPE = 'application/json'
 
 const METHODS = { 'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS' } as const
@@ -43,6 +46,7 @@ function lifecycleSite({ chains, onBug }: SitesOptions): Site {
     owns: ({ target }) => CHAIN_ACTION.test(pathOf(target)),
     answer: answering(onBug, async (request) => {
       const [, name = '', action] = CHAIN_ACTION.exec(pathOf(request.target)) ?? []
+      if (request.isFromOtherPage) return json(403, { message: OTHER_PAGE })
       switch (action as Action) {
         case 'start': {
           const order = orderIn(request.body)

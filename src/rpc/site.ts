@@ -8,6 +8,8 @@ export interface SiteHead {
   readonly accept: string
   /** The `host` header, a name and a port; empty without one. */
   readonly host: string
+  /** A page of another site made the browser ask, as by an image: without an origin, which is checked elsewhere. */
+  readonly isFromOtherPage: boolean
 }
 
 export interface SiteRequest extends SiteHead {

@@ -184,7 +184,9 @@ async function reply(
 function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteHead | undefined {
   if (!['GET', 'HEAD', 'POST'].includes(method)) return undefined
   const asked = method === 'POST' ? 'POST' : 'GET'
-  return { method: asked, target: url, accept: headers.accept ?? '', host: headers.host ?? '' }
+  const { accept = '', host = '', origin } = headers
+  const isOther = /^(cross|same)-site$/.test(String(headers['sec-fetch-site']))
+  return { method: asked, target: url, accept, host, isFromOtherPage: isOther && !origin }
 }
 
 async function visit(

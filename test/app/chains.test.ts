@@ -1,6 +1,8 @@
 // Chains at paths over real sockets: numbers, names, options, limits, idle ones, and the endpoints of prool.
 import { once } from 'node:events'
+import { get } from 'node:http'
 import { availableParallelism } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Front, openFront } from '../../src/app/front.ts'
@@ -36,6 +38,19 @@ async function send(
   const response = await fetch(url, { method, ...init })
   const text = await response.text()
   return [response.status, text === '' ? '' : JSON.parse(text)]
+}
+
+/** GET with headers that `fetch` does not set. */
+function visit(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly [number | undefined, string]> {
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { headers }, async (response) => {
+      resolve([response.statusCode, await text(response)])
+    })
+    sent.on('error', reject)
+  })
 }
 
 const errorOf = (url: string): Promise<readonly [number, unknown]> =>
@@ -198,6 +213,21 @@ describe('the endpoints of prool', () => {
     }
     expect(await send(`${url}/healthcheck`, 'GET')).toEqual([200, ''])
     expect((await send(`${url}/3/else`, 'GET'))[0]).toBe(404)
+  })
+
+  test('are refused to links and images of other sites', async () => {
+    await using one = await opened()
+    await post(`${one.url}/3`, mine)
+    for (const site of ['cross-site', 'same-site']) {
+      const [status, body] = await visit(`${one.url}/3/destroy`, { 'sec-fetch-site': site })
+      const message = 'pages of other sites may not control chains by links or images'
+      expect([status, JSON.parse(body)]).toEqual([403, { message }])
+    }
+    expect(await post(`${one.url}/3`, blockNumber)).toEqual(result(1, '0x1'))
+    for (const site of ['none', 'same-origin']) {
+      const [status] = await visit(`${one.url}/3/restart`, { 'sec-fetch-site': site })
+      expect(status).toBe(200)
+    }
   })
 
   test('close the WebSockets of a chain that restarts', async () => {

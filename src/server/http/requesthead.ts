@@ -108,7 +108,9 @@ function readHead(
   const caller = { host: values.get('host'), origin: values.get('origin') }
   if (checkCaller(caller) !== undefined) return undefined
   const accept = values.get('accept') ?? ''
-  const head: SiteHead = { method: 'POST', target, accept, host: caller.host ?? '' }
+  // only whether a site owns it is asked here
+  const host = caller.host ?? ''
+  const head: SiteHead = { method: 'POST', target, accept, host, isFromOtherPage: false }
   if (sites.some(({ owns }) => owns(head))) return undefined
   return { path: pathOf(target), length: Number(length), closes: connection === 'close' }
 }
