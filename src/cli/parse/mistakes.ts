@@ -99,8 +99,10 @@ function excess(command: Command): string {
     surplus,
     SUBCOMMANDS.map((each) => each.name),
   )
+  // other nodes have a command for it, and ours are not what is meant by these
+  const starts = ['start', 'node', 'run', 'serve'].includes(surplus)
   const hint =
-    name === undefined
+    name === undefined || starts
       ? 'options alone, such as --port 8545, start a chain'
       : `did you mean ${name}?`
   return `unknown command ${printValue(surplus)}: ${hint}`
