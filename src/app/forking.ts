@@ -115,9 +115,7 @@ export class Forking implements ForkStarter {
 
   /** Attaches the chain; `stateFrom` makes its state after a reset with other options. */
   async serve(chain: Chain, stateFrom: StateFrom): Promise<void> {
-    this.#chain = chain
-    this.#stateFrom = stateFrom
-    chain.onClose(() => this.leaveAll())
+    this.serveBranch(chain, stateFrom)
     await this.#open.at(-1)?.fork.fill(chain)
   }
 

@@ -1,7 +1,7 @@
 // What each test file does on its chain: it begins with the one block of the set-up, mines, and returns to it.
 const { setTimeout } = require('node:timers/promises')
 
-exports.check = check
+exports.rpc = rpc
 async function rpc(url, method, ...params) {
   const response = await fetch(url, {
     method: 'POST',

@@ -1,5 +1,5 @@
 import assert from 'node:assert'
-import { check } from '../check.mjs'
+import { check } from '../check.cjs'
 
 it('has a chain of its own', async () => {
   assert.match(process.env.DEVCHAIN_URL, /\/[1-3]$/)

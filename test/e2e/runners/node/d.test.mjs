@@ -1,7 +1,7 @@
 import assert from 'node:assert'
 import test from 'node:test'
 import { chain } from 'devchain/worker'
-import { check } from '../check.mjs'
+import { check } from '../check.cjs'
 
 test('has a chain of its own', async () => {
   assert.equal(chain.url, process.env.DEVCHAIN_URL)

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test'
-import { check } from '../check.mjs'
+import { check } from '../check.cjs'
 
 test('has a chain of its own', async () => {
   expect(process.env.DEVCHAIN_URL).toMatch(/\/[1-3]$/)

@@ -1,7 +1,7 @@
 // Prool's own client of a server, pointed at devchain.
 import assert from 'node:assert'
 import { Server } from 'prool/vitest'
-import { rpc } from '../check.mjs'
+import { rpc } from '../check.cjs'
 
 process.env.VITEST_POOL_ID = '4'
 const server = Server.get({ url: process.env.DEVCHAIN_URL })
