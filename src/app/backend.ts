@@ -8,7 +8,7 @@ import type { Profile } from '../methods/compat/profile.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
-import { branchOf, type ChainParts, stateFrom } from '../node/create.ts'
+import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { type Node, nodeOf } from '../node/node.ts'
@@ -20,9 +20,9 @@ import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import type { EndSession, Target } from '../server/answer.ts'
-import type { ChainFolder } from '../store/folder.ts'
 import type { Common } from './common.ts'
 import { Forking } from './forking.ts'
+import type { ChainPlace } from './keeping.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
 import {
   checkIdentity,
@@ -39,7 +39,7 @@ export interface BackendOptions {
   readonly profile: Profile
   readonly dispatcher: Dispatcher<MethodContext>
   /** Where the chain is kept on disk. */
-  readonly kept?: ChainFolder | undefined
+  readonly kept?: ChainPlace | undefined
   /** What the chain branches off; undefined: it has a genesis or a fork of its own, as its settings say. */
   readonly from?: Origin | undefined
 }
@@ -77,7 +77,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
     from: from?.forking,
   })
   const making = { ...options, common, progresses, forking, observer }
-  const node = from === undefined ? await newNode(making) : branchNode(making, from)
+  const node = from === undefined ? await newNode(making) : await branchNode(making, from)
   const { chain } = node
   chain.onClose(() => progresses.close())
   observer.onChain?.(chain)
@@ -94,24 +94,27 @@ type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' |
 
 async function newNode(making: Making): Promise<Node> {
   const { settings, forking, common, kept } = making
-  const { state, commit } = kept?.store ?? {}
+  const { state, commit } = kept ?? {}
   // what a chain on disk began with is part of its state
   const beginning = { ...settings, genesis: undefined, import: undefined, predeploy: [] }
   const chosen = state === undefined ? making : { ...making, settings: beginning }
   const options = { ...(await chainOptionsOf(chosen)), state, commit }
   const atStart = await forking.atStart()
   const node = await createNodeFrom(settings, { ...options, ...atStart })
-  if (state === undefined) await kept?.store.begin(node.chain.state)
+  if (state === undefined) await kept?.begin(node.chain.state)
   const now = common.environment.now()
   await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
   return node
 }
 
-function branchNode(making: Making, { state }: Origin): Node {
-  const { forking, common } = making
-  const { environment, executor } = chainParts(making)
-  const parts = { environment, executor, lazyState: forking.lazyState }
-  const node = nodeOf(branchOf(state, { ...parts, isPlain: common.hooks.isPlain }))
+async function branchNode(making: Making, { state }: Origin): Promise<Node> {
+  const { forking, common, kept } = making
+  const { isPlain } = common.hooks
+  const { lazyState } = forking
+  const parts = { ...chainParts(making), isPlain, commit: kept?.commit, lazyState }
+  const begun = kept?.state ?? branchOf(state)
+  const node = nodeOf(chainWith(begun, parts))
+  if (kept?.state === undefined) await kept?.begin(begun)
   const now = common.environment.now()
   forking.serveBranch(node.chain, async (fork) =>
     stateFrom({ ...(await chainOptionsOf(making)), fork }, now),
@@ -230,22 +233,15 @@ export class Backend implements Target {
     return { state: this.node.chain.state, forking: this.#parts.forking }
   }
 
-  get health(): Json {
-    const { config, tree } = this.node.chain.state
-    const blockNumber = Number(headOf(tree).block.header.number)
-    return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
-  }
-
   /**
    * Closes the chain. The default chain first writes the coverage of all chains, if it is requested.
    * @returns the error if the report could not be written
    */
   async close(): Promise<unknown> {
-    const { name, settings, project, node, kept } = this.#parts
+    const { name, settings, project, node } = this.#parts
     const isReported = name === undefined && settings.coverage !== undefined
     const failure = isReported ? await failureOf(project.writeCoverage()) : undefined
     node.chain.close()
-    await kept?.close()
     this.observer.onEnd?.()
     this.#ownProcess.hangUp()
     return failure
@@ -280,6 +276,11 @@ export class Backend implements Target {
       textOfLogs: common.hooks.isPlain ? undefined : textOfLogs,
     }
   }
+}
+
+export function healthOf({ config, tree }: ChainState): Json {
+  const blockNumber = Number(headOf(tree).block.header.number)
+  return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
 }
 
 /** The error a promise rejects with; undefined if it resolves. */

@@ -1,12 +1,16 @@
 // The chains of one program: the default one at `/`, and those at other paths.
 import { DevchainError, printValue } from '../core/errors.ts'
+import { lazy } from '../core/lrucache.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
 import type { Backend, Origin } from './backend.ts'
 import { ownBytes } from './chainsize.ts'
+import type { Keeping } from './keeping.ts'
 import { ChainSlot } from './slot.ts'
 
 interface ChainsOptions {
@@ -15,9 +19,11 @@ interface ChainsOptions {
   readonly first: Backend
   /** What chains begin with; resolves after the set-up. */
   readonly origin: () => Promise<Origin>
-  readonly openBranch: (name: string, origin: Origin) => Promise<Backend>
+  readonly openBranch: (name: string, origin: Origin, isKept: boolean) => Promise<Backend>
   /** Opens a chain with options of its own. Throws at once for invalid ones. */
   readonly openOwn: (name: string, options: object) => () => Promise<Backend>
+  /** Chains on disk; undefined: chains are in memory only. */
+  readonly keeping: Keeping | undefined
   readonly now: () => number
   readonly onBug: (error: unknown) => void
 }
@@ -50,6 +56,7 @@ export class Chains implements ChainsDoor {
     this.#first = options.first
     this.#firstBegunMs = options.now()
     const { chainIdle } = options.settings
+    for (const name of options.keeping?.names ?? []) this.#reopen(name)
     if (chainIdle !== undefined) {
       this.#timer = setInterval(() => this.dropIdle(), chainIdle / LOOKS).unref()
     }
@@ -93,7 +100,16 @@ export class Chains implements ChainsDoor {
 
   /** The chain of a lease, made if needed. @throws {DevchainError} `LIMIT_EXCEEDED` */
   leased(name: string): ChainSlot {
-    return this.#slots.get(`/${name}`) ?? this.#make(name)
+    return this.#slots.get(`/${name}`) ?? this.#make(name, { isKept: false })
+  }
+
+  /** Opens the chains on disk that mine by themselves. */
+  wake(): void {
+    for (const slot of this.#slots.values()) {
+      const { mode, stopped } = slot.state?.mining ?? {}
+      if (mode?.kind === 'interval' && stopped === false)
+        void slot.open().catch(this.#options.onBug)
+    }
   }
 
   list(): readonly ChainInfo[] {
@@ -103,7 +119,7 @@ export class Chains implements ChainsDoor {
       requests: this.#first.requests,
       path: '/',
       name: undefined,
-      ...factsOf(this.#first),
+      ...factsOf(this.#first.node.chain.state),
     }
     const others = [...this.#slots.values()].flatMap((slot) => infoOf(slot))
     return [first, ...others]
@@ -134,8 +150,19 @@ export class Chains implements ChainsDoor {
     const { settings, onBug } = this.#options
     const limit = settings.chainIdle ?? Infinity
     for (const slot of [...this.#slots.values()]) {
-      if (slot.idleMs() >= limit) void this.drop(slot.name).catch(onBug)
+      if (slot.idleMs() >= limit) void this.#leave(slot).catch(onBug)
     }
+  }
+
+  /** A kept chain stays on disk. */
+  async #leave(slot: ChainSlot): Promise<void> {
+    const { keeping } = this.#options
+    if (slot.backend === undefined || keeping?.stateOf(slot.name) === undefined) {
+      return this.drop(slot.name)
+    }
+    const closed = slot.close('the chain had no requests (--chain-idle)')
+    keeping.rest(slot.name)
+    await closed
   }
 
   /** Closes all chains but the default one. Rejects with the first error. */
@@ -143,7 +170,7 @@ export class Chains implements ChainsDoor {
     clearInterval(this.#timer)
     const slots = [...this.#slots.values()]
     this.#slots.clear()
-    await Promise.all(slots.map((slot) => slot.end('devchain is stopping')))
+    await Promise.all(slots.map((slot) => slot.close('devchain is stopping')))
   }
 
   #reserve({ name = this.#freeName(), from, options }: ChainOrder): ChainSlot {
@@ -159,29 +186,58 @@ export class Chains implements ChainsDoor {
       throw invalid(message)
     }
     const { openOwn, openBranch } = this.#options
-    if (options !== undefined) return this.#make(name, openOwn(name, options))
+    if (options !== undefined) return this.#make(name, { open: openOwn(name, options) })
     if (from === undefined) return this.#make(name)
     const origin = this.#originNamed(from)
-    return this.#make(name, () => openBranch(name, origin))
+    return this.#make(name, { open: async () => openBranch(name, await origin, true) })
   }
 
-  #make(name: string, open?: () => Promise<Backend>): ChainSlot {
-    const { settings, origin, openBranch, now, onBug } = this.#options
+  /** The slot of a chain on disk, which its first request opens. */
+  #reopen(name: string): void {
+    const { keeping, openOwn, openBranch, origin } = this.#options
+    const own = keeping?.aboutOf(name)?.options
+    if (own !== undefined) return void this.#place(name, { open: openOwn(name, own) })
+    const begun = lazy(() => keeping?.stateOf(name)?.origin)
+    const open = async (): Promise<Backend> => {
+      const usual = await origin()
+      return openBranch(name, { ...usual, state: begun() ?? usual.state }, true)
+    }
+    // after a restart it begins where it began
+    this.#place(name, { open, onForget: begun })
+  }
+
+  #make(name: string, opening: Opening = {}): ChainSlot {
+    const { settings } = this.#options
     if (this.#slots.size >= settings.maxChains) {
       const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
-    const openHere = open ?? (async () => openBranch(name, await origin()))
-    const slot = new ChainSlot({ name, open: openHere, now, onBug })
+    return this.#place(name, opening)
+  }
+
+  #place(name: string, { open, isKept = true, onForget }: Opening): ChainSlot {
+    const { origin, openBranch, keeping, now, onBug } = this.#options
+    const slot = new ChainSlot({
+      name,
+      open: open ?? (async () => openBranch(name, await origin(), isKept)),
+      kept: () => (isKept ? keeping?.stateOf(name) : undefined),
+      forget: () => {
+        onForget?.()
+        return isKept ? keeping?.forget(name) : undefined
+      },
+      now,
+      onBug,
+    })
     this.#slots.set(slot.path, slot)
     return slot
   }
 
   /** The state of a chain, or of a named snapshot of the default chain. */
-  #originNamed(from: string): Origin {
+  #originNamed(from: string): MaybePromise<Origin> {
     if (from === '/') return this.#first.origin
-    const chain = this.#slots.get(from.startsWith('/') ? from : `/${from}`)?.backend
-    if (chain !== undefined) return chain.origin
+    const slot = this.#slots.get(from.startsWith('/') ? from : `/${from}`)
+    if (slot?.backend !== undefined) return slot.backend.origin
+    if (slot?.state !== undefined) return slot.open().then(({ origin }) => origin)
     const { state, forking } = this.#first.origin
     const snapshot = state.namedSnapshots.get(from)
     if (snapshot !== undefined) return { state: snapshot.state, forking }
@@ -210,22 +266,31 @@ export class Chains implements ChainsDoor {
   }
 }
 
+interface Opening {
+  /** Undefined: the chain begins as chains begin. */
+  readonly open?: () => Promise<Backend>
+  /** On disk, with `--state`: leased chains are not, as a lease ends with the process. */
+  readonly isKept?: boolean
+  /** Called before it is forgotten. */
+  readonly onForget?: () => void
+}
+
 /** `7` of `/7`. */
 function numberIn(path: string): string | undefined {
   return NUMBER.exec(path)?.[1]
 }
 
 function infoOf(slot: ChainSlot): readonly ChainInfo[] {
-  const { name, path, age, requests, backend } = slot
-  return backend === undefined ? [] : [{ name, path, age, requests, ...factsOf(backend) }]
+  const { name, path, age, requests, state } = slot
+  return state === undefined ? [] : [{ name, path, age, requests, ...factsOf(state) }]
 }
 
-function factsOf({
-  node: { chain },
-}: Backend): Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'> {
-  const { config, tree } = chain.state
+function factsOf(
+  state: ChainState,
+): Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'> {
+  const { config, tree } = state
   const { block } = headOf(tree)
-  const memory = ownBytes(chain.state)
+  const memory = ownBytes(state)
   return {
     chainId: config.chainId,
     blockNumber: block.header.number,

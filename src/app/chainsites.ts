@@ -6,6 +6,7 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteReply, SiteRequest } from '../rpc/site.ts'
 import { pathOf } from '../server/answer.ts'
 import { textOf } from '../server/replies.ts'
+import { healthOf } from './backend.ts'
 import type { Chains } from './chains.ts'
 import { Leases } from './leases.ts'
 import type { ChainSlot } from './slot.ts'
@@ -115,8 +116,11 @@ function creationSite({ chains, onBug }: SitesOptions): Site {
 function chainHealthSite(chains: Chains): Site {
   return {
     owns: ({ method, target }) =>
-      method === 'GET' && chains.at(pathOf(target))?.backend !== undefined,
-    answer: async ({ target }) => json(200, chains.at(pathOf(target))?.backend?.health),
+      method === 'GET' && chains.at(pathOf(target))?.state !== undefined,
+    answer: async ({ target }) => {
+      const state = chains.at(pathOf(target))?.state
+      return json(200, state && healthOf(state))
+    },
   }
 }
 

@@ -8,14 +8,14 @@ import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
-import { type Backend, type BackendOptions, type Origin, openBackend } from './backend.ts'
+import { type Backend, type BackendOptions, healthOf, type Origin, openBackend } from './backend.ts'
 import { Chains } from './chains.ts'
 import { chainSites } from './chainsites.ts'
 import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
 import type { Forking } from './forking.ts'
-import { openKept } from './keeping.ts'
+import { type Keeping, openKeeping } from './keeping.ts'
 import { ownSettings } from './settings.ts'
 
 /**
@@ -40,21 +40,18 @@ export async function openFront(settings: DevchainSettings, hooks: Hooks): Promi
     onBug,
   }
   const wire = await openWire(common, settings)
-  const kept = await openKept(settings, (text) => hooks.observer?.onNotice?.(text))
-  const first = await openKeptBackend(common, { name: undefined, settings, ...wire, kept })
-  front = new Front(common, { first, wire, engines })
-  common.artifacts.readSoon()
-  return front
-}
-
-/** Gives up the folder of a chain that cannot begin. */
-async function openKeptBackend(common: Common, options: BackendOptions): Promise<Backend> {
+  const keeping = await openKeeping(settings, (text) => hooks.observer?.onNotice?.(text))
   try {
-    return await openBackend(common, options)
+    const kept = await keeping?.first(settings)
+    const first = await openBackend(common, { name: undefined, settings, ...wire, kept })
+    front = new Front(common, { first, wire, engines, keeping })
   } catch (error) {
-    await options.kept?.close()
+    await keeping?.close()
     throw error
   }
+  front.chains.wake()
+  common.artifacts.readSoon()
+  return front
 }
 
 /** How the methods of chains with these options answer. */
@@ -70,6 +67,7 @@ interface FrontParts {
   readonly first: Backend
   readonly wire: Wire
   readonly engines: Engines
+  readonly keeping: Keeping | undefined
 }
 
 export class Front implements ServerFront {
@@ -85,20 +83,23 @@ export class Front implements ServerFront {
   #isListening = false
 
   constructor(common: Common, parts: FrontParts) {
-    const { first } = parts
+    const { first, keeping } = parts
     const { settings, environment, onBug } = common
     this.#common = common
     this.#parts = parts
     this.first = first
     // chains begin where this one began, whatever happens to it, unless a set-up decides
     const { state, forking } = first.origin
-    this.#origin = Promise.resolve(this.#hold({ state: state.origin ?? state, forking }))
+    this.#origin = Promise.resolve(
+      this.#hold({ state: keeping?.setUp ?? state.origin ?? state, forking }),
+    )
     this.chains = new Chains({
       settings,
       first,
       origin: () => this.#origin,
-      openBranch: (name, from) => this.#openBranch(name, from),
+      openBranch: (name, from, isKept) => this.#openBranch(name, from, isKept),
       openOwn: (name, options) => this.#ownOpener(name, options),
+      keeping,
       now: () => environment.now(),
       onBug,
     })
@@ -106,7 +107,7 @@ export class Front implements ServerFront {
     this.sites = [
       first.projectSite,
       ...chainSites({ chains: this.chains, onBug }),
-      healthSite(() => first.health),
+      healthSite(() => healthOf(first.node.chain.state)),
     ]
   }
 
@@ -118,11 +119,17 @@ export class Front implements ServerFront {
     return this.#common.artifacts
   }
 
-  /** Runs work on the default chain; chains that open later begin with what it left. Rejects as the work does. */
+  /**
+   * Runs work on the default chain, unless it was set up before; chains that open later begin with what it left. Rejects as the
+   * work does.
+   */
   async setUp(work: () => Promise<unknown>): Promise<void> {
+    const { keeping } = this.#parts
+    if (keeping?.setUp !== undefined) return
     const before = this.#held
     this.#origin = work().then(() => this.#hold(this.first.origin))
-    await this.#origin
+    const { state } = await this.#origin
+    await keeping?.keepSetUp(state)
     before?.leaveAll()
   }
 
@@ -132,16 +139,19 @@ export class Front implements ServerFront {
     return { state, forking: this.#held }
   }
 
-  #openBranch(name: string, from: Origin): Promise<Backend> {
+  #openBranch(name: string, from: Origin, isKept: boolean): Promise<Backend> {
     const settings = { ...this.#common.settings, peer: [], import: undefined }
-    return openBackend(this.#common, { name, settings, ...this.#parts.wire, from })
+    const kept = isKept ? this.#parts.keeping?.place(name, {}) : undefined
+    return openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
   }
 
   #ownOpener(name: string, options: object): () => Promise<Backend> {
     const common = this.#common
     const settings = ownSettings(common.settings, options)
-    return async () =>
-      openBackend(common, { name, settings, ...(await openWire(common, settings)) })
+    return async () => {
+      const kept = this.#parts.keeping?.place(name, { options })
+      return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
+    }
   }
 
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
@@ -161,6 +171,7 @@ export class Front implements ServerFront {
   /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
     const [failure] = await Promise.all([this.first.close(), this.chains.close()])
+    await this.#parts.keeping?.close()
     this.#held?.leaveAll()
     this.#isListening = false
     await (await this.#server)?.close()

@@ -1,5 +1,6 @@
 // A chain at a path, which is opened by its first request and may be restarted.
 import type { MaybePromise } from '../core/promises.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Reply } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
@@ -11,6 +12,10 @@ interface SlotOptions {
   readonly name: string
   /** Opens the chain, also after a restart. */
   readonly open: () => Promise<Backend>
+  /** On disk, if the chain is kept; read without opening the chain. */
+  readonly kept: () => ChainState | undefined
+  /** Forgets what is on disk. */
+  readonly forget: () => MaybePromise<void>
   /** Milliseconds. */
   readonly now: () => number
   readonly onBug: (error: unknown) => void
@@ -46,6 +51,11 @@ export class ChainSlot implements Target {
   /** Seconds since it was made or restarted. */
   get age(): number {
     return (this.#options.now() - this.#begunMs) / 1000
+  }
+
+  /** The newest, also of a kept chain that is not open. */
+  get state(): ChainState | undefined {
+    return this.#backend?.node.chain.state ?? this.#options.kept()
   }
 
   get requests(): number {
@@ -91,8 +101,14 @@ export class ChainSlot implements Target {
     return now - this.#usedMs
   }
 
-  /** Ends the chain and its WebSockets; the next request opens it anew. */
+  /** Ends the chain and its WebSockets; the next request begins it anew. */
   async end(reason: string): Promise<void> {
+    const closed = this.close(reason)
+    await Promise.all([closed, this.#options.forget()])
+  }
+
+  /** Ends the chain's backend and its WebSockets; the next request opens a kept chain as it was. */
+  async close(reason: string): Promise<void> {
     const opening = this.#opening
     this.#opening = undefined
     this.#backend = undefined

@@ -69,14 +69,14 @@ export interface ChainParts extends Pick<ChainOptions, 'isPlain' | 'commit' | 'l
   readonly environment: Environment
 }
 
-/** A chain that begins with a state, to which resets return. It has no snapshots yet. */
-export function branchOf(state: ChainState, parts: ChainParts): Chain {
+/** A state without snapshots, to which resets return. */
+export function branchOf(state: ChainState): ChainState {
   const nothingTaken = { newestSnapshot: undefined, namedSnapshots: new Map(), nextSnapshotId: 1 }
   const origin = { ...state, ...nothingTaken, resets: 0, origin: undefined }
-  return chainWith(originOf(origin), parts)
+  return originOf(origin)
 }
 
-function chainWith(state: ChainState, parts: ChainParts): Chain {
+export function chainWith(state: ChainState, parts: ChainParts): Chain {
   const { executor, environment, isPlain, commit, lazyState } = parts
   const bulk = isPlain ? undefined : bulkMining
   const chain = new Chain({ state, executor, environment, bulk, commit })

@@ -16,8 +16,7 @@ export class ChainsTable {
   }
   readonly state: Optional<string> = {
     type: text('DIR', 'the path of a folder', /\S/),
-    sentence:
-      'Keep the default chain in a folder: the next start with it goes on where this one ends',
+    sentence: 'Keep all chains in a folder: the next start with it goes on where this one ends',
   }
   readonly durability: Option<'block' | 'interval'> = {
     type: choice('block', 'interval'),

@@ -27,6 +27,13 @@ export class ByteStack {
     return bytes
   }
 
+  /** Writes again what stands from `start` to `end`. */
+  repeat(start: number, end: number): void {
+    this.#reserve(end - start)
+    this.#bytes.copy(this.#bytes, this.#length, start, end)
+    this.#length += end - start
+  }
+
   byte(value: number): void {
     this.#reserve(1)
     this.#bytes[this.#length++] = value
@@ -123,6 +130,11 @@ export class ByteReader {
   raw(length: number): Uint8Array {
     const at = this.#take(length)
     return new Uint8Array(this.#bytes.subarray(at, at + length))
+  }
+
+  /** What is not read yet; no copy. */
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at)
   }
 
   bytes(): Uint8Array {

@@ -1,11 +1,11 @@
-// Keeps a chain in a file: each change before it is answered, or what changed in the last tenth of a second.
+// Keeps chains in a file: each change before it is answered, or what changed in the last tenth of a second.
 import { DevchainError } from '../core/errors.ts'
-import type { ChainState } from '../node/ledger/chainstate.ts'
-import type { StateChange } from '../node/ledger/change.ts'
-import { stateObject } from './codecs/states.ts'
+import { emptyMap } from '../core/persistent.ts'
+import type { MaybePromise } from '../core/promises.ts'
+import { chainsObject, type KeptChain, type KeptChains, keptChain } from './codecs/chains.ts'
 import { forkRefused } from './codecs/worlds.ts'
 import { type ChainLog, openLog } from './log.ts'
-import { type Medium, Objects } from './objects.ts'
+import { Objects } from './objects.ts'
 
 export type Durability = 'block' | 'interval'
 
@@ -19,9 +19,9 @@ export interface StoreOptions {
 const INTERVAL_MS = 100
 
 /**
- * Opens the file of a chain, or makes it.
- * @throws {DevchainError} `DAMAGED` for a file that is no chain or of another version, `INVALID_PARAMS` for one that cannot be
- *   opened; it stays as it is
+ * Opens the file of a process's chains, or makes it.
+ * @throws {DevchainError} `DAMAGED` for a file that has no chains or is of another version, `INVALID_PARAMS` for one that cannot
+ *   be opened; it stays as it is
  */
 export function openStore(options: StoreOptions): ChainStore {
   const { path, onNotice } = options
@@ -35,13 +35,12 @@ export function openStore(options: StoreOptions): ChainStore {
 }
 
 export class ChainStore {
-  /** The state that the file had; undefined for a new file. */
-  readonly state: ChainState | undefined
   readonly #options: StoreOptions
   readonly #log: ChainLog
-  #objects: Objects
-  /** Not written yet. */
-  #newest: ChainState | undefined
+  readonly #objects: Objects
+  #chains: KeptChains
+  /** As the file has it. */
+  #written: KeptChains
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
   #syncing: Promise<void> = Promise.resolve()
@@ -50,32 +49,38 @@ export class ChainStore {
     this.#options = options
     this.#log = log
     this.#objects = new Objects(log)
-    this.state = position === undefined ? undefined : this.#objects.read(position, stateObject)
+    this.#chains =
+      position === undefined ? { byName: emptyMap() } : this.#objects.read(position, chainsObject)
+    this.#written = this.#chains
   }
 
-  /** The commit of the chain. */
-  readonly commit = ({ after }: StateChange): Promise<void> | undefined => {
-    if (after.config.upstream !== undefined) throw forkRefused()
-    this.#newest = after
-    if (this.#options.durability === 'block') {
-      this.#write()
-      return this.#sync()
-    }
-    this.#timer ??= setTimeout(() => this.#writeInTime(), INTERVAL_MS)
-    return undefined
+  names(): readonly string[] {
+    return [...this.#chains.byName.entries()].map(([name]) => name)
   }
 
-  /** Writes the first state of a new chain. */
-  begin(state: ChainState): Promise<void> {
-    this.#newest = state
+  at(name: string): KeptChain | undefined {
+    return this.#chains.byName.get(name)
+  }
+
+  /** Resolves when the chain is on disk, or returns undefined if it will be in a tenth of a second. */
+  keep(name: string, chain: KeptChain): MaybePromise<void> {
+    if (chain.state.config.upstream !== undefined) throw forkRefused()
+    return this.#become({ byName: this.#chains.byName.set(name, chain) })
+  }
+
+  forget(name: string): MaybePromise<void> {
+    return this.#become({ byName: this.#chains.byName.delete(name) })
+  }
+
+  /** Leaves a chain on disk alone, until it is asked for. */
+  rest(name: string): void {
+    const chain = this.at(name)
+    if (chain === undefined) return
     this.#write()
-    return this.#sync()
-  }
-
-  /** Writes the state that the file had with all that it refers to elsewhere; returns its position there. */
-  copyTo(medium: Medium): number {
-    if (this.state === undefined) throw new Error('there is no state')
-    return new Objects(medium, this.#objects).write(this.state, stateObject)
+    const position = this.#objects.known(chain)!
+    const resting = keptChain.read(this.#objects.open(position))
+    this.#objects.remember(resting, position)
+    this.#chains = { byName: this.#chains.byName.set(name, resting) }
   }
 
   /** Writes what is not written yet, and gives the file up. */
@@ -87,6 +92,22 @@ export class ChainStore {
     } finally {
       this.#log.close()
     }
+  }
+
+  #become(chains: KeptChains): MaybePromise<void> {
+    const before = this.#chains
+    this.#chains = chains
+    if (this.#options.durability === 'interval') {
+      this.#timer ??= setTimeout(() => this.#writeInTime(), INTERVAL_MS)
+      return undefined
+    }
+    try {
+      this.#write()
+    } catch (error) {
+      this.#chains = before
+      throw error
+    }
+    return this.#sync()
   }
 
   #writeInTime(): void {
@@ -114,14 +135,14 @@ export class ChainStore {
   }
 
   #write(): void {
-    const state = this.#newest
-    if (state === undefined) return
+    const chains = this.#chains
+    if (chains === this.#written) return
     try {
-      this.#log.end(this.#objects.write(state, stateObject))
-      this.#newest = undefined
+      this.#log.end(this.#objects.write(chains, chainsObject))
+      this.#objects.settle()
+      this.#written = chains
     } catch (error) {
-      // positions of what is not there must not be referred to
-      this.#objects = new Objects(this.#log)
+      this.#objects.rollBack()
       this.#log.discard()
       throw failureIn(this.#options.path, error, 'LIMIT_EXCEEDED')
     }

@@ -1,59 +1,53 @@
-// The folder of a chain: its file, what it began with, and the lock of the process that has it.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// The folder of a process's chains: their file, and the lock of the process that has it.
+import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError, readFailure } from '../core/errors.ts'
 import { type ChainStore, openStore, type StoreOptions } from './chainstore.ts'
 import { lockFolder } from './lock.ts'
 
-/** What a chain began with, as far as its state does not say. */
-export interface KeptOrigin {
-  /** SHA-256 of the genesis file. */
-  readonly genesis?: string | undefined
-  readonly compat?: string | undefined
-}
-
 export interface ChainFolder {
   readonly store: ChainStore
-  /** Undefined for a new folder. */
-  readonly origin: KeptOrigin | undefined
-  /** To be called before the first state is written. */
-  readonly begin: (origin: KeptOrigin) => void
-  /** `last` runs when the file is closed and nobody else can open it. */
-  readonly close: (last?: () => void) => Promise<void>
+  readonly close: () => Promise<void>
 }
 
-export const CHAIN = 'default.chain'
-const ORIGIN = 'default.json'
+const FILE = 'chains'
+
+export function chainsIn(folder: string): string {
+  return path.join(folder, FILE)
+}
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a folder that another process has, or that cannot be read or written */
 export function openFolder(folder: string, options: Omit<StoreOptions, 'path'>): ChainFolder {
-  const unlock = within(folder, () => {
-    mkdirSync(folder, { recursive: true })
-    return lockFolder(folder)
-  })
+  const unlock = takeFolder(folder)
   try {
-    const store = openStore({ ...options, path: path.join(folder, CHAIN) })
-    const file = path.join(folder, ORIGIN)
-    return {
-      store,
-      origin: store.state && within(folder, () => JSON.parse(readFileSync(file, 'utf8'))),
-      begin: (origin) => within(folder, () => writeFileSync(file, `${JSON.stringify(origin)}\n`)),
-      close: (last) => store.close().then(last).finally(unlock),
-    }
+    const store = openStore({ ...options, path: chainsIn(folder) })
+    return { store, close: () => store.close().finally(unlock) }
   } catch (error) {
     unlock()
     throw error
   }
 }
 
-function within<T>(folder: string, work: () => T): T {
+/** Makes the folder if needed. @returns gives it up */
+function takeFolder(folder: string): () => void {
   try {
-    return work()
+    mkdirSync(folder, { recursive: true })
+    return lockFolder(folder)
   } catch (error) {
     if (error instanceof DevchainError) throw error
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `cannot use the folder ${folder}: ${readFailure(error)}`,
-    )
+    const message = `cannot use the folder ${folder}: ${readFailure(error)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+}
+
+/** Work on the file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */
+export function withFile<T>(folder: string, work: (file: string) => T): T {
+  const file = chainsIn(folder)
+  if (!existsSync(file)) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  const unlock = takeFolder(folder)
+  try {
+    return work(file)
+  } finally {
+    unlock()
   }
 }

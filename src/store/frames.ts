@@ -3,9 +3,17 @@ import { crc32 } from 'node:zlib'
 import { CorruptStore } from './bytes.ts'
 
 /** What each file and pack begins with. The number changes with every form that older versions cannot read. */
-export const MAGIC: Uint8Array = new TextEncoder().encode('devchain state 1\n')
+export const MAGIC: Uint8Array = new TextEncoder().encode('devchain state 2\n')
 
 export const HEAD = 8
+
+/** Objects begin at multiples of it, so that a bit for each place says where one is. */
+export const ALIGNMENT = 8
+
+/** Bytes of an object with its head, and of what follows it until the next one. */
+export function roomFor(length: number): number {
+  return Math.ceil((HEAD + length) / ALIGNMENT) * ALIGNMENT
+}
 
 /** Set in the length of an end. */
 const END = 0x8000_0000

@@ -25,6 +25,7 @@ import {
   headOf,
   isWhole,
   MAGIC,
+  roomFor,
 } from './frames.ts'
 import type { Medium } from './objects.ts'
 
@@ -130,7 +131,7 @@ export class ChainLog implements Medium {
   append(bytes: Uint8Array): number {
     const position = this.#from + this.#length
     this.#push(headOf(bytes))
-    this.#push(bytes)
+    this.#push(bytes, roomFor(bytes.length) - HEAD)
     return position
   }
 
@@ -153,13 +154,14 @@ export class ChainLog implements Medium {
     ftruncateSync(this.#file, this.#size)
   }
 
-  #push(bytes: Uint8Array): void {
-    if (this.#length + bytes.length > this.#waiting.length) {
+  #push(bytes: Uint8Array, room: number = bytes.length): void {
+    if (this.#length + room > this.#waiting.length) {
       this.#flush()
-      if (bytes.length > this.#waiting.length) this.#waiting = Buffer.alloc(bytes.length)
+      if (room > this.#waiting.length) this.#waiting = Buffer.alloc(room)
     }
     this.#waiting.set(bytes, this.#length)
-    this.#length += bytes.length
+    this.#waiting.fill(0, this.#length + bytes.length, this.#length + room)
+    this.#length += room
   }
 
   #flush(): void {
@@ -209,7 +211,7 @@ export class ChainLog implements Medium {
         const body = this.#bytesAt(at + HEAD, frame.length)
         if (body.length < frame.length || !isWhole(body, frame)) return last
         if (frame.isEnd) last = this.#endAt(at)
-        at += HEAD + frame.length
+        at += roomFor(frame.length)
       }
     }
     return undefined

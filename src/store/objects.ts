@@ -2,8 +2,9 @@
 // values share is one object, so a later value costs what is new in it. Reading makes an object when it is asked for.
 import { LruCache } from '../core/lrucache.ts'
 import { ByteReader, ByteStack, CorruptStore } from './bytes.ts'
+import { ALIGNMENT } from './frames.ts'
 
-/** Where objects go and come from. Positions are above 0, and each is above those of all objects before it. */
+/** Where objects go and come from. Positions are multiples of `ALIGNMENT` above 0, and grow with each object. */
 export interface Medium {
   /** The bytes are valid during the call only. @returns the position */
   append(bytes: Uint8Array): number
@@ -20,8 +21,11 @@ export interface Codec<T> {
 /** Objects read last that are kept although nobody holds them. */
 const RECENT = 1024
 
+/** Contents of an object: how many positions it refers to, the positions, then what codecs wrote. */
 export class Output extends ByteStack {
   readonly store: Objects
+  /** Of the objects being written: each has those above the ones of the object around it. */
+  readonly #references: number[] = []
 
   constructor(store: Objects) {
     super()
@@ -33,15 +37,32 @@ export class Output extends ByteStack {
     const known = this.store.known(value)
     if (known !== undefined) return known
     const position = this.append(() => codec.write(value, this))
-    this.store.remember(value, position)
+    this.store.written(value, position)
     return position
   }
 
   /** An object of what `write` writes. */
   append(write: () => void): number {
-    const start = this.length
+    const [start, first] = [this.length, this.#references.length]
     write()
-    return this.store.medium.append(this.pop(start))
+    const end = this.length
+    const references = this.#references.splice(first)
+    this.count(references.length)
+    for (const position of references) this.count(position / ALIGNMENT)
+    this.repeat(start, end)
+    const contents = this.pop(end)
+    this.pop(start)
+    return this.store.medium.append(contents)
+  }
+
+  /** Refers to the object at a position, which `Input.position` returns. */
+  refer(position: number): void {
+    this.#references.push(position)
+  }
+
+  forget(): void {
+    this.pop(0)
+    this.#references.length = 0
   }
 
   knows(value: object): boolean {
@@ -49,21 +70,38 @@ export class Output extends ByteStack {
   }
 
   reference<T extends object>(value: T, codec: Codec<T>): void {
-    this.count(this.positionOf(value, codec))
+    this.refer(this.positionOf(value, codec))
   }
 }
 
 export class Input extends ByteReader {
   readonly store: Objects
+  readonly #references: readonly number[]
+  #next = 0
 
   constructor(bytes: Uint8Array, store: Objects) {
     super(bytes)
     this.store = store
+    this.#references = referencesIn(this)
+  }
+
+  /** The next of those that `Output.refer` wrote. */
+  position(): number {
+    const position = this.#references[this.#next++]
+    if (position === undefined) throw new CorruptStore('an object refers to too few others')
+    return position
   }
 
   reference<T extends object>(codec: Codec<T>): T {
-    return this.store.read(this.count(), codec)
+    return this.store.read(this.position(), codec)
   }
+}
+
+/** The positions that an object refers to, with which its bytes begin. */
+export function referencesIn(from: ByteReader): number[] {
+  const references: number[] = []
+  for (let left = from.count(); left > 0; left--) references.push(from.count() * ALIGNMENT)
+  return references
 }
 
 export class Objects {
@@ -76,14 +114,12 @@ export class Objects {
   })
   readonly #recent = new LruCache<number, object>(RECENT)
 
-  readonly #source: Objects | undefined
-  /** By the position in the source, which stays while objects are read again and again. */
-  readonly #copied = new Map<number, number>()
+  /** Written since the last `settle`. */
+  readonly #fresh: object[] = []
+  readonly #undo: (() => void)[] = []
 
-  /** @param source where values come from that are copied here */
-  constructor(medium: Medium, source?: Objects) {
+  constructor(medium: Medium) {
     this.medium = medium
-    this.#source = source
   }
 
   /** @returns the position, for `read` */
@@ -91,7 +127,7 @@ export class Objects {
     try {
       return this.#output.positionOf(value, codec)
     } catch (error) {
-      this.#output.pop(0)
+      this.#output.forget()
       throw error
     }
   }
@@ -119,17 +155,36 @@ export class Objects {
   }
 
   known(value: object): number | undefined {
-    const known = this.#positions.get(value)
-    if (known !== undefined || this.#source === undefined) return known
-    const there = this.#source.known(value)
-    return there === undefined ? undefined : this.#copied.get(there)
+    return this.#positions.get(value)
   }
 
   /** From now on `value` is the object at the position. */
   remember(value: object, position: number): void {
     this.#positions.set(value, position)
-    const there = this.#source?.known(value)
-    if (there !== undefined) this.#copied.set(there, position)
+  }
+
+  /** As `remember`, until a `rollBack`. */
+  written(value: object, position: number): void {
+    this.#positions.set(value, position)
+    this.#fresh.push(value)
+  }
+
+  /** Runs `undo` if what is being written now is rolled back. */
+  onRollBack(undo: () => void): void {
+    this.#undo.push(undo)
+  }
+
+  /** The medium keeps what was written. */
+  settle(): void {
+    this.#fresh.length = 0
+    this.#undo.length = 0
+  }
+
+  /** The medium dropped what was written since the last `settle`. */
+  rollBack(): void {
+    for (const value of this.#fresh) this.#positions.delete(value)
+    for (const undo of this.#undo.reverse()) undo()
+    this.settle()
   }
 }
 

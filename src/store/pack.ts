@@ -2,10 +2,24 @@
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { CorruptStore } from './bytes.ts'
 import { stateObject } from './codecs/states.ts'
-import { damaged, END_LENGTH, endOf, frameAt, HEAD, headOf, isWhole, MAGIC } from './frames.ts'
+import {
+  ALIGNMENT,
+  damaged,
+  END_LENGTH,
+  endOf,
+  frameAt,
+  HEAD,
+  headOf,
+  isWhole,
+  MAGIC,
+  roomFor,
+} from './frames.ts'
 import { type Medium, Objects } from './objects.ts'
 
 const FIRST_ROOM = 1024 * 1024
+
+/** Where the first object stands. */
+const START = Math.ceil(MAGIC.length / ALIGNMENT) * ALIGNMENT
 
 class Memory implements Medium {
   #bytes: Buffer = Buffer.alloc(FIRST_ROOM)
@@ -14,12 +28,12 @@ class Memory implements Medium {
   append(bytes: Uint8Array): number {
     const position = this.#length
     this.push(headOf(bytes))
-    this.push(bytes)
+    this.push(bytes, roomFor(bytes.length) - HEAD)
     return position
   }
 
-  push(bytes: Uint8Array): void {
-    const end = this.#length + bytes.length
+  push(bytes: Uint8Array, room: number = bytes.length): void {
+    const end = this.#length + room
     if (end > this.#bytes.length) {
       const grown = Buffer.alloc(2 * end)
       this.#bytes.copy(grown, 0, 0, this.#length)
@@ -41,7 +55,7 @@ class Memory implements Medium {
 /** @throws {CorruptStore} unless there is a whole object */
 function readObject(bytes: Buffer, position: number): Uint8Array {
   const start = position + HEAD
-  if (!Number.isSafeInteger(start) || position < MAGIC.length || start > bytes.length) {
+  if (!Number.isSafeInteger(start) || position < START || start > bytes.length) {
     throw damaged(position)
   }
   const frame = frameAt(bytes, position)
@@ -53,7 +67,7 @@ function readObject(bytes: Buffer, position: number): Uint8Array {
 /** The same bytes for the same state. */
 export function packState(value: ChainState): Uint8Array {
   const memory = new Memory()
-  memory.push(MAGIC)
+  memory.push(MAGIC, START)
   memory.push(endOf(new Objects(memory).write(value, stateObject)))
   return memory.finish()
 }

@@ -1,80 +1,112 @@
-// Work on a chain on disk that no process has: is all of it whole, and without what nothing refers to any more.
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import path from 'node:path'
+// Work on chains on disk that no process has: what is there, is all of it whole, and without what nothing refers to any more.
+import { renameSync, rmSync, statSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
+import type { Hash } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import { CHAIN, type ChainFolder, openFolder } from './folder.ts'
-import { openLog } from './log.ts'
-import type { Medium } from './objects.ts'
+import { snapshotsOf } from '../node/ledger/snapshots.ts'
+import { chainsObject } from './codecs/chains.ts'
+import { withFile } from './folder.ts'
+import { type ChainLog, openLog } from './log.ts'
+import { Objects } from './objects.ts'
+import { Reachable } from './reachable.ts'
+
+export interface ListedChain {
+  readonly name: string
+  readonly chainId: bigint
+  readonly blockNumber: bigint
+  readonly blockHash: Hash
+  readonly snapshots: number
+}
 
 export interface Checked {
-  /** The number of the newest block. */
-  readonly head: bigint
+  readonly chains: number
   readonly objects: number
   /** Of the file, and of what a compaction would leave. */
   readonly bytes: number
   readonly reachable: number
 }
 
-/**
- * Reads all that the state of a folder refers to.
- * @throws {DevchainError} `DAMAGED` at the first damaged object
- */
-export async function checkFolder(
-  folder: string,
-  onNotice: (text: string) => void,
-): Promise<Checked> {
-  const kept = open(folder, onNotice)
-  try {
-    let [objects, reachable] = [0, 0]
-    const counting: Medium = {
-      append(bytes) {
-        objects += 1
-        reachable += bytes.length + 8
-        return objects
-      },
-      read: () => {
-        throw new Error('nothing is kept')
-      },
-    }
-    kept.store.copyTo(counting)
-    const head = headOf(kept.store.state!.tree).block.header.number
-    return { head, objects, bytes: statSync(path.join(folder, CHAIN)).size, reachable }
-  } finally {
-    await kept.close()
-  }
+type OnNotice = (text: string) => void
+
+/** @throws {DevchainError} `DAMAGED` if it cannot be read */
+export function listFolder(folder: string, onNotice: OnNotice): readonly ListedChain[] {
+  return withChains(folder, onNotice, ({ log, root }) => {
+    const { byName } = new Objects(log).read(root, chainsObject)
+    return [...byName.entries()].map(([name, { state }]) => {
+      const { header, hash: blockHash } = headOf(state.tree).block
+      const { chainId } = state.config
+      const snapshots = snapshotsOf(state).length
+      return { name, chainId, blockNumber: header.number, blockHash, snapshots }
+    })
+  })
 }
 
-/** Copies what the state refers to into a new file, which replaces the old one when it is on disk. */
-export async function compactFolder(
+/**
+ * Reads all that the chains of a folder refer to.
+ * @throws {DevchainError} `DAMAGED` at the first damaged object
+ */
+export function checkFolder(folder: string, onNotice: OnNotice): Checked {
+  return withChains(folder, onNotice, ({ log, root }) => {
+    const { objects, bytes: reachable } = reachableFrom(log, root)
+    const { byName } = new Objects(log).read(root, chainsObject)
+    return { chains: byName.size, objects, bytes: log.size, reachable }
+  })
+}
+
+/** Copies what the chains refer to into a new file, which replaces the old one when it is on disk. */
+export function compactFolder(
   folder: string,
-  onNotice: (text: string) => void,
-): Promise<{ readonly before: number; readonly after: number }> {
-  const kept = open(folder, onNotice)
-  const file = path.join(folder, CHAIN)
-  const [before, copy] = [statSync(file).size, `${file}.new`]
-  try {
+  onNotice: OnNotice,
+): { readonly before: number; readonly after: number } {
+  return withChains(folder, onNotice, ({ log, root, file }) => {
+    const copy = `${file}.new`
     rmSync(copy, { force: true })
-    const { log } = openLog(copy)
     try {
-      log.end(kept.store.copyTo(log))
+      const { log: fresh } = openLog(copy)
+      try {
+        fresh.end(finished(reachableFrom(log, root).copyTo(fresh)))
+      } finally {
+        fresh.close()
+      }
+      const sizes = { before: statSync(file).size, after: statSync(copy).size }
+      renameSync(copy, file)
+      return sizes
+    } catch (error) {
+      rmSync(copy, { force: true })
+      throw error
+    }
+  })
+}
+
+interface Opened {
+  readonly file: string
+  readonly log: ChainLog
+  readonly root: number
+}
+
+function withChains<T>(folder: string, onNotice: OnNotice, work: (opened: Opened) => T): T {
+  return withFile(folder, (file) => {
+    const { log, position: root, cut } = openLog(file)
+    try {
+      if (cut > 0) onNotice(`${file}: cut off ${cut} bytes that a crash left unfinished`)
+      if (root === undefined) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+      return work({ file, log, root })
     } finally {
       log.close()
     }
-  } catch (error) {
-    await kept.close(() => rmSync(copy, { force: true }))
-    throw error
-  }
-  await kept.close(() => renameSync(copy, file))
-  return { before, after: statSync(file).size }
+  })
 }
 
-function open(folder: string, onNotice: (text: string) => void): ChainFolder {
-  if (!existsSync(path.join(folder, CHAIN))) {
-    throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+function reachableFrom(log: ChainLog, root: number): Reachable {
+  const all = new Reachable(log, log.size)
+  finished(all.find(root))
+  return all
+}
+
+/** What work returns that is not paused. */
+function finished<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
   }
-  const kept = openFolder(folder, { durability: 'interval', onNotice })
-  if (kept.store.state !== undefined) return kept
-  void kept.close()
-  throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
 }

@@ -81,7 +81,7 @@ test('a chain that was stopped goes on with its snapshots, clock and keys', asyn
 
 test('devchain state checks a chain, and drops what reverts left behind', async () => {
   const folder = path.join(temporaryFolder(onTestFinished), 'chain')
-  const file = path.join(folder, 'default.chain')
+  const file = path.join(folder, 'chains')
   const running = await boot(['--state', folder, '--durability', 'block'])
   const snapshot = await request(running.url, 'evm_snapshot')
   for (let each = 0; each < 20; each++) {
@@ -89,6 +89,7 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
   }
   await request(running.url, 'evm_revert', snapshot)
   await request(running.url, 'eth_sendTransaction', { from: FIRST, to: SECOND })
+  await request(`${running.url}/7`, 'hardhat_mine', '0x5')
   const block = await noteOf(running.url)
   const state = async (...args: readonly string[]): Promise<readonly [unknown, string, string]> => {
     const started = startProcess(['state', ...args])
@@ -98,7 +99,17 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
   await running.stop()
   const before = readFileSync(file)
   const [code, checked] = await state('check', folder)
-  expect([code, checked]).toEqual([0, expect.stringMatching(/: whole up to block 1: \d+ objects/)])
+  expect([code, checked]).toEqual([0, expect.stringMatching(/: whole: 2 chains, \d+ objects/)])
+  const { hash } = block!
+  const [listed, lines] = await state('ls', folder)
+  expect([listed, lines.split('\n').toSorted()]).toEqual([
+    0,
+    [
+      '',
+      expect.stringMatching(`^/   chain 33  block 1  ${hash}  1 snapshot$`),
+      expect.stringMatching(/^\/7 {2}chain 33 {2}block 5 {2}0x[0-9a-f]{64} {2}0 snapshots$/),
+    ],
+  ])
   expect(await state('compact', folder)).toEqual([
     0,
     expect.stringMatching(/: 0\.0 MB, 0\.1 MB before\n$/),
@@ -126,7 +137,7 @@ test('a second process, other options and forks are refused, and the folder stay
   }
   expect(await refused()).toContain(`is in use by process ${running.child.pid}`)
   await running.stop()
-  const file = path.join(folder, 'default.chain')
+  const file = path.join(folder, 'chains')
   const before = readFileSync(file)
   expect(await refused('--chain-id', '6')).toContain(
     `--chain-id: the chain in ${folder} has 5; leave the option as it was, or use another folder`,

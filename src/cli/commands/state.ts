@@ -1,18 +1,21 @@
-// `devchain state`: checks or compacts a chain on disk (--state).
+// `devchain state`: lists, checks or compacts the chains on disk (--state).
 import { DevchainError, printValue } from '../../core/errors.ts'
+import { number, plural } from '../../core/format.ts'
 import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
+import { aligned } from './columns.ts'
 
 /** @returns the exit code */
 export async function stateCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
   const [work, folder = ''] = words
-  if (work !== 'check' && work !== 'compact') {
-    await complain(`devchain: state: expected check or compact, got ${printValue(work)}\n`)
+  const works = { ls: list, check, compact }
+  if (!Object.hasOwn(works, work ?? '')) {
+    await complain(`devchain: state: expected ls, check or compact, got ${printValue(work)}\n`)
     return EXIT.usage
   }
   try {
-    await print(`${folder}: ${work === 'check' ? await check(folder) : await compact(folder)}\n`)
+    await print(await works[work as keyof typeof works](folder))
     return EXIT.ok
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
@@ -21,17 +24,29 @@ export async function stateCommand({ words }: Pick<CommandLine, 'words'>): Promi
   }
 }
 
+async function list(folder: string): Promise<string> {
+  const { listFolder } = await import('../../store/upkeep.ts')
+  const rows = listFolder(folder, notice).map((chain) => [
+    chain.name.startsWith('/') ? chain.name : `/${chain.name}`,
+    `chain ${chain.chainId}`,
+    `block ${number(chain.blockNumber)}`,
+    chain.blockHash,
+    plural(chain.snapshots, 'snapshot'),
+  ])
+  return `${aligned(rows, 5)}\n`
+}
+
 async function check(folder: string): Promise<string> {
   const { checkFolder } = await import('../../store/upkeep.ts')
-  const { head, objects, bytes, reachable } = await checkFolder(folder, notice)
+  const { chains, objects, bytes, reachable } = checkFolder(folder, notice)
   const size = `${megabytes(bytes)}, ${megabytes(reachable)} after a compaction`
-  return `whole up to block ${head}: ${objects.toLocaleString('en')} objects, ${size}`
+  return `${folder}: whole: ${plural(chains, 'chain')}, ${objects.toLocaleString('en')} objects, ${size}\n`
 }
 
 async function compact(folder: string): Promise<string> {
   const { compactFolder } = await import('../../store/upkeep.ts')
-  const { before, after } = await compactFolder(folder, notice)
-  return `${megabytes(after)}, ${megabytes(before)} before`
+  const { before, after } = compactFolder(folder, notice)
+  return `${folder}: ${megabytes(after)}, ${megabytes(before)} before\n`
 }
 
 function notice(text: string): void {

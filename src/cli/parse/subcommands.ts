@@ -337,17 +337,18 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
   {
     name: 'state',
     arguments: [
-      required('check|compact', 'check reads all of it; compact drops what reverts left behind', [
-        'check',
-        'compact',
-      ]),
+      required(
+        'ls|check|compact',
+        'ls lists the chains; check reads all of them; compact drops what reverts left behind',
+        ['ls', 'check', 'compact'],
+      ),
       required('folder', 'Folder of --state, which no process has', 'files'),
     ],
-    sentence: 'Check or compact a chain on disk (--state)',
+    sentence: 'List, check or compact the chains on disk (--state)',
     flags: [],
     exits: [
-      ['0', 'done; the chain is whole'],
-      ['1', 'the folder is in use or has no chain, or the chain is damaged'],
+      ['0', 'done; the chains are whole'],
+      ['1', 'the folder is in use or has no chain, or a chain is damaged'],
       ['2', 'the arguments are wrong'],
     ],
   },

@@ -118,7 +118,7 @@ const body: Codec<BlockRecord> = {
     to.byte((isStateless ? IS_STATELESS : 0) | (isLoaded ? IS_LOADED : 0))
     // the block stays the same when its world is edited
     const origin = value instanceof KeptRecord ? value.origin : block
-    to.count(to.positionOf(origin, partsOf({ block, executed })))
+    to.refer(to.positionOf(origin, partsOf({ block, executed })))
     if (!isStateless) worldObject.write(value.world, to)
     to.integer(totalDifficulty)
     prevRandao.write(value.prevRandao, to)
@@ -141,7 +141,7 @@ function bodyOf(from: Input): Body {
   if (kind !== OWN) throw new CorruptStore(`unknown kind of block record ${kind}`)
   const flags = from.byte()
   const { store } = from
-  const partsAt = from.count()
+  const partsAt = from.position()
   const partsHere = (): Parts =>
     store.at(partsAt, () => {
       const made = parts.read(store.open(partsAt))
@@ -149,7 +149,7 @@ function bodyOf(from: Input): Body {
       return made
     })
   const isStateless = (flags & IS_STATELESS) !== 0
-  const worldAt = isStateless ? 0 : from.count()
+  const worldAt = isStateless ? 0 : from.position()
   return {
     parts: partsHere,
     world: () => {
@@ -173,7 +173,7 @@ function bodyInRun(from: Input): Body {
 export const record: Codec<BlockRecord> = {
   write: (value, to) => to.reference(value, body),
   read(from) {
-    const position = from.count()
+    const position = from.position()
     const { store } = from
     return store.at(position, () => new StoredRecord(store, position))
   },

@@ -63,7 +63,7 @@ export function mapOf<K extends string, V>(
   // one of another store is read, and written here
   const unread: Codec<UnreadBranch<K, V>> = {
     write: (at, to) => branch.write(at.read(), to),
-    read: (from) => unreadAt(from.store, from.count()),
+    read: (from) => unreadAt(from.store, from.position()),
   }
   const unreadAt = (store: Objects, position: number): UnreadBranch<K, V> =>
     store.at(position, () => ({
@@ -136,7 +136,7 @@ export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
       write: (node, to) => to.reference(node, items),
       read(from) {
         const { store } = from
-        const position = from.count()
+        const position = from.position()
         return store.at(
           position,
           () =>

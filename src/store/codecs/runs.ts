@@ -9,7 +9,7 @@ import type { TimeRows } from '../../node/ledger/clock.ts'
 import { DerivedRun } from '../../node/mining/derivedrun.ts'
 import type { SystemWrites } from '../../node/mining/emptyblocks.ts'
 import { CorruptStore } from '../bytes.ts'
-import type { Codec, Input, Objects, Output } from '../objects.ts'
+import { type Codec, type Input, type Objects, type Output, optional } from '../objects.ts'
 import { persistentListOf } from './collections.ts'
 import { plainly } from './plain.ts'
 
@@ -43,6 +43,11 @@ const pieces = persistentListOf<Uint8Array>({
   read: (from) => from.bytes(),
 })
 
+const optionalPosition = optional<number>({
+  write: (position, to) => to.refer(position),
+  read: (from) => from.position(),
+})
+
 const writes = plainly<SystemWrites>()
 const times = plainly<TimeRows>()
 
@@ -71,7 +76,7 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
       else throw new Error('a run of unknown kind cannot be stored')
     },
     read(from) {
-      const position = from.count()
+      const position = from.position()
       const { store } = from
       // a sealed run is no object of the store: it grows
       const body = store.open(position)
@@ -88,7 +93,7 @@ function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): vo
   const before = written.get(run)
   const { count, log, template } = run
   if (before?.count === count) {
-    to.count(before.position)
+    to.refer(before.position)
     return
   }
   let all = before?.pieces ?? emptyList<Uint8Array>()
@@ -99,22 +104,23 @@ function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): vo
     to.byte(SEALED)
     to.count(template.abandoned)
     record.write(template.parent, to)
-    to.count(before?.first ?? 0)
+    optionalPosition.write(before?.first, to)
     writes.write(run.writes, to)
     pieces.write(all, to)
     to.bytes(log.entries(PIECE * all.length, count))
   })
   const first = before?.first ?? position
+  to.store.onRollBack(() => (before === undefined ? written.delete(run) : written.set(run, before)))
   written.set(run, { position, count, first, pieces: all })
   runs.set(first, new WeakRef(run))
-  to.count(position)
+  to.refer(position)
 }
 
 function readSealed(from: Input, position: number, record: Codec<BlockRecord>): SealedRun {
   const { written, runs } = keptOf(from.store)
   const abandoned = from.count()
   const parent = record.read(from)
-  const first = from.count() || position
+  const first = optionalPosition.read(from) ?? position
   const contracts = writes.read(from)
   const all = pieces.read(from)
   const rest = from.bytes()

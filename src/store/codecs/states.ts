@@ -73,7 +73,7 @@ const snapshot: Codec<Snapshot> = {
     state.write(then, to)
   },
   read(from) {
-    const [id, name, position] = [plain.read(from), plain.read(from), from.count()]
+    const [id, name, position] = [plain.read(from), plain.read(from), from.position()]
     const { store } = from
     const then = lazy(() => store.read(position, members))
     return {

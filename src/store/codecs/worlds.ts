@@ -84,7 +84,7 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
   const { encode } = values
   const child: Codec<TrieNode<V>> = {
     write: (node, to) => to.reference(node, anyNode),
-    read: (from) => childAt(from, from.count()),
+    read: (from) => childAt(from, from.position()),
   }
   const childAt = (from: Input, position: number): StoredNode<V> => {
     const { store } = from
@@ -139,7 +139,7 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
     }
     if (kind === EXTENSION) {
       const [start, end, key] = [from.byte(), from.byte(), from.raw(HASH_LENGTH)]
-      return makeExtension(key, start, end, childAt(from, from.count()), STORED)
+      return makeExtension(key, start, end, childAt(from, from.position()), STORED)
     }
     if (kind !== BRANCH) throw new CorruptStore(`unknown kind of trie node ${kind}`)
     const bitmap = from.count()

@@ -6,7 +6,7 @@ import { impersonateSignature } from '../../../src/node/accounts/accounts.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { takeSnapshot } from '../../../src/node/commands/snapshots.ts'
 import { increaseTime } from '../../../src/node/commands/time.ts'
-import { branchOf } from '../../../src/node/create.ts'
+import { branchOf, chainWith } from '../../../src/node/create.ts'
 import { loadState } from '../../../src/node/dump/load.ts'
 import { dumpState } from '../../../src/node/dump/write.ts'
 import { blockByHash, headOf, transactionPlace } from '../../../src/node/ledger/blocktree.ts'
@@ -39,11 +39,11 @@ test('a state that was packed answers as before, and goes on to the same blocks'
         expect(answersOf(unpackState(again))).toEqual(answersOf(chain.state))
         const goesOn = { ...testEnvironment(), ms: environment.ms }
         goesOn.now = () => goesOn.ms
-        const branch = branchOf(unpackState(bytes), {
+        const branch = chainWith(branchOf(unpackState(bytes)), {
           executor: chain.executor,
           environment: goesOn,
         })
-        const original = branchOf(chain.state, { executor: chain.executor, environment })
+        const original = chainWith(branchOf(chain.state), { executor: chain.executor, environment })
         for (const each of later) {
           await take(branch, goesOn, each)
           await take(original, environment, each)

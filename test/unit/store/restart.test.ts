@@ -1,15 +1,25 @@
 // Chains kept in a file: restarts, and what a crash leaves of the file.
-import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
-import type { Chain } from '../../../src/node/chain/chain.ts'
+import type { MaybePromise } from '../../../src/core/promises.ts'
+import type { Chain, Commit } from '../../../src/node/chain/chain.ts'
 import { createChain } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
+import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { type ChainStore, openStore } from '../../../src/store/chainstore.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
+import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { signed, type TestEnvironment, testChain, testEnvironment } from '../node/chains.ts'
 import { answersOf, step, take } from './histories.ts'
@@ -40,9 +50,12 @@ async function open(
 ): Promise<Kept> {
   const notices: string[] = []
   const store = openStore({ path: file, durability, onNotice: (text) => notices.push(text) })
-  const { state, commit } = store
+  const keep = (after: ChainState): MaybePromise<void> =>
+    store.keep('/', { about: {}, state: after })
+  const state = store.at('/')?.state
+  const commit: Commit = ({ after }) => keep(after)
   const chain = await createChain({ environment, scryptCost: 2, state, commit })
-  if (state === undefined) await store.begin(chain.state)
+  if (state === undefined) await keep(chain.state)
   return { chain, store, notices }
 }
 
@@ -59,7 +72,8 @@ test('a chain that is kept and restarted at random points answers as one that is
       fc.array(fc.array(step, { maxLength: 12, size: 'max' }), { minLength: 2, maxLength: 4 }),
       async (lives) => {
         run += 1
-        const file = path.join(folder, `${run}`)
+        const file = path.join(folder, `${run}`, 'chains')
+        mkdirSync(path.dirname(file))
         const [kept, plain] = [testEnvironment(), testEnvironment()]
         const twin = await testChain({ environment: plain })
         for (const steps of lives) {
@@ -70,6 +84,7 @@ test('a chain that is kept and restarted at random points answers as one that is
           }
           expect(answersOf(living.chain.state)).toEqual(answersOf(twin.state))
           await close(living)
+          if (steps.length % 2 === 0) compactFolder(path.dirname(file), expect.unreachable)
         }
         const last = await open(file, kept)
         expect(answersOf(last.chain.state)).toEqual(answersOf(twin.state))
@@ -173,7 +188,7 @@ test('a send that cannot be written fails, and changes neither the chain nor the
 
 test('a file of something else is refused and stays as it is', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'chain')
-  const other = Buffer.from('devchain state 2\n'.padEnd(9000, 'x'))
+  const other = Buffer.from('devchain state 999\n'.padEnd(9000, 'x'))
   writeFileSync(file, other)
   await expect(open(file, testEnvironment())).rejects.toThrow(
     `${file}: it is no chain, or one of another version`,

@@ -1,0 +1,114 @@
+// What a state refers to, directly or not, found and copied without knowing what objects mean. Objects refer to earlier ones
+// only, so one pass from the last to the first finds all, and one from the first to the last copies them.
+import { ByteReader, ByteStack } from './bytes.ts'
+import { ALIGNMENT, damaged, roomFor } from './frames.ts'
+import { type Medium, referencesIn } from './objects.ts'
+
+/** Objects between two pauses: about a millisecond. */
+const STRETCH = 256
+
+export class Reachable {
+  objects = 0
+  /** Of these objects, with what stands between them. */
+  bytes = 0
+  /** A bit for each place at which an object may begin. */
+  readonly #bits: Uint32Array
+  readonly #from: Medium
+
+  /** @param size bytes before which all objects stand */
+  constructor(from: Medium, size: number) {
+    this.#from = from
+    this.#bits = new Uint32Array(Math.ceil(size / ALIGNMENT / 32))
+  }
+
+  /**
+   * Finds all objects that one refers to, and itself. Yields where work may pause.
+   * @throws {CorruptStore} at a damaged object
+   */
+  *find(root: number): Generator<undefined> {
+    this.#mark(root)
+    const bits = this.#bits
+    for (let word = Math.floor(root / ALIGNMENT / 32); word >= 0; word--) {
+      // marks below the one at hand come while it is read
+      for (let left = bits[word]!; left !== 0; ) {
+        const bit = 31 - Math.clz32(left)
+        this.#visit((32 * word + bit) * ALIGNMENT)
+        if (this.objects % STRETCH === 0) yield
+        left = bits[word]! & ((1 << bit) - 1)
+      }
+    }
+  }
+
+  #visit(position: number): void {
+    const body = this.#from.read(position)
+    this.objects += 1
+    this.bytes += roomFor(body.length)
+    for (const each of referencesIn(new ByteReader(body))) {
+      if (each >= position) throw damaged(position)
+      this.#mark(each)
+    }
+  }
+
+  #mark(position: number): void {
+    const place = position / ALIGNMENT
+    this.#bits[Math.floor(place / 32)]! |= 1 << (place & 31)
+  }
+
+  /** Appends all that were found elsewhere. Yields where work may pause; returns the position of the last one there. */
+  *copyTo(to: Medium): Generator<undefined, number> {
+    const places = new Places(this.#bits, this.objects)
+    const copy = new ByteStack()
+    for (let word = 0; word < this.#bits.length; word++) {
+      for (let left = this.#bits[word]!; left !== 0; left &= left - 1) {
+        const bit = 31 - Math.clz32(left & -left)
+        const from = new ByteReader(this.#from.read((32 * word + bit) * ALIGNMENT))
+        const references = referencesIn(from)
+        copy.count(references.length)
+        for (const each of references) copy.count(places.of(each) / ALIGNMENT)
+        copy.raw(from.rest())
+        places.push(to.append(copy.pop(0)))
+        if (places.count % STRETCH === 0) yield
+      }
+    }
+    return places.last
+  }
+}
+
+/** Where objects were copied to, in the order of their old positions: found by counting the bits before theirs. */
+class Places {
+  count = 0
+  readonly #bits: Uint32Array
+  readonly #before: Uint32Array
+  readonly #places: Float64Array
+
+  constructor(bits: Uint32Array, objects: number) {
+    this.#bits = bits
+    this.#places = new Float64Array(objects)
+    this.#before = new Uint32Array(bits.length)
+    for (let word = 1; word < bits.length; word++) {
+      this.#before[word] = this.#before[word - 1]! + bitsIn(bits[word - 1]!)
+    }
+  }
+
+  get last(): number {
+    return this.#places[this.count - 1]!
+  }
+
+  push(position: number): void {
+    this.#places[this.count++] = position
+  }
+
+  of(position: number): number {
+    const place = position / ALIGNMENT
+    const word = Math.floor(place / 32)
+    const lower = this.#bits[word]! & ((1 << (place & 31)) - 1)
+    return this.#places[this.#before[word]! + bitsIn(lower)]!
+  }
+}
+
+/** How many bits of 32 are set. */
+function bitsIn(word: number): number {
+  let sum = word - ((word >>> 1) & 0x5555_5555)
+  sum = (sum & 0x3333_3333) + ((sum >>> 2) & 0x3333_3333)
+  return Math.imul((sum + (sum >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+}

@@ -1,0 +1,149 @@
+// Chains at paths kept in a folder (--state): all of them are there after a restart, but for what was dropped or leased.
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Front, openFront } from '../../src/app/front.ts'
+import { type DevchainOptions, readDevchainOptions } from '../../src/app/settings.ts'
+import { temporaryFolder } from '../support/process/boot.ts'
+import { call, post, result } from '../support/wire/testserver.ts'
+
+const mine = call(1, 'evm_mine')
+const blockNumber = call(1, 'eth_blockNumber')
+
+interface Opened extends AsyncDisposable {
+  readonly front: Front
+  readonly url: string
+}
+
+/** Opens a process's chains in the same folder each time. */
+function opener(common: DevchainOptions = {}): (options?: DevchainOptions) => Promise<Opened> {
+  const state = path.join(temporaryFolder(onTestFinished), 'chains')
+  return async (options = {}) => {
+    const given = { port: 0, noArtifacts: true, clock: 'frozen', state, ...common, ...options }
+    const front = await openFront(readDevchainOptions(given as DevchainOptions), {})
+    const { url } = await front.listen()
+    return { front, url, [Symbol.asyncDispose]: () => front.close() }
+  }
+}
+
+async function asked(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
+  const reply = await post(url, call(1, method, params))
+  return (reply as { readonly result: unknown }).result
+}
+
+function pathsOf({ front }: Opened): readonly string[] {
+  return front.chains.list().map(({ path: each, blockNumber: number }) => `${each} ${number}`)
+}
+
+test.each(['interval', 'block'] as const)(
+  'chains at numbers and names are there after a restart, with options of their own (--durability %s)',
+  async (durability) => {
+    const open = opener({ durability })
+    {
+      await using one = await open()
+      await post(one.url, mine)
+      for (let each = 0; each < 3; each++) await post(`${one.url}/7`, mine)
+      await one.front.chains.create({ name: 'alice', options: { chainId: 77, accounts: 2 } })
+      await post(`${one.url}/alice`, mine)
+      await one.front.chains.create({ name: 'bob', from: 'alice' })
+      await post(`${one.url}/bob`, mine)
+      await one.front.chains.create({ name: 'carol' })
+      await one.front.chains.drop('carol')
+    }
+    await using again = await open()
+    expect(pathsOf(again)).toEqual(['/ 1', '/7 3', '/alice 1', '/bob 2'])
+    expect(await asked(`${again.url}/alice`, 'eth_chainId')).toBe('0x4d')
+    expect(await asked(`${again.url}/alice`, 'eth_accounts')).toHaveLength(2)
+    expect(await asked(`${again.url}/bob`, 'eth_chainId')).toBe('0x4d')
+    expect(await post(`${again.url}/7`, blockNumber)).toEqual(result(1, '0x3'))
+    // resets return to where each began
+    await asked(`${again.url}/bob`, 'evm_reset')
+    expect(await post(`${again.url}/bob`, blockNumber)).toEqual(result(1, '0x1'))
+    expect((await again.front.chains.create({ from: '7' })).blockNumber).toBe(3n)
+    await expect(again.front.chains.create({ name: 'alice' })).rejects.toThrow(
+      'there is already a chain at /alice',
+    )
+  },
+)
+
+test('a chain that was restarted or dropped begins anew, also after a restart of the process', async () => {
+  const open = opener()
+  {
+    await using one = await open()
+    await post(one.url, mine)
+    await one.front.chains.create({ name: 'bob', from: '/' })
+    for (const name of ['7', '8', 'bob']) await post(`${one.url}/${name}`, mine)
+  }
+  {
+    await using one = await open()
+    await fetch(`${one.url}/7/restart`, { method: 'POST' })
+    await fetch(`${one.url}/bob/restart`, { method: 'POST' })
+    await one.front.chains.drop('8')
+    expect(pathsOf(one)).toEqual(['/ 1', '/bob 1', '/7 0'])
+  }
+  await using again = await open()
+  expect(pathsOf(again)).toEqual(['/ 1', '/7 0', '/bob 1'])
+})
+
+test('a leased chain begins anew for each client and is not kept', async () => {
+  const open = opener()
+  {
+    await using one = await open()
+    const response = await fetch(`${one.url}/acquire`, { method: 'POST' })
+    const { url } = (await response.json()) as { readonly url: string }
+    await post(url, mine)
+  }
+  await using again = await open()
+  expect(pathsOf(again)).toEqual(['/ 0'])
+})
+
+test('an idle chain leaves memory and stays on disk', async () => {
+  const open = opener({ chainIdle: 3600 })
+  await using one = await open()
+  await post(`${one.url}/7`, mine)
+  const slot = one.front.chains.at('/7')!
+  const before = slot.idleMs
+  slot.idleMs = () => Infinity
+  one.front.chains.dropIdle()
+  slot.idleMs = before
+  expect(slot.backend).toBeUndefined()
+  expect(pathsOf(one)).toEqual(['/ 0', '/7 1'])
+  expect(await (await fetch(`${one.url}/7`)).json()).toMatchObject({ blockNumber: 1 })
+  await post(`${one.url}/7`, mine)
+  expect(slot.backend).toBeDefined()
+  expect(pathsOf(one)).toEqual(['/ 0', '/7 2'])
+})
+
+test('a set-up is run once, and chains begin with it after a restart too', async () => {
+  const open = opener()
+  let runs = 0
+  const setUp = async (one: Opened): Promise<void> =>
+    one.front.setUp(async () => {
+      runs += 1
+      await post(one.url, mine)
+    })
+  {
+    await using one = await open()
+    await setUp(one)
+    await post(one.url, mine)
+    await post(`${one.url}/1`, mine)
+  }
+  await using again = await open()
+  await setUp(again)
+  expect(runs).toBe(1)
+  expect(await post(`${again.url}/2`, blockNumber)).toEqual(result(1, '0x1'))
+  expect(pathsOf(again)).toEqual(['/ 2', '/1 2', '/2 1'])
+})
+
+test('a chain that mines at intervals goes on without a request', async () => {
+  const open = opener()
+  {
+    await using one = await open()
+    await one.front.chains.create({ name: 'clock', options: { blockTime: 1_000_000 } })
+    await post(`${one.url}/clock`, mine)
+    await post(`${one.url}/7`, mine)
+  }
+  await using again = await open()
+  const { chains } = again.front
+  await expect.poll(() => chains.at('/clock')!.backend).toBeDefined()
+  expect(chains.at('/7')!.backend).toBeUndefined()
+})
