@@ -61,6 +61,8 @@ export interface Devchain {
   /** The chain below the RPC methods, with its filters and its work for miners. */
   readonly node: Node
   readonly accounts: readonly DevAccount[]
+  /** The options in effect. Those of a chain that began before are in its pack or folder. */
+  readonly options: DevchainSettings
   /** Resolves when the artifacts present at the start have been read. Reading happens in the background anyway. */
   readonly artifactsRead: () => Promise<void>
   /** Reads the artifacts that are on disk now, and resolves when done. */
@@ -90,6 +92,8 @@ export interface Devchain {
    * Rejects as the work does.
    */
   readonly setUp: (work: () => Promise<unknown>) => Promise<void>
+  /** A pack: this chain with its snapshots and keys, as one file for the option `from`. The same bytes for the same chain. */
+  readonly save: () => Promise<Uint8Array>
   /** The chains of this process, the default one first. */
   readonly chains: () => readonly ChainInfo[]
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
@@ -107,7 +111,7 @@ export interface BranchStart {
 }
 
 /** A chain at a path. */
-export interface BranchedChain extends Pick<Devchain, 'request' | 'node' | 'accounts'> {
+export interface BranchedChain extends Pick<Devchain, 'request' | 'node' | 'accounts' | 'save'> {
   readonly name: string
   /** `/alice`: behind the URL that `listen` returns. */
   readonly path: string
@@ -143,6 +147,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     node,
     peers: linkedChains(peers),
     accounts: devAccounts(node.chain, now),
+    options: front.first.settings,
     artifactsRead: () => artifacts.read(),
     artifactsReadAgain: () => artifacts.refresh(),
     gasReport: async () => (await artifacts.gasSummary()).rows,
@@ -151,6 +156,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     writeCoverage: () => project.writeCoverage(),
     branch: (name, start) => branchOf(front, name, start, now),
     setUp: (work) => front.setUp(work),
+    save: () => front.first.save(),
     chains: () => front.chains.list(),
     listen: async () => {
       const { url, port } = await front.listen()
@@ -179,6 +185,7 @@ async function branchOf(
     request: async ({ method, params }) => (await slot.open()).request(method, params),
     node,
     accounts: devAccounts(node.chain, now),
+    save: async () => (await slot.open()).save(),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -40,6 +40,8 @@ export interface BackendOptions {
   readonly dispatcher: Dispatcher<MethodContext>
   /** Where the chain is kept on disk. */
   readonly kept?: ChainPlace | undefined
+  /** What a new chain begins with, in place of a genesis. */
+  readonly state?: ChainState | undefined
   /** What the chain branches off; undefined: it has a genesis or a fork of its own, as its settings say. */
   readonly from?: Origin | undefined
 }
@@ -94,14 +96,14 @@ type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' |
 
 async function newNode(making: Making): Promise<Node> {
   const { settings, forking, common, kept } = making
-  const { state, commit } = kept ?? {}
-  // what a chain on disk began with is part of its state
+  const { state = making.state, commit } = kept ?? {}
+  // what a chain on disk or in a pack began with is part of its state
   const beginning = { ...settings, genesis: undefined, import: undefined, predeploy: [] }
   const chosen = state === undefined ? making : { ...making, settings: beginning }
   const options = { ...(await chainOptionsOf(chosen)), state, commit }
   const atStart = await forking.atStart()
   const node = await createNodeFrom(settings, { ...options, ...atStart })
-  if (state === undefined) await kept?.begin(node.chain.state)
+  if (kept?.state === undefined) await kept?.begin(node.chain.state)
   const now = common.environment.now()
   await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
   return node
@@ -231,6 +233,16 @@ export class Backend implements Target {
   /** What a chain that begins here branches off. */
   get origin(): Origin {
     return { state: this.node.chain.state, forking: this.#parts.forking }
+  }
+
+  get settings(): DevchainSettings {
+    return this.#parts.settings
+  }
+
+  /** The chain with its snapshots, as one file. The same bytes for the same chain. */
+  async save(): Promise<Uint8Array> {
+    const { writePack } = await import('../store/packfile.ts')
+    return writePack({ state: this.node.chain.state, compat: this.#parts.settings.compat })
   }
 
   /**

@@ -240,7 +240,8 @@ export class Chains implements ChainsDoor {
     if (slot?.state !== undefined) return slot.open().then(({ origin }) => origin)
     const { state, forking } = this.#first.origin
     const snapshot = state.namedSnapshots.get(from)
-    if (snapshot !== undefined) return { state: snapshot.state, forking }
+    if (snapshot !== undefined)
+      return { state: { ...snapshot.state, origin: state.origin }, forking }
     const known = [...this.#names(), ...state.namedSnapshots.keys()]
     const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
     throw invalid(`from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`)

@@ -15,14 +15,28 @@ import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
 import type { Forking } from './forking.ts'
-import { type Keeping, openKeeping } from './keeping.ts'
+import { beginningOf, type DefaultBeginning, type Keeping, openKeeping } from './keeping.ts'
 import { ownSettings } from './settings.ts'
 
 /**
  * Opens a program with its default chain.
  * @throws {DevchainError} as `openBackend` and `openDispatcher`
  */
-export async function openFront(settings: DevchainSettings, hooks: Hooks): Promise<Front> {
+export async function openFront(given: DevchainSettings, hooks: Hooks): Promise<Front> {
+  const keeping = await openKeeping(given, (text) => hooks.observer?.onNotice?.(text))
+  try {
+    return await openOn(await beginningOf(given, keeping), keeping, hooks)
+  } catch (error) {
+    await keeping?.close()
+    throw error
+  }
+}
+
+async function openOn(
+  { settings, kept, state }: DefaultBeginning,
+  keeping: Keeping | undefined,
+  hooks: Hooks,
+): Promise<Front> {
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = hooks.observer?.onBug ?? environment.onBug
   const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
@@ -40,15 +54,8 @@ export async function openFront(settings: DevchainSettings, hooks: Hooks): Promi
     onBug,
   }
   const wire = await openWire(common, settings)
-  const keeping = await openKeeping(settings, (text) => hooks.observer?.onNotice?.(text))
-  try {
-    const kept = await keeping?.first(settings)
-    const first = await openBackend(common, { name: undefined, settings, ...wire, kept })
-    front = new Front(common, { first, wire, engines, keeping })
-  } catch (error) {
-    await keeping?.close()
-    throw error
-  }
+  const first = await openBackend(common, { name: undefined, settings, ...wire, kept, state })
+  front = new Front(common, { first, wire, engines, keeping })
   front.chains.wake()
   common.artifacts.readSoon()
   return front

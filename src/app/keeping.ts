@@ -1,13 +1,15 @@
-// Chains on disk (--state). Loads src/store only when needed.
+// Chains on disk (--state), or from a pack (--from). Loads src/store only when needed.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, readFailure } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
+import { profileOf } from '../methods/compat/profiles.ts'
 import type { Commit } from '../node/chain/chain.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { type DevchainSettings, flagOf, type OptionKey, optionOf } from '../options/derived.ts'
-import { groupOf } from '../options/table.ts'
+import { groupOf, OPTIONS } from '../options/table.ts'
 import type { ChainStore } from '../store/chainstore.ts'
 import type { ChainFolder } from '../store/folder.ts'
 
@@ -86,7 +88,7 @@ export class Keeping {
   async first(settings: DevchainSettings): Promise<ChainPlace> {
     const began = { genesis: await digestOf(settings.genesis), compat: settings.compat }
     const [state, origin] = [this.stateOf(FIRST), this.aboutOf(FIRST)]
-    if (state !== undefined) requireSame(settings, state, { began, origin: origin ?? {} })
+    if (state !== undefined) requireOrigin(settings, state, { began, origin: origin ?? {} })
     return this.place(FIRST, began)
   }
 
@@ -128,36 +130,122 @@ export async function openKeeping(
   return new Keeping(openFolder(state, { durability, onNotice }))
 }
 
+/** What the default chain begins with. */
+export interface DefaultBeginning {
+  readonly kept: ChainPlace | undefined
+  /** The state of a pack. */
+  readonly state: ChainState | undefined
+  /** With the options of a chain that began before. */
+  readonly settings: DevchainSettings
+}
+
+/**
+ * @throws {DevchainError} `INVALID_PARAMS` for a pack that cannot be read, or if a chain in it or on disk began with other options;
+ *   `DAMAGED` for a file that is no whole pack
+ */
+export async function beginningOf(
+  given: DevchainSettings,
+  keeping: Keeping | undefined,
+): Promise<DefaultBeginning> {
+  // what a chain on disk began with is not read again
+  const isNew = keeping?.stateOf(FIRST) === undefined
+  const pack = isNew && given.from !== undefined ? await openPack(given, given.from) : undefined
+  const settings = pack?.settings ?? given
+  const kept = await keeping?.first(settings)
+  if (kept?.state === undefined) return { kept, state: pack?.state, settings }
+  return { kept, state: undefined, settings: withOwn(settings, kept.state) }
+}
+
+async function openPack(
+  settings: DevchainSettings,
+  from: string | Uint8Array,
+): Promise<Omit<DefaultBeginning, 'kept'>> {
+  const name = typeof from === 'string' ? from : 'from'
+  const { readPack } = await import('../store/packfile.ts')
+  const { state, compat } = await readPack(await bytesOf(from), name)
+  const where = { chain: `the chain in ${name}`, instead: 'leave the option out' }
+  if (settings.compat !== undefined) requireCompat(settings, compat, where)
+  requireSame(settings, state, where)
+  return { state, settings: { ...withOwn(settings, state), compat } }
+}
+
+async function bytesOf(from: string | Uint8Array): Promise<Uint8Array> {
+  if (typeof from !== 'string') return from
+  try {
+    return await readFile(from)
+  } catch (error) {
+    throw new DevchainError('INVALID_PARAMS', `cannot read the pack ${from}: ${readFailure(error)}`)
+  }
+}
+
+/** The options of a chain that began before. */
+function withOwn(settings: DevchainSettings, { config }: ChainState): DevchainSettings {
+  const own = Object.entries(config.source).filter(
+    ([key]) => key in OPTIONS && isOwn(key as OptionKey),
+  )
+  return { ...settings, ...Object.fromEntries(own) }
+}
+
 interface Origins {
   readonly began: About
   readonly origin: About
+}
+
+function requireOrigin(
+  settings: DevchainSettings,
+  state: ChainState,
+  { began, origin }: Origins,
+): void {
+  const where = {
+    chain: `the chain in ${settings.state}`,
+    instead: 'leave the option as it was, or use another folder',
+  }
+  if (began.genesis !== undefined && began.genesis !== origin.genesis) {
+    throw other('genesis', 'began with another genesis', where)
+  }
+  requireCompat(settings, origin.compat, where)
+  requireSame(settings, state, where)
+}
+
+/** For messages: the chain that began before, and what to do about an option that differs. */
+interface Where {
+  readonly chain: string
+  readonly instead: string
+}
+
+function requireCompat(
+  { compat }: DevchainSettings,
+  began: string | undefined,
+  where: Where,
+): void {
+  if (compat !== began) throw other('compat', `began with ${began ?? 'none'}`, where)
 }
 
 /** Options at their defaults go with any chain: nobody may have given them. */
 function requireSame(
   settings: DevchainSettings,
   { config: { source } }: ChainState,
-  { began, origin }: Origins,
+  where: Where,
 ): void {
-  if (began.genesis !== undefined && began.genesis !== origin.genesis) {
-    throw other(settings, 'genesis', 'began with another genesis')
-  }
-  if (began.compat !== origin.compat) {
-    throw other(settings, 'compat', `began with ${origin.compat ?? 'none'}`)
-  }
+  const { defaults } = profileOf(settings.compat)
   for (const key of Object.keys(settings) as (OptionKey & keyof typeof settings)[]) {
-    if (!GROUPS.includes(groupOf(key)) || BEGINNING.includes(key)) continue
-    const { type, default: value } = optionOf(key)
+    if (!isOwn(key)) continue
+    const { type, default: usual } = optionOf(key)
     const [given, kept] = [settings[key], (source as Partial<DevchainSettings>)[key]]
-    const isLeftOut = given === undefined || isDeepStrictEqual(given, value)
+    const unsaid = (defaults as Partial<DevchainSettings>)[key] ?? usual
+    const isLeftOut = given === undefined || isDeepStrictEqual(given, unsaid)
     if (isLeftOut || isDeepStrictEqual(given, kept)) continue
-    throw other(settings, key, kept === undefined ? 'began without it' : `has ${type.print(kept)}`)
+    throw other(key, kept === undefined ? 'began without it' : `has ${type.print(kept)}`, where)
   }
 }
 
-function other({ state }: DevchainSettings, key: OptionKey, why: string): DevchainError {
-  const message = `${flagOf(key)}: the chain in ${state} ${why}; leave the option as it was, or use another folder`
-  return new DevchainError('INVALID_PARAMS', message)
+/** A chain that began before has it. */
+function isOwn(key: OptionKey): boolean {
+  return GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
+}
+
+function other(key: OptionKey, why: string, { chain, instead }: Where): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `${flagOf(key)}: ${chain} ${why}; ${instead}`)
 }
 
 /** SHA-256 in hex. */

@@ -40,11 +40,19 @@ export type DevchainOptions = {
   readonly [Key in keyof DevchainSettings]?: Given<DevchainSettings[Key]> | undefined
 }
 
+const TWO_BEGINNINGS = 'a pack has its own genesis and blocks'
+
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
   ['blockTime', 'noMining', 'one mines on an interval, the other only on request'],
   ['artifacts', 'noArtifacts', 'one reads artifacts, the other does not'],
   ['abi', 'noArtifacts', 'one reads artifacts, the other does not'],
   ['state', 'fork', 'the state of a fork cannot be kept on disk yet'],
+  ['from', 'genesis', TWO_BEGINNINGS],
+  ['from', 'import', TWO_BEGINNINGS],
+  ['from', 'predeploy', TWO_BEGINNINGS],
+  ['from', 'timestamp', TWO_BEGINNINGS],
+  ['from', 'fork', TWO_BEGINNINGS],
+  ['from', 'forkReplay', TWO_BEGINNINGS],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 

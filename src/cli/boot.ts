@@ -7,7 +7,6 @@ import { isTestMnemonic } from '../node/accounts/mnemonic.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
-import type { DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
 import type { Palette } from './log/palette.ts'
@@ -68,11 +67,8 @@ export function bootEvent(ready: ReadyFacts): BootEvent {
   return { ...ready, mnemonic: undefined, accounts }
 }
 
-export function readyFacts(
-  devchain: Devchain,
-  endpoints: Endpoints,
-  options: DevchainSettings,
-): ReadyFacts {
+export function readyFacts(devchain: Devchain, endpoints: Endpoints): ReadyFacts {
+  const { options } = devchain
   const { state } = devchain.node.chain
   const { config, settings } = state
   const { block, world } = headOf(state.tree)

@@ -95,10 +95,10 @@ export async function bringUp(
   const { setup, readyFile } = settings
   const isReady = async (): Promise<void> => {
     if (readyFile === undefined) return
-    await writeReadyFile(readyFile, readyFacts(devchain, endpoints, settings))
+    await writeReadyFile(readyFile, readyFacts(devchain, endpoints))
   }
   if (setup === undefined) await isReady()
-  greet(bootEvent(readyFacts(devchain, endpoints, settings)))
+  greet(bootEvent(readyFacts(devchain, endpoints)))
   if (setup !== undefined) {
     await devchain.setUp(() => runSetup(setup, endpoints.url))
     await isReady()

@@ -35,12 +35,13 @@ import { checkMode } from './commands/miningmode.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
 import type { BlockRecord } from './ledger/blockrecord.ts'
 import { appendRun, emptyTree, headOf, treeFrom } from './ledger/blocktree.ts'
-import type {
-  ChainConfig,
-  ChainState,
-  ClockState,
-  MiningMode,
-  Settings,
+import {
+  beginningWith,
+  type ChainConfig,
+  type ChainState,
+  type ClockState,
+  type MiningMode,
+  type Settings,
 } from './ledger/chainstate.ts'
 import { newClock } from './ledger/clock.ts'
 import type { ForkBase } from './ledger/upstream.ts'
@@ -69,11 +70,10 @@ export interface ChainParts extends Pick<ChainOptions, 'isPlain' | 'commit' | 'l
   readonly environment: Environment
 }
 
-/** A state without snapshots, to which resets return. */
+/** A state to which resets return, with the snapshots with which its chain began. */
 export function branchOf(state: ChainState): ChainState {
-  const nothingTaken = { newestSnapshot: undefined, namedSnapshots: new Map(), nextSnapshotId: 1 }
-  const origin = { ...state, ...nothingTaken, resets: 0, origin: undefined }
-  return originOf(origin)
+  const { newestSnapshot, namedSnapshots, nextSnapshotId } = state.origin ?? state
+  return originOf(beginningWith({ ...state, newestSnapshot, namedSnapshots, nextSnapshotId }))
 }
 
 export function chainWith(state: ChainState, parts: ChainParts): Chain {
@@ -95,7 +95,7 @@ async function startingState(
   now: number,
 ): Promise<ChainState> {
   const { blocks, state: kept } = options
-  if (kept !== undefined) return kept
+  if (kept !== undefined) return kept.origin === undefined ? originOf(kept) : kept
   if (blocks === undefined) return firstState(options, now)
   const state = await importBlocks(executor, await stateBefore(blocks, options, now), blocks)
   const { gasLimit, difficulty } = options

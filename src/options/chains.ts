@@ -1,6 +1,6 @@
 // The options for chains beside the default one: a part of the table.
 import type { Option, Optional } from './option.ts'
-import { choice, count, duration, text } from './values.ts'
+import { choice, count, duration, packFile, text } from './values.ts'
 
 export class ChainsTable {
   readonly maxChains: Option<number> = {
@@ -17,6 +17,11 @@ export class ChainsTable {
   readonly state: Optional<string> = {
     type: text('DIR', 'the path of a folder', /\S/),
     sentence: 'Keep all chains in a folder: the next start with it goes on where this one ends',
+  }
+  /** Path of the file, or (in-process only) its content. */
+  readonly from: Optional<string | Uint8Array> = {
+    type: packFile,
+    sentence: 'Begin with the chain in a pack (devchain save), with its snapshots',
   }
   readonly durability: Option<'block' | 'interval'> = {
     type: choice('block', 'interval'),

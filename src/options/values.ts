@@ -245,12 +245,18 @@ export const genesisFile: Type<string | object> = {
   print: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
 }
 
-export const blocksFile: Type<string | Uint8Array> = {
-  placeholder: 'FILE',
-  expected: 'the path of a file of RLP blocks',
-  read: (value) => (value instanceof Uint8Array ? value : file.read(value)),
-  print: (value) => (typeof value === 'string' ? value : `${value.length} bytes`),
+function bytesFile(expected: string): Type<string | Uint8Array> {
+  return {
+    placeholder: 'FILE',
+    expected,
+    read: (value) => (value instanceof Uint8Array ? value : file.read(value)),
+    print: (value) => (typeof value === 'string' ? value : `${value.length} bytes`),
+  }
 }
+
+export const blocksFile: Type<string | Uint8Array> = bytesFile('the path of a file of RLP blocks')
+
+export const packFile: Type<string | Uint8Array> = bytesFile('the path of a pack of devchain save')
 
 export function choice<const T extends string>(...words: readonly T[]): Type<T> {
   return {

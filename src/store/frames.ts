@@ -2,8 +2,11 @@
 import { crc32 } from 'node:zlib'
 import { CorruptStore } from './bytes.ts'
 
-/** What each file and pack begins with. The number changes with every form that older versions cannot read. */
-export const MAGIC: Uint8Array = new TextEncoder().encode('devchain state 2\n')
+/** Changes with every form that older versions cannot read. */
+export const FORMAT = 2
+
+/** What each state in bytes begins with, in a file or in memory. */
+export const MAGIC: Uint8Array = new TextEncoder().encode(`devchain state ${FORMAT}\n`)
 
 export const HEAD = 8
 

@@ -21,6 +21,15 @@ export interface Codec<T> {
 /** Objects read last that are kept although nobody holds them. */
 const RECENT = 1024
 
+/** Where an object was read; one that is read again has the same home. */
+interface Home {
+  /** Stands for a store, which it does not keep in memory. */
+  readonly store: object
+  readonly position: number
+}
+
+const homes = new WeakMap<object, Home>()
+
 /** Contents of an object: how many positions it refers to, the positions, then what codecs wrote. */
 export class Output extends ByteStack {
   readonly store: Objects
@@ -108,6 +117,9 @@ export class Objects {
   readonly medium: Medium
   readonly #output = new Output(this)
   readonly #positions = new WeakMap<object, number>()
+  readonly #name: object = {}
+  /** Of objects from other stores: positions there and here. */
+  readonly #copied = new WeakMap<object, Map<number, number>>()
   readonly #made = new Map<number, WeakRef<object>>()
   readonly #gone = new FinalizationRegistry<number>((position) => {
     if (this.#made.get(position)?.deref() === undefined) this.#made.delete(position)
@@ -155,18 +167,26 @@ export class Objects {
   }
 
   known(value: object): number | undefined {
-    return this.#positions.get(value)
+    const known = this.#positions.get(value)
+    const home = known === undefined ? homes.get(value) : undefined
+    return home === undefined ? known : this.#copied.get(home.store)?.get(home.position)
   }
 
   /** From now on `value` is the object at the position. */
   remember(value: object, position: number): void {
     this.#positions.set(value, position)
+    homes.set(value, { store: this.#name, position })
   }
 
   /** As `remember`, until a `rollBack`. */
   written(value: object, position: number): void {
     this.#positions.set(value, position)
     this.#fresh.push(value)
+    const home = homes.get(value)
+    if (home === undefined || home.store === this.#name) return
+    const copied = this.#copiedFrom(home.store)
+    copied.set(home.position, position)
+    this.onRollBack(() => copied.delete(home.position))
   }
 
   /** Runs `undo` if what is being written now is rolled back. */
@@ -185,6 +205,14 @@ export class Objects {
     for (const value of this.#fresh) this.#positions.delete(value)
     for (const undo of this.#undo.reverse()) undo()
     this.settle()
+  }
+
+  #copiedFrom(store: object): Map<number, number> {
+    const known = this.#copied.get(store)
+    if (known !== undefined) return known
+    const copied = new Map<number, number>()
+    this.#copied.set(store, copied)
+    return copied
   }
 }
 

@@ -1,9 +1,9 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue, readFailure } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
-import { parseAddress } from '../../core/hex.ts'
+import { bytesFromHex, parseAddress } from '../../core/hex.ts'
 import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
@@ -109,6 +109,12 @@ const HANDLERS: Partial<
     // a fork begins at a block of its network
     const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain starts`
     return { json: null, text: `reset to ${where}` }
+  },
+  save: async ({ call, words: [file = ''] }) => {
+    const pack = bytesFromHex(String(await call('devchain_save')))
+    replaceFile(file, pack)
+    const size = `${number(BigInt(pack.length))} bytes`
+    return { json: { file, bytes: pack.length }, text: `wrote ${file}: ${size}` }
   },
   mine: async ({ callAll, words: [blocks = '1'] }) => {
     if (!/^\d{1,15}$/.test(blocks)) {
@@ -274,6 +280,19 @@ function writeReport(file: string, text: string): void {
     writeFileSync(file, text)
   } catch (error) {
     throw usage(`cannot write ${file}: ${(error as Error).message}`)
+  }
+}
+
+/** Readers never see a partial file. It has keys, so only the user may read it. */
+function replaceFile(file: string, bytes: Uint8Array): void {
+  const beside = `${file}.${process.pid}.tmp`
+  try {
+    writeFileSync(beside, bytes, { mode: 0o600, flag: 'wx' })
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    const [reason] = (error as Error).message.split(', ')
+    throw usage(`cannot write ${file}: ${reason}`)
   }
 }
 

@@ -8,6 +8,7 @@ export type SubcommandName =
   | 'revert'
   | 'snapshots'
   | 'reset'
+  | 'save'
   | 'mine'
   | 'time'
   | 'accounts'
@@ -205,6 +206,13 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     },
     { name: '--fork', sentence: 'Fork the same network again, at another block' },
   ),
+  remote({
+    name: 'save',
+    arguments: [required('file', 'File to write, for --from', 'files')],
+    sentence: 'Write the chain with its snapshots to one file, a pack',
+    notes: `  devchain save deployed.pack
+  devchain exec --from deployed.pack -- npm test`,
+  }),
   remote({
     name: 'mine',
     arguments: [optional('blocks', 'Number of blocks (1)')],

@@ -2,6 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { isTestMnemonic } from '../../node/accounts/mnemonic.ts'
 import {
   dropSnapshot,
   returnTo,
@@ -10,12 +11,12 @@ import {
 } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
-import type { Snapshot } from '../../node/ledger/chainstate.ts'
+import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Reorganized } from '../../node/mining/reorganize.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { param } from '../../rpc/method.ts'
-import { boolean, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
+import { boolean, data, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
@@ -96,6 +97,23 @@ const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
   requeued: field(hashes, ({ requeued }) => requeued.map((transaction) => transaction.hash)),
 })
 
+/** Bytes of a pack that clients of JSON-RPC take, in hex. */
+const MAX_SENT = 128_000_000
+
+/** A pack has the keys, and anybody who reaches the port may ask. */
+function requirePublicKeys({ config }: ChainState): void {
+  if (isTestMnemonic(config.options.mnemonic)) return
+  const message =
+    'a pack has the keys, and the mnemonic is not the public one: use save() of createDevchain, or --state DIR and devchain state export'
+  throw new DevchainError('METHOD_NOT_SUPPORTED', message)
+}
+
+function requireSendable(pack: Uint8Array): Uint8Array {
+  if (pack.length <= MAX_SENT) return pack
+  const message = `the pack has ${pack.length} bytes, and may have ${MAX_SENT} here: use save() of createDevchain, or --state DIR and devchain state export`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
 export const snapshotMethods: Methods = [
   method({
     name: 'devchain_snapshot',
@@ -137,6 +155,16 @@ export const snapshotMethods: Methods = [
       return `dropped snapshot ${name ?? id}`
     },
     handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
+  }),
+  method({
+    name: 'devchain_save',
+    summary: 'Returns a pack: the chain with its snapshots, as the bytes of a file for --from.',
+    result: data,
+    handle: async ({ chain: { state }, options: { compat } }) => {
+      requirePublicKeys(state)
+      const { writePack } = await import('../../store/packfile.ts')
+      return requireSendable(await writePack({ state, compat }))
+    },
   }),
   method({
     name: 'devchain_reorg',

@@ -7,7 +7,7 @@ import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledg
 /** Ids start at 1 and are never reused. A snapshot lives, and stays in memory, until an older revert or a reset. */
 export function takeSnapshot(state: ChainState): Change<number> {
   const id = state.nextSnapshotId
-  const newestSnapshot: Snapshot = { id, name: undefined, state: withoutNames(state) }
+  const newestSnapshot: Snapshot = { id, name: undefined, state: alone(state) }
   return { state: { ...state, newestSnapshot, nextSnapshotId: id + 1 }, value: id }
 }
 
@@ -15,7 +15,7 @@ export function takeSnapshot(state: ChainState): Change<number> {
 export function takeNamedSnapshot(state: ChainState, name: string): Change<Snapshot> {
   checkName(state, name)
   const id = state.nextSnapshotId
-  const snapshot: Snapshot = { id, name, state: withoutNames(state) }
+  const snapshot: Snapshot = { id, name, state: alone(state) }
   const namedSnapshots = new Map(state.namedSnapshots).set(name, snapshot)
   return { state: { ...state, namedSnapshots, nextSnapshotId: id + 1 }, value: snapshot }
 }
@@ -45,18 +45,20 @@ export function dropSnapshot(state: ChainState, nameOrId: string | number): Chan
   return { state: withoutSnapshot(state, snapshot), value: snapshot }
 }
 
-/** The state of a snapshot, with counters and names that never go back. Its unnamed snapshots exist again. */
+/** The state of a snapshot, with what never goes back. Its unnamed snapshots exist again. */
 function backAt(state: ChainState, snapshot: Snapshot): ChainState {
-  const { namedSnapshots, nextSnapshotId, resets } = state
+  const { namedSnapshots, nextSnapshotId, resets, origin } = state
   const kept = snapshot.state
   const newestSnapshot = snapshot.name === undefined ? snapshot : kept.newestSnapshot
-  return { ...kept, newestSnapshot, namedSnapshots, nextSnapshotId, resets }
+  return { ...kept, newestSnapshot, namedSnapshots, nextSnapshotId, resets, origin }
 }
 
-/** The state without named snapshots, which it would otherwise hold in memory. */
-function withoutNames(state: ChainState): ChainState {
-  return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
+/** The state without what never goes back, which it would otherwise hold in memory. */
+function alone(state: ChainState): ChainState {
+  return { ...state, namedSnapshots: NO_NAMES, origin: undefined }
 }
+
+const NO_NAMES: ChainState['namedSnapshots'] = new Map()
 
 export const RESET: CommandOptions = { discards: 'was reset' }
 

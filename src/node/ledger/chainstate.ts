@@ -131,7 +131,7 @@ export interface ChainState {
   /** Never goes back. */
   readonly nextSnapshotId: number
   readonly resets: number
-  /** The first state of the chain, for evm_reset; undefined in that state itself. */
+  /** The first state of the chain, for evm_reset; undefined in that state itself and in stored states. */
   readonly origin: ChainState | undefined
 }
 
@@ -139,6 +139,11 @@ export interface Snapshot {
   readonly id: number
   readonly name: string | undefined
   readonly state: ChainState
+}
+
+/** The state as the first one of a chain, to which its resets return. */
+export function beginningWith(state: ChainState): ChainState {
+  return { ...state, resets: 0, origin: undefined }
 }
 
 /** Blocks are paris from `number` on, as the difficulty before it decided. */

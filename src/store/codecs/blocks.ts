@@ -50,6 +50,8 @@ type Body = Pick<
 > & {
   readonly parts: () => Parts
   readonly world: () => World
+  /** A block of a run, which is written as its place there. */
+  readonly inRun?: BlockRecord
 }
 
 /** Holds only where its parts are, and what somebody else holds too. */
@@ -58,6 +60,10 @@ class StoredRecord implements BlockRecord {
 
   constructor(store: Objects, position: number) {
     this.#body = lazy(() => bodyOf(store.open(position)))
+  }
+
+  get inRun(): BlockRecord | undefined {
+    return this.#body().inRun
   }
 
   get block(): Block {
@@ -106,7 +112,8 @@ export const signers: Codec<Signers> = mapOf(plainly(), {
 const optionalSigners = optional(signers)
 
 const body: Codec<BlockRecord> = {
-  write(value, to) {
+  write(given, to) {
+    const value = (given instanceof StoredRecord ? given.inRun : undefined) ?? given
     if (value instanceof RunRecord) {
       to.byte(IN_RUN)
       run.write(value.run, to)
@@ -167,7 +174,7 @@ function bodyOf(from: Input): Body {
 function bodyInRun(from: Input): Body {
   const inRun = run.read(from).recordAt(from.count())
   const { totalDifficulty } = inRun
-  return { parts: () => inRun, world: () => inRun.world, totalDifficulty }
+  return { parts: () => inRun, world: () => inRun.world, totalDifficulty, inRun }
 }
 
 export const record: Codec<BlockRecord> = {

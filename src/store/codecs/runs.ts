@@ -29,14 +29,25 @@ interface Written {
 }
 
 interface Kept {
-  readonly written: WeakMap<SealedRun, Written>
+  /** By the run, and by its name. */
+  readonly written: WeakMap<object, Written>
   /** By `first`, so that all versions that are read are one run. */
   readonly runs: Map<number, WeakRef<SealedRun>>
+  /** By position. */
+  readonly names: Map<number, object>
 }
 
 const keptOf = memoizeByIdentity(
-  (_: Objects): Kept => ({ written: new WeakMap(), runs: new Map() }),
+  (_: Objects): Kept => ({ written: new WeakMap(), runs: new Map(), names: new Map() }),
 )
+
+/** Of runs that were read: one that is read again has the same name, as long as it does not grow. */
+const names = new WeakMap<SealedRun, { readonly name: object; readonly count: number }>()
+
+function nameOf(run: SealedRun): object {
+  const named = names.get(run)
+  return named?.count === run.count ? named.name : run
+}
 
 const pieces = persistentListOf<Uint8Array>({
   write: (bytes, to) => to.bytes(bytes),
@@ -90,7 +101,8 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
 
 function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): void {
   const { written, runs } = keptOf(to.store)
-  const before = written.get(run)
+  const name = nameOf(run)
+  const before = written.get(run) ?? written.get(name)
   const { count, log, template } = run
   if (before?.count === count) {
     to.refer(before.position)
@@ -110,14 +122,17 @@ function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): vo
     to.bytes(log.entries(PIECE * all.length, count))
   })
   const first = before?.first ?? position
-  to.store.onRollBack(() => (before === undefined ? written.delete(run) : written.set(run, before)))
-  written.set(run, { position, count, first, pieces: all })
+  for (const key of new Set([run, name])) {
+    const last = written.get(key)
+    to.store.onRollBack(() => (last === undefined ? written.delete(key) : written.set(key, last)))
+    written.set(key, { position, count, first, pieces: all })
+  }
   runs.set(first, new WeakRef(run))
   to.refer(position)
 }
 
 function readSealed(from: Input, position: number, record: Codec<BlockRecord>): SealedRun {
-  const { written, runs } = keptOf(from.store)
+  const { written, runs, names: known } = keptOf(from.store)
   const abandoned = from.count()
   const parent = record.read(from)
   const first = optionalPosition.read(from) ?? position
@@ -128,12 +143,15 @@ function readSealed(from: Input, position: number, record: Codec<BlockRecord>): 
   const run = runs.get(first)?.deref() ?? new SealedRun({ parent, abandoned }, contracts)
   runs.set(first, new WeakRef(run))
   if (run.count >= count) return run
-  const known = Math.floor(run.count / PIECE)
-  let at = PIECE * known
-  for (const bytes of [...all.values(known), rest]) {
+  const whole = Math.floor(run.count / PIECE)
+  let at = PIECE * whole
+  for (const bytes of [...all.values(whole), rest]) {
     run.log.push(bytes.subarray(ENTRY * (run.count - at)))
     at += bytes.length / ENTRY
   }
   written.set(run, { position, count, first, pieces: all })
+  const name = known.get(position) ?? {}
+  known.set(position, name)
+  names.set(run, { name, count })
   return run
 }

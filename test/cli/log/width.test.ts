@@ -3,7 +3,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readDevchainOptions } from '../../../src/app/settings.ts'
 import { type BootEvent, bootEvent, bootText, readyFacts } from '../../../src/cli/boot.ts'
 import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
 import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
@@ -105,10 +104,9 @@ test('the log in a file is neither wrapped nor shortened', async () => {
 
 describe('the first screen', () => {
   async function events(): Promise<BootEvent> {
-    const settings = readDevchainOptions({})
     await using chain = await startLogged({ clock: 'wall' })
     const url = 'http://127.0.0.1:8545'
-    return bootEvent(readyFacts(chain.devchain, { url, wsUrl: url, port: 8545 }, settings))
+    return bootEvent(readyFacts(chain.devchain, { url, wsUrl: url, port: 8545 }))
   }
 
   test.each([80, 100, 140])('fits %i columns, keys in full', async (columns) => {

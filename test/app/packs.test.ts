@@ -1,0 +1,189 @@
+// Packs: a chain with its snapshots as one file, and chains that begin with it.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { packState } from '../../src/store/pack.ts'
+import { readPack, writePack } from '../../src/store/packfile.ts'
+import { temporaryFolder } from '../support/process/boot.ts'
+import { testChain, testEnvironment } from '../unit/node/chains.ts'
+import { answersOf, step, take } from '../unit/store/histories.ts'
+
+const SECOND = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+
+type Options = NonNullable<Parameters<typeof createDevchain>[0]>
+
+async function open(options: Options): Promise<Devchain> {
+  const devchain = await createDevchain({ noArtifacts: true, ...options })
+  onTestFinished(() => devchain.close())
+  return devchain
+}
+
+function ask({ request }: Pick<Devchain, 'request'>, method: string, ...params: unknown[]) {
+  return request({ method, params })
+}
+
+/** Two blocks, then a snapshot named `deployed`, and a block after it. */
+async function prepared(options: Options): Promise<Devchain> {
+  const devchain = await open({ clock: 'step:3', ...options })
+  const [{ address }] = devchain.accounts as [Devchain['accounts'][number]]
+  const send = () =>
+    ask(devchain, 'eth_sendTransaction', { from: address, to: SECOND, value: '0x1' })
+  await send()
+  await send()
+  await ask(devchain, 'devchain_snapshot', 'deployed')
+  await send()
+  return devchain
+}
+
+test('the same chain gives the same pack, also after it began with one', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 25, size: 'max' }),
+      async (steps) => {
+        const environment = testEnvironment()
+        const chain = await testChain({ environment })
+        for (const each of steps) await take(chain, environment, each)
+        const pack = await writePack({ state: chain.state, compat: undefined })
+        expect(await writePack({ state: chain.state, compat: undefined })).toEqual(pack)
+        const { state } = await readPack(pack, 'a.pack')
+        // reading some of it must not change what is written
+        const answers = answersOf({ ...chain.state, origin: undefined, resets: 0 })
+        expect(answersOf(state)).toEqual(answers)
+        expect(await writePack({ state, compat: undefined })).toEqual(pack)
+        chain.close()
+      },
+    ),
+    { seed: 20261127, numRuns: 8 },
+  )
+}, 120_000)
+
+test('two runs of one script save the same bytes', async () => {
+  const [one, other] = [await prepared({}), await prepared({})]
+  expect(Buffer.compare(await one.save(), await other.save())).toBe(0)
+})
+
+test('a chain begins with all that the pack held, and resets go back to it', async () => {
+  const first = await prepared({ chainId: 5, tip: 7n })
+  await ask(first, 'hardhat_setBalance', SECOND, '0x5')
+  const pack = await first.save()
+  const second = await open({ from: pack })
+  const [one, other] = [first, second].map(({ node }) => ({
+    ...node.chain.state,
+    origin: undefined,
+  }))
+  expect(answersOf(other!)).toEqual(answersOf(one!))
+  expect(await ask(second, 'eth_chainId')).toBe('0x5')
+  expect(second.options.tip).toBe(7n)
+  await ask(second, 'devchain_revert', 'deployed')
+  expect(await ask(second, 'eth_blockNumber')).toBe('0x2')
+  await ask(second, 'evm_mine')
+  for (const method of ['evm_reset', 'hardhat_reset', 'anvil_reset']) {
+    await ask(second, 'devchain_dropSnapshot', 'deployed')
+    await ask(second, method)
+    expect(await ask(second, 'eth_blockNumber')).toBe('0x3')
+    expect(await ask(second, 'eth_getBalance', SECOND, 'latest')).toBe('0x5')
+    expect(await ask(second, 'devchain_snapshots')).toMatchObject([{ name: 'deployed' }])
+  }
+  expect(Buffer.compare(await second.save(), pack)).toBe(0)
+})
+
+test('chains at paths begin with the pack and its snapshots, and are saved alone', async () => {
+  const first = await prepared({})
+  const second = await open({ from: await first.save() })
+  await ask(second, 'evm_mine')
+  const seventh = await second.branch('7')
+  expect(await ask(seventh, 'eth_blockNumber')).toBe('0x3')
+  await ask(seventh, 'devchain_revert', 'deployed')
+  await ask(seventh, 'evm_mine')
+  const third = await open({ from: await seventh.save() })
+  expect(await ask(third, 'eth_getBlockByNumber', 'latest', false)).toEqual(
+    await ask(seventh, 'eth_getBlockByNumber', 'latest', false),
+  )
+  expect(await ask(second, 'eth_blockNumber')).toBe('0x4')
+})
+
+test('a chain from a pack has the options and the errors of the chain that was saved', async () => {
+  const first = await prepared({ compat: 'hardhat', accounts: 3 })
+  const pack = await first.save()
+  const second = await open({ from: pack })
+  expect(await ask(second, 'web3_clientVersion')).toBe(await ask(first, 'web3_clientVersion'))
+  expect(await ask(second, 'eth_accounts')).toHaveLength(3)
+  expect(second.options).toMatchObject({ compat: 'hardhat', accounts: 3, onRevert: 'throw' })
+  await expect(open({ from: pack, compat: 'hardhat' })).resolves.toBeDefined()
+  await expect(open({ from: pack, compat: 'geth' })).rejects.toThrow(
+    '--compat: the chain in from began with hardhat; leave the option out',
+  )
+  await expect(open({ from: pack, accounts: 4 })).rejects.toThrow(
+    '--accounts: the chain in from has 3; leave the option out',
+  )
+  await expect(open({ from: pack, import: new Uint8Array(1) })).rejects.toThrow(
+    'from contradicts import: a pack has its own genesis and blocks',
+  )
+})
+
+test('a new chain on disk begins with a pack, which is not read again', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const [state, from] = [path.join(folder, 'chain'), path.join(folder, 'a.pack')]
+  const first = await prepared({ chainId: 5 })
+  writeFileSync(from, await first.save())
+  const second = await createDevchain({ from, state, noArtifacts: true })
+  await ask(second, 'evm_mine')
+  await second.close()
+  writeFileSync(from, 'something else')
+  const third = await open({ from, state })
+  expect(await ask(third, 'eth_blockNumber')).toBe('0x4')
+  expect(third.options.chainId).toBe(5n)
+  await ask(third, 'evm_reset')
+  expect(await ask(third, 'eth_blockNumber')).toBe('0x3')
+})
+
+test('a pack of another kind, another version, or with a damaged byte is refused', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const file = path.join(folder, 'a.pack')
+  const refused = async (bytes: Uint8Array | string): Promise<string> => {
+    writeFileSync(file, bytes)
+    return await open({ from: file }).then(
+      () => 'it began',
+      ({ message }: Error) => message.replace(file, 'FILE'),
+    )
+  }
+  const pack = await (await prepared({})).save()
+  const text = Buffer.from(pack).toString('latin1')
+  const expected = 'FILE: expected a pack that devchain save wrote, got'
+  expect(await refused('')).toBe(`${expected} an empty file`)
+  expect(await refused('{"accounts":{}}')).toBe(
+    `${expected} JSON; --load-state reads dumps of anvil`,
+  )
+  expect(await refused('RIFF')).toBe(`${expected} something else`)
+  const { chain } = (await open({})).node
+  expect(await refused(packState(chain.state))).toBe(
+    `${expected} the file of a chain on disk; --state reads its folder`,
+  )
+  expect(
+    await refused(Buffer.from(text.replace('devchain pack 2', 'devchain pack 3'), 'latin1')),
+  ).toBe(`${expected} a pack of a newer devchain (format 3; this one reads 2)`)
+  const damaged = 'FILE: the pack is damaged or cut off: its checksum is another; save it again'
+  const beginning = text.indexOf('\n') + 1
+  for (const at of fc.sample(fc.integer({ min: beginning, max: pack.length - 1 }), {
+    seed: 1,
+    numRuns: 30,
+  })) {
+    const bytes = pack.slice()
+    bytes[at]! ^= 1 << (at % 8)
+    expect(await refused(bytes)).toBe(damaged)
+    expect(await refused(pack.slice(0, at))).toBe(damaged)
+  }
+  await expect(open({ from: path.join(folder, 'none.pack') })).rejects.toThrow(
+    /^cannot read the pack .*none\.pack: /,
+  )
+})
+
+test('devchain_save gives no keys that are not public to whoever asks', async () => {
+  const mnemonic = 'myth like bonus scare over problem client lizard pioneer submit female collect'
+  const devchain = await open({ mnemonic })
+  await expect(ask(devchain, 'devchain_save')).rejects.toThrow('a pack has the keys')
+  const again = await open({ from: await devchain.save() })
+  expect(again.accounts).toEqual(devchain.accounts)
+})
