@@ -1,6 +1,7 @@
 // Standard output and standard error of commands, whose readers may be slow or disconnect.
-import { write } from 'node:fs'
+import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import { DevchainError } from '../core/errors.ts'
 
 /** Standard output failed although its reader may still be there. */
 class OutputError extends Error {}
@@ -71,4 +72,21 @@ function written(stream: Writable, text: string): Promise<NodeJS.ErrnoException 
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(error ?? undefined))
   })
+}
+
+/**
+ * Readers never see a partial file. Only the user may read it, because it may have keys.
+ * @throws {DevchainError} `INVALID_PARAMS` if it cannot be written
+ */
+export function replaceFile(file: string, bytes: Uint8Array): void {
+  const beside = `${file}.${process.pid}.tmp`
+  try {
+    writeFileSync(beside, bytes, { mode: 0o600, flag: 'wx' })
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    // without the call and its paths, one of them the temporary file
+    const [reason] = (error as Error).message.split(', ')
+    throw new DevchainError('INVALID_PARAMS', `cannot write ${file}: ${reason}`)
+  }
 }

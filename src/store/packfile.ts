@@ -36,23 +36,24 @@ export interface Pack {
   readonly compat: DevchainSettings['compat']
 }
 
-/** The same bytes for the same chain. */
+/** The same bytes for the same chain. The state is read before this returns its promise. */
 export async function writePack({ state, compat }: Pack): Promise<Uint8Array> {
   const bytes = packState(beginningWith(state))
   if (bytes.length > MAX_STATE) throw tooLarge(bytes.length)
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: QUALITY,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  }
-  const packed = await promisify(brotliCompress)(bytes, { params })
   const { header, hash } = headOf(state.tree).block
+  const chainId = Number(state.config.chainId)
   const facts: PackFacts = {
-    chainId: Number(state.config.chainId),
+    chainId,
     block: Number(header.number),
     hash,
     compat,
     size: bytes.length,
   }
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  }
+  const packed = await promisify(brotliCompress)(bytes, { params })
   const rest = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), packed])
   return Buffer.concat([Buffer.from(`${TITLE} ${FORMAT} ${sumOf(rest)}\n`), rest])
 }

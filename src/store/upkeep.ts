@@ -1,13 +1,15 @@
 // Work on chains on disk that no process has: what is there, is all of it whole, and without what nothing refers to any more.
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
-import type { Hash } from '../core/hex.ts'
+import { concatBytes, type Hash } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { snapshotsOf } from '../node/ledger/snapshots.ts'
-import { chainsObject } from './codecs/chains.ts'
+import { encodeBlock } from '../protocol/blocks/block.ts'
+import { chainsObject, type KeptChain } from './codecs/chains.ts'
 import { withFile } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
+import { type Pack, writePack } from './packfile.ts'
 import { Reachable } from './reachable.ts'
 
 export interface ListedChain {
@@ -39,6 +41,37 @@ export function listFolder(folder: string, onNotice: OnNotice): readonly ListedC
       return { name, chainId, blockNumber: header.number, blockHash, snapshots }
     })
   })
+}
+
+/**
+ * @param name `/` for the default chain
+ * @returns a pack of the chain
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, `DAMAGED` if it cannot be read
+ */
+export function packOf(folder: string, name: string, onNotice: OnNotice): Promise<Uint8Array> {
+  return withChains(folder, onNotice, (opened) => {
+    const { state, about } = chainNamed(opened, folder, name)
+    return writePack({ state, compat: (about as Pick<Pack, 'compat'>).compat })
+  })
+}
+
+/** The blocks of a chain as RLP, the genesis first. Throws as `packOf`. */
+export function blocksOf(folder: string, name: string, onNotice: OnNotice): Uint8Array {
+  return withChains(folder, onNotice, (opened) => {
+    const { canonical } = chainNamed(opened, folder, name).state.tree
+    return concatBytes(...[...canonical.values()].map(({ block }) => encodeBlock(block)))
+  })
+}
+
+function chainNamed({ log, root }: Opened, folder: string, name: string): KeptChain {
+  const { byName } = new Objects(log).read(root, chainsObject)
+  const chain = byName.get(name)
+  if (chain !== undefined) return chain
+  const known = [...byName.entries()]
+    .map(([each]) => each)
+    .sort()
+    .join(', ')
+  throw new DevchainError('INVALID_PARAMS', `${folder} has no chain ${name}, only ${known}`)
 }
 
 /**

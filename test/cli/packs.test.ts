@@ -1,7 +1,12 @@
 // devchain save, and starts --from a pack, as processes.
+import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { createDevchain } from '../../src/devchain.ts'
+import { textOf } from '../support/pages/readme.ts'
 import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
 
 const SECOND = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -65,6 +70,65 @@ test('a chain is deployed once, saved, and begun with again by exec', async () =
   ).toBe(0)
   expect(readFileSync(path.join(folder, '7.pack'))).toEqual(bytes)
   await again.stop()
+})
+
+test('a deployment answers its probes once its chain has begun with the pack', async () => {
+  const page = textOf('src/runners/machines.md')
+  const [, args = ''] = /args: \[(.*)\]/.exec(page)!
+  const paths = [...page.matchAll(/httpGet: \{ path: (\S+), port: 8545 \}/g)].map(
+    ([, each]) => each!,
+  )
+  expect(paths).toHaveLength(2)
+  const file = path.join(temporaryFolder(onTestFinished), 'deployed.pack')
+  const devchain = await createDevchain({ noArtifacts: true })
+  await devchain.request({ method: 'evm_mine' })
+  writeFileSync(file, await devchain.save())
+  await devchain.close()
+  const pod = await boot(args.replace('/deployed.pack', file).split(', '))
+  const { port } = new URL(pod.url)
+  for (const host of ['10.244.0.7:8545', 'devchain:8545', 'devchain']) {
+    const statuses = paths.map(async (each) => {
+      const sent = get({ port, path: each, headers: { host } })
+      const [reply] = (await once(sent, 'response')) as [IncomingMessage]
+      return [reply.statusCode, JSON.parse(await text(reply)).blockNumber]
+    })
+    expect(await Promise.all(statuses)).toEqual([
+      [200, 1],
+      [200, 1],
+    ])
+  }
+  expect(await pod.stop()).toBe(0)
+})
+
+test('devchain state export writes a pack, or blocks for --import', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const [state, pack, blocks] = ['chain', 'a.pack', 'a.rlp'].map((each) => path.join(folder, each))
+  const running = await boot(['--state', state!, '--clock', 'frozen', '--compat', 'geth'])
+  await request(running.url, 'evm_mine')
+  await request(running.url, 'devchain_snapshot', 'deployed')
+  const saved = path.join(folder, 'saved.pack')
+  await run('save', saved, '--url', running.url)
+  const seventh = await request(new URL('/7', running.url).href, 'eth_blockNumber')
+  expect(seventh).toBe('0x0')
+  await running.stop()
+  expect(await run('state', 'export', state!, pack!)).toEqual([
+    0,
+    `wrote ${pack}: ${statSync(pack!).size.toLocaleString('en')} bytes\n`,
+    '',
+  ])
+  expect(readFileSync(pack!)).toEqual(readFileSync(saved))
+  expect((await run('state', 'export', state!, blocks!, '--blocks'))[0]).toBe(0)
+  const again = await boot(['--import', blocks!, '--compat', 'geth'])
+  expect(await request(again.url, 'eth_blockNumber')).toBe('0x1')
+  await again.stop()
+  expect((await run('state', 'export', state!, pack!, '--chain', '7'))[0]).toBe(0)
+  const other = await boot(['--from', pack!])
+  expect(await request(other.url, 'eth_blockNumber')).toBe('0x0')
+  await other.stop()
+  expect((await run('state', 'export', state!, pack!, '--chain', '8'))[2]).toMatch(
+    /^devchain: state: .*chain has no chain 8, only \/, 7\n$/,
+  )
+  expect((await run('state', 'export', state!))[2]).toContain('export needs a file to write')
 })
 
 test('the first screen of a chain from a pack shows no keys of its mnemonic', async () => {

@@ -67,6 +67,20 @@ describe('devchain exec --chains gives each worker a chain that begins as the se
   })
 })
 
+test('each shard of Vitest begins with one pack', async () => {
+  const pack = path.join(folder, 'deployed.pack')
+  rmSync(pack, { force: true })
+  const self = `${process.execPath} ${COMMAND}`
+  const deploy = ['sh', '-c', `${self} mine && ${self} save ${pack}`]
+  expect(await run(process.execPath, [COMMAND, 'exec', '--', ...deploy])).toMatchObject({ code: 0 })
+  for (const shard of ['1/2', '2/2']) {
+    const args = [COMMAND, 'exec', '--chains', '--from', pack, '--', ...VITEST, '--shard', shard]
+    const { code, output } = await run(process.execPath, args, { POOL: 'forks' })
+    expect(output).toMatch(/Tests +2 passed/)
+    expect(code).toBe(0)
+  }
+})
+
 describe('Hardhat in its parallel mode gives each worker the chain that its config asks for', () => {
   const exec = [COMMAND, 'exec', '--chains', '--compat', 'hardhat', '--']
 

@@ -1,5 +1,5 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue, readFailure } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
@@ -8,7 +8,7 @@ import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { complain, print } from '../output.ts'
+import { complain, print, replaceFile } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
@@ -280,19 +280,6 @@ function writeReport(file: string, text: string): void {
     writeFileSync(file, text)
   } catch (error) {
     throw usage(`cannot write ${file}: ${(error as Error).message}`)
-  }
-}
-
-/** Readers never see a partial file. It has keys, so only the user may read it. */
-function replaceFile(file: string, bytes: Uint8Array): void {
-  const beside = `${file}.${process.pid}.tmp`
-  try {
-    writeFileSync(beside, bytes, { mode: 0o600, flag: 'wx' })
-    renameSync(beside, file)
-  } catch (error) {
-    rmSync(beside, { force: true })
-    const [reason] = (error as Error).message.split(', ')
-    throw usage(`cannot write ${file}: ${reason}`)
   }
 }
 

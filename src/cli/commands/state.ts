@@ -1,17 +1,20 @@
-// `devchain state`: lists, checks or compacts the chains on disk (--state).
+// `devchain state`: lists, checks, compacts or exports the chains on disk (--state).
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
-import { complain, print } from '../output.ts'
+import { complain, print, replaceFile } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { aligned } from './columns.ts'
 
 /** @returns the exit code */
-export async function stateCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
-  const [work, folder = ''] = words
-  const works = { ls: list, check, compact }
-  if (!Object.hasOwn(works, work ?? '')) {
-    await complain(`devchain: state: expected ls, check or compact, got ${printValue(work)}\n`)
+export async function stateCommand({
+  words: [work = '', folder = '', file],
+  flags,
+}: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
+  const works = { ls: list, check, compact, export: exportTo(file, flags) }
+  if (!Object.hasOwn(works, work)) {
+    const expected = 'ls, check, compact or export'
+    await complain(`devchain: state: expected ${expected}, got ${printValue(work)}\n`)
     return EXIT.usage
   }
   try {
@@ -47,6 +50,21 @@ async function compact(folder: string): Promise<string> {
   const { compactFolder } = await import('../../store/upkeep.ts')
   const { before, after } = compactFolder(folder, notice)
   return `${folder}: ${megabytes(after)}, ${megabytes(before)} before\n`
+}
+
+function exportTo(
+  file: string | undefined,
+  { chain = '/', blocks }: CommandLine['flags'],
+): (folder: string) => Promise<string> {
+  return async (folder) => {
+    if (file === undefined)
+      throw new DevchainError('INVALID_PARAMS', 'export needs a file to write')
+    const { blocksOf, packOf } = await import('../../store/upkeep.ts')
+    const made = blocks === true ? blocksOf : packOf
+    const bytes = await made(folder, String(chain), notice)
+    replaceFile(file, bytes)
+    return `wrote ${file}: ${number(BigInt(bytes.length))} bytes\n`
+  }
 }
 
 function notice(text: string): void {

@@ -346,14 +346,20 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     name: 'state',
     arguments: [
       required(
-        'ls|check|compact',
-        'ls lists the chains; check reads all of them; compact drops what reverts left behind',
-        ['ls', 'check', 'compact'],
+        'ls|check|compact|export',
+        'ls lists the chains; check reads all of them; compact drops what reverts left behind; export writes a pack',
+        ['ls', 'check', 'compact', 'export'],
       ),
       required('folder', 'Folder of --state, which no process has', 'files'),
+      optional('file', 'With export: the file to write', 'files'),
     ],
-    sentence: 'List, check or compact the chains on disk (--state)',
-    flags: [],
+    sentence: 'List, check, compact or export the chains on disk (--state)',
+    flags: [
+      CHAIN_FLAG,
+      { name: '--blocks', sentence: 'With export: write the blocks as RLP, for --import' },
+    ],
+    notes: `  devchain state export ./chain deployed.pack
+  devchain state export ./chain chain.rlp --blocks --chain alice`,
     exits: [
       ['0', 'done; the chains are whole'],
       ['1', 'the folder is in use or has no chain, or a chain is damaged'],

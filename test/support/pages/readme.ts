@@ -24,7 +24,7 @@ export const PAGES: readonly string[] = [
 function pagesBelow(folder: string): string[] {
   const files = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
   return files
-    .filter((file) => path.basename(file) === 'README.md')
+    .filter((file) => file.endsWith('.md'))
     .map((file) => path.join(folder, file))
     .sort()
 }
