@@ -9,8 +9,8 @@ import { assembled, caseOf } from './cases.ts'
 import { difference } from './compare.ts'
 
 /** Cases, in as many tests as share them. */
-const CASES = 2_000
-const TESTS = 20
+const CASES = 1_000
+const TESTS = 10
 
 describe('the engines agree', () => {
   const engines = allEngines()

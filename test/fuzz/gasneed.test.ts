@@ -8,10 +8,10 @@ import { caseOf, worldOf } from './cases.ts'
 import { callOf } from './compare.ts'
 import { loopCaseOf } from './loops.ts'
 
-const CASES = 1_500
+const CASES = 600
 
 /** With programs of chance few runs succeed. */
-const LEAST_FOUND = 100
+const LEAST_FOUND = 40
 
 async function runWith(jobs: Jobs, job: CallJob, gasLimit: bigint): Promise<Outcome> {
   return jobs.call({ ...job, message: { ...job.message, gasLimit } })

@@ -10,8 +10,8 @@ import { loopCaseOf } from './loops.ts'
 import { Random } from './random.ts'
 
 /** Cases, in as many tests as share them; every fourth is a loop that becomes hot. */
-const CASES = Number(process.env.HUGE_CASES ?? 240)
-const TESTS = 6
+const CASES = Number(process.env.HUGE_CASES ?? 120)
+const TESTS = 3
 const LOOP_EVERY = 4
 
 /** Gas of which a program that ends by itself leaves at least half. */
