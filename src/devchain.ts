@@ -78,6 +78,8 @@ export interface Devchain {
   readonly coverage: () => Promise<CoverageReport>
   /** Writes the coverage file once; `close` also does. Rejects with node's error if the file cannot be written. */
   readonly writeCoverage: () => Promise<CoverageReport>
+  /** Writes the file of `dumpState`, if the chain changed; `close` also does. Rejects if it cannot be written. */
+  readonly writeDump: () => Promise<void>
   readonly peers: LinkedChains
   /**
    * Makes another chain in this process, also served at the path of its name. It begins with what this chain began with or
@@ -154,6 +156,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     gasSummary: () => artifacts.gasSummary(),
     coverage: () => project.coverage(),
     writeCoverage: () => project.writeCoverage(),
+    writeDump: () => front.first.writeDump(),
     branch: (name, start) => branchOf(front, name, start, now),
     setUp: (work) => front.setUp(work),
     save: () => front.first.save(),

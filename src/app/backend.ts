@@ -9,6 +9,7 @@ import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
+import type { DumpFile } from '../node/dump/dumpfile.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { type Node, nodeOf } from '../node/node.ts'
@@ -61,6 +62,7 @@ interface Parts extends BackendOptions {
   readonly forking: Forking
   readonly project: ProjectDoor
   readonly peers: LinkEntrance
+  readonly dumpFile: DumpFile | undefined
 }
 
 /**
@@ -89,7 +91,23 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const peers = openLinks(common, settings, observer, chain)
   await peers.start()
   const watch = { logging, observer, progresses }
-  return new Backend({ ...options, ...watch, common, node, forking, project, peers })
+  const dumpFile = name === undefined ? await openDumpFile(settings, observer, chain) : undefined
+  return new Backend({ ...options, ...watch, common, node, forking, project, peers, dumpFile })
+}
+
+async function openDumpFile(
+  { dumpState, stateInterval, preserveHistoricalStates }: DevchainSettings,
+  observer: Observer,
+  chain: Chain,
+): Promise<DumpFile | undefined> {
+  if (dumpState === undefined) return undefined
+  const { DumpFile } = await import('../node/dump/dumpfile.ts')
+  return new DumpFile(chain, {
+    file: dumpState,
+    historical: preserveHistoricalStates,
+    intervalMs: stateInterval,
+    onNotice: (text) => observer.onNotice?.(text),
+  })
 }
 
 type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' | 'observer'>
@@ -103,6 +121,11 @@ async function newNode(making: Making): Promise<Node> {
   const options = { ...(await chainOptionsOf(chosen)), state, commit }
   const atStart = await forking.atStart()
   const node = await createNodeFrom(settings, { ...options, ...atStart })
+  const { loadState } = settings
+  if (state === undefined && loadState !== undefined) {
+    const { loadDumpFile } = await import('../node/dump/dumpfile.ts')
+    await loadDumpFile(node.chain, loadState)
+  }
   if (kept?.state === undefined) await kept?.begin(node.chain.state)
   const now = common.environment.now()
   await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
@@ -245,14 +268,20 @@ export class Backend implements Target {
     return writePack({ state: this.node.chain.state, compat: this.#parts.settings.compat })
   }
 
+  /** Writes the dump of `--dump-state`, if the chain changed. Rejects with a DevchainError if it cannot be written. */
+  async writeDump(): Promise<void> {
+    await this.#parts.dumpFile?.write()
+  }
+
   /**
-   * Closes the chain. The default chain first writes the coverage of all chains, if it is requested.
-   * @returns the error if the report could not be written
+   * Closes the chain. The default chain first writes the coverage of all chains and its dump, if they are requested.
+   * @returns the error if one could not be written
    */
   async close(): Promise<unknown> {
-    const { name, settings, project, node } = this.#parts
+    const { name, settings, project, node, dumpFile } = this.#parts
     const isReported = name === undefined && settings.coverage !== undefined
-    const failure = isReported ? await failureOf(project.writeCoverage()) : undefined
+    const unreported = isReported ? await failureOf(project.writeCoverage()) : undefined
+    const failure = unreported ?? (dumpFile && (await failureOf(dumpFile.close())))
     node.chain.close()
     this.observer.onEnd?.()
     this.#ownProcess.hangUp()

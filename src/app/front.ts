@@ -15,14 +15,21 @@ import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
 import type { Forking } from './forking.ts'
-import { beginningOf, type DefaultBeginning, type Keeping, openKeeping } from './keeping.ts'
+import {
+  beginningOf,
+  type DefaultBeginning,
+  type Keeping,
+  openKeeping,
+  withDumpFile,
+} from './keeping.ts'
 import { ownSettings } from './settings.ts'
 
 /**
  * Opens a program with its default chain.
  * @throws {DevchainError} as `openBackend` and `openDispatcher`
  */
-export async function openFront(given: DevchainSettings, hooks: Hooks): Promise<Front> {
+export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promise<Front> {
+  const given = withDumpFile(asGiven)
   const keeping = await openKeeping(given, (text) => hooks.observer?.onNotice?.(text))
   try {
     return await openOn(await beginningOf(given, keeping), keeping, hooks)

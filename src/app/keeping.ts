@@ -1,6 +1,6 @@
 // Chains on disk (--state), or from a pack (--from). Loads src/store only when needed.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, readFailure } from '../core/errors.ts'
@@ -128,6 +128,20 @@ export async function openKeeping(
   if (state === undefined) return undefined
   const { openFolder } = await import('../store/folder.ts')
   return new Keeping(openFolder(state, { durability, onNotice }))
+}
+
+/** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
+export function withDumpFile(settings: DevchainSettings): DevchainSettings {
+  const { state, loadState, dumpState } = settings
+  const there = state === undefined ? undefined : statSync(state, { throwIfNoEntry: false })
+  const isFile = there === undefined ? state?.endsWith('.json') : there.isFile()
+  if (isFile !== true) return settings
+  return {
+    ...settings,
+    state: undefined,
+    loadState: loadState ?? (there && state),
+    dumpState: dumpState ?? state,
+  }
 }
 
 /** What the default chain begins with. */

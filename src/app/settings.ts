@@ -53,6 +53,9 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['from', 'timestamp', TWO_BEGINNINGS],
   ['from', 'fork', TWO_BEGINNINGS],
   ['from', 'forkReplay', TWO_BEGINNINGS],
+  ['from', 'loadState', TWO_BEGINNINGS],
+  ['from', 'init', TWO_BEGINNINGS],
+  ['genesis', 'init', 'both name the genesis file'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 
@@ -167,7 +170,8 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
     values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
   }
   const own = Object.fromEntries(values) as Some<AllSettings>
-  return withDefaults({ ...defaultsOf(own.compat), ...own })
+  const genesis = own.genesis ?? own.init
+  return withDefaults({ ...defaultsOf(own.compat), ...own, genesis })
 }
 
 /**
@@ -239,6 +243,7 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
   return {
     ...base,
     import: undefined,
+    loadState: undefined,
     peer: [],
     ...replaced,
     ...compat,

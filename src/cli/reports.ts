@@ -15,13 +15,14 @@ export interface EndReports {
 }
 
 /**
- * Makes the requested reports and writes the coverage file.
- * @throws node's error if the file cannot be written
+ * Makes the requested reports and writes the coverage file and the dump.
+ * @throws an error that says which file cannot be written
  */
 export async function endReports(
-  devchain: Pick<Devchain, 'gasSummary' | 'writeCoverage'>,
+  devchain: Pick<Devchain, 'gasSummary' | 'writeCoverage' | 'writeDump'>,
   settings: ReportSettings,
 ): Promise<EndReports> {
+  await devchain.writeDump()
   const isJson = settings.log === 'json'
   const reports: string[] = []
   if (settings.gasReport) {

@@ -246,7 +246,8 @@ export function refusalOf(
 ): StartFailure | undefined {
   if (error instanceof DevchainError) {
     // the arguments are valid, but what they name is not
-    return { message: error.message, exitCode: error.word === 'INVALID_BLOCK' ? 1 : 2 }
+    const isRefused = error.word === 'INVALID_BLOCK' || error.word === 'LIMIT_EXCEEDED'
+    return { message: error.message, exitCode: isRefused ? EXIT.refused : EXIT.usage }
   }
   if (error instanceof SetupFailure) return { message: error.message, exitCode: EXIT.refused }
   const { code, path, syscall } = error as NodeJS.ErrnoException

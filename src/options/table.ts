@@ -3,6 +3,7 @@
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { DEFAULT_HARDFORK, type Hardfork } from '../protocol/forks.ts'
 import { ChainsTable } from './chains.ts'
+import { DumpTable } from './dumps.ts'
 import { ForkTable } from './fork.ts'
 import { type FromGenesis, type Option, type Optional, off } from './option.ts'
 import { LinkTable } from './peers.ts'
@@ -362,6 +363,7 @@ const groups = {
   'Mining and time': new MiningTable(),
   Server: new ServerTable(),
   Chains: new ChainsTable(),
+  'Dumps of anvil': new DumpTable(),
   Peers: new LinkTable(),
   Project: new ProjectTable(),
   Terminal: new TerminalTable(),
@@ -375,6 +377,7 @@ export type ProgramTable = MakingTable &
   ForkTable &
   ServerTable &
   ChainsTable &
+  DumpTable &
   LinkTable &
   ProjectTable
 

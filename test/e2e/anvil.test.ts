@@ -1,5 +1,6 @@
 // Dumps go from anvil's own program to devchain and back: what one wrote the other answers alike.
 import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
@@ -11,6 +12,7 @@ import {
   type Question,
   questionsOf,
 } from '../support/chain/dumpedchain.ts'
+import { temporaryFolder } from '../support/process/boot.ts'
 import { type Ask, anvilProgram, startAnvil } from '../support/tools/anvil.ts'
 
 /** Written anew from the program's own answers by `RECORD=1`. */
@@ -84,6 +86,25 @@ describe.skipIf(program === undefined)('anvil (skipped if npm has no build of it
     const renamed = await renamedBy(theirs, chain)
     const answers = renamed(await answersOf(theirs, questions))
     expect(answers).toEqual([...(await answersOf(ours, questions))])
+  })
+
+  test('loads a file of --dump-state, and writes one that devchain loads', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const [theirs, ours] = [path.join(folder, 'theirs.json'), path.join(folder, 'ours.json')]
+    const grown = await startAnvil(program!, '--dump-state', theirs, '--preserve-historical-states')
+    const chain = await growChain(grown.ask, CHAIN_ID)
+    const answers = await answersOf(grown.ask, allQuestions(chain))
+    await grown.stop()
+    const options = { loadState: theirs, dumpState: ours, preserveHistoricalStates: true }
+    const loaded = await createDevchain({ chainId: CHAIN_ID, ...options })
+    const ask: Ask = (method, ...params) => loaded.request({ method, params })
+    expect(await answersOf(ask, allQuestions(chain))).toEqual(answers)
+    await loaded.close()
+    const again = await startAnvil(program!, '--load-state', ours)
+    onTestFinished(again.stop)
+    expect(await answersOf(again.ask, questionsOf(chain))).toEqual(
+      await answersOf(await devchain({ chainId: CHAIN_ID, loadState: ours }), questionsOf(chain)),
+    )
   })
 
   test.runIf(RECORD)('writes the dump that is recorded for other tests', async () => {

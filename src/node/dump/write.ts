@@ -49,11 +49,20 @@ export async function dumpState(
   if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooManyBlocks(blocks)
   const spool = new Spool()
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: COMPRESSED_PIECE })
-  const json = jsonOf({ state, executor }, historical)
-  await pipeline(Readable.from(inPieces(json, cancellation)), gzip, async (parts) => {
+  const json = Readable.from(dumpText({ state, executor }, historical, cancellation))
+  await pipeline(json, gzip, async (parts) => {
     for await (const part of parts) await spool.add(part as Uint8Array)
   })
   return spool
+}
+
+/** The JSON of a dump in pieces, of any length. */
+export function dumpText(
+  chain: Replayed,
+  historical: boolean,
+  cancellation?: Cancellation,
+): AsyncIterableIterator<string> {
+  return inPieces(jsonOf(chain, historical), cancellation)
 }
 
 function tooManyBlocks(blocks: number): DevchainError {

@@ -1,0 +1,110 @@
+// Dumps in files, as with anvil's flags: one is loaded at the start, one is written at the end and now and then.
+import { createWriteStream, mkdirSync, statSync } from 'node:fs'
+import { readFile, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { DevchainError, readFailure } from '../../core/errors.ts'
+import type { Chain } from '../chain/chain.ts'
+import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
+import { loadState } from './load.ts'
+import { dumpText } from './write.ts'
+
+/**
+ * Loads a dump, with which the chain then begins: resets return to it.
+ * @throws {DevchainError} `INVALID_PARAMS` with the file's name for one that cannot be loaded
+ */
+export async function loadDumpFile(chain: Chain, file: string): Promise<void> {
+  const bytes = await readDumpFile(file)
+  try {
+    await chain.update(async (before) => {
+      const { state } = await loadState(before, bytes, chain.environment.now())
+      return { state: { ...state, origin: beginningWith(state) }, value: undefined }
+    })
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const problem = error.message.replace(/^state: /, '').replaceAll('\n', ' ')
+    throw new DevchainError('INVALID_PARAMS', `${file}: ${problem}`)
+  }
+}
+
+async function readDumpFile(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(isFolder(file) ? path.join(file, NAME) : file)
+  } catch (error) {
+    throw new DevchainError('INVALID_PARAMS', `cannot read the dump ${file}: ${readFailure(error)}`)
+  }
+}
+
+/** In a folder, as anvil names it. */
+const NAME = 'state.json'
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+export interface DumpFileOptions {
+  /** A folder gets a `state.json`. */
+  readonly file: string
+  /** With the state of each block. */
+  readonly historical: boolean
+  readonly intervalMs: number
+  readonly onNotice: (text: string) => void
+}
+
+/** The dump of a chain in a file, which is replaced as a whole. */
+export class DumpFile {
+  readonly #chain: Chain
+  readonly #options: DumpFileOptions
+  readonly #timer: NodeJS.Timeout
+  #written: ChainState | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(chain: Chain, options: DumpFileOptions) {
+    this.#chain = chain
+    this.#options = options
+    this.#timer = setInterval(() => this.#writeNow(), options.intervalMs).unref()
+  }
+
+  /** Writes the chain as it is, unless the file has it. Rejects with a DevchainError if it cannot be written. */
+  write(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#replace())
+    return this.#writing
+  }
+
+  /** Writes for the last time. */
+  close(): Promise<void> {
+    clearInterval(this.#timer)
+    return this.write()
+  }
+
+  #writeNow(): void {
+    this.write().catch((error: Error) => this.#options.onNotice(error.message))
+  }
+
+  async #replace(): Promise<void> {
+    const { state, executor } = this.#chain
+    if (state === this.#written) return
+    const { file, historical } = this.#options
+    const target = isFolder(file) ? path.join(file, NAME) : file
+    const beside = `${target}.${process.pid}.tmp`
+    try {
+      mkdirSync(path.dirname(target), { recursive: true })
+      const text = Readable.from(dumpText({ state, executor }, historical))
+      await pipeline(text, createWriteStream(beside))
+      await rename(beside, target)
+      this.#written = state
+    } catch (error) {
+      await rm(beside, { force: true }).catch(() => undefined)
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error
+      // without the call and its paths, one of them the temporary file
+      const [reason] = (error as Error).message.split(', ')
+      const message = `cannot write the dump ${target}: ${reason}`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+  }
+}
