@@ -12,6 +12,7 @@ import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.
 import type { DumpFile } from '../node/dump/dumpfile.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { ForkBase } from '../node/ledger/upstream.ts'
 import { type Node, nodeOf } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
@@ -23,7 +24,7 @@ import type { Site } from '../rpc/site.ts'
 import type { EndSession, Target } from '../server/answer.ts'
 import type { Common } from './common.ts'
 import { Forking } from './forking.ts'
-import type { ChainPlace } from './keeping.ts'
+import type { ChainPlace } from './keeping/keeping.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
 import {
   checkIdentity,
@@ -79,6 +80,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
     executor: common.executorFor(settings),
     onNotice: (text) => observer.onNotice?.(text),
     from: from?.forking,
+    kept: common.keeping?.forks,
   })
   const making = { ...options, common, progresses, forking, observer }
   const node = from === undefined ? await newNode(making) : await branchNode(making, from)
@@ -118,8 +120,8 @@ async function newNode(making: Making): Promise<Node> {
   // what a chain on disk or in a pack began with is part of its state
   const beginning = { ...settings, genesis: undefined, import: undefined, predeploy: [] }
   const chosen = state === undefined ? making : { ...making, settings: beginning }
-  const options = { ...(await chainOptionsOf(chosen)), state, commit }
-  const atStart = await forking.atStart()
+  const options = { ...(await chainOptionsOf(chosen)), kept: state, commit }
+  const atStart = state === undefined ? await forking.atStart() : await forking.resume(state)
   const node = await createNodeFrom(settings, { ...options, ...atStart })
   const { loadState } = settings
   if (state === undefined && loadState !== undefined) {
@@ -128,13 +130,17 @@ async function newNode(making: Making): Promise<Node> {
   }
   if (kept?.state === undefined) await kept?.begin(node.chain.state)
   const now = common.environment.now()
-  await forking.serve(node.chain, (fork) => stateFrom({ ...options, ...atStart, fork }, now))
+  const stateOf = (fork: ForkBase | undefined): Promise<ChainState> =>
+    stateFrom({ ...options, ...atStart, fork }, now)
+  if (state === undefined) await forking.serve(node.chain, stateOf)
+  else forking.serveBranch(node.chain, stateOf)
   return node
 }
 
 async function branchNode(making: Making, { state }: Origin): Promise<Node> {
   const { forking, common, kept } = making
   const { isPlain } = common.hooks
+  if (kept?.state !== undefined) await forking.resume(kept.state)
   const { lazyState } = forking
   const parts = { ...chainParts(making), isPlain, commit: kept?.commit, lazyState }
   const begun = kept?.state ?? branchOf(state)

@@ -10,7 +10,7 @@ import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
 import type { Backend, Origin } from './backend.ts'
 import { ownBytes } from './chainsize.ts'
-import type { Keeping } from './keeping.ts'
+import type { Keeping } from './keeping/keeping.ts'
 import { ChainSlot } from './slot.ts'
 
 interface ChainsOptions {

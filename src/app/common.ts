@@ -5,6 +5,7 @@ import type { Subscriptions } from '../methods/common/subscriptions.ts'
 import type { Environment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import type { Keeping } from './keeping/keeping.ts'
 import type { Observer } from './observer.ts'
 
 /** What a program may get besides options: observers, clock and randomness. */
@@ -30,6 +31,8 @@ export interface Common {
   readonly executorFor: (settings: EngineSettings) => Executor
   /** Called once the program is open. */
   readonly chains: () => ChainsDoor
+  /** With `--state`. */
+  readonly keeping: Keeping | undefined
   readonly isListening: () => boolean
   readonly onBug: (error: unknown) => void
 }

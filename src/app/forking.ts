@@ -1,39 +1,20 @@
 // Starts forks of other networks, at the start or later. Loads src/fork only when needed.
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
-import type { ForkSettings, Merged, OpenFork } from '../fork/door.ts'
+import type { ForkSettings, Merged } from '../fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/context.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
-import type { ForkBase, LazyState } from '../node/ledger/upstream.ts'
+import type { ForkBase, ForkSource, LazyState } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import type { Reach } from '../rpc/dispatch.ts'
+import { type KeptForks, SharedFork } from './keeping/keptforks.ts'
 
 type Door = typeof import('../fork/door.ts')
 
 type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
-
-/** A fork that chains have in common: the last one closes it. */
-class SharedFork {
-  readonly fork: OpenFork
-  #users = 1
-
-  constructor(fork: OpenFork) {
-    this.fork = fork
-  }
-
-  join(): this {
-    this.#users += 1
-    return this
-  }
-
-  leave(): void {
-    this.#users -= 1
-    if (this.#users === 0) this.fork.close()
-  }
-}
 
 interface ForkingOptions {
   readonly settings: DevchainSettings
@@ -41,12 +22,15 @@ interface ForkingOptions {
   readonly onNotice: (text: string) => void
   /** The forking of the chain that this one branches off: both use its forks. */
   readonly from?: Forking | undefined
+  /** With `--state`: forks are kept on disk. */
+  readonly kept?: KeptForks | undefined
 }
 
 export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
   readonly #executor: Executor
   readonly #onNotice: (text: string) => void
+  readonly #kept: KeptForks | undefined
   /** Oldest first. */
   readonly #open: SharedFork[]
   #door: Door | undefined
@@ -54,7 +38,8 @@ export class Forking implements ForkStarter {
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
 
-  constructor({ settings, executor, onNotice, from }: ForkingOptions) {
+  constructor({ settings, executor, onNotice, from, kept }: ForkingOptions) {
+    this.#kept = kept
     this.#settings = settings
     this.#executor = executor
     this.#onNotice = onNotice
@@ -108,6 +93,20 @@ export class Forking implements ForkStarter {
     return { fork: begun, runFirst, lazyState: this.#lazyState(door) }
   }
 
+  /** Goes on with the fork of a chain on disk, which is open. */
+  async resume({
+    config: { upstream },
+  }: ChainState): Promise<Pick<ChainOptions, 'fork' | 'lazyState'>> {
+    if (upstream === undefined) return {}
+    const { name, urls } = upstream.source
+    const shared = this.#kept?.at(name)
+    if (shared === undefined) throw new Error(`the fork ${name} is not open`)
+    const door = await this.#load()
+    this.#open.push(shared.join())
+    this.#choice = { urls, block: `${upstream.number}` }
+    return { fork: shared.fork.base, lazyState: this.#lazyState(door) }
+  }
+
   /** How a chain that branches off another loads missing state; undefined: all state is local. */
   get lazyState(): LazyState | undefined {
     return this.#door && this.#lazyState(this.#door)
@@ -129,7 +128,7 @@ export class Forking implements ForkStarter {
   /** The same forks without a chain, kept open until `leaveAll`. */
   held(): Forking {
     const [settings, executor, onNotice] = [this.#settings, this.#executor, this.#onNotice]
-    return new Forking({ settings, executor, onNotice, from: this })
+    return new Forking({ settings, executor, onNotice, from: this, kept: this.#kept })
   }
 
   /** A fork that no other chain uses is closed. */
@@ -188,8 +187,11 @@ export class Forking implements ForkStarter {
   async #begin(settings: ForkSettings): Promise<ForkBase> {
     const { openFork } = await this.#load()
     const headerUrls = this.#settings.fork?.urls
-    const opened = await openFork({ ...settings, headerUrls }, this.#onNotice)
-    this.#open.push(new SharedFork(opened))
+    const folder = this.#kept?.folder
+    const opened = await openFork({ ...settings, headerUrls, folder }, this.#onNotice)
+    const shared = new SharedFork(opened)
+    this.#open.push(shared)
+    if (opened.base.upstream.source.urls.length > 0) this.#kept?.add(shared)
     this.#closeOld()
     return opened.base
   }
@@ -217,6 +219,44 @@ export class Forking implements ForkStarter {
 export async function mergeRecordings(into: string, others: readonly string[]): Promise<Merged> {
   const door = await import('../fork/door.ts')
   return door.mergeRecordings(into, others)
+}
+
+/**
+ * Opens the forks of all chains on disk. It takes no requests, unless the settings name other URLs for the first.
+ * @throws {DevchainError} `INVALID_PARAMS` for URLs of another network
+ */
+export async function resumeForks(
+  kept: KeptForks,
+  settings: DevchainSettings,
+  first: string | undefined,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  for (const source of kept.missing()) {
+    const { openFork } = await import('../fork/door.ts')
+    const given = source.name === first ? (settings.fork?.urls ?? []) : []
+    const begun = { ...settingsAgain(settings, source, given), folder: kept.folder }
+    const fork = new SharedFork(await openFork(begun, onNotice))
+    kept.add(fork)
+    fork.leave()
+  }
+}
+
+/** @param given URLs to use from now on; none: those that it had */
+function settingsAgain(
+  settings: DevchainSettings,
+  { head, urls, takesChainId, takesBaseFee }: ForkSource,
+  given: readonly string[],
+): ForkSettings {
+  const isOther = given.length > 0 && given.join() !== urls.join()
+  return {
+    ...settings,
+    fork: { urls: isOther ? given : urls, block: undefined },
+    begun: { head, mustMeet: isOther },
+    forkProofs: (head as { readonly proofs?: true }).proofs === true,
+    chainId: takesChainId ? 'remote' : undefined,
+    baseFee: takesBaseFee ? 'remote' : undefined,
+    forkLater: false,
+  }
 }
 
 function requireNoFork(given: Readonly<Record<string, boolean>>): void {

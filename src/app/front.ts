@@ -15,13 +15,8 @@ import type { Common, Hooks } from './common.ts'
 import { openDispatcher } from './dispatcher.ts'
 import { Engines } from './engines.ts'
 import type { Forking } from './forking.ts'
-import {
-  beginningOf,
-  type DefaultBeginning,
-  type Keeping,
-  openKeeping,
-  withDumpFile,
-} from './keeping.ts'
+import { beginningOf, type DefaultBeginning, withDumpFile } from './keeping/beginning.ts'
+import { type Keeping, openKeeping } from './keeping/keeping.ts'
 import { ownSettings } from './settings.ts'
 
 /**
@@ -30,9 +25,10 @@ import { ownSettings } from './settings.ts'
  */
 export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promise<Front> {
   const given = withDumpFile(asGiven)
-  const keeping = await openKeeping(given, (text) => hooks.observer?.onNotice?.(text))
+  const onNotice = (text: string): void => hooks.observer?.onNotice?.(text)
+  const keeping = await openKeeping(given, onNotice)
   try {
-    return await openOn(await beginningOf(given, keeping), keeping, hooks)
+    return await openOn(await beginningOf(given, keeping, onNotice), keeping, hooks)
   } catch (error) {
     await keeping?.close()
     throw error
@@ -58,11 +54,12 @@ async function openOn(
     artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, onBug }),
     isListening: () => front?.isListening === true,
     chains: () => front!.chains,
+    keeping,
     onBug,
   }
   const wire = await openWire(common, settings)
   const first = await openBackend(common, { name: undefined, settings, ...wire, kept, state })
-  front = new Front(common, { first, wire, engines, keeping })
+  front = new Front(common, { first, wire, engines })
   front.chains.wake()
   common.artifacts.readSoon()
   return front
@@ -81,7 +78,6 @@ interface FrontParts {
   readonly first: Backend
   readonly wire: Wire
   readonly engines: Engines
-  readonly keeping: Keeping | undefined
 }
 
 export class Front implements ServerFront {
@@ -97,8 +93,8 @@ export class Front implements ServerFront {
   #isListening = false
 
   constructor(common: Common, parts: FrontParts) {
-    const { first, keeping } = parts
-    const { settings, environment, onBug } = common
+    const { first } = parts
+    const { settings, environment, keeping, onBug } = common
     this.#common = common
     this.#parts = parts
     this.first = first
@@ -138,7 +134,7 @@ export class Front implements ServerFront {
    * work does.
    */
   async setUp(work: () => Promise<unknown>): Promise<void> {
-    const { keeping } = this.#parts
+    const { keeping } = this.#common
     if (keeping?.setUp !== undefined) return
     const before = this.#held
     this.#origin = work().then(() => this.#hold(this.first.origin))
@@ -155,7 +151,7 @@ export class Front implements ServerFront {
 
   #openBranch(name: string, from: Origin, isKept: boolean): Promise<Backend> {
     const settings = { ...this.#common.settings, peer: [], import: undefined }
-    const kept = isKept ? this.#parts.keeping?.place(name, {}) : undefined
+    const kept = isKept ? this.#common.keeping?.place(name, {}) : undefined
     return openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
   }
 
@@ -163,7 +159,7 @@ export class Front implements ServerFront {
     const common = this.#common
     const settings = ownSettings(common.settings, options)
     return async () => {
-      const kept = this.#parts.keeping?.place(name, { options })
+      const kept = this.#common.keeping?.place(name, { options })
       return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
     }
   }
@@ -185,7 +181,7 @@ export class Front implements ServerFront {
   /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
     const [failure] = await Promise.all([this.first.close(), this.chains.close()])
-    await this.#parts.keeping?.close()
+    await this.#common.keeping?.close()
     this.#held?.leaveAll()
     this.#isListening = false
     await (await this.#server)?.close()

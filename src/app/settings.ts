@@ -46,7 +46,6 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['blockTime', 'noMining', 'one mines on an interval, the other only on request'],
   ['artifacts', 'noArtifacts', 'one reads artifacts, the other does not'],
   ['abi', 'noArtifacts', 'one reads artifacts, the other does not'],
-  ['state', 'fork', 'the state of a fork cannot be kept on disk yet'],
   ['from', 'genesis', TWO_BEGINNINGS],
   ['from', 'import', TWO_BEGINNINGS],
   ['from', 'predeploy', TWO_BEGINNINGS],

@@ -34,6 +34,7 @@ function requireHash(json: Json, hash: Hash): RemoteBlock | undefined {
 
 export class Ancestors implements BlockRun, MissSource {
   readonly count: number
+  readonly fork: string
   readonly #network: ForkedNetwork
   readonly #fork: BlockPoint
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
@@ -48,6 +49,7 @@ export class Ancestors implements BlockRun, MissSource {
   constructor(network: ForkedNetwork, head: RemoteBlock, lineage: Lineage) {
     this.#fork = pointOf(head)
     this.count = Number(this.#fork.number) + 1
+    this.fork = network.fork
     this.#network = network
     this.#lineage = lineage
   }

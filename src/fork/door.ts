@@ -11,7 +11,7 @@ import { complete, completeCommand } from './network/gather.ts'
 import { prefetch } from './prefetch.ts'
 import { warmUp } from './start/warmup.ts'
 
-export { type ForkSettings, type OpenFork, openFork } from './open.ts'
+export { type ForkSettings, openFork } from './open.ts'
 export { type Merged, mergeRecordings } from './store/recording.ts'
 
 export async function warmUpUntil(waited: Promise<unknown>, executor: Executor): Promise<void> {

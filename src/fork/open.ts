@@ -1,9 +1,9 @@
 // Opens a fork: resolves the network and block that the options name into what a chain starts with.
 import { DevchainError } from '../core/errors.ts'
+import { memoizeByIdentity } from '../core/lrucache.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
-import type { Chain } from '../node/chain/chain.ts'
-import type { RunFirst } from '../node/chainoptions.ts'
-import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
+import type { OpenFork } from '../node/chainoptions.ts'
+import type { ForkBase, ForkSource, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/header.ts'
@@ -26,30 +26,27 @@ import { requireEvm, rulesOf } from './network/rules.ts'
 import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
-import { findBlock, requireSameBlock } from './start/find.ts'
+import { findBlock, foundAgain, requireSameBlock } from './start/find.ts'
 import { type FoundBlock, Heads } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
-import { BlockState } from './state.ts'
+import { BlockState, type StateSource } from './state.ts'
 import { diskStore } from './store/disk.ts'
 import { trimLater } from './store/folder.ts'
 import { recordTo } from './store/recording.ts'
-import { readRecording, storeOf } from './store/recordingfile.ts'
+import { type RecordingHead, readRecording, storeOf } from './store/recordingfile.ts'
 import { layered, memoryStore, type Store } from './store/store.ts'
 
 export interface ForkSettings extends DevchainSettings {
   /** Headers go only to these hosts, as they may hold keys; undefined: to all. */
   readonly headerUrls?: readonly string[] | undefined
+  /** What was fetched stays there, besides the user's cache. */
+  readonly folder?: string | undefined
+  /** A fork that began earlier: `mustMeet` if other URLs are given now, which must have its block. */
+  readonly begun?: { readonly head: unknown; readonly mustMeet: boolean } | undefined
 }
 
 /** Receives warnings without secrets. */
 type OnNotice = (text: string) => void
-
-export interface OpenFork {
-  readonly base: ForkBase
-  readonly runFirst: RunFirst | undefined
-  readonly fill: (chain: Chain) => Promise<void>
-  readonly close: () => void
-}
 
 /**
  * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` if the network does not answer
@@ -59,6 +56,8 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
     ? await withWaitBudget(() => openNetwork(settings, onNotice))
     : openRecording(settings, settings.forkReplay, onNotice)
 }
+
+const NO_URLS: readonly string[] = []
 
 /** A fork from a recording: it makes no requests. */
 function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
@@ -85,7 +84,7 @@ function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice)
   // record only what the replay reads
   const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
   const how = { ...settings, forkProofs: head.proofs ?? false }
-  return opened(how, found, { asker, store, moveTo }, onNotice)
+  return opened(how, found, { asker, store, moveTo, urls: () => NO_URLS }, onNotice)
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
@@ -99,10 +98,15 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
-    const kept = isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()
+    const cache = isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()
+    const own = settings.folder && diskStore(settings.folder, { onNotice, mostBytes: Infinity })
+    const kept = own ? layered(own, cache) : cache
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
-    const found = await findBlock(client, order, isOnDisk ? new Heads(kept) : undefined)
+    const found =
+      settings.begun === undefined
+        ? await findBlock(client, order, isOnDisk ? new Heads(cache) : undefined)
+        : foundAgain(settings.begun.head as RecordingHead, choice)
     requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
     const meet = (): Promise<void> => {
@@ -110,23 +114,29 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       return requireSameBlock(strangers, found.block, asking, providers[0]?.name)
     }
     if (found.isSeen) await meet()
+    if (settings.begun?.mustMeet === true) {
+      const known = `the fork on disk`
+      await requireSameBlock(providers, found.block, { ...asking, mustAnswer: true }, known)
+    }
     const { forkRecord: recorded, forkProofs } = settings
     const recordedHead = { ...found.head, ...(forkProofs && { proofs: true as const }) }
     const recording =
       recorded === undefined ? undefined : recordTo(recorded, recordedHead, onNotice)
     const store = recording === undefined ? kept : layered(recording, kept)
+    let { urls } = choice
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
       const meeting = { timeoutMs, retries, maxWaitMs, onNotice, mustAnswer: true }
       await requireSameBlock(other, found.block, meeting, client.name)
       client.use(other)
+      urls = [url]
     }
     void found.pruned?.then((refused) => {
       if (refused === undefined) return
       onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
     })
     const asker = found.isSeen ? client : greeting(client, meet)
-    const carriers = { asker, store, recording, moveTo }
+    const carriers = { asker, store, recording, moveTo, urls: () => urls }
     const { close, ...fork } = opened(settings, found, carriers, onNotice)
     const callOff = isOnDisk ? trimLater(folder, onNotice) : undefined
     return {
@@ -184,6 +194,7 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
   readonly store: Store
   readonly recording?: Store | undefined
+  readonly urls: () => readonly string[]
 }
 
 function ageIn(
@@ -197,7 +208,7 @@ function ageIn(
 function opened(
   { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
   found: FoundBlock,
-  { asker, store, recording, moveTo }: Carriers,
+  { asker, store, recording, moveTo, urls }: Carriers,
   onNotice: OnNotice,
 ): OpenFork {
   const { head, block, newest, depth } = found
@@ -212,8 +223,22 @@ function opened(
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
   const kept = { store, isProven, recording, isShallow }
-  const network = new ForkedNetwork({ chainId: id, asker, ...kept, isArbitrum, onNotice, ageOf })
+  const fork = nameOf(head, isProven)
+  const network = new ForkedNetwork({
+    chainId: id,
+    fork,
+    asker,
+    ...kept,
+    isArbitrum,
+    onNotice,
+    ageOf,
+  })
   const point = pointOf(block)
+  const takes = { takesChainId: chainId === 'remote', takesBaseFee: baseFee === 'remote' }
+  const isKnownAs = { ...head, ...(isProven && { proofs: true as const }) }
+  const sourceWith = memoizeByIdentity(
+    (at: readonly string[]): ForkSource => ({ name: fork, urls: at, head: isKnownAs, ...takes }),
+  )
   const lineage = new Lineage(network, block)
   let isRootKnown = isProven
   const onLost = (why: string): void => {
@@ -228,6 +253,9 @@ function opened(
   const named = (head.hardfork ?? undefined) as Hardfork | undefined
   const base: ForkBase = {
     upstream: {
+      get source() {
+        return sourceWith(urls())
+      },
       ...upstreamOf(network, point, lineage, () => isRootKnown),
       seenNumber,
       adapt: seenNumber === undefined ? asDeposit : adapting(seenNumber, hashes),
@@ -239,8 +267,11 @@ function opened(
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
     hardforkAt: rulesOf(id, block, named, (at) => ancestors.headerOf(at)),
-    takesChainId: chainId === 'remote',
-    takesBaseFee: baseFee === 'remote',
+    stateOf: (source) => {
+      const { point: at, patches } = source as StateSource
+      return new BlockState(network, at, patches, onLost)
+    },
+    ...takes,
   }
   const { prefix } = head
   return {
@@ -253,6 +284,11 @@ function opened(
     },
     close: () => void store.flush(),
   }
+}
+
+function nameOf({ chainId, block, prefix }: RecordingHead, isProven: boolean): string {
+  const place = prefix === undefined ? [] : [readBlock(prefix.block).hash, prefix.index]
+  return [chainId, readBlock(block).hash, ...place, ...(isProven ? ['proofs'] : [])].join('/')
 }
 
 /** Seconds of an L1 slot: Arbitrum's contracts see L1 numbers. */
@@ -279,7 +315,7 @@ function upstreamOf(
   point: BlockPoint,
   lineage: Lineage,
   isRootKnown: () => boolean,
-): Omit<Upstream, 'moveTo' | 'recall'> {
+): Omit<Upstream, 'moveTo' | 'recall' | 'source'> {
   return {
     chainId: network.chainId,
     number: point.number,

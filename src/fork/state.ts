@@ -10,7 +10,7 @@ import {
 } from '../core/hex.ts'
 import { memoize } from '../core/lrucache.ts'
 import type { Json } from '../rpc/schema.ts'
-import type { BackedChanges, Backing, BackingNodes } from '../state/backing.ts'
+import type { BackedChanges, BackedState, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
 import type { SparseChange } from '../state/sparsetrie.ts'
@@ -31,7 +31,7 @@ import { gathering, missed } from './network/gather.ts'
 import { type BlockPoint, type ForkedNetwork, partsOf, type SlotPlace } from './network/network.ts'
 import { ProvenTries, unproven } from './tries.ts'
 
-interface Patches {
+export interface Patches {
   /**
    * Accounts of this chain's users: with a balance but without code and slots, as their keys are public and others use
    * them. Their nonces start from the network's, fetched on demand.
@@ -39,6 +39,12 @@ interface Patches {
   readonly own: ReadonlyMap<Address, bigint>
   /** Local code where the network has none. */
   readonly code: ReadonlyMap<Address, Uint8Array>
+}
+
+/** What a store keeps of a state. */
+export interface StateSource {
+  readonly point: BlockPoint
+  readonly patches: Patches
 }
 
 const NO_PATCHES: Patches = { own: new Map(), code: new Map() }
@@ -68,7 +74,7 @@ interface FetchedAccount extends Pick<Account, 'nonce' | 'balance'> {
   readonly hasStorage: boolean
 }
 
-export class BlockState implements MissSource {
+export class BlockState implements BackedState, MissSource {
   readonly world: World
   readonly #network: ForkedNetwork
   readonly #point: BlockPoint
@@ -89,9 +95,10 @@ export class BlockState implements MissSource {
     this.#network = network
     this.#point = point
     this.#patches = patches
-    this.#standIns = network.isArbitrum ? new StandIns(network, point) : undefined
+    this.#standIns = network.isArbitrum ? new StandIns(network, point, this) : undefined
     this.#tries = network.isProven ? new ProvenTries(network, point, this, onLost) : undefined
     const backing: Backing<Account> = {
+      source: { state: this },
       get: (_, name) => (typeof name === 'string' ? this.#account(name) : undefined),
       knows: (_, name) => typeof name === 'string' && this.#knows(name),
       known: () => this.#known(),
@@ -102,6 +109,18 @@ export class BlockState implements MissSource {
     for (const [address, balance] of patches.own) {
       this.#accounts.set(address, this.#ownAccount(address, balance))
     }
+  }
+
+  get fork(): string {
+    return this.#network.fork
+  }
+
+  get source(): StateSource {
+    return { point: this.#point, patches: this.#patches }
+  }
+
+  storageOf(address: Address): Trie<StorageSlot> {
+    return this.#standIns?.account(address)?.storage ?? this.#storageOf(address).trie
   }
 
   /** Cached values are no misses; cached proofs are read when fetched. */
@@ -271,6 +290,7 @@ export class BlockState implements MissSource {
       return values.get(slot)
     }
     const backing: Backing<StorageSlot> = {
+      source: { state: this, address },
       get: (_, slot) => {
         const value = typeof slot === 'bigint' ? read(slot) : undefined
         return value === undefined || value === 0n ? undefined : { slot: slot as bigint, value }

@@ -28,8 +28,9 @@ type Rules = Pick<
 >
 
 /** The configuration that was made from `source`. */
-export function configFromSource(source: ConfigSource): ChainConfig {
-  return configOf(source, scheduleOf(source))
+export function configFromSource(source: ConfigSource, fork: ForkBase | undefined): ChainConfig {
+  if (fork === undefined) return configOf(source, scheduleOf(source))
+  return configOfFork(source, fork, hardforkOfFork(source, fork))
 }
 
 /** The hardfork option wins; a genesis file without forks is ignored here. */
@@ -104,7 +105,7 @@ export function hardforkOfFork(
 }
 
 export function configOfFork(
-  options: StateOptions,
+  options: ConfigSource,
   { upstream, takesChainId }: ForkBase,
   hardforkAt: ChainConfig['hardforkAt'],
 ): ChainConfig {

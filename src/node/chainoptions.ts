@@ -3,7 +3,7 @@ import type { Executor } from '../evm/executor.ts'
 import type { ChainParameters, Some } from '../options/derived.ts'
 import type { Genesis, Predeploys } from '../state/genesis.ts'
 import type { World } from '../state/world.ts'
-import type { Commit, Environment } from './chain/chain.ts'
+import type { Chain, Commit, Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
 import type { ChainState, Unsaid } from './ledger/chainstate.ts'
 import type { ForkBase, LazyState } from './ledger/upstream.ts'
@@ -21,7 +21,7 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly executor?: Executor | undefined
   readonly commit?: Commit | undefined
   /** The chain begins with it, whatever the other options say. */
-  readonly state?: ChainState | undefined
+  readonly kept?: ChainState | undefined
   readonly fork?: ForkBase | undefined
   readonly lazyState?: LazyState | undefined
   /** Runs on the forked state before the chain begins, and makes its accounts. */
@@ -34,6 +34,14 @@ export interface ChainOptions extends Some<ChainParameters> {
 }
 
 export type RunFirst = (state: ChainState, executor: Executor) => Promise<World>
+
+/** A fork with what its first chain needs. */
+export interface OpenFork {
+  readonly base: ForkBase
+  readonly runFirst: RunFirst | undefined
+  readonly fill: (chain: Chain) => Promise<void>
+  readonly close: () => void
+}
 
 export type StateOptions = ChainOptions &
   ChainParameters & {

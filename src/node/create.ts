@@ -94,7 +94,7 @@ async function startingState(
   options: StateOptions,
   now: number,
 ): Promise<ChainState> {
-  const { blocks, state: kept } = options
+  const { blocks, kept } = options
   if (kept !== undefined) return kept.origin === undefined ? originOf(kept) : kept
   if (blocks === undefined) return firstState(options, now)
   const state = await importBlocks(executor, await stateBefore(blocks, options, now), blocks)

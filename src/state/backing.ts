@@ -5,6 +5,7 @@ import type { TrieNode } from './trienode.ts'
 
 /** The upstream keys of a trie, besides those changed here. They never change, but more of them become known. */
 export interface Backing<V> {
+  readonly source: BackingSource
   /**
    * Undefined if the key does not exist.
    * @param name the preimage of the key: an address or a slot
@@ -17,6 +18,21 @@ export interface Backing<V> {
   readonly root: (changes: BackedChanges<V>) => Uint8Array
   /** The known nodes; undefined without proofs. */
   readonly nodes?: BackingNodes<V> | undefined
+}
+
+/** What a store keeps in place of the functions. */
+export interface BackingSource {
+  readonly state: BackedState
+  /** Of a storage trie; undefined for the trie of accounts. */
+  readonly address?: Address | undefined
+}
+
+/** The upstream state at a block. */
+export interface BackedState {
+  /** The name of its fork. */
+  readonly fork: string
+  /** What `ForkBase.stateOf` makes it from: a plain value. */
+  readonly source: unknown
 }
 
 export interface BackingNodes<V> {

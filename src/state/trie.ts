@@ -65,6 +65,22 @@ export class Trie<V> {
     return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap(), nodes: undefined })
   }
 
+  /** This trie, which is backed, with all changes that a store kept of one with the same backing. */
+  changed({ set, gone }: Omit<BackedParts<V>, 'backing'>): Trie<V> {
+    const base = this.#base
+    if (base === undefined) throw new Error('only a backed trie has changes')
+    if (set === undefined && gone.size === 0) return this
+    const { backing } = base
+    const changes = (): SparseChange[] => [
+      ...[...walk(set, undefined, 0)].map(([key, value]) => this.#sparse({ key, value }, backing)),
+      ...[...gone.entries()].map(([hex, named]) =>
+        this.#sparse({ key: bytesFromHex(hex), value: undefined, ...named }, backing),
+      ),
+    ]
+    const nodes = backing.nodes?.begun.with(changes)
+    return new Trie(set, this.#encodeValue, { backing, gone, nodes })
+  }
+
   /** False for any backed trie, whose keys are not all known. */
   get isEmpty(): boolean {
     return this.#root === undefined && this.#base === undefined
@@ -73,6 +89,11 @@ export class Trie<V> {
   /** True if some keys are upstream. */
   get isBacked(): boolean {
     return this.#base !== undefined
+  }
+
+  /** What a backed trie consists of; else undefined. */
+  get backedParts(): BackedParts<V> | undefined {
+    return this.#base && { ...this.#base, set: this.#root }
   }
 
   get rootHash(): Hash {
@@ -174,7 +195,7 @@ export class Trie<V> {
 
   #withBackedChanges(changes: readonly TrieChange<V>[], before: Base<V>): Trie<V> {
     let base = before
-    for (const { key, value } of changes) base = marked(base, key, value === undefined)
+    for (const change of changes) base = marked(base, change)
     const root = withValues(this.#root, changes)
     if (root === this.#root && base === before) return this
     const { backing, nodes } = before
@@ -203,9 +224,18 @@ export class Trie<V> {
   }
 }
 
+/** Keys that were deleted, with their preimages if they were known. */
+export type GoneKeys = PersistentMap<Hex, Pick<TrieChange<unknown>, 'name'>>
+
+export interface BackedParts<V> {
+  readonly backing: Backing<V>
+  readonly set: TrieNode<V> | undefined
+  readonly gone: GoneKeys
+}
+
 interface Base<V> {
   readonly backing: Backing<V>
-  readonly gone: PersistentMap<Hex, true>
+  readonly gone: GoneKeys
   /** Undefined before the first change, or if the backing has no nodes. */
   readonly nodes: SparseTrie | undefined
 }
@@ -224,10 +254,12 @@ function below<V>(
 }
 
 /** Marks a key of the base as deleted, or as set again. */
-function marked<V>(base: Base<V>, key: Uint8Array, isGone: boolean): Base<V> {
+function marked<V>(base: Base<V>, { key, value, name }: TrieChange<V>): Base<V> {
   const hex = hexFromBytes(key)
+  const isGone = value === undefined
   if (base.gone.has(hex) === isGone) return base
-  return { ...base, gone: isGone ? base.gone.set(hex, true) : base.gone.delete(hex) }
+  const named = name === undefined ? {} : { name }
+  return { ...base, gone: isGone ? base.gone.set(hex, named) : base.gone.delete(hex) }
 }
 
 function rootOver<V>(

@@ -2,8 +2,15 @@
 import { DevchainError } from '../core/errors.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
-import { chainsObject, type KeptChain, type KeptChains, keptChain } from './codecs/chains.ts'
-import { forkRefused } from './codecs/worlds.ts'
+import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
+import {
+  chainsObject,
+  type KeptChain,
+  type KeptChains,
+  keptChain,
+  type StoredChain,
+} from './codecs/chains.ts'
+import type { FileCalls } from './files.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 
@@ -13,7 +20,11 @@ export interface StoreOptions {
   readonly path: string
   readonly durability: Durability
   readonly onNotice: (text: string) => void
+  /** Undefined: those of the system. */
+  readonly files?: FileCalls | undefined
 }
+
+const FORK_WITHOUT_URL = '--state keeps forks of URLs, but none of a provider or a recording'
 
 /** Milliseconds of changes that are written together. */
 const INTERVAL_MS = 100
@@ -24,9 +35,9 @@ const INTERVAL_MS = 100
  *   be opened; it stays as it is
  */
 export function openStore(options: StoreOptions): ChainStore {
-  const { path, onNotice } = options
+  const { path, onNotice, files } = options
   try {
-    const { log, position, cut } = openLog(path)
+    const { log, position, cut } = openLog(path, files)
     if (cut > 0) onNotice(`${path}: cut off ${cut} bytes that a crash left unfinished`)
     return new ChainStore(options, log, position)
   } catch (error) {
@@ -62,9 +73,30 @@ export class ChainStore {
     return this.#chains.byName.get(name)
   }
 
+  /** The forks that must be open before states are read. */
+  forks(): readonly ForkSource[] {
+    const sources = [...this.#chains.byName.entries()].map(([, chain]) => forkOf(chain))
+    return sources.filter((source) => source !== undefined)
+  }
+
+  forkOf(name: string): ForkSource | undefined {
+    const chain = this.at(name)
+    return chain && forkOf(chain)
+  }
+
+  addFork(fork: ForkBase): void {
+    this.#objects.addFork(fork)
+  }
+
+  dropFork(name: string): void {
+    this.#objects.dropFork(name)
+  }
+
   /** Resolves when the chain is on disk, or returns undefined if it will be in a tenth of a second. */
   keep(name: string, chain: KeptChain): MaybePromise<void> {
-    if (chain.state.config.upstream !== undefined) throw forkRefused()
+    if (chain.state.config.upstream?.source.urls.length === 0) {
+      throw new DevchainError('INVALID_PARAMS', FORK_WITHOUT_URL)
+    }
     return this.#become({ byName: this.#chains.byName.set(name, chain) })
   }
 
@@ -147,6 +179,11 @@ export class ChainStore {
       throw failureIn(this.#options.path, error, 'LIMIT_EXCEEDED')
     }
   }
+}
+
+/** Read from a file without its state. */
+function forkOf(chain: KeptChain | StoredChain): ForkSource | undefined {
+  return 'fork' in chain ? chain.fork : chain.state.config.upstream?.source
 }
 
 /** Errors of the file system, in words; others are bugs. */

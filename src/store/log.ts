@@ -1,20 +1,10 @@
 // The file of a chain: objects and ends of states, which are appended and never changed. Its first page says where to look for
 // the last end, so that opening it takes the same time however long it is.
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs'
-import { promisify } from 'node:util'
+import { existsSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { LruCache } from '../core/lrucache.ts'
 import { CorruptStore } from './bytes.ts'
+import { type FileCalls, systemFiles } from './files.ts'
 import {
   damaged,
   END_LENGTH,
@@ -43,8 +33,6 @@ const PIECES = 128
 /** Bytes that are appended before they are written, even without an end. */
 const WAITING = 1024 * 1024
 
-const sync = promisify(fdatasync)
-
 /** What opening a file found. */
 export interface OpenedLog {
   readonly log: ChainLog
@@ -58,35 +46,43 @@ export interface OpenedLog {
  * Opens a file, or makes it.
  * @throws {CorruptStore} for a file of another kind or version, which stays as it is
  */
-export function openLog(path: string): OpenedLog {
+export function openLog(path: string, files: FileCalls = systemFiles): OpenedLog {
   const isNew = !existsSync(path)
-  const file = openSync(path, isNew ? 'wx+' : 'r+')
+  const file = files.open(path, isNew ? 'wx+' : 'r+')
   try {
-    if (isNew || fstatSync(file).size === 0)
-      return { log: begin(file, path), position: undefined, cut: 0 }
-    return opened(file, path)
+    if (isNew || files.sizeOf(file) === 0)
+      return { log: begin({ file, path, files }), position: undefined, cut: 0 }
+    return opened({ file, path, files })
   } catch (error) {
-    closeSync(file)
+    files.close(file)
     throw error
   }
 }
 
-function begin(file: number, path: string): ChainLog {
-  const page = Buffer.alloc(PAGE)
-  page.set(MAGIC)
-  writeSync(file, page, 0, PAGE, 0)
-  fdatasyncSync(file)
-  return new ChainLog(file, path, PAGE)
+interface OpenFile {
+  readonly file: number
+  readonly path: string
+  readonly files: FileCalls
 }
 
-function opened(file: number, path: string): OpenedLog {
+function begin(opened: OpenFile): ChainLog {
+  const { file, files } = opened
   const page = Buffer.alloc(PAGE)
-  readSync(file, page, 0, PAGE, 0)
+  page.set(MAGIC)
+  writeWhole(opened, page, 0)
+  files.syncNow(file)
+  return new ChainLog(opened, PAGE)
+}
+
+function opened(open: OpenFile): OpenedLog {
+  const { file, path, files } = open
+  const page = Buffer.alloc(PAGE)
+  files.read(file, page, PAGE, 0)
   if (!MAGIC.every((byte, at) => page[at] === byte)) {
     throw new CorruptStore(`${path}: it is no chain, or one of another version`)
   }
-  const { size } = fstatSync(file)
-  const log = new ChainLog(file, path, size)
+  const size = files.sizeOf(file)
+  const log = new ChainLog(open, size)
   const last = log.lastEnd(slotsOf(page).filter((end) => end <= size))
   if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
   return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
@@ -105,8 +101,7 @@ interface End {
 }
 
 export class ChainLog implements Medium {
-  readonly #file: number
-  readonly #path: string
+  readonly #open: OpenFile
   /** Bytes up to the last end. */
   #size: number
   /** Appended since then, and not written yet. */
@@ -117,9 +112,8 @@ export class ChainLog implements Medium {
   #turn = 0
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
 
-  constructor(file: number, path: string, size: number) {
-    this.#file = file
-    this.#path = path
+  constructor(open: OpenFile, size: number) {
+    this.#open = open
     this.#size = size
     this.#from = size
   }
@@ -151,7 +145,7 @@ export class ChainLog implements Medium {
   discard(): void {
     this.#length = 0
     this.#from = this.#size
-    ftruncateSync(this.#file, this.#size)
+    this.#truncate(this.#size)
   }
 
   #push(bytes: Uint8Array, room: number = bytes.length): void {
@@ -165,7 +159,7 @@ export class ChainLog implements Medium {
   }
 
   #flush(): void {
-    writeWhole(this.#file, this.#waiting.subarray(0, this.#length), this.#from)
+    writeWhole(this.#open, this.#waiting.subarray(0, this.#length), this.#from)
     this.#from += this.#length
     this.#length = 0
   }
@@ -173,14 +167,18 @@ export class ChainLog implements Medium {
   /** Resolves when all ends so far are on the disk. */
   async sync(): Promise<void> {
     const end = this.#size
-    await sync(this.#file)
+    await this.#open.files.sync(this.#open.file)
     this.#writeSlot(end)
   }
 
   close(): void {
-    fdatasyncSync(this.#file)
-    this.#writeSlot(this.#size)
-    closeSync(this.#file)
+    const { file, files } = this.#open
+    try {
+      files.syncNow(file)
+      this.#writeSlot(this.#size)
+    } finally {
+      files.close(file)
+    }
   }
 
   #writeSlot(end: number): void {
@@ -188,15 +186,15 @@ export class ChainLog implements Medium {
     slot.writeDoubleLE(end)
     slot.writeUInt32LE(crc32(slot.subarray(0, 8)), 8)
     this.#turn = 1 - this.#turn
-    writeSync(this.#file, slot, 0, SLOT, SLOTS[this.#turn])
+    writeWhole(this.#open, slot, SLOTS[this.#turn]!)
   }
 
   read(position: number): Uint8Array {
     const frame = this.#frameAt(position)
-    if (frame === undefined || frame.isEnd) throw damaged(position, `${this.#path}: `)
+    if (frame === undefined || frame.isEnd) throw damaged(position, `${this.#open.path}: `)
     const body = this.#bytesAt(position + HEAD, frame.length)
     if (body.length < frame.length || !isWhole(body, frame))
-      throw damaged(position, `${this.#path}: `)
+      throw damaged(position, `${this.#open.path}: `)
     return body
   }
 
@@ -218,7 +216,7 @@ export class ChainLog implements Medium {
   }
 
   cutTo(end: number): this {
-    if (end < this.#size) ftruncateSync(this.#file, end)
+    if (end < this.#size) this.#truncate(end)
     this.#size = end
     this.#from = end
     return this
@@ -246,7 +244,17 @@ export class ChainLog implements Medium {
       return this.#piece(first).subarray(from, from + end - at)
     }
     const bytes = Buffer.allocUnsafe(Math.max(0, end - at))
-    return bytes.subarray(0, readSync(this.#file, bytes, 0, bytes.length, at))
+    return bytes.subarray(0, this.#read(bytes, at))
+  }
+
+  #read(bytes: Buffer, at: number): number {
+    const { file, files } = this.#open
+    return files.read(file, bytes, bytes.length, at)
+  }
+
+  #truncate(size: number): void {
+    const { file, files } = this.#open
+    files.truncate(file, size)
   }
 
   #piece(index: number): Buffer {
@@ -254,14 +262,14 @@ export class ChainLog implements Medium {
     const whole = Math.min(PIECE, this.#size - index * PIECE)
     if (known !== undefined && known.length >= whole) return known
     const bytes = Buffer.allocUnsafe(whole)
-    const piece = bytes.subarray(0, readSync(this.#file, bytes, 0, whole, index * PIECE))
+    const piece = bytes.subarray(0, this.#read(bytes, index * PIECE))
     this.#pieces.set(index, piece)
     return piece
   }
 }
 
-function writeWhole(file: number, bytes: Buffer, at: number): void {
+function writeWhole({ file, files }: OpenFile, bytes: Buffer, at: number): void {
   for (let done = 0; done < bytes.length; ) {
-    done += writeSync(file, bytes, done, bytes.length - done, at + done)
+    done += files.write(file, bytes.subarray(done), at + done)
   }
 }

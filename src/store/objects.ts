@@ -1,6 +1,7 @@
 // Immutable objects in a store: each is written once, after all that it refers to, and has its position for a name. What two
 // values share is one object, so a later value costs what is new in it. Reading makes an object when it is asked for.
 import { LruCache } from '../core/lrucache.ts'
+import type { ForkBase } from '../node/ledger/upstream.ts'
 import { ByteReader, ByteStack, CorruptStore } from './bytes.ts'
 import { ALIGNMENT } from './frames.ts'
 
@@ -115,6 +116,7 @@ export function referencesIn(from: ByteReader): number[] {
 
 export class Objects {
   readonly medium: Medium
+  readonly #forks = new Map<string, ForkBase>()
   readonly #output = new Output(this)
   readonly #positions = new WeakMap<object, number>()
   readonly #name: object = {}
@@ -132,6 +134,21 @@ export class Objects {
 
   constructor(medium: Medium) {
     this.medium = medium
+  }
+
+  /** States of the fork can be read from now on. */
+  addFork(fork: ForkBase): void {
+    this.#forks.set(fork.upstream.source.name, fork)
+  }
+
+  dropFork(name: string): void {
+    this.#forks.delete(name)
+  }
+
+  fork(name: string): ForkBase {
+    const fork = this.#forks.get(name)
+    if (fork === undefined) throw new CorruptStore(`the fork ${name} is not open`)
+    return fork
   }
 
   /** @returns the position, for `read` */

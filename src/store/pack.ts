@@ -1,4 +1,5 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
+import { DevchainError } from '../core/errors.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { CorruptStore } from './bytes.ts'
 import { stateObject } from './codecs/states.ts'
@@ -64,8 +65,14 @@ function readObject(bytes: Buffer, position: number): Uint8Array {
   return body
 }
 
-/** The same bytes for the same state. */
+/**
+ * The same bytes for the same state.
+ * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for a fork, whose network the bytes cannot have
+ */
 export function packState(value: ChainState): Uint8Array {
+  if (value.config.upstream !== undefined) {
+    throw new DevchainError('METHOD_NOT_SUPPORTED', 'the state of a fork cannot be packed')
+  }
   const memory = new Memory()
   memory.push(MAGIC, START)
   memory.push(endOf(new Objects(memory).write(value, stateObject)))

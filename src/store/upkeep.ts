@@ -1,24 +1,14 @@
-// Work on chains on disk that no process has: what is there, is all of it whole, and without what nothing refers to any more.
+// Work on chains on disk that no process has: exports, is all of it whole, and without what nothing refers to any more.
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
-import { concatBytes, type Hash } from '../core/hex.ts'
-import { headOf } from '../node/ledger/blocktree.ts'
-import { snapshotsOf } from '../node/ledger/snapshots.ts'
+import { concatBytes } from '../core/hex.ts'
 import { encodeBlock } from '../protocol/blocks/block.ts'
-import { chainsObject, type KeptChain } from './codecs/chains.ts'
+import { chainsObject, type KeptChain, type StoredChain } from './codecs/chains.ts'
 import { withFile } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 import { type Pack, writePack } from './packfile.ts'
 import { Reachable } from './reachable.ts'
-
-export interface ListedChain {
-  readonly name: string
-  readonly chainId: bigint
-  readonly blockNumber: bigint
-  readonly blockHash: Hash
-  readonly snapshots: number
-}
 
 export interface Checked {
   readonly chains: number
@@ -29,19 +19,6 @@ export interface Checked {
 }
 
 type OnNotice = (text: string) => void
-
-/** @throws {DevchainError} `DAMAGED` if it cannot be read */
-export function listFolder(folder: string, onNotice: OnNotice): readonly ListedChain[] {
-  return withChains(folder, onNotice, ({ log, root }) => {
-    const { byName } = new Objects(log).read(root, chainsObject)
-    return [...byName.entries()].map(([name, { state }]) => {
-      const { header, hash: blockHash } = headOf(state.tree).block
-      const { chainId } = state.config
-      const snapshots = snapshotsOf(state).length
-      return { name, chainId, blockNumber: header.number, blockHash, snapshots }
-    })
-  })
-}
 
 /**
  * @param name `/` for the default chain
@@ -66,6 +43,9 @@ export function blocksOf(folder: string, name: string, onNotice: OnNotice): Uint
 function chainNamed({ log, root }: Opened, folder: string, name: string): KeptChain {
   const { byName } = new Objects(log).read(root, chainsObject)
   const chain = byName.get(name)
+  if ((chain as StoredChain | undefined)?.fork !== undefined) {
+    throw new DevchainError('METHOD_NOT_SUPPORTED', `${name} is a fork, which cannot be exported`)
+  }
   if (chain !== undefined) return chain
   const known = [...byName.entries()]
     .map(([each]) => each)

@@ -146,7 +146,7 @@ test('a second process, other options and forks are refused, and the folder stay
     `--compat: the chain in ${folder} began with none`,
   )
   expect(await refused('--fork', 'http://127.0.0.1:1')).toContain(
-    'the state of a fork cannot be kept on disk yet',
+    `--fork: the chain in ${folder} is no fork`,
   )
   expect(readFileSync(file)).toEqual(before)
   const again = await boot(['--state', folder])

@@ -1,6 +1,8 @@
 // `devchain state`: lists, checks, compacts or exports the chains on disk (--state).
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import { complain, print, replaceFile } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
@@ -28,15 +30,26 @@ export async function stateCommand({
 }
 
 async function list(folder: string): Promise<string> {
-  const { listFolder } = await import('../../store/upkeep.ts')
-  const rows = listFolder(folder, notice).map((chain) => [
-    chain.name.startsWith('/') ? chain.name : `/${chain.name}`,
-    `chain ${chain.chainId}`,
-    `block ${number(chain.blockNumber)}`,
-    chain.blockHash,
-    plural(chain.snapshots, 'snapshot'),
+  const [{ listKept }, { readDevchainOptions }] = await Promise.all([
+    import('../../app/keeping/keeping.ts'),
+    import('../../app/settings.ts'),
   ])
-  return `${aligned(rows, 5)}\n`
+  const settings = { ...readDevchainOptions({}), state: folder }
+  const rows = (await listKept(settings, notice)).map(({ path, state }) => {
+    const { header, hash } = headOf(state.tree).block
+    const { chainId, upstream } = state.config
+    return [
+      path,
+      `chain ${chainId}`,
+      `block ${number(header.number)}`,
+      hash,
+      plural(snapshotsOf(state).length, 'snapshot'),
+      upstream === undefined
+        ? ''
+        : `fork of chain ${upstream.chainId} at ${number(upstream.number)}`,
+    ]
+  })
+  return `${aligned(rows, 6)}\n`
 }
 
 async function check(folder: string): Promise<string> {

@@ -10,7 +10,7 @@ import {
 import { LruCache } from '../../core/lrucache.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { Backing } from '../../state/backing.ts'
+import type { BackedState, Backing, BackingSource } from '../../state/backing.ts'
 import type { Miss, MissSource } from '../../state/misses.ts'
 import { Trie } from '../../state/trie.ts'
 import {
@@ -46,10 +46,12 @@ const KNOWN_HASHES = 256n
 export class StandIns implements MissSource {
   readonly #network: ForkedNetwork
   readonly #point: BlockPoint
+  readonly #state: BackedState
   readonly #answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
   readonly #accounts = new Map<Address, Account>()
 
-  constructor(network: ForkedNetwork, point: BlockPoint) {
+  constructor(network: ForkedNetwork, point: BlockPoint, state: BackedState) {
+    this.#state = state
     this.#network = network
     this.#point = point
   }
@@ -58,7 +60,8 @@ export class StandIns implements MissSource {
     if (address === ARBINFO) return ARBINFO_ACCOUNT
     const known = this.#accounts.get(address)
     if (known !== undefined || !CONTRACTS.has(address)) return known
-    const storage = answering((slot) => this.#valueOf(address, slot))
+    const source = { state: this.#state, address }
+    const storage = answering(source, (slot) => this.#valueOf(address, slot))
     const account = { ...emptyAccount(address), ...STAND_IN, storage }
     this.#accounts.set(address, account)
     return account
@@ -129,8 +132,9 @@ function keyOf(address: Address, { selector, data }: SlotQuery): string {
 }
 
 /** Storage whose slots answer the questions in their numbers. */
-function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
+function answering(source: BackingSource, read: (slot: bigint) => bigint): Trie<StorageSlot> {
   const backing: Backing<StorageSlot> = {
+    source,
     get: (_, slot) => {
       const value = typeof slot === 'bigint' ? read(slot) : 0n
       return value === 0n ? undefined : { slot: slot as bigint, value }
@@ -145,7 +149,9 @@ function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
 type Block = Pick<BlockEnvironment, 'number' | 'chainId' | 'blockHash'>
 
 export function arbSysIn(standIn: Account, block: Block): Account {
-  const storage = answering((slot) => {
+  // a store keeps the stand-in, as each block has such an account of its own
+  const { source } = standIn.storage.backedParts!.backing
+  const storage = answering(source, (slot) => {
     const query = slotQueryOf(slot)
     const words = query.data === undefined ? undefined : localAnswerTo(block, query)
     return words === undefined ? slotValue(standIn.storage, slot) : (words[query.index] ?? 0n)

@@ -39,6 +39,8 @@ export type Asker = Pick<Client, 'request' | 'name'> & {
 
 export interface NetworkParts {
   readonly chainId: bigint
+  /** The name of the fork that reads the network. */
+  readonly fork: string
   readonly asker: Asker
   readonly store: Store
   /** True: a reorg could replace the block. */
@@ -65,6 +67,7 @@ const MOST_PROVEN = 512
 
 export class ForkedNetwork {
   readonly chainId: bigint
+  readonly fork: string
   readonly isArbitrum: boolean
   readonly isProven: boolean
   readonly #parts: NetworkParts
@@ -78,6 +81,7 @@ export class ForkedNetwork {
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
+    this.fork = parts.fork
     this.isArbitrum = parts.isArbitrum ?? false
     this.isProven = parts.isProven
     this.#hasHighContracts = hasHighContracts(parts.chainId)

@@ -129,7 +129,7 @@ function askState(client: Client, number: bigint): FoundBlock['pruned'] {
 }
 
 /** Without a request: the block is deep enough to be final. */
-function foundAgain(head: RecordingHead, fork: ForkChoice): FoundBlock {
+export function foundAgain(head: RecordingHead, fork: ForkChoice): FoundBlock {
   const block = readBlock(head.block)
   const depth = depthOf(fork, BigInt(head.chainId))
   return { head, block, newest: block.header.number + depth, depth, isSeen: false }

@@ -5,6 +5,8 @@ import type { BlockRecord } from './blockrecord.ts'
 /** Blocks counted from 0. Two reads of a block may give different objects. */
 export interface BlockRun {
   readonly count: number
+  /** The name of the fork of whose network they are; else undefined. */
+  readonly fork?: string
   hashAt(index: number): Hash
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord

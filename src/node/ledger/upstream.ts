@@ -4,6 +4,9 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { CallJob, Executor, TransactionJob } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
+import type { BackedState } from '../../state/backing.ts'
+import type { Trie } from '../../state/trie.ts'
+import type { StorageSlot, World } from '../../state/world.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 
@@ -20,7 +23,19 @@ export interface UpstreamFacts {
   readonly isRootKnown: boolean
 }
 
+/** What a fork is opened from again, as plain values. */
+export interface ForkSource {
+  /** The same for forks of the same block that are read in the same way. */
+  readonly name: string
+  readonly urls: readonly string[]
+  /** The network, the block and its rules. */
+  readonly head: unknown
+  readonly takesChainId: boolean
+  readonly takesBaseFee: boolean
+}
+
 export interface Upstream {
+  readonly source: ForkSource
   readonly chainId: bigint
   readonly number: bigint
   readonly hash: Hash
@@ -83,8 +98,16 @@ export interface ForkBase {
   /** The forked block with the first world of the fork. */
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
+  /** The state that `BackedState.source` describes. */
+  readonly stateOf: (source: unknown) => UpstreamState
   readonly takesChainId: boolean
   readonly takesBaseFee: boolean
+}
+
+/** Its tries without local changes. */
+export interface UpstreamState extends BackedState {
+  readonly world: World
+  readonly storageOf: (address: Address) => Trie<StorageSlot>
 }
 
 interface OwnState {

@@ -241,12 +241,6 @@ export const tree: Codec<BlockTree> = objectOf<BlockTree>({
   old: hashIndex,
   oldEnd: plainly(),
   side: shared(objectOf<BlockTree['side']>({ records: listOf(record), highest: plainly() })),
-  network: {
-    write(network, to) {
-      if (network !== undefined) throw new Error('a fork has no codec')
-      to.byte(0)
-    },
-    read: (from) => void from.byte(),
-  },
+  network: optional(objectOf<NonNullable<BlockTree['network']>>({ run, number: plainly() })),
   abandoned: plainly(),
 })

@@ -3,9 +3,10 @@
 import { lazy } from '../../core/lrucache.ts'
 import type { PersistentMap } from '../../core/persistent.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import { type Codec, objectOf, shared } from '../objects.ts'
+import type { ForkSource } from '../../node/ledger/upstream.ts'
+import { type Codec, objectOf, optional, shared } from '../objects.ts'
 import { mapOf } from './collections.ts'
-import { plain } from './plain.ts'
+import { plain, plainly } from './plain.ts'
 import { state, stateObject } from './states.ts'
 
 export interface KeptChain {
@@ -14,18 +15,28 @@ export interface KeptChain {
   readonly state: ChainState
 }
 
+/** A chain in a file: the fork that must be open before its state is read, too. */
+export interface StoredChain extends KeptChain {
+  readonly fork: ForkSource | undefined
+}
+
+/** With a block of the network: written once. */
+const forkSource = optional(shared(plainly<ForkSource>()))
+
 /** Its state is read when it is asked for. */
 export const keptChain: Codec<KeptChain> = {
   write({ about, state: now }, to) {
     plain.write(about, to)
+    forkSource.write(now.config.upstream?.source, to)
     state.write(now, to)
   },
-  read(from) {
-    const [about, position] = [plain.read(from), from.position()]
+  read(from): StoredChain {
+    const [about, fork, position] = [plain.read(from), forkSource.read(from), from.position()]
     const { store } = from
     const now = lazy(() => store.read(position, stateObject))
     return {
       about,
+      fork,
       get state() {
         return now()
       },

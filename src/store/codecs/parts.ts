@@ -31,6 +31,9 @@ const header: Codec<Header> = {
   read: (from) => decodeHeader(from.bytes()),
 }
 
+/** Of a forked block, which has no size: its network may have header fields of its own. */
+const plainHeader = plainly<Header>()
+
 export const transaction: Codec<Transaction> = {
   write({ raw, from }, to) {
     to.bytes(raw)
@@ -141,8 +144,9 @@ const withdrawals = plainly<readonly Withdrawal[]>()
 export const parts: Codec<Parts> = {
   write({ block, executed }, to) {
     hash.write(block.hash, to)
-    header.write(block.header, to)
     to.count(block.size)
+    if (block.size === 0) plainHeader.write(block.header, to)
+    else header.write(block.header, to)
     headers.write(block.uncles, to)
     withdrawals.write(block.withdrawals, to)
     transactions.write(block.transactions, to)
@@ -150,11 +154,11 @@ export const parts: Codec<Parts> = {
     for (const each of executed) writeExecuted(each, to)
   },
   read(from) {
-    const blockHash = hash.read(from)
+    const [blockHash, size] = [hash.read(from), from.count()]
     const block: Block = {
       hash: blockHash,
-      header: header.read(from),
-      size: from.count(),
+      header: (size === 0 ? plainHeader : header).read(from),
+      size,
       uncles: headers.read(from),
       withdrawals: withdrawals.read(from),
       transactions: transactions.read(from),

@@ -15,6 +15,7 @@ import { plainly } from './plain.ts'
 
 const SEALED = 0
 const DERIVED = 1
+const FORKED = 2
 
 /** Blocks of a piece. The last ones of a run, fewer than these, are written with every commit. */
 const PIECE = 64
@@ -84,6 +85,7 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
     write(run, to) {
       if (run instanceof SealedRun) writeSealed(run, to, record)
       else if (run instanceof DerivedRun) to.reference(run, derived)
+      else if (run.fork !== undefined) to.refer(forkedRun(run.fork, to))
       else throw new Error('a run of unknown kind cannot be stored')
     },
     read(from) {
@@ -92,11 +94,20 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
       // a sealed run is no object of the store: it grows
       const body = store.open(position)
       const kind = body.byte()
+      if (kind === FORKED) return store.fork(body.text()).ancestors
       if (kind === SEALED) return readSealed(body, position, record)
       if (kind !== DERIVED) throw new CorruptStore(`unknown kind of run ${kind}`)
       return store.at(position, () => derived.read(body))
     },
   }
+}
+
+/** The blocks of a fork's network. */
+function forkedRun(fork: string, to: Output): number {
+  return to.append(() => {
+    to.byte(FORKED)
+    to.text(fork)
+  })
 }
 
 function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): void {

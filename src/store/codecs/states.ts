@@ -16,23 +16,27 @@ import { hash, signers, tree } from './blocks.ts'
 import { mapOf } from './collections.ts'
 import { transaction } from './parts.ts'
 import { plain, plainly } from './plain.ts'
-import { forkRefused } from './worlds.ts'
 
 const ADDRESS_LENGTH = 20
 
 /** What differs from the configuration that the source gives. */
-type ConfigChanges = Pick<ChainConfig, 'chainId' | 'ruleset' | 'initialBaseFee' | 'mergedAt'>
+type ConfigChanges = Pick<
+  ChainConfig,
+  'chainId' | 'networkId' | 'ruleset' | 'initialBaseFee' | 'mergedAt'
+>
 
 const config: Codec<ChainConfig> = {
   write(value, to) {
-    if (value.upstream !== undefined) throw forkRefused()
-    const { source, chainId, ruleset, initialBaseFee, mergedAt } = value
-    const changes: ConfigChanges = { chainId, ruleset, initialBaseFee, mergedAt }
+    const { source, upstream, chainId, networkId, ruleset, initialBaseFee, mergedAt } = value
+    const changes: ConfigChanges = { chainId, networkId, ruleset, initialBaseFee, mergedAt }
+    plain.write(upstream?.source.name, to)
     plain.write(source, to)
     plain.write(changes, to)
   },
   read(from) {
-    const made = configFromSource(plain.read(from) as ConfigSource)
+    const fork = plain.read(from) as string | undefined
+    const source = plain.read(from) as ConfigSource
+    const made = configFromSource(source, fork === undefined ? undefined : from.store.fork(fork))
     const changes = plain.read(from) as ConfigChanges
     const { mergedAt } = changes
     return { ...(mergedAt === undefined ? made : mergedFrom(made, mergedAt)), ...changes }

@@ -2,11 +2,12 @@
 
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { bytesOfDigest, readDigest } from '../../core/crypto/keccak.ts'
-import { DevchainError } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
+import type { UpstreamState } from '../../node/ledger/upstream.ts'
 import { isShort, type Reference } from '../../protocol/trienodes.ts'
+import type { BackedState } from '../../state/backing.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
-import { Trie } from '../../state/trie.ts'
+import { type GoneKeys, Trie } from '../../state/trie.ts'
 import {
   type Blinded,
   type Branch,
@@ -26,7 +27,9 @@ import {
   type World,
 } from '../../state/world.ts'
 import { CorruptStore } from '../bytes.ts'
-import { type Codec, type Input, type Objects, type Output, shared } from '../objects.ts'
+import { type Codec, type Input, type Objects, type Output, optional, shared } from '../objects.ts'
+import { mapOf } from './collections.ts'
+import { plain, plainly } from './plain.ts'
 
 const LEAF = 0
 const EXTENSION = 1
@@ -118,7 +121,7 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
   const anyNode: Codec<TrieNode<V>> = {
     write(at, to) {
       if (at.kind !== 'blinded') return node.write(at, to)
-      if (at.whole === undefined) throw forkRefused()
+      if (at.whole === undefined) throw new Error('a node without its contents cannot be stored')
       return node.write(at.whole(), to)
     },
     read: node.read,
@@ -152,15 +155,63 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
     }
     return makeBranch(children, count, STORED)
   }
+  const backed = backedOf(child)
   return {
     write(trie, to) {
-      if (trie.isBacked) throw forkRefused()
-      to.byte(trie.root === undefined ? 0 : 1)
-      if (trie.root !== undefined) child.write(trie.root, to)
+      const { isBacked } = trie
+      to.byte(isBacked ? BACKED : trie.root === undefined ? EMPTY : WHOLE)
+      if (isBacked) backed.write(trie, to)
+      else if (trie.root !== undefined) child.write(trie.root, to)
     },
-    read: (from) => (from.byte() === 0 ? empty : Trie.of(child.read(from), encode)),
+    read(from) {
+      const kind = from.byte()
+      if (kind === EMPTY) return empty
+      if (kind === WHOLE) return Trie.of(child.read(from), encode)
+      if (kind === BACKED) return backed.read(from)
+      throw new CorruptStore(`unknown kind of trie ${kind}`)
+    },
   }
 }
+
+/** Of a fork: what changed here, and where the rest comes from. */
+function backedOf<V>(child: Codec<TrieNode<V>>): Codec<Trie<V>> {
+  const optionalChild = optional(child)
+  return {
+    write(trie, to) {
+      const { backing, set, gone } = trie.backedParts!
+      backedState.write(backing.source.state, to)
+      backedAddress.write(backing.source.address, to)
+      optionalChild.write(set, to)
+      goneKeys.write(gone, to)
+    },
+    read(from) {
+      const upstream = backedState.read(from) as UpstreamState
+      const address = backedAddress.read(from)
+      const parts = { set: optionalChild.read(from), gone: goneKeys.read(from) }
+      const trie = address === undefined ? upstream.world.accounts : upstream.storageOf(address)
+      return (trie as Trie<unknown> as Trie<V>).changed(parts)
+    },
+  }
+}
+
+const EMPTY = 0
+const WHOLE = 1
+const BACKED = 2
+
+const backedState: Codec<BackedState> = shared({
+  write({ fork, source }, to) {
+    to.text(fork)
+    plain.write(source, to)
+  },
+  read: (from) => from.store.fork(from.text()).stateOf(plain.read(from)),
+})
+
+const backedAddress = optional<Address>({
+  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
+  read: (from) => from.hex(ADDRESS_LENGTH),
+})
+
+const goneKeys: Codec<GoneKeys> = mapOf(plainly(), plainly())
 
 function writeReference(reference: Reference, to: Output): void {
   to.bytes(isShort(reference) ? reference : bytesOfDigest(reference))
@@ -171,11 +222,6 @@ function readReference(from: Input): Reference {
   if (bytes.length < HASH_LENGTH) return bytes
   if (bytes.length > HASH_LENGTH) throw new CorruptStore('a hash is too long')
   return readDigest(new DataView(bytes.buffer, bytes.byteOffset), 0)
-}
-
-export function forkRefused(): DevchainError {
-  const message = 'the state of a fork of another network cannot be stored yet'
-  return new DevchainError('METHOD_NOT_SUPPORTED', message)
 }
 
 const storage = trieOf<StorageSlot>(emptyStorage, {

@@ -39,7 +39,15 @@ function networkOf(
   const isShallow = (number: bigint): boolean => number + 100n > NEWEST
   const asker = { name: 'a network', request }
   return {
-    network: new ForkedNetwork({ chainId, asker, store, recording, isProven: false, isShallow }),
+    network: new ForkedNetwork({
+      chainId,
+      fork: '',
+      asker,
+      store,
+      recording,
+      isProven: false,
+      isShallow,
+    }),
     asked,
   }
 }

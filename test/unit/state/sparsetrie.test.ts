@@ -65,6 +65,7 @@ class Network {
     const root = this.whole.rootBytes
     const untouched = SparseTrie.of(() => sparseRoot(root, this.find))
     return Trie.backed(encodeNumber, {
+      source: { state: { fork: '', source: undefined } },
       get: (at) => this.whole.get(at),
       knows: () => true,
       known: () => this.whole.entries(),

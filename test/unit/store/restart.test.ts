@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { MaybePromise } from '../../../src/core/promises.ts'
 import type { Chain, Commit } from '../../../src/node/chain/chain.ts'
@@ -18,24 +18,13 @@ import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { type ChainStore, openStore } from '../../../src/store/chainstore.ts'
+import { type FileCalls, systemFiles } from '../../../src/store/files.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { signed, type TestEnvironment, testChain, testEnvironment } from '../node/chains.ts'
+import { FaultyDisk } from './faultydisk.ts'
 import { answersOf, step, take } from './histories.ts'
-
-const disk = vi.hoisted(() => ({ isFull: false }))
-
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>()
-  const writeSync = (file: number, bytes: Buffer, ...where: number[]): number => {
-    if (!disk.isFull) return fs.writeSync(file, bytes, ...where)
-    // part of it fits
-    fs.writeSync(file, bytes, 0, bytes.length >> 1, where[2])
-    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-  }
-  return { ...fs, writeSync }
-})
 
 interface Kept {
   readonly chain: Chain
@@ -47,14 +36,15 @@ async function open(
   file: string,
   environment: TestEnvironment,
   durability: 'block' | 'interval' = 'interval',
+  files: FileCalls = systemFiles,
 ): Promise<Kept> {
   const notices: string[] = []
-  const store = openStore({ path: file, durability, onNotice: (text) => notices.push(text) })
+  const store = openStore({ path: file, durability, files, onNotice: (text) => notices.push(text) })
   const keep = (after: ChainState): MaybePromise<void> =>
     store.keep('/', { about: {}, state: after })
   const state = store.at('/')?.state
   const commit: Commit = ({ after }) => keep(after)
-  const chain = await createChain({ environment, scryptCost: 2, state, commit })
+  const chain = await createChain({ environment, scryptCost: 2, kept: state, commit })
   if (state === undefined) await keep(chain.state)
   return { chain, store, notices }
 }
@@ -170,12 +160,13 @@ test('a damaged byte is an error that names the file, and no other answer', asyn
 test('a send that cannot be written fails, and changes neither the chain nor the file', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'chain')
   const environment = testEnvironment()
-  const living = await open(file, environment, 'block')
+  const disk = new FaultyDisk()
+  const living = await open(file, environment, 'block', disk.files)
   const first = headOf(living.chain.state.tree).block.hash
   const { raw } = signed(living.chain)
-  disk.isFull = true
+  disk.room = 1000
   await expect(sendRawTransaction(living.chain, raw)).rejects.toThrow(`${file}: ENOSPC`)
-  disk.isFull = false
+  disk.room = Infinity
   expect(headOf(living.chain.state.tree).block.hash).toBe(first)
   await sendRawTransaction(living.chain, raw)
   const answers = answersOf(living.chain.state)

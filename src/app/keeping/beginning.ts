@@ -1,134 +1,22 @@
-// Chains on disk (--state), or from a pack (--from). Loads src/store only when needed.
+// What the default chain begins with: a genesis or a fork, a chain on disk (--state), a pack (--from).
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { DevchainError, readFailure } from '../core/errors.ts'
-import type { MaybePromise } from '../core/promises.ts'
-import { profileOf } from '../methods/compat/profiles.ts'
-import type { Commit } from '../node/chain/chain.ts'
-import type { ChainState } from '../node/ledger/chainstate.ts'
-import { type DevchainSettings, flagOf, type OptionKey, optionOf } from '../options/derived.ts'
-import { groupOf, OPTIONS } from '../options/table.ts'
-import type { ChainStore } from '../store/chainstore.ts'
-import type { ChainFolder } from '../store/folder.ts'
+import { DevchainError, readFailure } from '../../core/errors.ts'
+import { profileOf } from '../../methods/compat/profiles.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
+import { type DevchainSettings, flagOf, type OptionKey, optionOf } from '../../options/derived.ts'
+import { groupOf, OPTIONS } from '../../options/table.ts'
+import { type About, type ChainPlace, FIRST, type Keeping, type OnNotice } from './keeping.ts'
+
+/** Of a hash with its `0x`. */
+const HASH_DIGITS = 66
 
 /** Groups of options that are a chain's own, but for those that only say how a new one begins. */
 const GROUPS: readonly string[] = ['Chain', 'Accounts', 'Transactions', 'Mining and time']
 const BEGINNING: readonly OptionKey[] = ['genesis', 'compat', 'import', 'predeploy', 'timestamp']
-
-/** What a chain began with, as far as its state does not say: a plain value. */
-export interface About {
-  /** SHA-256 of the genesis file. */
-  readonly genesis?: string | undefined
-  readonly compat?: string | undefined
-  /** Its own, for a chain at a path that has some. */
-  readonly options?: object | undefined
-  /** Grows with each chain that begins. */
-  readonly turn?: number | undefined
-}
-
-/** The place of one chain in the folder. */
-export interface ChainPlace {
-  /** Undefined for a new chain. */
-  readonly state: ChainState | undefined
-  /** To be called with the first state of a new chain. */
-  readonly begin: (state: ChainState) => MaybePromise<void>
-  readonly commit: Commit
-}
-
-/** Names of chains begin with a letter or a digit. */
-const FIRST = '/'
-const SET_UP = '/set-up'
-
-/** The chains of a process on disk. */
-export class Keeping {
-  readonly #folder: ChainFolder
-  readonly #store: ChainStore
-  /** By name. A chain that ended may still have a command that runs: its place is none any more. */
-  readonly #places = new Map<string, ChainPlace>()
-  #nextTurn: number
-
-  constructor(folder: ChainFolder) {
-    this.#folder = folder
-    this.#store = folder.store
-    this.#nextTurn = 1 + Math.max(0, ...this.#store.names().map((name) => this.#turnOf(name)))
-  }
-
-  /** Of the chains at paths, the oldest first. */
-  get names(): readonly string[] {
-    const names = this.#store.names().filter((name) => !name.startsWith('/'))
-    return names.sort((a, b) => this.#turnOf(a) - this.#turnOf(b))
-  }
-
-  #turnOf(name: string): number {
-    return this.aboutOf(name)?.turn ?? 0
-  }
-
-  aboutOf(name: string): About | undefined {
-    return this.#store.at(name)?.about as About | undefined
-  }
-
-  stateOf(name: string): ChainState | undefined {
-    return this.#store.at(name)?.state
-  }
-
-  /** @param begun for a new chain */
-  place(name: string, begun: About): ChainPlace {
-    const about = this.aboutOf(name) ?? { ...begun, turn: this.#nextTurn++ }
-    const begin = (state: ChainState): MaybePromise<void> =>
-      this.#places.get(name) === place ? this.#store.keep(name, { about, state }) : undefined
-    const commit: Commit = ({ after }) => begin(after)
-    const place = { state: this.stateOf(name), begin, commit }
-    this.#places.set(name, place)
-    return place
-  }
-
-  /** @throws {DevchainError} `INVALID_PARAMS` if the chain began with other options */
-  async first(settings: DevchainSettings): Promise<ChainPlace> {
-    const began = { genesis: await digestOf(settings.genesis), compat: settings.compat }
-    const [state, origin] = [this.stateOf(FIRST), this.aboutOf(FIRST)]
-    if (state !== undefined) requireOrigin(settings, state, { began, origin: origin ?? {} })
-    return this.place(FIRST, began)
-  }
-
-  /** What chains at paths begin with after a set-up; undefined if there was none. */
-  get setUp(): ChainState | undefined {
-    return this.stateOf(SET_UP)
-  }
-
-  keepSetUp(state: ChainState): MaybePromise<void> {
-    return this.#store.keep(SET_UP, { about: {}, state })
-  }
-
-  forget(name: string): MaybePromise<void> {
-    this.#places.delete(name)
-    return this.#store.forget(name)
-  }
-
-  /** Frees the memory of a chain that was closed, which stays on disk. */
-  rest(name: string): void {
-    this.#places.delete(name)
-    this.#store.rest(name)
-  }
-
-  close(): Promise<void> {
-    return this.#folder.close()
-  }
-}
-
-/**
- * @returns undefined without `--state`
- * @throws {DevchainError} `INVALID_PARAMS` for a folder that cannot be used, which stays as it is
- */
-export async function openKeeping(
-  { state, durability }: DevchainSettings,
-  onNotice: (text: string) => void,
-): Promise<Keeping | undefined> {
-  if (state === undefined) return undefined
-  const { openFolder } = await import('../store/folder.ts')
-  return new Keeping(openFolder(state, { durability, onNotice }))
-}
 
 /** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
 export function withDumpFile(settings: DevchainSettings): DevchainSettings {
@@ -160,14 +48,23 @@ export interface DefaultBeginning {
 export async function beginningOf(
   given: DevchainSettings,
   keeping: Keeping | undefined,
+  onNotice: OnNotice,
 ): Promise<DefaultBeginning> {
+  await keeping?.openForks(given, onNotice)
   // what a chain on disk began with is not read again
   const isNew = keeping?.stateOf(FIRST) === undefined
   const pack = isNew && given.from !== undefined ? await openPack(given, given.from) : undefined
   const settings = pack?.settings ?? given
-  const kept = await keeping?.first(settings)
+  const kept = keeping && (await placeOf(settings, keeping))
   if (kept?.state === undefined) return { kept, state: pack?.state, settings }
   return { kept, state: undefined, settings: withOwn(settings, kept.state) }
+}
+
+async function placeOf(settings: DevchainSettings, keeping: Keeping): Promise<ChainPlace> {
+  const began = { genesis: await digestOf(settings.genesis), compat: settings.compat }
+  const [state, origin] = [keeping.stateOf(FIRST), keeping.aboutOf(FIRST)]
+  if (state !== undefined) requireOrigin(settings, state, { began, origin: origin ?? {} })
+  return keeping.place(FIRST, began)
 }
 
 async function openPack(
@@ -175,7 +72,7 @@ async function openPack(
   from: string | Uint8Array,
 ): Promise<Omit<DefaultBeginning, 'kept'>> {
   const name = typeof from === 'string' ? from : 'from'
-  const { readPack } = await import('../store/packfile.ts')
+  const { readPack } = await import('../../store/packfile.ts')
   const { state, compat } = await readPack(await bytesOf(from), name)
   const where = { chain: `the chain in ${name}`, instead: 'leave the option out' }
   if (settings.compat !== undefined) requireCompat(settings, compat, where)
@@ -197,7 +94,13 @@ function withOwn(settings: DevchainSettings, { config }: ChainState): DevchainSe
   const own = Object.entries(config.source).filter(
     ([key]) => key in OPTIONS && isOwn(key as OptionKey),
   )
-  return { ...settings, ...Object.fromEntries(own) }
+  const { takesChainId, takesBaseFee } = config.upstream?.source ?? {}
+  return {
+    ...settings,
+    ...Object.fromEntries(own),
+    ...(takesChainId === true && { chainId: 'remote' as const }),
+    ...(takesBaseFee === true && { baseFee: 'remote' as const }),
+  }
 }
 
 interface Origins {
@@ -238,9 +141,10 @@ function requireCompat(
 /** Options at their defaults go with any chain: nobody may have given them. */
 function requireSame(
   settings: DevchainSettings,
-  { config: { source } }: ChainState,
+  { config: { source, upstream } }: ChainState,
   where: Where,
 ): void {
+  requireFork(settings, upstream, where)
   const { defaults } = profileOf(settings.compat)
   for (const key of Object.keys(settings) as (OptionKey & keyof typeof settings)[]) {
     if (!isOwn(key)) continue
@@ -249,8 +153,56 @@ function requireSame(
     const unsaid = (defaults as Partial<DevchainSettings>)[key] ?? usual
     const isLeftOut = given === undefined || isDeepStrictEqual(given, unsaid)
     if (isLeftOut || isDeepStrictEqual(given, kept)) continue
+    if (given === 'remote' && takesIn(upstream, key)) continue
     throw other(key, kept === undefined ? 'began without it' : `has ${type.print(kept)}`, where)
   }
+}
+
+/** `--chain-id remote` and `--base-fee remote`. */
+function takesIn(upstream: Upstream | undefined, key: OptionKey): boolean {
+  const { takesChainId = false, takesBaseFee = false } = upstream?.source ?? {}
+  return key === 'chainId' ? takesChainId : takesBaseFee
+}
+
+/** Tags, and blocks counted from the newest, go with any fork: they say where a new one begins. */
+function requireFork(
+  settings: DevchainSettings,
+  upstream: Upstream | undefined,
+  where: Where,
+): void {
+  const { fork, forkProofs, forkReplay, forkTransaction } = settings
+  if (forkReplay !== undefined) throw other('forkReplay', 'began without it', where)
+  if (fork === undefined) return
+  if (upstream === undefined) throw other('fork', 'is no fork', where)
+  const { block } = fork
+  const isNamed = block !== undefined && /^(0x|\d)/.test(block)
+  const isSame =
+    !isNamed || block.toLowerCase() === upstream.hash || isNumber(block, upstream.number)
+  if (!isSame) {
+    throw other('fork', `is a fork at block ${upstream.number}, ${upstream.hash}`, where)
+  }
+  if (forkTransaction !== undefined && forkTransaction !== firstIn(upstream)) {
+    throw other('forkTransaction', 'began otherwise', where)
+  }
+  if (forkProofs && !upstream.facts().isProven) {
+    throw other('forkProofs', 'began without it', where)
+  }
+}
+
+/** The hash of the transaction before which a fork began. */
+function firstIn({ source }: Upstream): string | undefined {
+  const { prefix } = source.head as { readonly prefix?: Beginning }
+  return prefix?.block.transactions[prefix.index]?.hash
+}
+
+/** Where in a block of its network a fork began. */
+interface Beginning {
+  readonly block: { readonly transactions: readonly { readonly hash: string }[] }
+  readonly index: number
+}
+
+function isNumber(block: string, number: bigint): boolean {
+  return block.length < HASH_DIGITS && BigInt(block) === number
 }
 
 /** A chain that began before has it. */

@@ -1,0 +1,159 @@
+// Chains on disk (--state). Loads src/store only when needed.
+import { existsSync } from 'node:fs'
+import { DevchainError } from '../../core/errors.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type { Commit } from '../../node/chain/chain.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
+import type { ChainStore } from '../../store/chainstore.ts'
+import type { ChainFolder } from '../../store/folder.ts'
+import { resumeForks } from '../forking.ts'
+import { KeptForks } from './keptforks.ts'
+
+export type OnNotice = (text: string) => void
+
+/** What a chain began with, as far as its state does not say: a plain value. */
+export interface About {
+  /** SHA-256 of the genesis file. */
+  readonly genesis?: string | undefined
+  readonly compat?: string | undefined
+  /** Its own, for a chain at a path that has some. */
+  readonly options?: object | undefined
+  /** Grows with each chain that begins. */
+  readonly turn?: number | undefined
+}
+
+/** The place of one chain in the folder. */
+export interface ChainPlace {
+  /** Undefined for a new chain. */
+  readonly state: ChainState | undefined
+  /** To be called with the first state of a new chain. */
+  readonly begin: (state: ChainState) => MaybePromise<void>
+  readonly commit: Commit
+}
+
+/** Names of chains begin with a letter or a digit. */
+export const FIRST = '/'
+const SET_UP = '/set-up'
+
+/** The chains of a process on disk. */
+export class Keeping {
+  readonly forks: KeptForks
+  readonly #folder: ChainFolder
+  readonly #store: ChainStore
+  /** By name. A chain that ended may still have a command that runs: its place is none any more. */
+  readonly #places = new Map<string, ChainPlace>()
+  #nextTurn: number
+
+  constructor(path: string, folder: ChainFolder) {
+    this.forks = new KeptForks(path, folder.store)
+    this.#folder = folder
+    this.#store = folder.store
+    this.#nextTurn = 1 + Math.max(0, ...this.#store.names().map((name) => this.#turnOf(name)))
+  }
+
+  /** Of the chains at paths, the oldest first. */
+  get names(): readonly string[] {
+    const names = this.#store.names().filter((name) => !name.startsWith('/'))
+    return names.sort((a, b) => this.#turnOf(a) - this.#turnOf(b))
+  }
+
+  async list(settings: DevchainSettings, onNotice: OnNotice): Promise<readonly ListedChain[]> {
+    await resumeForks(this.forks, settings, undefined, onNotice)
+    return [FIRST, ...this.names].flatMap((name) => {
+      const state = this.stateOf(name)
+      return state === undefined ? [] : [{ path: name === FIRST ? FIRST : `/${name}`, state }]
+    })
+  }
+
+  #turnOf(name: string): number {
+    return this.aboutOf(name)?.turn ?? 0
+  }
+
+  aboutOf(name: string): About | undefined {
+    return this.#store.at(name)?.about as About | undefined
+  }
+
+  stateOf(name: string): ChainState | undefined {
+    return this.#store.at(name)?.state
+  }
+
+  /** @param begun for a new chain */
+  place(name: string, begun: About): ChainPlace {
+    const about = this.aboutOf(name) ?? { ...begun, turn: this.#nextTurn++ }
+    const begin = (state: ChainState): MaybePromise<void> =>
+      this.#places.get(name) === place ? this.#store.keep(name, { about, state }) : undefined
+    const commit: Commit = ({ after }) => begin(after)
+    const place = { state: this.stateOf(name), begin, commit }
+    this.#places.set(name, place)
+    return place
+  }
+
+  /** @throws {DevchainError} `INVALID_PARAMS` for URLs of another network than the default chain's */
+  async openForks(settings: DevchainSettings, onNotice: OnNotice): Promise<void> {
+    await resumeForks(this.forks, settings, this.#store.forkOf(FIRST)?.name, onNotice)
+  }
+
+  /** What chains at paths begin with after a set-up; undefined if there was none. */
+  get setUp(): ChainState | undefined {
+    return this.stateOf(SET_UP)
+  }
+
+  keepSetUp(state: ChainState): MaybePromise<void> {
+    return this.#store.keep(SET_UP, { about: {}, state })
+  }
+
+  forget(name: string): MaybePromise<void> {
+    this.#places.delete(name)
+    return this.#store.forget(name)
+  }
+
+  /** Frees the memory of a chain that was closed, which stays on disk. */
+  rest(name: string): void {
+    this.#places.delete(name)
+    this.#store.rest(name)
+  }
+
+  close(): Promise<void> {
+    this.forks.close()
+    return this.#folder.close()
+  }
+}
+
+/**
+ * @returns undefined without `--state`
+ * @throws {DevchainError} `INVALID_PARAMS` for a folder that cannot be used, which stays as it is
+ */
+export async function openKeeping(
+  { state, durability }: DevchainSettings,
+  onNotice: OnNotice,
+): Promise<Keeping | undefined> {
+  if (state === undefined) return undefined
+  const { openFolder } = await import('../../store/folder.ts')
+  return new Keeping(state, openFolder(state, { durability, onNotice }))
+}
+
+export interface ListedChain {
+  readonly path: string
+  readonly state: ChainState
+}
+
+/**
+ * The chains of a folder that no process has.
+ * @throws {DevchainError} `DAMAGED` if they cannot be read
+ */
+export async function listKept(
+  settings: DevchainSettings & { readonly state: string },
+  onNotice: OnNotice,
+): Promise<readonly ListedChain[]> {
+  const { chainsIn } = await import('../../store/folder.ts')
+  const { state: folder } = settings
+  if (!existsSync(chainsIn(folder)))
+    throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  const keeping = await openKeeping(settings, onNotice)
+  try {
+    return (await keeping?.list(settings, onNotice)) ?? []
+  } finally {
+    await keeping?.close()
+  }
+}

@@ -1,0 +1,37 @@
+// The calls of the file system that a store makes: tests make them fail.
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
+import { promisify } from 'node:util'
+
+export interface FileCalls {
+  readonly open: (path: string, flags: 'r+' | 'wx+') => number
+  readonly close: (file: number) => void
+  readonly sizeOf: (file: number) => number
+  /** @returns bytes read, fewer at the end of the file */
+  readonly read: (file: number, into: Uint8Array, length: number, position: number) => number
+  /** @returns bytes written, which may be fewer */
+  readonly write: (file: number, bytes: Uint8Array, position: number) => number
+  readonly truncate: (file: number, size: number) => void
+  /** Resolves when the file is on the disk. */
+  readonly sync: (file: number) => Promise<void>
+  readonly syncNow: (file: number) => void
+}
+
+export const systemFiles: FileCalls = {
+  open: openSync,
+  close: closeSync,
+  sizeOf: (file) => fstatSync(file).size,
+  read: (file, into, length, position) => readSync(file, into, 0, length, position),
+  write: (file, bytes, position) => writeSync(file, bytes, 0, bytes.length, position),
+  truncate: ftruncateSync,
+  sync: promisify(fdatasync),
+  syncNow: fdatasyncSync,
+}

@@ -1,0 +1,37 @@
+// A file system that fails as disks do: full, refusing to sync, cut off in the middle of a write.
+import { type FileCalls, systemFiles } from '../../../src/store/files.ts'
+
+export class FaultyDisk {
+  /** Bytes that still fit. */
+  room: number = Infinity
+  /** True: syncs fail. */
+  isFailing = false
+  /** The most that one call writes. */
+  most: number = Infinity
+
+  readonly files: FileCalls = {
+    ...systemFiles,
+    write: (file, bytes, position) => {
+      const fits = Math.min(bytes.length, this.room, this.most)
+      this.room -= fits
+      if (fits === 0) throw failure('ENOSPC: no space left on device, write')
+      return systemFiles.write(file, bytes.subarray(0, fits), position)
+    },
+    sync: async (file) => {
+      this.#check()
+      await systemFiles.sync(file)
+    },
+    syncNow: (file) => {
+      this.#check()
+      systemFiles.syncNow(file)
+    },
+  }
+
+  #check(): void {
+    if (this.isFailing) throw failure('EIO: i/o error, fdatasync')
+  }
+}
+
+function failure(message: string): Error {
+  return Object.assign(new Error(message), { code: message.split(':')[0] })
+}
