@@ -4,6 +4,7 @@ import {
   keccak256,
   keccakHash,
   recoverAddress,
+  type Signature,
   signDigest,
 } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
@@ -13,8 +14,10 @@ import {
   addressFromBytes,
   EMPTY_BYTES,
   type Hash,
+  hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 
 /** EIP-2930. */
@@ -108,8 +111,20 @@ export function signTransaction(
   privateKey: Uint8Array,
   from: Address = addressOfKey(privateKey),
 ): Transaction {
-  const { r, s, yParity } = signDigest(signingDigest(unsigned), privateKey)
+  const { r, s, yParity } = signatureBy(privateKey, from, signingDigest(unsigned))
   return withSignature(unsigned, { v: recoveryValue(unsigned, yParity), r, s }, from)
+}
+
+/** Tests send the same transactions again after each revert, and signing is the most expensive part of a transfer. */
+const signatures = new LruCache<string, Signature>(1024)
+
+function signatureBy(privateKey: Uint8Array, from: Address, digest: Uint8Array): Signature {
+  const key = `${hexFromBytes(digest)}${from}`
+  const known = signatures.get(key)
+  if (known !== undefined) return known
+  const signature = signDigest(digest, privateKey)
+  signatures.set(key, signature)
+  return signature
 }
 
 /**

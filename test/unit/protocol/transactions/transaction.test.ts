@@ -102,6 +102,20 @@ describe('a transaction', () => {
     )
   })
 
+  test('signed again, or by another key, has the signature of its key', () => {
+    const other = bytesFromHex(`0x${'47'.repeat(32)}`)
+    fc.assert(
+      fc.property(unsigned, (fields) => {
+        const signed = signTransaction(fields, KEY)
+        expect(signTransaction({ ...fields }, KEY)).toEqual(signed)
+        const others = signTransaction(fields, other)
+        expect(decodeTransaction(others.raw).from).toBe(addressOfKey(other))
+        expect(others.r).not.toBe(signed.r)
+      }),
+      seeded,
+    )
+  })
+
   test('with a known sender and a bad signature is refused', () => {
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
     const signed = signTransaction(
