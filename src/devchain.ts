@@ -1,6 +1,6 @@
 // createDevchain: the programmatic API, composed from app/.
 
-import type { Backend } from './app/backend.ts'
+import { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
 import { type Front, openFront } from './app/front.ts'
 import { type DevchainOptions, readDevchainOptions } from './app/settings.ts'
@@ -18,7 +18,7 @@ import type { CoverageReport } from './project/coverage/coverage.ts'
 import type { GasRow, GasSummary } from './project/gas/report.ts'
 
 export type { Hooks } from './app/common.ts'
-export type { CallFailure, ObservedCall, Observer } from './app/observer.ts'
+export type { CallFailure, ObservedCall, Observer, ThreadLog } from './app/observer.ts'
 export type { DevchainOptions } from './app/settings.ts'
 export type { ChainInfo } from './methods/common/chains.ts'
 export type { RpcError } from './rpc/errors.ts'
@@ -97,7 +97,7 @@ export interface Devchain {
   /** A pack: this chain with its snapshots and keys, as one file for the option `from`. The same bytes for the same chain. */
   readonly save: () => Promise<Uint8Array>
   /** The chains of this process, the default one first. */
-  readonly chains: () => readonly ChainInfo[]
+  readonly chains: () => Promise<readonly ChainInfo[]>
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
   /** Closes sockets, timers and filters; may be called again. */
@@ -176,19 +176,24 @@ async function branchOf(
   { from, options }: BranchStart = {},
   now: number,
 ): Promise<BranchedChain> {
-  const { path } = await chains.create({ name, from, options })
+  const { path } = await chains.create({ name, from, options }, 'here')
   const slot = chains.slotFor(path)
-  const { node } = await slot.open()
+  const backend = async (): Promise<Backend> => {
+    const chain = await slot.open()
+    if (chain instanceof Backend) return chain
+    throw new Error('the chain of a program is in another thread')
+  }
+  const { node } = await backend()
   const close = async (): Promise<void> => {
     if (chains.at(path) === slot) await chains.drop(slot.name)
   }
   return {
     name: slot.name,
     path,
-    request: async ({ method, params }) => (await slot.open()).request(method, params),
+    request: async ({ method, params }) => (await backend()).request(method, params),
     node,
     accounts: devAccounts(node.chain, now),
-    save: async () => (await slot.open()).save(),
+    save: async () => (await backend()).save(),
     close,
     [Symbol.asyncDispose]: close,
   }

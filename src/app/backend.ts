@@ -4,25 +4,25 @@ import type { MaybePromise } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
-import type { Profile } from '../methods/compat/profile.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
 import type { DumpFile } from '../node/dump/dumpfile.ts'
-import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { type Node, nodeOf } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
-import type { Dispatcher, Reply } from '../rpc/dispatch.ts'
+import type { Reply } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import type { EndSession, Target } from '../server/answer.ts'
+import { type ChainFacts, factsOf } from './chainfacts.ts'
 import type { Common } from './common.ts'
+import type { Wire } from './dispatcher.ts'
 import { Forking } from './forking.ts'
 import type { ChainPlace } from './keeping/keeping.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
@@ -34,12 +34,10 @@ import {
   readPredeploys,
 } from './startfiles.ts'
 
-export interface BackendOptions {
+export interface BackendOptions extends Wire {
   /** The chain's URL path without the `/`, also shown in the log; undefined for the default chain. */
   readonly name: string | undefined
   readonly settings: DevchainSettings
-  readonly profile: Profile
-  readonly dispatcher: Dispatcher<MethodContext>
   /** Where the chain is kept on disk. */
   readonly kept?: ChainPlace | undefined
   /** What a new chain begins with, in place of a genesis. */
@@ -77,7 +75,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const progresses = new Progresses((running) => observer.onRunning?.(running))
   const forking = new Forking({
     settings,
-    executor: common.executorFor(settings),
+    executor: common.engines.executorFor(settings),
     onNotice: (text) => observer.onNotice?.(text),
     from: from?.forking,
     kept: common.keeping?.forks,
@@ -159,9 +157,9 @@ function chainParts({
   settings,
   progresses,
 }: Making): Pick<ChainParts, 'environment' | 'executor'> {
-  const { environment, onBug, executorFor } = common
+  const { environment, onBug, engines } = common
   const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
-  return { environment: { ...environment, onBug, begin }, executor: executorFor(settings) }
+  return { environment: { ...environment, onBug, begin }, executor: engines.executorFor(settings) }
 }
 
 async function chainOptionsOf(making: Making): Promise<ChainOptions> {
@@ -260,7 +258,7 @@ export class Backend implements Target {
   }
 
   /** What a chain that begins here branches off. */
-  get origin(): Origin {
+  origin(): Origin {
     return { state: this.node.chain.state, forking: this.#parts.forking }
   }
 
@@ -277,6 +275,15 @@ export class Backend implements Target {
   /** Writes the dump of `--dump-state`, if the chain changed. Rejects with a DevchainError if it cannot be written. */
   async writeDump(): Promise<void> {
     await this.#parts.dumpFile?.write()
+  }
+
+  facts(): ChainFacts {
+    return factsOf(this.node.chain.state)
+  }
+
+  /** The newest lines of its log. */
+  messages(): readonly string[] {
+    return this.observer.messages?.() ?? []
   }
 
   /**
@@ -323,11 +330,6 @@ export class Backend implements Target {
       textOfLogs: common.hooks.isPlain ? undefined : textOfLogs,
     }
   }
-}
-
-export function healthOf({ config, tree }: ChainState): Json {
-  const blockNumber = Number(headOf(tree).block.header.number)
-  return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
 }
 
 /** The error a promise rejects with; undefined if it resolves. */

@@ -3,15 +3,12 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
-import { headOf } from '../node/ledger/blocktree.ts'
-import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
 import type { Backend, Origin } from './backend.ts'
-import { ownBytes } from './chainsize.ts'
 import type { Keeping } from './keeping/keeping.ts'
-import { ChainSlot } from './slot.ts'
+import { ChainSlot, type OnLost, type ServedChain } from './slot.ts'
 
 interface ChainsOptions {
   readonly settings: Pick<DevchainSettings, 'maxChains' | 'chainIdle'>
@@ -19,13 +16,25 @@ interface ChainsOptions {
   readonly first: Backend
   /** What chains begin with; resolves after the set-up. */
   readonly origin: () => Promise<Origin>
-  readonly openBranch: (name: string, origin: Origin, isKept: boolean) => Promise<Backend>
+  readonly openBranch: (name: string, origin: Origin, how: How) => Promise<ServedChain>
   /** Opens a chain with options of its own. Throws at once for invalid ones. */
-  readonly openOwn: (name: string, options: object) => () => Promise<Backend>
+  readonly openOwn: (name: string, options: object, place: Place) => Open
   /** Chains on disk; undefined: chains are in memory only. */
   readonly keeping: Keeping | undefined
   readonly now: () => number
   readonly onBug: (error: unknown) => void
+}
+
+type Open = (onLost: OnLost) => Promise<ServedChain>
+
+/** A program has its chains in its own thread. */
+export type Place = 'here' | 'anywhere'
+
+export interface How {
+  /** On disk, with `--state`. */
+  readonly isKept: boolean
+  readonly place: Place
+  readonly onLost: OnLost
 }
 
 /** Test runners number their workers from 1; viem's tests use large random numbers. */
@@ -106,34 +115,34 @@ export class Chains implements ChainsDoor {
   /** Opens the chains on disk that mine by themselves. */
   wake(): void {
     for (const slot of this.#slots.values()) {
-      const { mode, stopped } = slot.state?.mining ?? {}
+      const { mode, stopped } = slot.kept?.mining ?? {}
       if (mode?.kind === 'interval' && stopped === false)
         void slot.open().catch(this.#options.onBug)
     }
   }
 
-  list(): readonly ChainInfo[] {
+  async list(): Promise<readonly ChainInfo[]> {
     const { now } = this.#options
     const first = {
       age: (now() - this.#firstBegunMs) / 1000,
       requests: this.#first.requests,
       path: '/',
       name: undefined,
-      ...factsOf(this.#first.node.chain.state),
+      ...this.#first.facts(),
     }
-    const others = [...this.#slots.values()].flatMap((slot) => infoOf(slot))
-    return [first, ...others]
+    const others = await Promise.all([...this.#slots.values()].map(infoOf))
+    return [first, ...others.filter((info) => info !== undefined)]
   }
 
-  async create(order: ChainOrder): Promise<ChainInfo> {
-    const slot = this.#reserve(order)
+  async create(order: ChainOrder, place: Place = 'anywhere'): Promise<ChainInfo> {
+    const slot = this.#reserve(order, place)
     try {
       await slot.open()
     } catch (error) {
       this.#slots.delete(slot.path)
       throw error
     }
-    return infoOf(slot)[0]!
+    return (await infoOf(slot))!
   }
 
   async drop(name: string): Promise<void> {
@@ -157,7 +166,7 @@ export class Chains implements ChainsDoor {
   /** A kept chain stays on disk. */
   async #leave(slot: ChainSlot): Promise<void> {
     const { keeping } = this.#options
-    if (slot.backend === undefined || keeping?.stateOf(slot.name) === undefined) {
+    if (slot.chain === undefined || keeping?.stateOf(slot.name) === undefined) {
       return this.drop(slot.name)
     }
     const closed = slot.close('the chain had no requests (--chain-idle)')
@@ -173,7 +182,7 @@ export class Chains implements ChainsDoor {
     await Promise.all(slots.map((slot) => slot.close('devchain is stopping')))
   }
 
-  #reserve({ name = this.#freeName(), from, options }: ChainOrder): ChainSlot {
+  #reserve({ name = this.#freeName(), from, options }: ChainOrder, place: Place): ChainSlot {
     if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
       const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
       throw invalid(`name: expected ${expected}; got ${printValue(name)}`)
@@ -186,21 +195,26 @@ export class Chains implements ChainsDoor {
       throw invalid(message)
     }
     const { openOwn, openBranch } = this.#options
-    if (options !== undefined) return this.#make(name, { open: openOwn(name, options) })
-    if (from === undefined) return this.#make(name)
+    if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
+    if (from === undefined) return this.#make(name, { place })
     const origin = this.#originNamed(from)
-    return this.#make(name, { open: async () => openBranch(name, await origin, true) })
+    const open: Open = async (onLost) =>
+      openBranch(name, await origin, { isKept: true, place, onLost })
+    return this.#make(name, { open })
   }
 
   /** The slot of a chain on disk, which its first request opens. */
   #reopen(name: string): void {
     const { keeping, openOwn, openBranch, origin } = this.#options
     const own = keeping?.aboutOf(name)?.options
-    if (own !== undefined) return void this.#place(name, { open: openOwn(name, own) })
+    if (own !== undefined) {
+      return void this.#place(name, { open: openOwn(name, own, 'anywhere') })
+    }
     const begun = lazy(() => keeping?.stateOf(name)?.origin)
-    const open = async (): Promise<Backend> => {
+    const open: Open = async (onLost) => {
       const usual = await origin()
-      return openBranch(name, { ...usual, state: begun() ?? usual.state }, true)
+      const state = begun() ?? usual.state
+      return openBranch(name, { ...usual, state }, { isKept: true, place: 'anywhere', onLost })
     }
     // after a restart it begins where it began
     this.#place(name, { open, onForget: begun })
@@ -215,11 +229,11 @@ export class Chains implements ChainsDoor {
     return this.#place(name, opening)
   }
 
-  #place(name: string, { open, isKept = true, onForget }: Opening): ChainSlot {
+  #place(name: string, { open, isKept = true, place = 'anywhere', onForget }: Opening): ChainSlot {
     const { origin, openBranch, keeping, now, onBug } = this.#options
     const slot = new ChainSlot({
       name,
-      open: open ?? (async () => openBranch(name, await origin(), isKept)),
+      open: open ?? (async (onLost) => openBranch(name, await origin(), { isKept, place, onLost })),
       kept: () => (isKept ? keeping?.stateOf(name) : undefined),
       forget: () => {
         onForget?.()
@@ -234,11 +248,11 @@ export class Chains implements ChainsDoor {
 
   /** The state of a chain, or of a named snapshot of the default chain. */
   #originNamed(from: string): MaybePromise<Origin> {
-    if (from === '/') return this.#first.origin
+    if (from === '/') return this.#first.origin()
     const slot = this.#slots.get(from.startsWith('/') ? from : `/${from}`)
-    if (slot?.backend !== undefined) return slot.backend.origin
-    if (slot?.state !== undefined) return slot.open().then(({ origin }) => origin)
-    const { state, forking } = this.#first.origin
+    if (slot?.chain !== undefined) return slot.chain.origin()
+    if (slot?.kept !== undefined) return slot.open().then((chain) => chain.origin())
+    const { state, forking } = this.#first.origin()
     const snapshot = state.namedSnapshots.get(from)
     if (snapshot !== undefined)
       return { state: { ...snapshot.state, origin: state.origin }, forking }
@@ -269,7 +283,9 @@ export class Chains implements ChainsDoor {
 
 interface Opening {
   /** Undefined: the chain begins as chains begin. */
-  readonly open?: () => Promise<Backend>
+  readonly open?: Open
+  /** Of a chain that begins as chains begin. */
+  readonly place?: Place
   /** On disk, with `--state`: leased chains are not, as a lease ends with the process. */
   readonly isKept?: boolean
   /** Called before it is forgotten. */
@@ -281,23 +297,10 @@ function numberIn(path: string): string | undefined {
   return NUMBER.exec(path)?.[1]
 }
 
-function infoOf(slot: ChainSlot): readonly ChainInfo[] {
-  const { name, path, age, requests, state } = slot
-  return state === undefined ? [] : [{ name, path, age, requests, ...factsOf(state) }]
-}
-
-function factsOf(
-  state: ChainState,
-): Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'> {
-  const { config, tree } = state
-  const { block } = headOf(tree)
-  const memory = ownBytes(state)
-  return {
-    chainId: config.chainId,
-    blockNumber: block.header.number,
-    blockHash: block.hash,
-    memory,
-  }
+async function infoOf(slot: ChainSlot): Promise<ChainInfo | undefined> {
+  const { name, path, age, requests } = slot
+  const facts = await slot.facts()
+  return facts && { name, path, age, requests, ...facts }
 }
 
 function listed(names: readonly string[]): string {

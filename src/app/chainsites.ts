@@ -6,7 +6,7 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteReply, SiteRequest } from '../rpc/site.ts'
 import { pathOf } from '../server/answer.ts'
 import { textOf } from '../server/replies.ts'
-import { healthOf } from './backend.ts'
+import { healthOf } from './chainfacts.ts'
 import type { Chains } from './chains.ts'
 import { Leases } from './leases.ts'
 import type { ChainSlot } from './slot.ts'
@@ -72,7 +72,7 @@ function lifecycleSite({ chains, onBug }: SitesOptions): Site {
           if (chains.at(`/${name}`) !== undefined) await chains.drop(name)
           return json(200)
         case 'messages':
-          return json(200, chains.at(`/${name}`)?.backend?.observer.messages?.() ?? [])
+          return json(200, (await chains.at(`/${name}`)?.chain?.messages()) ?? [])
       }
     }),
   }
@@ -115,11 +115,10 @@ function creationSite({ chains, onBug }: SitesOptions): Site {
 /** `GET /alice` describes the chain, as `GET /` does the default one. */
 function chainHealthSite(chains: Chains): Site {
   return {
-    owns: ({ method, target }) =>
-      method === 'GET' && chains.at(pathOf(target))?.state !== undefined,
+    owns: ({ method, target }) => method === 'GET' && chains.at(pathOf(target))?.isThere === true,
     answer: async ({ target }) => {
-      const state = chains.at(pathOf(target))?.state
-      return json(200, state && healthOf(state))
+      const facts = await chains.at(pathOf(target))?.facts()
+      return json(200, facts && healthOf(facts))
     },
   }
 }

@@ -1,10 +1,10 @@
 // What all chains of a program share: read or created once.
-import type { Executor } from '../evm/executor.ts'
 import type { ChainsDoor } from '../methods/common/chains.ts'
-import type { Subscriptions } from '../methods/common/subscriptions.ts'
-import type { Environment } from '../node/chain/chain.ts'
+import { Subscriptions } from '../methods/common/subscriptions.ts'
+import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import { Engines } from './engines.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import type { Observer } from './observer.ts'
 
@@ -18,21 +18,35 @@ export interface Hooks {
   readonly isPlain?: boolean
 }
 
-export type EngineSettings = Pick<DevchainSettings, 'evm' | 'memoryLimit'>
-
-export interface Common {
+interface CommonOptions {
   /** Of the default chain, and of all that have no options of their own. */
   readonly settings: DevchainSettings
   readonly hooks: Hooks
-  readonly environment: Environment
-  readonly subscriptions: Subscriptions
-  readonly artifacts: ArtifactsDoor
-  /** One executor for all chains with the same engine: it keeps compiled code. */
-  readonly executorFor: (settings: EngineSettings) => Executor
   /** Called once the program is open. */
   readonly chains: () => ChainsDoor
   /** With `--state`. */
   readonly keeping: Keeping | undefined
   readonly isListening: () => boolean
   readonly onBug: (error: unknown) => void
+}
+
+export interface Common extends CommonOptions {
+  readonly environment: Environment
+  readonly subscriptions: Subscriptions
+  readonly artifacts: ArtifactsDoor
+  /** Chains with the same engine share an executor, which keeps compiled code. */
+  readonly engines: Engines
+}
+
+/** What the chains of a thread share. */
+export function openCommon(options: CommonOptions): Common {
+  const { settings, hooks, onBug } = options
+  const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
+  return {
+    ...options,
+    environment: { ...systemEnvironment, ...hooks.environment },
+    engines: new Engines(onBug),
+    subscriptions: new Subscriptions(),
+    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, onBug }),
+  }
 }

@@ -3,7 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext } from '../methods/common/context.ts'
 import type { Profile } from '../methods/compat/profile.ts'
-import { reworded } from '../methods/compat/profiles.ts'
+import { profileOf, reworded } from '../methods/compat/profiles.ts'
 import { firstMethods } from '../methods/first.ts'
 import { explaining } from '../methods/tracing/explain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
@@ -11,6 +11,23 @@ import type { DevchainSettings } from '../options/derived.ts'
 import { Dispatcher } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import { moduleOf } from '../rpc/registry.ts'
+import type { Common } from './common.ts'
+
+/** How the methods of chains with some options answer. */
+export interface Wire {
+  readonly profile: Profile
+  readonly dispatcher: Dispatcher<MethodContext>
+}
+
+/** @throws {DevchainError} as `openDispatcher` */
+export async function openWire(
+  { hooks, onBug }: Pick<Common, 'hooks' | 'onBug'>,
+  settings: DevchainSettings,
+): Promise<Wire> {
+  const profile = profileOf(settings.compat)
+  const isObserved = hooks.observer?.onCall !== undefined
+  return { profile, dispatcher: await openDispatcher(settings, profile, isObserved, onBug) }
+}
 
 /**
  * @param isObserved false: calls are not reported

@@ -1,7 +1,9 @@
 // The executors of a program: chains with the same engine share one, and so its compiled code.
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
-import type { EngineSettings } from './common.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+
+export type EngineSettings = Pick<DevchainSettings, 'evm' | 'memoryLimit'>
 
 export class Engines {
   readonly #onBug: (error: unknown) => void

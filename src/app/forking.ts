@@ -212,6 +212,12 @@ export class Forking implements ForkStarter {
   }
 }
 
+/** Of a chain that has no fork. */
+export function withoutForks(settings: DevchainSettings, executor: Executor): Forking {
+  const onNotice = (): void => undefined
+  return new Forking({ settings: { ...settings, fork: undefined }, executor, onNotice })
+}
+
 /**
  * Merges recordings of one fork into a file.
  * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks

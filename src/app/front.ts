@@ -1,23 +1,23 @@
 // The front of a program: maps paths to chains and pages, and runs the server.
-import { Subscriptions } from '../methods/common/subscriptions.ts'
-import { profileOf } from '../methods/compat/profiles.ts'
-import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
+import { systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
-import { type Backend, type BackendOptions, healthOf, type Origin, openBackend } from './backend.ts'
-import { Chains } from './chains.ts'
+import { type Backend, type Origin, openBackend } from './backend.ts'
+import { healthOf } from './chainfacts.ts'
+import { Chains, type How, type Place } from './chains.ts'
 import { chainSites } from './chainsites.ts'
-import type { Common, Hooks } from './common.ts'
-import { openDispatcher } from './dispatcher.ts'
-import { Engines } from './engines.ts'
+import { type Common, type Hooks, openCommon } from './common.ts'
+import { openWire, type Wire } from './dispatcher.ts'
 import type { Forking } from './forking.ts'
 import { beginningOf, type DefaultBeginning, withDumpFile } from './keeping/beginning.ts'
 import { type Keeping, openKeeping } from './keeping/keeping.ts'
 import { ownSettings } from './settings.ts'
+import type { OnLost, ServedChain } from './slot.ts'
+import type { Threads } from './threads/threads.ts'
 
 /**
  * Opens a program with its default chain.
@@ -40,44 +40,26 @@ async function openOn(
   keeping: Keeping | undefined,
   hooks: Hooks,
 ): Promise<Front> {
-  const environment: Environment = { ...systemEnvironment, ...hooks.environment }
-  const onBug = hooks.observer?.onBug ?? environment.onBug
-  const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
   let front: Front | undefined
-  const engines = new Engines(onBug)
-  const common: Common = {
+  const common = openCommon({
     settings,
     hooks,
-    environment,
-    executorFor: engines.executorFor,
-    subscriptions: new Subscriptions(),
-    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, onBug }),
     isListening: () => front?.isListening === true,
     chains: () => front!.chains,
     keeping,
-    onBug,
-  }
+    onBug: hooks.observer?.onBug ?? hooks.environment?.onBug ?? systemEnvironment.onBug,
+  })
   const wire = await openWire(common, settings)
   const first = await openBackend(common, { name: undefined, settings, ...wire, kept, state })
-  front = new Front(common, { first, wire, engines })
+  front = new Front(common, { first, wire })
   front.chains.wake()
   common.artifacts.readSoon()
   return front
 }
 
-/** How the methods of chains with these options answer. */
-async function openWire({ hooks, onBug }: Common, settings: DevchainSettings): Promise<Wire> {
-  const profile = profileOf(settings.compat)
-  const isObserved = hooks.observer?.onCall !== undefined
-  return { profile, dispatcher: await openDispatcher(settings, profile, isObserved, onBug) }
-}
-
-type Wire = Pick<BackendOptions, 'profile' | 'dispatcher'>
-
 interface FrontParts {
   readonly first: Backend
   readonly wire: Wire
-  readonly engines: Engines
 }
 
 export class Front implements ServerFront {
@@ -87,6 +69,8 @@ export class Front implements ServerFront {
   readonly targetOf: ServerFront['targetOf']
   readonly #common: Common
   readonly #parts: FrontParts
+  /** Loaded for the first chain of a thread. */
+  #threadsOpen: Promise<Threads> | undefined
   #origin: Promise<Origin>
   #held: Forking | undefined
   #server: Promise<RunningServer> | undefined
@@ -99,7 +83,7 @@ export class Front implements ServerFront {
     this.#parts = parts
     this.first = first
     // chains begin where this one began, whatever happens to it, unless a set-up decides
-    const { state, forking } = first.origin
+    const { state, forking } = first.origin()
     this.#origin = Promise.resolve(
       this.#hold({ state: keeping?.setUp ?? state.origin ?? state, forking }),
     )
@@ -107,8 +91,8 @@ export class Front implements ServerFront {
       settings,
       first,
       origin: () => this.#origin,
-      openBranch: (name, from, isKept) => this.#openBranch(name, from, isKept),
-      openOwn: (name, options) => this.#ownOpener(name, options),
+      openBranch: (name, from, how) => this.#openBranch(name, from, how),
+      openOwn: (name, options, place) => this.#ownOpener(name, options, place),
       keeping,
       now: () => environment.now(),
       onBug,
@@ -117,7 +101,7 @@ export class Front implements ServerFront {
     this.sites = [
       first.projectSite,
       ...chainSites({ chains: this.chains, onBug }),
-      healthSite(() => healthOf(first.node.chain.state)),
+      healthSite(() => healthOf(first.facts())),
     ]
   }
 
@@ -137,7 +121,7 @@ export class Front implements ServerFront {
     const { keeping } = this.#common
     if (keeping?.setUp !== undefined) return
     const before = this.#held
-    this.#origin = work().then(() => this.#hold(this.first.origin))
+    this.#origin = work().then(() => this.#hold(this.first.origin()))
     const { state } = await this.#origin
     await keeping?.keepSetUp(state)
     before?.leaveAll()
@@ -149,16 +133,37 @@ export class Front implements ServerFront {
     return { state, forking: this.#held }
   }
 
-  #openBranch(name: string, from: Origin, isKept: boolean): Promise<Backend> {
-    const settings = { ...this.#common.settings, peer: [], import: undefined }
-    const kept = isKept ? this.#common.keeping?.place(name, {}) : undefined
-    return openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
+  /** Undefined without `--threads`. */
+  async #threads(): Promise<Threads | undefined> {
+    if (this.#common.settings.threads === 0) return undefined
+    this.#threadsOpen ??= import('./threads/threads.ts').then(
+      ({ Threads }) => new Threads(this.#common),
+    )
+    return await this.#threadsOpen
   }
 
-  #ownOpener(name: string, options: object): () => Promise<Backend> {
+  async #openBranch(name: string, from: Origin, how: How): Promise<ServedChain> {
+    const { keeping } = this.#common
+    // the forks of a chain stay in its thread
+    if (how.place === 'anywhere' && !from.forking.knowsNetwork()) {
+      const threads = await this.#threads()
+      if (threads !== undefined) return await threads.openBranch(name, from.state, how.onLost)
+    }
+    const settings = { ...this.#common.settings, peer: [], import: undefined }
+    const kept = how.isKept ? keeping?.place(name, {}) : undefined
+    return await openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
+  }
+
+  #ownOpener(
+    name: string,
+    options: object,
+    place: Place,
+  ): (onLost: OnLost) => Promise<ServedChain> {
     const common = this.#common
     const settings = ownSettings(common.settings, options)
-    return async () => {
+    return async (onLost) => {
+      const threads = place === 'anywhere' ? await this.#threads() : undefined
+      if (threads !== undefined) return await threads.openOwn(name, options, onLost)
       const kept = this.#common.keeping?.place(name, { options })
       return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
     }
@@ -181,11 +186,12 @@ export class Front implements ServerFront {
   /** Closes everything; may be called again. @throws the error that kept a report from being written */
   async close(): Promise<void> {
     const [failure] = await Promise.all([this.first.close(), this.chains.close()])
+    await (await this.#threadsOpen)?.close()
     await this.#common.keeping?.close()
     this.#held?.leaveAll()
     this.#isListening = false
     await (await this.#server)?.close()
-    this.#parts.engines.close()
+    this.#common.engines.close()
     if (failure !== undefined) throw failure
   }
 

@@ -34,6 +34,14 @@ export interface ObservedCall extends CallReport {
   readonly rerun?: Rerun | undefined
 }
 
+/** How chains in other threads are logged. */
+export interface ThreadLog {
+  /** Sent to each thread, for whoever writes the log there: plain values. */
+  readonly order: unknown
+  /** Gets whole lines. */
+  readonly write: (text: string) => void
+}
+
 /** Callbacks for a chain's events; they cannot change the chain. */
 export interface Observer {
   /** The chain is ready. Called once, before all others except `onNotice` and `onBug`. */
@@ -54,6 +62,8 @@ export interface Observer {
   /** A peer connected, disconnected or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
   readonly ofChain?: ((name: string) => Observer) | undefined
+  /** The log of chains in other threads; undefined: there is none. */
+  readonly inThreads?: ThreadLog | undefined
   /** The chain of a path ended; devchain may go on. */
   readonly onEnd?: (() => void) | undefined
   /** The newest lines of a chain's log, at most 20; undefined: there is no log. */

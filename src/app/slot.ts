@@ -1,17 +1,35 @@
 // A chain at a path, which is opened by its first request and may be restarted.
+
+import { ERROR_CODES } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Reply } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
-import { writeError } from '../rpc/wire.ts'
+import { idOf, writeError } from '../rpc/wire.ts'
 import type { EndSession, Target } from '../server/answer.ts'
-import type { Backend } from './backend.ts'
+import type { Origin } from './backend.ts'
+import { type ChainFacts, factsOf } from './chainfacts.ts'
+
+/** A chain in this thread or in another. */
+export interface ServedChain extends Pick<Target, 'answer'> {
+  /** Over HTTP and WebSocket, a batch counted once. */
+  readonly requests: number
+  /** What a chain that begins here branches off. A chain in another thread sends its state as bytes. */
+  readonly origin: () => MaybePromise<Origin>
+  readonly facts: () => MaybePromise<ChainFacts>
+  /** The newest lines of its log. */
+  readonly messages: () => MaybePromise<readonly string[]>
+  readonly close: () => Promise<unknown>
+}
+
+/** Called when a chain ends with its thread: why, and whether a client has got that as an error. */
+export type OnLost = (reason: string, isKnown: boolean) => void
 
 interface SlotOptions {
   readonly name: string
   /** Opens the chain, also after a restart. */
-  readonly open: () => Promise<Backend>
+  readonly open: (onLost: OnLost) => Promise<ServedChain>
   /** On disk, if the chain is kept; read without opening the chain. */
   readonly kept: () => ChainState | undefined
   /** Forgets what is on disk. */
@@ -25,8 +43,12 @@ export class ChainSlot implements Target {
   readonly name: string
   readonly sessions: Set<EndSession> = new Set()
   readonly #options: SlotOptions
-  #opening: Promise<Backend> | undefined
-  #backend: Backend | undefined
+  /** Grows at each end, so that what began before it is known as old. */
+  #life = 0
+  #opening: Promise<ServedChain> | undefined
+  #chain: ServedChain | undefined
+  /** Why the chain was lost, until a client gets that as an error. */
+  #lost: string | undefined
   #begunMs: number
   #usedMs: number
   /** Set by requests, which do not read the clock. */
@@ -44,8 +66,8 @@ export class ChainSlot implements Target {
   }
 
   /** Undefined until it is open. */
-  get backend(): Backend | undefined {
-    return this.#backend
+  get chain(): ServedChain | undefined {
+    return this.#chain
   }
 
   /** Seconds since it was made or restarted. */
@@ -53,44 +75,73 @@ export class ChainSlot implements Target {
     return (this.#options.now() - this.#begunMs) / 1000
   }
 
-  /** The newest, also of a kept chain that is not open. */
-  get state(): ChainState | undefined {
-    return this.#backend?.node.chain.state ?? this.#options.kept()
+  /** Of a kept chain that is not open. */
+  get kept(): ChainState | undefined {
+    return this.#options.kept()
+  }
+
+  /** It is open or kept. */
+  get isThere(): boolean {
+    return this.#chain !== undefined || this.kept !== undefined
+  }
+
+  /** Undefined unless it is there. */
+  facts(): MaybePromise<ChainFacts> | undefined {
+    if (this.#chain !== undefined) return this.#chain.facts()
+    const { kept } = this
+    return kept && factsOf(kept)
   }
 
   get requests(): number {
-    return this.#backend?.requests ?? 0
+    return this.#chain?.requests ?? 0
   }
 
   answer(caller: Caller, message: Uint8Array): MaybePromise<Reply> {
     this.#wasUsed = true
-    if (this.#backend !== undefined) return this.#backend.answer(caller, message)
+    if (this.#chain !== undefined) return this.#chain.answer(caller, message)
     return this.#answerOnceOpen(caller, message)
   }
 
   async #answerOnceOpen(caller: Caller, message: Uint8Array): Promise<Reply> {
+    if (this.#lost !== undefined) {
+      const reason = this.#lost
+      this.#lost = undefined
+      return refusalOf(message, lostMessage(this.name, reason))
+    }
     try {
-      const backend = await this.open()
-      return await backend.answer(caller, message)
+      const chain = await this.open()
+      return await chain.answer(caller, message)
     } catch (error) {
       return writeError(null, errorObjectOf(error, this.#options.onBug))
     }
   }
 
   /** Opens the chain if it is not open. Rejects as opening it does; the next call tries again. */
-  open(): Promise<Backend> {
+  open(): Promise<ServedChain> {
     this.#opening ??= this.#open()
     return this.#opening
   }
 
-  async #open(): Promise<Backend> {
+  async #open(): Promise<ServedChain> {
+    const life = this.#life
     try {
-      this.#backend = await this.#options.open()
-      return this.#backend
+      const chain = await this.#options.open((reason, isKnown) => {
+        if (this.#life === life) this.#lose(reason, isKnown)
+      })
+      if (this.#life === life) this.#chain = chain
+      return chain
     } catch (error) {
-      this.#opening = undefined
+      if (this.#life === life) this.#opening = undefined
       throw error
     }
+  }
+
+  #lose(reason: string, isKnown: boolean): void {
+    this.#life += 1
+    this.#opening = undefined
+    this.#chain = undefined
+    if (!isKnown) this.#lost = reason
+    for (const endSession of this.sessions) endSession(`the chain is lost: ${reason}`)
   }
 
   /** Milliseconds for which it had neither requests nor WebSockets, as far as earlier calls saw it. */
@@ -110,11 +161,28 @@ export class ChainSlot implements Target {
   /** Ends the chain's backend and its WebSockets; the next request opens a kept chain as it was. */
   async close(reason: string): Promise<void> {
     const opening = this.#opening
+    this.#life += 1
     this.#opening = undefined
-    this.#backend = undefined
+    this.#chain = undefined
+    this.#lost = undefined
     this.#begunMs = this.#options.now()
     for (const endSession of this.sessions) endSession(reason)
-    const backend = await opening?.catch(() => undefined)
-    await backend?.close()
+    const chain = await opening?.catch(() => undefined)
+    await chain?.close()
   }
+}
+
+export function lostMessage(name: string, reason: string): string {
+  return `the chain at /${name} is lost: ${reason}; the next request begins it anew`
+}
+
+/** An error for a request that reaches no chain. A batch gets one error. */
+export function refusalOf(message: Uint8Array, text: string): string {
+  let asked: unknown
+  try {
+    asked = JSON.parse(Buffer.from(message).toString())
+  } catch {
+    asked = undefined
+  }
+  return writeError(idOf(asked), { code: ERROR_CODES.CANCELLED, message: text })
 }

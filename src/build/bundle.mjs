@@ -43,6 +43,7 @@ const ascii = {
 const [{ exports: names }] = await bundle({
   devchain: path.join(root, 'src/devchain.ts'),
   command: path.join(root, 'src/cli/main.ts'),
+  thread: path.join(root, 'src/cli/thread.ts'),
 })
 await bundle({ shell: path.join(root, 'src/cli/shell.ts') }, [commandApart])
 await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], 'reader', false)
@@ -50,6 +51,7 @@ await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', 
 await bundle({ preload: path.join(root, 'src/runners/preload.ts') }, [], 'runners', false)
 await bundleModules(['vitest', 'jest', 'worker'])
 writeJestModules()
+writeThread()
 writeApi(names)
 writeUnbranded()
 
@@ -101,6 +103,17 @@ async function bundleModules(names) {
 /** One file for what the entry points import: each more would take time at a start. */
 function partsOf(input) {
   return { groups: [{ name: Object.keys(input)[0], tags: ['$initial'] }] }
+}
+
+/** The program of a thread. */
+function writeThread() {
+  const text = [
+    "const path = require('node:path')",
+    "const { openLoader } = require('./loader/loader.cjs')",
+    "void openLoader(path.join(__dirname, 'bundle'), require)('thread.cjs').runThread()",
+    '',
+  ].join('\n')
+  writeFileSync(path.join(dist, 'thread.cjs'), text)
 }
 
 /** Jest calls the default export of a module. */

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
-import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
+import { type Devchain, type Observer, openDevchain, type ThreadLog } from '../devchain.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
@@ -130,7 +130,9 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
   process.once('exit', onExit)
   return {
-    observer: isSilent ? {} : observerOf(output.log),
+    observer: isSilent
+      ? {}
+      : { ...observerOf(output.log), inThreads: logInThreads(settings, output) },
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (boot) => {
       isUp = true
@@ -151,6 +153,11 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
       process.off('exit', onExit)
     },
   }
+}
+
+function logInThreads(settings: AllSettings, { log, isColored }: Output): ThreadLog {
+  const order: LogOrder = { settings, isColored, totals: log.totals.memory }
+  return { order, write: (text) => log.foreign(text) }
 }
 
 export function observerOf(log: Logger): Observer {
@@ -175,13 +182,23 @@ interface Output {
   readonly writer: LogWriter
   readonly renderer: Renderer
   readonly size: Screen
+  readonly isColored: boolean
   readonly log: Logger
+}
+
+/** What the log of another thread is written with. */
+export interface LogOrder {
+  readonly settings: AllSettings
+  readonly isColored: boolean
+  /** Memory of `LogTotals`. */
+  readonly totals: SharedArrayBuffer
 }
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   const isTerminal = sink.fd === undefined && isatty(1)
   const { noColor } = settings
-  const palette = await loadPalette(wantsColor({ isTerminal, noColor, environment: process.env }))
+  const isColored = wantsColor({ isTerminal, noColor, environment: process.env })
+  const palette = await loadPalette(isColored)
   const renderer = rendererOf(settings, palette)
   const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
   const size = isTerminal ? sizeOfScreen : undefined
@@ -189,6 +206,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
     writer,
     renderer,
     size,
+    isColored,
     log: new Logger(renderer, writer, size, settings),
   }
 }

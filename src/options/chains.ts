@@ -1,6 +1,6 @@
 // The options for chains beside the default one: a part of the table.
 import type { Option, Optional } from './option.ts'
-import { choice, count, duration, packFile, text } from './values.ts'
+import { choice, count, duration, orWord, packFile, text } from './values.ts'
 
 export class ChainsTable {
   readonly maxChains: Option<number> = {
@@ -13,6 +13,11 @@ export class ChainsTable {
     type: duration,
     sentence: 'Drop a chain at a path that gets no request for this long',
     unset: 'never',
+  }
+  readonly threads: Option<number | 'auto'> = {
+    type: orWord(count('NUMBER', 0, 64, 'a whole number from 0 to 64'), 'auto'),
+    sentence: 'Threads for chains at paths; auto: one for each processor',
+    default: 0,
   }
   readonly state: Optional<string> = {
     type: text('DIR', 'the path of a folder', /\S/),

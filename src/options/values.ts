@@ -163,16 +163,16 @@ function milliseconds(value: unknown): number | undefined {
 }
 
 /** @param where the word may stand, after it */
-export function orWord<const W extends string>(
-  { placeholder, expected, read, print }: Type<bigint>,
+export function orWord<T, const W extends string>(
+  { placeholder, expected, read, print }: Type<T>,
   word: W,
   where = '',
-): Type<bigint | W> {
+): Type<T | W> {
   return {
     placeholder: `${placeholder}|${word}`,
     expected: `${expected}, or ${word}${where}`,
     read: (value) => (textOf(value).toLowerCase() === word ? word : read(value)),
-    print: (value) => (typeof value === 'string' ? value : print(value)),
+    print: (value) => (value === word ? word : print(value as T)),
   }
 }
 

@@ -38,7 +38,7 @@ const SHORT = 64 * 1024
 const TURN_MS = 10
 
 /** Bytes, or how to get them again. */
-type StoredPiece = Buffer | (() => Promise<Buffer>)
+export type StoredPiece = Buffer | (() => Promise<Buffer>)
 
 export interface Written {
   readonly size: number
@@ -69,6 +69,10 @@ export class JsonText {
 
   get size(): number {
     return this.#written.size
+  }
+
+  get pieces(): readonly StoredPiece[] {
+    return this.#written.pieces
   }
 
   /** UTF-8; undefined if any piece is compressed or elsewhere. */

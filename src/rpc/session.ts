@@ -15,6 +15,8 @@ export interface Session {
   notify(method: string, notifications: Notifications): void
   /** Calls `listener` once, at the session's end; at once if it has ended. */
   onClose(listener: () => void): void
+  /** Disconnects a client that is too slow for its notifications. */
+  cutOff(): void
 }
 
 /** Waits for replies: one per connection, and one for all in-process requests. */
@@ -23,6 +25,8 @@ export class Caller {
   readonly session: Session | undefined
   /** True once the client has disconnected. */
   aborted = false
+  /** Made for the first listener, as most callers have none. */
+  #listeners: Set<() => void> | undefined
 
   constructor(session?: Session) {
     this.session = session
@@ -30,6 +34,15 @@ export class Caller {
 
   hangUp(): void {
     this.aborted = true
+    for (const listener of this.#listeners ?? []) listener()
+    this.#listeners?.clear()
+  }
+
+  /** @returns removes the listener */
+  onHangUp(listener: () => void): () => void {
+    this.#listeners ??= new Set()
+    this.#listeners.add(listener)
+    return () => this.#listeners?.delete(listener)
   }
 }
 

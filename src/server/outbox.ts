@@ -102,7 +102,7 @@ export class Outbox {
     // fires while the client neither reads nor sends
     socket.on('timeout', () => {
       if (!this.#isFull) return
-      if (this.#most > MAX_UNREAD) this.#cutOff()
+      if (this.#most > MAX_UNREAD) this.cutOff()
       else socket.setTimeout?.(stallMs)
     })
     client.once('close', () => this.#clear())
@@ -114,7 +114,7 @@ export class Outbox {
     this.#waiting.push({ method, rest: params[Symbol.iterator](), most })
     this.#most += most
     if (isIdle && !this.#isFull) this.#turns.begin(this)
-    if (this.#waiting.length - this.#sent > MAX_CHANGES) this.#cutOff()
+    if (this.#waiting.length - this.#sent > MAX_CHANGES) this.cutOff()
   }
 
   /**
@@ -166,7 +166,7 @@ export class Outbox {
   }
 
   /** Ends the session of a client that does not read its notifications. */
-  #cutOff(): void {
+  cutOff(): void {
     this.#clear()
     this.#client.close(TOO_SLOW, 'too many unread notifications')
   }

@@ -69,13 +69,18 @@ export async function sendLong(response: ServerResponse, body: JsonText): Promis
   })
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  for await (const chunk of body.chunks()) {
-    if (gone.signal.aborted) return
-    if (response.write(chunk)) continue
-    // a client that stopped reading is gone, or will be when the server stops
-    await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
+  try {
+    for await (const chunk of body.chunks()) {
+      if (gone.signal.aborted) return
+      if (response.write(chunk)) continue
+      // a client that stopped reading is gone, or will be when the server stops
+      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
+    }
+    response.end()
+  } catch {
+    // a reply that ends too early must not look whole
+    response.destroy()
   }
-  response.end()
 }
 
 /**

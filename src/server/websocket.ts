@@ -191,6 +191,7 @@ function sessionOf(client: WebSocket, id: number, outbox: Outbox): Session {
   return {
     id,
     notify: (method, notifications) => outbox.add(method, notifications),
+    cutOff: () => outbox.cutOff(),
     onClose: (listener) => {
       if (client.readyState === WebSocket.CLOSED) listener()
       else listeners.add(listener)
@@ -216,10 +217,17 @@ async function send(client: WebSocket, text: string): Promise<void> {
 
 /** A long reply as one message, or an error if it is too long. */
 async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<string> {
-  if (reply.size <= MAX_REPLY) return reply.text(MAX_REPLY)
-  const message = `the reply has ${reply.size} bytes, over the WebSocket limit of ${MAX_REPLY}: use HTTP`
   const id = idOf(JSON.parse(Buffer.from(request).toString('utf8')))
-  return writeError(id, { code: ERROR_CODES.LIMIT_EXCEEDED, message })
+  if (reply.size > MAX_REPLY) {
+    const message = `the reply has ${reply.size} bytes, over the WebSocket limit of ${MAX_REPLY}: use HTTP`
+    return writeError(id, { code: ERROR_CODES.LIMIT_EXCEEDED, message })
+  }
+  try {
+    return await reply.text(MAX_REPLY)
+  } catch (error) {
+    // the thread that has the reply ended
+    return writeError(id, { code: ERROR_CODES.CANCELLED, message: (error as Error).message })
+  }
 }
 
 /** Refuses a message that is too large, and closes: the error has no id, so the client would wait forever. */

@@ -30,7 +30,7 @@ beforeEach(async () => {
   const settings = readDevchainOptions({ port: 0, coverage })
   front = await openFront(settings, { observer, folder })
   await front.chains.create({ name: 'alice' })
-  alice = front.chains.at('/alice')!.backend!
+  alice = front.chains.at('/alice')!.chain as Backend
 })
 
 afterEach(async () => {

@@ -19,13 +19,6 @@ interface Opened extends AsyncDisposable {
   readonly url: string
 }
 
-async function opened(options: DevchainOptions = {}, hooks: Hooks = {}): Promise<Opened> {
-  const settings = readDevchainOptions({ port: 0, noArtifacts: true, clock: 'frozen', ...options })
-  const front = await openFront(settings, hooks)
-  const { url } = await front.listen()
-  return { front, url, [Symbol.asyncDispose]: () => front.close() }
-}
-
 const blockNumber = call(1, 'eth_blockNumber')
 const mine = call(1, 'evm_mine')
 
@@ -56,222 +49,253 @@ function visit(
 const errorOf = (url: string): Promise<readonly [number, unknown]> =>
   send(url, 'POST', JSON.parse(blockNumber))
 
-describe('a numbered chain', () => {
-  test('is made by its first request, and has the genesis of the default chain', async () => {
-    await using one = await opened()
-    const { url } = one
-    await post(url, mine)
-    await post(`${url}/7`, mine)
-    await post(`${url}/7`, mine)
-    // viem's own tests use such ids
-    expect(await post(`${url}/7340129`, blockNumber)).toEqual(result(1, '0x0'))
-    expect(await post(`${url}/007/`, blockNumber)).toEqual(result(1, '0x2'))
-    expect(await post(url, blockNumber)).toEqual(result(1, '0x1'))
-    const genesis = call(1, 'eth_getBlockByNumber', ['0x0', false])
-    expect(await post(`${url}/7`, genesis)).toEqual(await post(url, genesis))
-  })
+/** In other threads, chains behave as in this one. */
+describe.each([0, 2])('with --threads %d,', (threads) => {
+  async function opened(options: DevchainOptions = {}, hooks: Hooks = {}): Promise<Opened> {
+    const settings = readDevchainOptions({
+      port: 0,
+      noArtifacts: true,
+      clock: 'frozen',
+      threads,
+      ...options,
+    })
+    const front = await openFront(settings, hooks)
+    const { url } = await front.listen()
+    return { front, url, [Symbol.asyncDispose]: () => front.close() }
+  }
 
-  test.each(['/0', '/-1', '/1.5', '/0x1', '/1/2'])('does not exist at %s', async (path) => {
-    await using one = await opened()
-    const [status] = await errorOf(one.url + path)
-    expect(status).toBe(404)
-  })
+  describe('a numbered chain', () => {
+    test('is made by its first request, and has the genesis of the default chain', async () => {
+      await using one = await opened()
+      const { url } = one
+      await post(url, mine)
+      await post(`${url}/7`, mine)
+      await post(`${url}/7`, mine)
+      // viem's own tests use such ids
+      expect(await post(`${url}/7340129`, blockNumber)).toEqual(result(1, '0x0'))
+      expect(await post(`${url}/007/`, blockNumber)).toEqual(result(1, '0x2'))
+      expect(await post(url, blockNumber)).toEqual(result(1, '0x1'))
+      const genesis = call(1, 'eth_getBlockByNumber', ['0x0', false])
+      expect(await post(`${url}/7`, genesis)).toEqual(await post(url, genesis))
+    })
 
-  test('is refused with 503 where there are as many as allowed', async () => {
-    await using one = await opened({ maxChains: 2 })
-    await post(`${one.url}/1`, blockNumber)
-    await post(`${one.url}/2`, blockNumber)
-    const message =
-      'too many chains: the limit is 2 (--max-chains); drop one with devchain chain drop NAME'
-    expect(await errorOf(`${one.url}/3`)).toMatchObject([503, { error: { code: -32005, message } }])
-    await post(one.url, call(1, 'devchain_dropChain', ['1']))
-    expect(await post(`${one.url}/3`, blockNumber)).toEqual(result(1, '0x0'))
-  })
+    test.each(['/0', '/-1', '/1.5', '/0x1', '/1/2'])('does not exist at %s', async (path) => {
+      await using one = await opened()
+      const [status] = await errorOf(one.url + path)
+      expect(status).toBe(404)
+    })
 
-  test('is dropped once it was idle for the time given, and not while a WebSocket is open', async () => {
-    let now = 1_000_000
-    const environment = { now: () => now }
-    await using one = await opened({ chainIdle: '60' }, { environment })
-    const { url, front } = one
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/2`)
-    await once(socket, 'open')
-    await post(`${url}/1`, blockNumber)
-    front.chains.dropIdle()
-    now += 59_000
-    front.chains.dropIdle()
-    expect(front.chains.list().map(({ path }) => path)).toContain('/1')
-    now += 1_000
-    front.chains.dropIdle()
-    expect(front.chains.at('/1')).toBeUndefined()
-    expect(front.chains.at('/2')).toBeDefined()
-    socket.terminate()
-  })
-})
+    test('is refused with 503 where there are as many as allowed', async () => {
+      await using one = await opened({ maxChains: 2 })
+      await post(`${one.url}/1`, blockNumber)
+      await post(`${one.url}/2`, blockNumber)
+      const message =
+        'too many chains: the limit is 2 (--max-chains); drop one with devchain chain drop NAME'
+      expect(await errorOf(`${one.url}/3`)).toMatchObject([
+        503,
+        { error: { code: -32005, message } },
+      ])
+      await post(one.url, call(1, 'devchain_dropChain', ['1']))
+      expect(await post(`${one.url}/3`, blockNumber)).toEqual(result(1, '0x0'))
+    })
 
-describe('a chain with a name', () => {
-  test('is made by devchain_newChain, listed by devchain_chains and dropped by devchain_dropChain', async () => {
-    await using one = await opened()
-    const { url } = one
-    await post(url, call(1, 'devchain_newChain', ['alice']))
-    await post(`${url}/alice`, mine)
-    await post(`${url}/5`, blockNumber)
-    const { result: chains } = (await post(url, call(1, 'devchain_chains'))) as {
-      result: readonly Record<string, unknown>[]
-    }
-    expect(await send(`${url}/alice`, 'GET')).toMatchObject([200, { chainId: 33, blockNumber: 1 }])
-    expect((await send(`${url}/bob`, 'GET'))[0]).toBe(404)
-    expect(chains.map(({ path, blockNumber, requests }) => [path, blockNumber, requests])).toEqual([
-      ['/', '0x0', 2],
-      ['/alice', '0x1', 1],
-      ['/5', '0x0', 1],
-    ])
-    await post(url, call(1, 'devchain_dropChain', ['alice']))
-    expect((await errorOf(`${url}/alice`))[0]).toBe(404)
-  })
-
-  test.each([
-    ['a b', 'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "a b"'],
-    ['0', 'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "0"'],
-    ['health', 'name: /health is a path of devchain itself'],
-  ])('is not called %s', async (name, message) => {
-    await using one = await opened()
-    const reply = await post(one.url, call(1, 'devchain_newChain', [name]))
-    expect(reply).toMatchObject({ error: { message } })
-  })
-
-  test('begins nowhere but at a chain or snapshot that there is', async () => {
-    await using one = await opened()
-    const reply = await post(one.url, call(1, 'devchain_newChain', [{ name: 'bob', from: 'x' }]))
-    const message = 'from: expected a chain or a named snapshot; there are none; got "x"'
-    expect(reply).toMatchObject({ error: { message } })
-    expect((await errorOf(`${one.url}/bob`))[0]).toBe(404)
-  })
-})
-
-describe('a chain with options of its own', () => {
-  test('is made by POST with their JSON, and is another network', async () => {
-    await using one = await opened()
-    const { url } = one
-    const options = { chainId: 10, accounts: 1, compat: 'anvil', hardfork: 'paris' }
-    expect(await send(`${url}/l2`, 'POST', options)).toEqual([
-      201,
-      { name: 'l2', path: '/l2', chainId: 10 },
-    ])
-    expect(await send(`${url}/9/start`, 'POST', { chainId: 11 })).toMatchObject([200, {}])
-    const ids = ['', '/l2', '/9'].map((path) => post(url + path, call(1, 'eth_chainId')))
-    expect(await Promise.all(ids)).toEqual([result(1, '0x21'), result(1, '0xa'), result(1, '0xb')])
-    const version = (await post(`${url}/l2`, call(1, 'web3_clientVersion'))) as { result: string }
-    expect(version.result).toMatch(/^anvil/)
-    expect(await post(`${url}/l2`, call(1, 'eth_accounts'))).toMatchObject({
-      result: { length: 1 },
+    test('is dropped once it was idle for the time given, and not while a WebSocket is open', async () => {
+      let now = 1_000_000
+      const environment = { now: () => now }
+      await using one = await opened({ chainIdle: '60' }, { environment })
+      const { url, front } = one
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/2`)
+      await once(socket, 'open')
+      await post(`${url}/1`, blockNumber)
+      front.chains.dropIdle()
+      now += 59_000
+      front.chains.dropIdle()
+      expect((await front.chains.list()).map(({ path }) => path)).toContain('/1')
+      now += 1_000
+      front.chains.dropIdle()
+      expect(front.chains.at('/1')).toBeUndefined()
+      expect(front.chains.at('/2')).toBeDefined()
+      socket.terminate()
     })
   })
 
-  test.each([
-    [{ port: 1 }, 'option "port" cannot be one chain\'s own: it is set when devchain starts'],
-    [
-      { import: '/x' },
-      'option "import" cannot be one chain\'s own: it is set when devchain starts',
-    ],
-    [
-      { genesis: '/etc/passwd' },
-      'option "genesis": expected its content; a chain at a path reads no files',
-    ],
-    [{ chainID: 1 }, 'unknown option "chainID"; did you mean "chainId"?'],
-    [
-      { from: '/', chainId: 1 },
-      'from and options exclude each other: a chain with options has its own genesis',
-    ],
-  ])('is refused with %j', async (options, message) => {
-    await using one = await opened()
-    expect(await send(`${one.url}/x`, 'POST', options)).toEqual([400, { message }])
-    expect(one.front.chains.at('/x')).toBeUndefined()
-  })
-})
+  describe('a chain with a name', () => {
+    test('is made by devchain_newChain, listed by devchain_chains and dropped by devchain_dropChain', async () => {
+      await using one = await opened()
+      const { url } = one
+      await post(url, call(1, 'devchain_newChain', ['alice']))
+      await post(`${url}/alice`, mine)
+      await post(`${url}/5`, blockNumber)
+      const { result: chains } = (await post(url, call(1, 'devchain_chains'))) as {
+        result: readonly Record<string, unknown>[]
+      }
+      expect(await send(`${url}/alice`, 'GET')).toMatchObject([
+        200,
+        { chainId: 33, blockNumber: 1 },
+      ])
+      expect((await send(`${url}/bob`, 'GET'))[0]).toBe(404)
+      expect(
+        chains.map(({ path, blockNumber, requests }) => [path, blockNumber, requests]),
+      ).toEqual([
+        ['/', '0x0', 2],
+        ['/alice', '0x1', 1],
+        ['/5', '0x0', 1],
+      ])
+      await post(url, call(1, 'devchain_dropChain', ['alice']))
+      expect((await errorOf(`${url}/alice`))[0]).toBe(404)
+    })
 
-describe('the endpoints of prool', () => {
-  test('start, restart, stop and destroy a chain whose URL stays', async () => {
-    await using one = await opened()
-    const { url } = one
-    const { hostname: host, port: text } = new URL(url)
-    const port = Number(text)
-    const endpoints = { default: { host, port, protocol: 'http' } }
-    const descriptor = { endpoints, host, port, url: `${url}/3` }
-    for (const method of ['GET', 'POST'] as const) {
-      expect(await send(`${url}/3/start`, method)).toEqual([200, descriptor])
-      await post(`${url}/3`, mine)
-      expect(await send(`${url}/3/start`, method)).toEqual([200, descriptor])
-      expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x1'))
-      expect(await send(`${url}/3/restart`, method)).toEqual([200, descriptor])
-      expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x0'))
-      await post(`${url}/3`, mine)
-      expect(await send(`${url}/3/stop`, method)).toEqual([200, ''])
-      expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x0'))
-      expect(await send(`${url}/3/destroy`, method)).toEqual([200, ''])
-      expect(one.front.chains.at('/3')).toBeUndefined()
-      expect(await send(`${url}/4/restart`, method)).toEqual([200, ''])
-    }
-    expect(await send(`${url}/healthcheck`, 'GET')).toEqual([200, ''])
-    expect((await send(`${url}/3/else`, 'GET'))[0]).toBe(404)
-  })
+    test.each([
+      [
+        'a b',
+        'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "a b"',
+      ],
+      ['0', 'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "0"'],
+      ['health', 'name: /health is a path of devchain itself'],
+    ])('is not called %s', async (name, message) => {
+      await using one = await opened()
+      const reply = await post(one.url, call(1, 'devchain_newChain', [name]))
+      expect(reply).toMatchObject({ error: { message } })
+    })
 
-  test('are refused to links and images of other sites', async () => {
-    await using one = await opened()
-    await post(`${one.url}/3`, mine)
-    for (const site of ['cross-site', 'same-site']) {
-      const [status, body] = await visit(`${one.url}/3/destroy`, { 'sec-fetch-site': site })
-      const message = 'pages of other sites may not control chains by links or images'
-      expect([status, JSON.parse(body)]).toEqual([403, { message }])
-    }
-    expect(await post(`${one.url}/3`, blockNumber)).toEqual(result(1, '0x1'))
-    for (const site of ['none', 'same-origin']) {
-      const [status] = await visit(`${one.url}/3/restart`, { 'sec-fetch-site': site })
-      expect(status).toBe(200)
-    }
+    test('begins nowhere but at a chain or snapshot that there is', async () => {
+      await using one = await opened()
+      const reply = await post(one.url, call(1, 'devchain_newChain', [{ name: 'bob', from: 'x' }]))
+      const message = 'from: expected a chain or a named snapshot; there are none; got "x"'
+      expect(reply).toMatchObject({ error: { message } })
+      expect((await errorOf(`${one.url}/bob`))[0]).toBe(404)
+    })
   })
 
-  test('close the WebSockets of a chain that restarts', async () => {
-    await using one = await opened()
-    const socket = new WebSocket(`${one.url.replace('http', 'ws')}/3`)
-    await once(socket, 'open')
-    await send(`${one.url}/3/restart`)
-    const [code, reason] = await once(socket, 'close')
-    expect([code, String(reason)]).toEqual([1001, 'the chain was restarted'])
+  describe('a chain with options of its own', () => {
+    test('is made by POST with their JSON, and is another network', async () => {
+      await using one = await opened()
+      const { url } = one
+      const options = { chainId: 10, accounts: 1, compat: 'anvil', hardfork: 'paris' }
+      expect(await send(`${url}/l2`, 'POST', options)).toEqual([
+        201,
+        { name: 'l2', path: '/l2', chainId: 10 },
+      ])
+      expect(await send(`${url}/9/start`, 'POST', { chainId: 11 })).toMatchObject([200, {}])
+      const ids = ['', '/l2', '/9'].map((path) => post(url + path, call(1, 'eth_chainId')))
+      expect(await Promise.all(ids)).toEqual([
+        result(1, '0x21'),
+        result(1, '0xa'),
+        result(1, '0xb'),
+      ])
+      const version = (await post(`${url}/l2`, call(1, 'web3_clientVersion'))) as { result: string }
+      expect(version.result).toMatch(/^anvil/)
+      expect(await post(`${url}/l2`, call(1, 'eth_accounts'))).toMatchObject({
+        result: { length: 1 },
+      })
+    })
+
+    test.each([
+      [{ port: 1 }, 'option "port" cannot be one chain\'s own: it is set when devchain starts'],
+      [
+        { import: '/x' },
+        'option "import" cannot be one chain\'s own: it is set when devchain starts',
+      ],
+      [
+        { genesis: '/etc/passwd' },
+        'option "genesis": expected its content; a chain at a path reads no files',
+      ],
+      [{ chainID: 1 }, 'unknown option "chainID"; did you mean "chainId"?'],
+      [
+        { from: '/', chainId: 1 },
+        'from and options exclude each other: a chain with options has its own genesis',
+      ],
+    ])('is refused with %j', async (options, message) => {
+      await using one = await opened()
+      expect(await send(`${one.url}/x`, 'POST', options)).toEqual([400, { message }])
+      expect(one.front.chains.at('/x')).toBeUndefined()
+    })
   })
 
-  test('return the newest lines of a chain’s log', async () => {
-    const log = new Logger(
-      createPrettyRenderer(PLAIN, false),
-      { write: () => undefined },
-      undefined,
-    )
-    await using one = await opened({}, { observer: observerOf(log) })
-    for (let i = 0; i < 25; i++)
-      await post(`${one.url}/3`, call(1, i % 2 ? 'eth_gasPrice' : 'eth_chainId'))
-    await post(`${one.url}/4`, blockNumber)
-    const [, messages] = await send(`${one.url}/3/messages`, 'GET')
-    expect(messages).toHaveLength(20)
-    expect((messages as readonly string[]).at(-1)).toMatch(/^3 {2}eth_chainId/)
-  })
+  describe('the endpoints of prool', () => {
+    test('start, restart, stop and destroy a chain whose URL stays', async () => {
+      await using one = await opened()
+      const { url } = one
+      const { hostname: host, port: text } = new URL(url)
+      const port = Number(text)
+      const endpoints = { default: { host, port, protocol: 'http' } }
+      const descriptor = { endpoints, host, port, url: `${url}/3` }
+      for (const method of ['GET', 'POST'] as const) {
+        expect(await send(`${url}/3/start`, method)).toEqual([200, descriptor])
+        await post(`${url}/3`, mine)
+        expect(await send(`${url}/3/start`, method)).toEqual([200, descriptor])
+        expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x1'))
+        expect(await send(`${url}/3/restart`, method)).toEqual([200, descriptor])
+        expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x0'))
+        await post(`${url}/3`, mine)
+        expect(await send(`${url}/3/stop`, method)).toEqual([200, ''])
+        expect(await post(`${url}/3`, blockNumber)).toEqual(result(1, '0x0'))
+        expect(await send(`${url}/3/destroy`, method)).toEqual([200, ''])
+        expect(one.front.chains.at('/3')).toBeUndefined()
+        expect(await send(`${url}/4/restart`, method)).toEqual([200, ''])
+      }
+      expect(await send(`${url}/healthcheck`, 'GET')).toEqual([200, ''])
+      expect((await send(`${url}/3/else`, 'GET'))[0]).toBe(404)
+    })
 
-  test('lease a chain to one client at a time, anew for each', async () => {
-    await using one = await opened()
-    const { url } = one
-    const count = Math.max(1, Math.floor(availableParallelism() / 2))
-    const leases = await Promise.all(
-      Array.from({ length: count }, async () => (await send(`${url}/acquire`))[1]),
-    )
-    const [first] = leases as readonly { readonly url: string; readonly token: string }[]
-    await post(first!.url, mine)
-    const waiting = send(`${url}/acquire`)
-    const leaving = new AbortController()
-    const left = fetch(`${url}/acquire`, { method: 'POST', signal: leaving.signal })
-    leaving.abort()
-    await expect(left).rejects.toThrow()
-    expect(await send(`${url}/release/${first!.token}`)).toEqual([204, ''])
-    const [status, next] = await waiting
-    expect([status, next]).toMatchObject([200, { url: first!.url }])
-    expect(await post(first!.url, blockNumber)).toEqual(result(1, '0x0'))
-    expect((await send(`${url}/release/${first!.token}`))[0]).toBe(404)
+    test('are refused to links and images of other sites', async () => {
+      await using one = await opened()
+      await post(`${one.url}/3`, mine)
+      for (const site of ['cross-site', 'same-site']) {
+        const [status, body] = await visit(`${one.url}/3/destroy`, { 'sec-fetch-site': site })
+        const message = 'pages of other sites may not control chains by links or images'
+        expect([status, JSON.parse(body)]).toEqual([403, { message }])
+      }
+      expect(await post(`${one.url}/3`, blockNumber)).toEqual(result(1, '0x1'))
+      for (const site of ['none', 'same-origin']) {
+        const [status] = await visit(`${one.url}/3/restart`, { 'sec-fetch-site': site })
+        expect(status).toBe(200)
+      }
+    })
+
+    test('close the WebSockets of a chain that restarts', async () => {
+      await using one = await opened()
+      const socket = new WebSocket(`${one.url.replace('http', 'ws')}/3`)
+      await once(socket, 'open')
+      await send(`${one.url}/3/restart`)
+      const [code, reason] = await once(socket, 'close')
+      expect([code, String(reason)]).toEqual([1001, 'the chain was restarted'])
+    })
+
+    test('return the newest lines of a chain’s log', async () => {
+      const log = new Logger(
+        createPrettyRenderer(PLAIN, false),
+        { write: () => undefined },
+        undefined,
+      )
+      await using one = await opened({}, { observer: observerOf(log) })
+      for (let i = 0; i < 25; i++)
+        await post(`${one.url}/3`, call(1, i % 2 ? 'eth_gasPrice' : 'eth_chainId'))
+      await post(`${one.url}/4`, blockNumber)
+      const [, messages] = await send(`${one.url}/3/messages`, 'GET')
+      expect(messages).toHaveLength(20)
+      expect((messages as readonly string[]).at(-1)).toMatch(/^3 {2}eth_chainId/)
+    })
+
+    test('lease a chain to one client at a time, anew for each', async () => {
+      await using one = await opened()
+      const { url } = one
+      const count = Math.max(1, Math.floor(availableParallelism() / 2))
+      const leases = await Promise.all(
+        Array.from({ length: count }, async () => (await send(`${url}/acquire`))[1]),
+      )
+      const [first] = leases as readonly { readonly url: string; readonly token: string }[]
+      await post(first!.url, mine)
+      const waiting = send(`${url}/acquire`)
+      const leaving = new AbortController()
+      const left = fetch(`${url}/acquire`, { method: 'POST', signal: leaving.signal })
+      leaving.abort()
+      await expect(left).rejects.toThrow()
+      expect(await send(`${url}/release/${first!.token}`)).toEqual([204, ''])
+      const [status, next] = await waiting
+      expect([status, next]).toMatchObject([200, { url: first!.url }])
+      expect(await post(first!.url, blockNumber)).toEqual(result(1, '0x0'))
+      expect((await send(`${url}/release/${first!.token}`))[0]).toBe(404)
+    })
   })
 })

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import type { Backend } from '../../src/app/backend.ts'
 import { type Front, openFront } from '../../src/app/front.ts'
 import type { Observer } from '../../src/app/observer.ts'
 import { readDevchainOptions } from '../../src/app/settings.ts'
@@ -221,7 +222,7 @@ test('changing a setting affects its own chain only', async () => {
   await using one = await opened([])
   const { first } = one.front
   await one.front.chains.create({ name: 'alice' })
-  const alice = one.front.chains.at('/alice')!.backend!
+  const alice = one.front.chains.at('/alice')!.chain as Backend
   await alice.request('evm_setAutomine', [false])
   expect([alice, first].map(({ node }) => node.chain.state.mining.mode.kind)).toEqual([
     'manual',

@@ -30,8 +30,10 @@ async function asked(url: string, method: string, ...params: readonly unknown[])
   return (reply as { readonly result: unknown }).result
 }
 
-function pathsOf({ front }: Opened): readonly string[] {
-  return front.chains.list().map(({ path: each, blockNumber: number }) => `${each} ${number}`)
+async function pathsOf({ front }: Opened): Promise<readonly string[]> {
+  return (await front.chains.list()).map(
+    ({ path: each, blockNumber: number }) => `${each} ${number}`,
+  )
 }
 
 test.each(['interval', 'block'] as const)(
@@ -50,7 +52,7 @@ test.each(['interval', 'block'] as const)(
       await one.front.chains.drop('carol')
     }
     await using again = await open()
-    expect(pathsOf(again)).toEqual(['/ 1', '/7 3', '/alice 1', '/bob 2'])
+    expect(await pathsOf(again)).toEqual(['/ 1', '/7 3', '/alice 1', '/bob 2'])
     expect(await asked(`${again.url}/alice`, 'eth_chainId')).toBe('0x4d')
     expect(await asked(`${again.url}/alice`, 'eth_accounts')).toHaveLength(2)
     expect(await asked(`${again.url}/bob`, 'eth_chainId')).toBe('0x4d')
@@ -78,10 +80,10 @@ test('a chain that was restarted or dropped begins anew, also after a restart of
     await fetch(`${one.url}/7/restart`, { method: 'POST' })
     await fetch(`${one.url}/bob/restart`, { method: 'POST' })
     await one.front.chains.drop('8')
-    expect(pathsOf(one)).toEqual(['/ 1', '/bob 1', '/7 0'])
+    expect(await pathsOf(one)).toEqual(['/ 1', '/bob 1', '/7 0'])
   }
   await using again = await open()
-  expect(pathsOf(again)).toEqual(['/ 1', '/7 0', '/bob 1'])
+  expect(await pathsOf(again)).toEqual(['/ 1', '/7 0', '/bob 1'])
 })
 
 test('a leased chain begins anew for each client and is not kept', async () => {
@@ -93,7 +95,7 @@ test('a leased chain begins anew for each client and is not kept', async () => {
     await post(url, mine)
   }
   await using again = await open()
-  expect(pathsOf(again)).toEqual(['/ 0'])
+  expect(await pathsOf(again)).toEqual(['/ 0'])
 })
 
 test('an idle chain leaves memory and stays on disk', async () => {
@@ -105,12 +107,12 @@ test('an idle chain leaves memory and stays on disk', async () => {
   slot.idleMs = () => Infinity
   one.front.chains.dropIdle()
   slot.idleMs = before
-  expect(slot.backend).toBeUndefined()
-  expect(pathsOf(one)).toEqual(['/ 0', '/7 1'])
+  expect(slot.chain).toBeUndefined()
+  expect(await pathsOf(one)).toEqual(['/ 0', '/7 1'])
   expect(await (await fetch(`${one.url}/7`)).json()).toMatchObject({ blockNumber: 1 })
   await post(`${one.url}/7`, mine)
-  expect(slot.backend).toBeDefined()
-  expect(pathsOf(one)).toEqual(['/ 0', '/7 2'])
+  expect(slot.chain).toBeDefined()
+  expect(await pathsOf(one)).toEqual(['/ 0', '/7 2'])
 })
 
 test('a set-up is run once, and chains begin with it after a restart too', async () => {
@@ -131,7 +133,7 @@ test('a set-up is run once, and chains begin with it after a restart too', async
   await setUp(again)
   expect(runs).toBe(1)
   expect(await post(`${again.url}/2`, blockNumber)).toEqual(result(1, '0x1'))
-  expect(pathsOf(again)).toEqual(['/ 2', '/1 2', '/2 1'])
+  expect(await pathsOf(again)).toEqual(['/ 2', '/1 2', '/2 1'])
 })
 
 test('a chain that mines at intervals goes on without a request', async () => {
@@ -144,6 +146,6 @@ test('a chain that mines at intervals goes on without a request', async () => {
   }
   await using again = await open()
   const { chains } = again.front
-  await expect.poll(() => chains.at('/clock')!.backend).toBeDefined()
-  expect(chains.at('/7')!.backend).toBeUndefined()
+  await expect.poll(() => chains.at('/clock')!.chain).toBeDefined()
+  expect(chains.at('/7')!.chain).toBeUndefined()
 })

@@ -1,8 +1,10 @@
 // Tests side by side: 100 test files of 50 sends, 50 calls and a revert on eight workers, each with a chain of its own. On one
 // devchain, and on the commands that are given: `npm run bench -- workers ["anvil … --port PORT" …]`, one process a worker.
-// A command with URLS in place of PORT serves all workers at /1, /2 … as prool does.
+// A command with URLS in place of PORT serves all workers at /1, /2 … as prool does. Besides wall time it prints processor time
+// (Linux): of the nodes, of their busiest thread, which bounds them where there are more cores, and of the clients.
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { createServer } from 'node:net'
 import path from 'node:path'
@@ -90,6 +92,23 @@ function residentOf(pids) {
   return bytes
 }
 
+/** Milliseconds that each thread of a process had the processor, by its id. */
+function threadsOf(pid) {
+  const folder = `/proc/${pid}/task`
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).map((id) => {
+    const stat = readFileSync(`${folder}/${id}/stat`, 'utf8')
+    const [user, system] = stat.split(') ')[1].split(' ').slice(11, 13).map(Number)
+    return [id, (user + system) * 10]
+  })
+}
+
+function busySince(before, pids) {
+  return pids.flatMap(threadsOf).map(([id, ms]) => ms - (before.get(id) ?? 0))
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0)
+
 async function waitFor(url) {
   for (;;) {
     try {
@@ -127,6 +146,9 @@ async function run(command) {
     highest = Math.max(highest, residentOf(children.map(({ pid }) => pid)))
   }
   const timer = setInterval(look, LOOK_MS)
+  const nodes = children.map(({ pid }) => pid)
+  const clients = workers.map(({ pid }) => pid)
+  const before = new Map([...nodes, ...clients].flatMap(threadsOf))
   let left = FILES
   const began = performance.now()
   await Promise.all(
@@ -141,24 +163,30 @@ async function run(command) {
   const wallMs = performance.now() - began
   clearInterval(timer)
   look()
+  const busy = busySince(before, nodes)
+  const clientsMs = sum(busySince(before, clients))
   for (const child of [...workers, ...children]) child.kill()
   await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')))
-  return { wallMs, megabytes: highest / 1e6 }
+  const [nodesMs, busiestMs] = [sum(busy), Math.max(...busy)]
+  return { wallMs, nodesMs, busiestMs, clientsMs, megabytes: highest / 1e6 }
 }
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
-/** Prints a line for each command: medians of the wall time and of the highest memory. */
+/** Prints a line for each command: medians of times and of the highest memory. */
 export async function workers(...rivals) {
-  const commands = [`${process.execPath} ${COMMAND} --quiet --port URLS`, ...rivals]
+  const own = `${process.execPath} ${COMMAND} --quiet --port URLS`
+  const commands = [own, `${own} --threads 1`, `${own} --threads 2`, ...rivals]
   const results = commands.map(() => [])
   for (let i = 0; i < RUNS; i++) {
     for (const [which, command] of commands.entries()) results[which].push(await run(command))
   }
   for (const [which, command] of commands.entries()) {
-    const wall = median(results[which].map(({ wallMs }) => wallMs))
-    const memory = median(results[which].map(({ megabytes }) => megabytes))
-    console.log(`${wall.toFixed(0).padStart(7)} ms ${memory.toFixed(0).padStart(6)} MB  ${command}`)
+    const of = (name) => median(results[which].map((each) => each[name])).toFixed(0)
+    console.log(command)
+    console.log(
+      `  wall ${of('wallMs')} ms, processor ${of('nodesMs')} ms (busiest thread ${of('busiestMs')} ms), clients ${of('clientsMs')} ms, ${of('megabytes')} MB`,
+    )
   }
 }
 

@@ -189,7 +189,7 @@ describe('src', () => {
       .flatMap(([name, targets]) => targets.filter(isInside).map((target) => [name, target]))
     expect(uses.sort()).toEqual([
       ['src/app/backend.ts', 'src/project/door.ts'],
-      ['src/app/front.ts', 'src/project/artifactsdoor.ts'],
+      ['src/app/common.ts', 'src/project/artifactsdoor.ts'],
     ])
     expect([...graph].filter(([, targets]) => targets.includes('src/project/project.ts'))).toEqual(
       [],

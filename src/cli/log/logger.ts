@@ -42,16 +42,37 @@ export type LogSettings = Pick<
   'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept' | 'logChain'
 >
 
+const COUNTED = ['calls', 'failedCalls', 'transactions', 'failedTransactions', 'blocks'] as const
+
+type Counted = (typeof COUNTED)[number]
+
+/** What the logs of all chains count together, also those of chains in other threads. */
+export class LogTotals {
+  readonly memory: SharedArrayBuffer
+  readonly #counts: BigInt64Array
+
+  /** @param memory of another thread's totals */
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(8 * COUNTED.length)) {
+    this.memory = memory
+    this.#counts = new BigInt64Array(memory)
+  }
+
+  /** @returns the count with it */
+  add(name: Counted, count = 1): number {
+    const more = BigInt(count)
+    return Number(Atomics.add(this.#counts, COUNTED.indexOf(name), more) + more)
+  }
+
+  get all(): Readonly<Record<Counted, number>> {
+    const counts = COUNTED.map((name, at) => [name, Number(Atomics.load(this.#counts, at))])
+    return Object.fromEntries(counts) as Record<Counted, number>
+  }
+}
+
 interface Shared {
   readonly folding: Folding
   readonly hinted: Set<string>
-  readonly totals: {
-    calls: number
-    failedCalls: number
-    transactions: number
-    failedTransactions: number
-    blocks: number
-  }
+  readonly totals: LogTotals
 }
 
 export class Logger {
@@ -72,7 +93,7 @@ export class Logger {
   readonly #hints: Hints | undefined
   readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
-  readonly #totals: Shared['totals']
+  readonly #totals: LogTotals
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
@@ -87,7 +108,7 @@ export class Logger {
     writer: TextWriter,
     screen: Screen,
     settings?: LogSettings,
-    shared?: Shared,
+    shared?: Partial<Shared>,
     chain?: string,
     siblings?: Set<Logger>,
   ) {
@@ -99,15 +120,26 @@ export class Logger {
     this.#siblings = siblings
     const { logChain } = settings ?? {}
     this.#isMuted = logChain !== undefined && logChain !== (chain ?? '/')
-    this.#shared = shared ?? {
-      folding: new Folding(renderer, writer, screen),
-      hinted: new Set(),
-      totals: { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 },
+    this.#shared = {
+      folding: shared?.folding ?? new Folding(renderer, writer, screen),
+      hinted: shared?.hinted ?? new Set(),
+      totals: shared?.totals ?? new LogTotals(),
     }
     this.#folding = this.#shared.folding
     this.#totals = this.#shared.totals
     this.#hints = settings && new Hints(settings, this.#shared.hinted)
     this.#isShown = shownMethods(settings)
+  }
+
+  get totals(): LogTotals {
+    return this.#totals
+  }
+
+  /** Writes lines that the log of another thread made. */
+  foreign(text: string): void {
+    this.#runQueue()
+    this.#folding.end()
+    this.#writer.write(text)
   }
 
   /** The log of a named chain: same destination, each line with the name. */
@@ -149,9 +181,8 @@ export class Logger {
   call(call: CallEvent): void {
     if (this.#isMuted) return
     const changes = this.#claim(call)
-    this.#totals.calls += 1
-    if (call.error !== undefined) this.#totals.failedCalls += 1
-    const id = this.#totals.calls
+    const id = this.#totals.add('calls')
+    if (call.error !== undefined) this.#totals.add('failedCalls')
     const context = this.#context(changes.at(-1))
     this.#later((isNow) => {
       const last = changes.length - 1
@@ -228,7 +259,7 @@ export class Logger {
   end(): void {
     this.finish()
     const durationMs = Math.round(performance.now() - this.#beganMs)
-    this.#line({ event: 'end', ...this.#totals, durationMs })
+    this.#line({ event: 'end', ...this.#totals.all, durationMs })
   }
 
   #line(event: LineEvent): void {
@@ -360,10 +391,10 @@ export class Logger {
   #count(events: readonly ChainEvent[]): void {
     const totals = this.#totals
     for (const event of events) {
-      if (event.event === 'block') totals.blocks += Number(event.number - event.first) + 1
+      if (event.event === 'block') totals.add('blocks', Number(event.number - event.first) + 1)
       if (event.event !== 'transaction') continue
-      totals.transactions += 1
-      if (event.failure !== undefined) totals.failedTransactions += 1
+      totals.add('transactions')
+      if (event.failure !== undefined) totals.add('failedTransactions')
     }
   }
 }

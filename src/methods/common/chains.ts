@@ -27,7 +27,7 @@ export interface ChainInfo {
 
 export interface ChainsDoor {
   /** The default chain first, the others by age. */
-  readonly list: () => readonly ChainInfo[]
+  readonly list: () => Promise<readonly ChainInfo[]>
   /**
    * @throws {DevchainError} `INVALID_PARAMS` for an invalid or used name, an unknown `from` or invalid options,
    * `LIMIT_EXCEEDED` for too many chains

@@ -204,7 +204,8 @@ export class FastConnection {
 
   async #goOnAfter(long: JsonText, slot: Slot): Promise<void> {
     this.#isWriting = true
-    await this.#writeLong(long)
+    // a reply that ends too early must not look whole
+    await this.#writeLong(long).catch(() => this.#socket.destroy())
     this.#isWriting = false
     if (!this.#endsWith(slot)) this.#writeReplies()
   }

@@ -1,13 +1,34 @@
-// Estimates what a chain keeps in memory besides what it shares with the chain it began as.
+// What lists of chains say about a chain.
+import type { ChainInfo } from '../methods/common/chains.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import { PROGRAM } from '../program.ts'
 import { encodeReceipt } from '../protocol/blocks/receipt.ts'
+import type { Json } from '../rpc/schema.ts'
 
 /** Blocks that are measured; the rest are taken to be like them. */
 const SAMPLE = 64
 
+export type ChainFacts = Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'>
+
+export function factsOf(state: ChainState): ChainFacts {
+  const { config, tree } = state
+  const { header, hash } = headOf(tree).block
+  const { chainId } = config
+  return { chainId, blockNumber: header.number, blockHash: hash, memory: ownBytes(state) }
+}
+
+/** For browsers and readiness probes. */
+export function healthOf({
+  chainId,
+  blockNumber,
+}: Pick<ChainFacts, 'chainId' | 'blockNumber'>): Json {
+  return { ...PROGRAM, chainId: Number(chainId), blockNumber: Number(blockNumber) }
+}
+
 /** Encoded bytes of its own blocks and receipts. What they changed in the state is not counted. */
-export function ownBytes({ tree, origin }: ChainState): number {
+function ownBytes({ tree, origin }: ChainState): number {
   const { canonical } = tree
   const shared = origin?.tree.canonical.length ?? 1
   const own = Math.max(0, canonical.length - shared)

@@ -1,0 +1,186 @@
+// A thread's end: runs the chains that the main thread opens, and answers their requests.
+import { DevchainError } from '../../core/errors.ts'
+import { whenThere } from '../../core/promises.ts'
+import type { ChainInfo } from '../../methods/common/chains.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { Reply } from '../../rpc/dispatch.ts'
+import { Caller } from '../../rpc/session.ts'
+import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
+import { packState, unpackState } from '../../store/pack.ts'
+import { type Backend, openBackend } from '../backend.ts'
+import { type Common, type Hooks, openCommon } from '../common.ts'
+import { openWire, type Wire } from '../dispatcher.ts'
+import { withoutForks } from '../forking.ts'
+import { ownSettings } from '../settings.ts'
+import { Calls } from './calls.ts'
+import {
+  type ChainBeginning,
+  type FromThread,
+  type RequestMessage,
+  sentError,
+  type ThreadOrder,
+  type ThreadPort,
+  type ToThread,
+} from './messages.ts'
+import { RemoteSession } from './sessions.ts'
+
+/** Bytes up to which a long reply is sent whole. */
+const WHOLE = 1024 * 1024
+
+/** Serves a thread until the port closes. */
+export function serveThread(
+  port: ThreadPort<FromThread, ToThread>,
+  order: ThreadOrder,
+  hooks: Hooks,
+): void {
+  const host = new Host(port.post, order, hooks)
+  port.onMessage((message) => host.take(message))
+}
+
+interface LongReply {
+  readonly reply: Exclude<Reply, string | undefined>
+  readonly session: number | undefined
+}
+
+class Host {
+  readonly #post: (message: FromThread) => void
+  readonly #common: Common
+  readonly #calls: Calls
+  readonly #answer: SafeAnswer
+  readonly #chains = new Map<string, Backend>()
+  readonly #sessions = new Map<number, RemoteSession>()
+  /** Of HTTP requests that run, by their ids. */
+  readonly #callers = new Map<number, Caller>()
+  readonly #longReplies = new Map<number, LongReply>()
+  #wire: Promise<Wire> | undefined
+  #origin: ChainState | undefined
+
+  constructor(post: (message: FromThread) => void, order: ThreadOrder, hooks: Hooks) {
+    this.#post = post
+    const onBug = (error: unknown): void => post({ kind: 'bug', failure: sentError(error) })
+    this.#answer = createSafeAnswer(onBug)
+    this.#calls = new Calls(post, {
+      open: (name: string, beginning: ChainBeginning) => this.#open(name, beginning),
+      close: (name: string) => this.#close(name),
+      facts: (name: string) => this.#chain(name).facts(),
+      messages: (name: string) => this.#chain(name).messages(),
+      pack: (name: string) => packState(this.#chain(name).origin().state),
+      piece: (id: number, at: number) => this.#piece(id, at),
+    })
+    this.#common = openCommon({
+      settings: order.settings,
+      // the main thread reports what its own reader of artifacts finds
+      hooks: { ...hooks, observer: { ...hooks.observer, onArtifacts: undefined } },
+      // a program has its chains in its own thread: these are asked over the wire alone
+      isListening: () => true,
+      keeping: undefined,
+      chains: () => ({
+        list: () => this.#calls.call('list') as Promise<readonly ChainInfo[]>,
+        create: (given) => this.#calls.call('create', given) as Promise<ChainInfo>,
+        drop: (name) => this.#calls.call('drop', name) as Promise<void>,
+      }),
+      onBug,
+    })
+    this.#common.artifacts.readSoon()
+  }
+
+  take(message: ToThread): void {
+    switch (message.kind) {
+      case 'request':
+        this.#request(message)
+        break
+      case 'forget':
+        this.#callers.get(message.id)?.hangUp()
+        this.#longReplies.delete(message.id)
+        break
+      case 'sessionEnded':
+        this.#endSession(message.session)
+        break
+      case 'sessionRead':
+        this.#sessions.get(message.session)?.wasRead(message.count)
+        break
+      case 'call':
+        void this.#calls.answer(message)
+        break
+      case 'result':
+        this.#calls.settle(message)
+        break
+    }
+  }
+
+  #request({ id, chain, session, body }: RequestMessage): void {
+    const target = this.#chains.get(chain)
+    // the main thread asks no chain that it has closed
+    if (target === undefined) throw new Error(`this thread has no chain ${chain}`)
+    const caller = session === undefined ? new Caller() : this.#session(session).caller
+    this.#callers.set(id, caller)
+    void whenThere(this.#answer(target, caller, Buffer.from(body, 'latin1')), (reply) => {
+      this.#callers.delete(id)
+      if (typeof reply !== 'object') this.#post({ kind: 'reply', id, reply })
+      else if (!caller.aborted) this.#postLong(id, { reply, session })
+    })
+  }
+
+  #postLong(id: number, long: LongReply): void {
+    const { size, bytes, pieces } = long.reply
+    const isWhole = bytes !== undefined && size <= WHOLE
+    const whole = isWhole ? Buffer.concat(bytes).toString('latin1') : undefined
+    if (!isWhole) this.#longReplies.set(id, long)
+    this.#post({ kind: 'longReply', id, size, whole, pieces: isWhole ? 0 : pieces.length })
+  }
+
+  async #piece(id: number, at: number): Promise<Uint8Array> {
+    const piece = this.#longReplies.get(id)?.reply.pieces[at]
+    if (piece === undefined) throw new DevchainError('CANCELLED', 'the client is gone')
+    // without the rest of the memory that it may be a part of
+    return new Uint8Array(typeof piece === 'function' ? await piece() : piece)
+  }
+
+  #session(id: number): RemoteSession {
+    const known = this.#sessions.get(id)
+    if (known !== undefined) return known
+    const session = new RemoteSession(id, this.#post)
+    this.#sessions.set(id, session)
+    return session
+  }
+
+  #endSession(id: number): void {
+    this.#sessions.get(id)?.end()
+    this.#sessions.delete(id)
+    for (const [reply, { session }] of this.#longReplies) {
+      if (session === id) this.#longReplies.delete(reply)
+    }
+  }
+
+  async #open(name: string, beginning: ChainBeginning): Promise<void> {
+    this.#chains.set(name, await this.#opened(name, beginning))
+  }
+
+  async #opened(name: string, { pack, options }: ChainBeginning): Promise<Backend> {
+    const common = this.#common
+    if (options !== undefined) {
+      const settings = ownSettings(common.settings, options)
+      return openBackend(common, { name, settings, ...(await openWire(common, settings)) })
+    }
+    if (pack !== undefined) this.#origin = unpackState(pack)
+    const state = this.#origin
+    if (state === undefined) throw new Error('a thread got no state to begin with')
+    const settings = { ...common.settings, peer: [], import: undefined }
+    this.#wire ??= openWire(common, common.settings)
+    const wire = await this.#wire
+    const forking = withoutForks(settings, common.engines.executorFor(settings))
+    return openBackend(common, { name, settings, ...wire, from: { state, forking } })
+  }
+
+  async #close(name: string): Promise<void> {
+    const chain = this.#chains.get(name)
+    this.#chains.delete(name)
+    await chain?.close()
+  }
+
+  #chain(name: string): Backend {
+    const chain = this.#chains.get(name)
+    if (chain === undefined) throw new Error(`this thread has no chain ${name}`)
+    return chain
+  }
+}

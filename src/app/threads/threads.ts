@@ -1,0 +1,171 @@
+// The threads of a program: spreads chains over them, and starts one when there is a chain for it.
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { DevchainError } from '../../core/errors.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { packState } from '../../store/pack.ts'
+import type { Common } from '../common.ts'
+import { withoutForks } from '../forking.ts'
+import type { OnLost, ServedChain } from '../slot.ts'
+import { serveThread } from './host.ts'
+import type { FromThread, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
+import { Thread } from './thread.ts'
+
+/** In the built program. */
+const PROGRAM = '../thread.cjs'
+
+/** Chains named in the line about a thread that ended. */
+const LISTED = 10
+
+interface Member {
+  readonly thread: Thread
+  /** The last state that it got: most chains begin with the same. */
+  origin: ChainState | undefined
+}
+
+export class Threads {
+  readonly #common: Common
+  readonly #count: number
+  readonly #members: Member[] = []
+  readonly #packs = new WeakMap<ChainState, Uint8Array>()
+
+  constructor(common: Common) {
+    this.#common = common
+    const { threads } = common.settings
+    this.#count = threads === 'auto' ? availableParallelism() : threads
+  }
+
+  /** A state is sent as bytes. Rejects as opening the chain does. */
+  openBranch(name: string, origin: ChainState, onLost: OnLost): Promise<ServedChain> {
+    const member = this.#next()
+    const pack = member.origin === origin ? undefined : this.#packOf(origin)
+    member.origin = origin
+    return member.thread.open(name, { pack }, onLost)
+  }
+
+  openOwn(name: string, options: object, onLost: OnLost): Promise<ServedChain> {
+    return this.#next().thread.open(name, { options }, onLost)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map(({ thread }) => thread.stop()))
+  }
+
+  #packOf(state: ChainState): Uint8Array {
+    const known = this.#packs.get(state)
+    if (known !== undefined) return known
+    const pack = packState(state)
+    this.#packs.set(state, pack)
+    return pack
+  }
+
+  /** The thread with the fewest chains; a new one while there may be more. */
+  #next(): Member {
+    const least = this.#members.reduce<Member | undefined>(
+      (best, each) => (best === undefined || each.thread.size < best.thread.size ? each : best),
+      undefined,
+    )
+    const isFull = this.#members.length >= this.#count
+    if (least !== undefined && (isFull || least.thread.size === 0)) return least
+    return this.#start()
+  }
+
+  #start(): Member {
+    const { settings, hooks, chains, engines, onBug } = this.#common
+    const order: ThreadOrder = {
+      settings,
+      folder: hooks.folder,
+      isPlain: hooks.isPlain,
+      log: hooks.observer?.inThreads?.order,
+    }
+    const start = threadProgram() === undefined ? inThisThread : inWorker
+    const { port, stop, onEnd } = start(order, this.#common)
+    const thread = new Thread({
+      port,
+      stop,
+      forking: withoutForks(settings, engines.executorFor(settings)),
+      chains,
+      onText: (text) => hooks.observer?.inThreads?.write(text),
+      onBug,
+    })
+    const member = { thread, origin: undefined }
+    this.#members.push(member)
+    onEnd((reason) => this.#lose(member, reason))
+    return member
+  }
+
+  #lose(member: Member, reason: string): void {
+    const { thread } = member
+    if (thread.isLost) return
+    const names = thread.names
+    this.#members.splice(this.#members.indexOf(member), 1)
+    thread.lose(reason)
+    const shown = names.slice(0, LISTED).map((name) => `/${name}`)
+    const more = names.length > LISTED ? ` and ${names.length - LISTED} more` : ''
+    const chains = names.length === 1 ? 'the chain' : 'the chains'
+    this.#common.hooks.observer?.onNotice?.(
+      `a thread ended, and with it ${chains} ${shown.join(', ')}${more}: ${reason}`,
+    )
+  }
+}
+
+interface Started {
+  readonly port: ThreadPort<ToThread, FromThread>
+  readonly stop: () => Promise<unknown>
+  /** Gets a function that is called with why the thread ended. */
+  readonly onEnd: (listener: (reason: string) => void) => void
+}
+
+function threadProgram(): string | undefined {
+  const program = fileURLToPath(new URL(PROGRAM, import.meta.url))
+  return existsSync(program) ? program : undefined
+}
+
+function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Common): Started {
+  if (environment !== undefined || (observer?.ofChain && !observer.inThreads)) {
+    const message =
+      'threads: functions of a program (environment, observer.ofChain) cannot run in another thread'
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const worker = new Worker(threadProgram()!, { workerData: order })
+  worker.unref()
+  let reason: string | undefined
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    reason =
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? 'its thread ran out of memory'
+        : `its thread failed: ${error.message}`
+  })
+  return {
+    port: {
+      post: (message) => worker.postMessage(message),
+      onMessage: (listener) => worker.on('message', listener),
+    },
+    stop: () => worker.terminate(),
+    onEnd: (listener) =>
+      worker.on('exit', (code) => listener(reason ?? `its thread ended with exit code ${code}`)),
+  }
+}
+
+/** Without the built program, the same messages in this thread. */
+function inThisThread(order: ThreadOrder, { hooks }: Common): Started {
+  const { port1, port2 } = new MessageChannel()
+  serveThread(portOf<FromThread, ToThread>(port2), structuredClone(order), hooks)
+  return {
+    port: portOf<ToThread, FromThread>(port1),
+    stop: async () => port1.close(),
+    onEnd: (listener) => port1.on('close', () => listener('its thread ended')),
+  }
+}
+
+function portOf<Sent, Got>(port: MessageChannel['port1']): ThreadPort<Sent, Got> {
+  return {
+    post: (message) => port.postMessage(message),
+    onMessage: (listener) => {
+      port.on('message', listener)
+      port.unref()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+// The program of a thread that runs chains (--threads).
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Observer } from '../app/observer.ts'
+import type { FromThread, ThreadOrder, ToThread } from '../app/threads/messages.ts'
+import { Logger, LogTotals } from './log/logger.ts'
+import { loadPalette } from './log/palette.ts'
+import { type LogOrder, observerOf, rendererOf } from './start.ts'
+
+/** Lines go to the main thread, which has the terminal: here they fold as in a file. */
+async function logOf(
+  { settings, isColored, totals }: LogOrder,
+  write: (text: string) => void,
+): Promise<Observer> {
+  const renderer = rendererOf(settings, await loadPalette(isColored))
+  const shared = { totals: new LogTotals(totals) }
+  return observerOf(new Logger(renderer, { write }, undefined, settings, shared))
+}
+
+export async function runThread(): Promise<void> {
+  // chains without threads do without it
+  const { serveThread } = await import('../app/threads/host.ts')
+  const { log, folder, isPlain = false } = workerData as ThreadOrder
+  const post = (message: FromThread): void => parentPort?.postMessage(message)
+  const onMessage = (listener: (message: ToThread) => void): void => {
+    parentPort?.on('message', listener)
+  }
+  const write = (text: string): void => post({ kind: 'log', text })
+  const observer = log === undefined ? {} : await logOf(log as LogOrder, write)
+  serveThread({ post, onMessage }, workerData as ThreadOrder, { observer, folder, isPlain })
+}

@@ -1,0 +1,163 @@
+// Chains in threads (--threads): the same as without. Here the other end of a thread's port is in this thread; test/e2e has threads.
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { type Front, openFront } from '../../src/app/front.ts'
+import { type DevchainOptions, readDevchainOptions } from '../../src/app/settings.ts'
+import { methods } from '../../src/methods/index.ts'
+import { changesChain } from '../../src/rpc/method.ts'
+import { call, post, result } from '../support/wire/testserver.ts'
+
+const CHAINS = 8
+
+interface Opened extends AsyncDisposable {
+  readonly front: Front
+  readonly url: string
+}
+
+/** The same keys, ids and time everywhere. */
+async function opened(options: DevchainOptions): Promise<Opened> {
+  const environment = {
+    now: () => 1_700_000_000_000,
+    random: (length: number) => new Uint8Array(length).fill(7),
+  }
+  const settings = readDevchainOptions({ port: 0, noArtifacts: true, accounts: 3, ...options })
+  const front = await openFront(settings, { environment })
+  const { url } = await front.listen()
+  return { front, url, [Symbol.asyncDispose]: () => front.close() }
+}
+
+/** They would end with the test's time or ask another node, or are about all chains. */
+const ELSEWHERE = [
+  ...['anvil_setRpcUrl', 'evm_setIntervalMining'],
+  ...['devchain_newChain', 'devchain_dropChain'],
+]
+
+const CALLS = [
+  ...methods
+    .filter((method) => changesChain(method) && !ELSEWHERE.includes(method.name))
+    .map(({ name, example }) => call(1, name, example?.params ?? [])),
+  call(2, 'eth_getFilterChanges', ['0x1']),
+  call(3, 'eth_newBlockFilter', []),
+  call(4, 'txpool_content', []),
+  `[${call(5, 'evm_mine', [])},${call(6, 'eth_nothing', [])}]`,
+  '{"no":',
+]
+
+const ENDED = [
+  call(1, 'eth_getBlockByNumber', ['latest', true]),
+  call(1, 'eth_getBlockByNumber', ['pending', false]),
+  call(1, 'debug_dumpBlock', ['latest']),
+  call(1, 'devchain_snapshots', []),
+]
+
+async function repliesTo(url: string, bodies: readonly string[]): Promise<readonly unknown[]> {
+  const replies: unknown[] = []
+  for (const body of bodies) replies.push(await post(url, body))
+  return replies
+}
+
+const schedule = fc.array(
+  fc.record({ chain: fc.nat(CHAINS - 1), body: fc.constantFrom(...CALLS) }),
+  { minLength: 40, maxLength: 120 },
+)
+
+test('each of eight chains in three threads replies and ends as it does in a process of its own', async () => {
+  await fc.assert(
+    fc.asyncProperty(schedule, async (steps) => {
+      await using all = await opened({ clock: 'step:3', threads: 3 })
+      const bodiesOf = (chain: number): readonly string[] =>
+        steps.filter((step) => step.chain === chain).map(({ body }) => body)
+      const numbers = Array.from({ length: CHAINS }, (_, i) => i)
+      const replies = await Promise.all(
+        numbers.map((i) => repliesTo(`${all.url}/${i + 1}`, [...bodiesOf(i), ...ENDED])),
+      )
+      for (const i of numbers) {
+        await using alone = await opened({ clock: 'step:3' })
+        expect(replies[i]).toEqual(await repliesTo(`${alone.url}/1`, [...bodiesOf(i), ...ENDED]))
+      }
+    }),
+    { numRuns: 4, seed: 31 },
+  )
+})
+
+interface Client extends Disposable {
+  readonly socket: WebSocket
+  readonly messages: readonly unknown[]
+  /** Waits until so many messages have come. */
+  readonly until: (count: number) => Promise<unknown>
+}
+
+async function connected(url: string): Promise<Client> {
+  const socket = new WebSocket(url.replace('http', 'ws'))
+  const messages: unknown[] = []
+  socket.on('message', (data) => messages.push(JSON.parse(String(data))))
+  await once(socket, 'open')
+  const until = (count: number): Promise<unknown> =>
+    expect.poll(() => messages.length).toBeGreaterThanOrEqual(count)
+  return { socket, messages, until, [Symbol.dispose]: () => socket.terminate() }
+}
+
+/** What a subscriber gets of many blocks, and of the call that makes them. */
+async function notified(threads: number): Promise<readonly unknown[]> {
+  await using one = await opened({ clock: 'step:3', threads })
+  using client = await connected(`${one.url}/1`)
+  client.socket.send(call(1, 'eth_subscribe', ['newHeads']))
+  await client.until(1)
+  client.socket.send(call(2, 'evm_mine', [{ blocks: 3 }]))
+  await client.until(5)
+  // more than one message between threads may have, and more than may be on their way
+  client.socket.send(call(3, 'hardhat_mine', ['0x1388']))
+  await client.until(5_006)
+  return client.messages
+}
+
+test('subscribers in threads get what subscribers without threads get, in the same order', async () => {
+  const [one, other] = await Promise.all([notified(0), notified(2)])
+  const heads = (all: readonly unknown[]): readonly unknown[] =>
+    all.filter((each) => !('id' in (each as object)))
+  expect(heads(other)).toEqual(heads(one))
+  // the reply to a call comes after the few blocks that it made
+  expect(other.slice(0, 5)).toEqual(one.slice(0, 5))
+  expect(other[4]).toMatchObject({ id: 2 })
+})
+
+test('subscriptions end with their chain, and with their client', async () => {
+  await using one = await opened({ threads: 1 })
+  using gone = await connected(`${one.url}/1`)
+  using stays = await connected(`${one.url}/2`)
+  for (const { socket, until } of [gone, stays]) {
+    socket.send(call(1, 'eth_subscribe', ['newHeads']))
+    await until(1)
+  }
+  const closed = once(gone.socket, 'close')
+  await post(one.url, call(1, 'devchain_dropChain', ['1']))
+  expect(String((await closed)[1])).toBe('the chain was dropped')
+  await post(`${one.url}/1`, call(1, 'evm_mine', []))
+  await post(`${one.url}/2`, call(1, 'evm_mine', []))
+  await stays.until(2)
+  expect(gone.messages).toHaveLength(1)
+  stays.socket.close()
+  await once(stays.socket, 'close')
+  expect(await post(`${one.url}/2`, call(1, 'evm_mine', []))).toEqual(result(1, '0x0'))
+})
+
+test.each([
+  ['whole', 60_000, [100_000, 1_000_000]],
+  ['in pieces', 600_000, [5_000_000, 50_000_000]],
+] as const)('a long reply comes %s, over HTTP and WebSocket', async (_how, gas, [least, most]) => {
+  await using one = await opened({ threads: 1 })
+  const url = `${one.url}/1`
+  const to = `0x${'11'.repeat(20)}`
+  // a loop, until the gas is used
+  await post(url, call(1, 'anvil_setCode', [to, '0x5b5f56']))
+  const asked = call(1, 'debug_traceCall', [{ to, gas: `0x${gas.toString(16)}` }, 'latest', {}])
+  const text = await (await fetch(url, { method: 'POST', body: asked })).text()
+  expect(text.length).toBeGreaterThan(least)
+  expect(text.length).toBeLessThan(most)
+  using client = await connected(url)
+  client.socket.send(asked)
+  await client.until(1)
+  expect(client.messages[0]).toEqual(JSON.parse(text))
+})

@@ -1,0 +1,117 @@
+// Chains in real threads (--threads), as users start them: the log, and a thread that ends.
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { type Booted, boot } from '../support/process/boot.ts'
+import { call, post, result } from '../support/wire/testserver.ts'
+
+let folder: string
+let started: Booted
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-threads-'))
+})
+
+afterEach(async () => {
+  await started.stop()
+  rmSync(folder, { recursive: true })
+})
+
+async function start(...args: readonly string[]): Promise<string> {
+  const env = { NODE_OPTIONS: `--require ${path.join(folder, 'crash.cjs')}` }
+  started = await boot(['--no-artifacts', '--threads', '2', ...args], { env })
+  return started.url
+}
+
+/** Loaded by node in each thread: the first one fails once there is a file. */
+const CRASH = `
+const { threadId } = require('node:worker_threads')
+const { watch } = require('node:fs')
+if (threadId === 1) watch(__dirname, (_, name) => {
+  if (name === 'crash') throw new Error('as the test wants')
+})
+`
+
+const mine = call(1, 'evm_mine')
+const blockNumber = call(1, 'eth_blockNumber')
+
+test('a thread that fails takes its chains along, and each says so once', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), CRASH)
+  const url = await start()
+  for (const each of ['/1', '/2', '/2']) await post(url + each, mine)
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/1`)
+  await once(socket, 'open')
+  const closed = once(socket, 'close')
+  writeFileSync(path.join(folder, 'crash'), '')
+  const why = 'its thread failed: as the test wants'
+  expect(String((await closed)[1])).toBe(`the chain is lost: ${why}`)
+  const message = `the chain at /1 is lost: ${why}; the next request begins it anew`
+  expect(await post(`${url}/1`, call(7, 'eth_blockNumber'))).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    error: { code: -32000, message },
+  })
+  expect(await post(`${url}/1`, blockNumber)).toEqual(result(1, '0x0'))
+  expect(await post(`${url}/2`, blockNumber)).toEqual(result(1, '0x2'))
+  expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
+  await started.says(new RegExp(`a thread ended, and with it the chain /1: ${why}`))
+})
+
+test('a request that a thread was working on when it failed gets the error itself', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), CRASH)
+  const url = `${await start()}/1`
+  await post(url, mine)
+  // waits for a transaction that nobody sends
+  await post(url, call(1, 'evm_setAutomine', [false]))
+  const waiting = post(url, call(8, 'eth_sendTransactionSync', [await transfer(url), 30_000]))
+  await post(url, blockNumber)
+  writeFileSync(path.join(folder, 'crash'), '')
+  expect(await waiting).toMatchObject({ id: 8, error: { code: -32000 } })
+  expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
+})
+
+async function transfer(url: string): Promise<object> {
+  const { result: accounts } = (await post(url, call(1, 'eth_accounts'))) as {
+    readonly result: readonly string[]
+  }
+  return { from: accounts[0], to: accounts[1], value: '0x1' }
+}
+
+test('the log has the calls of each chain in their order, numbered once, and one sum', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), '')
+  const url = await start('--log', 'json')
+  const paths = ['/1', '/2', '', '/alice']
+  await post(url, call(1, 'devchain_newChain', ['alice']))
+  const ROUNDS = 20
+  await Promise.all(
+    paths.map(async (each) => {
+      for (let i = 0; i < ROUNDS; i++) await post(url + each, call(i, 'evm_increaseTime', [i]))
+    }),
+  )
+  await started.stop()
+  const lines = started
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LogLine)
+  const calls = lines.filter(({ method }) => method === 'evm_increaseTime')
+  for (const each of paths) {
+    const own = calls.filter(({ chain = '' }) => chain === each.slice(1))
+    expect(own.map(({ params }) => params[0])).toEqual(Array.from({ length: ROUNDS }, (_, i) => i))
+  }
+  const ids = lines.flatMap(({ id }) => id ?? [])
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(lines.at(-1)).toMatchObject({ event: 'end', calls: paths.length * ROUNDS + 1 })
+})
+
+interface LogLine {
+  readonly event: string
+  readonly id?: number
+  readonly chain?: string
+  readonly method?: string
+  readonly params: readonly unknown[]
+  readonly calls?: number
+}
