@@ -1,4 +1,5 @@
 // What lists of chains say about a chain.
+import type { Hash } from '../core/hex.ts'
 import type { ChainInfo } from '../methods/common/chains.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
@@ -10,7 +11,21 @@ import type { Json } from '../rpc/schema.ts'
 /** Blocks that are measured; the rest are taken to be like them. */
 const SAMPLE = 64
 
-export type ChainFacts = Pick<ChainInfo, 'chainId' | 'blockNumber' | 'blockHash' | 'memory'>
+/** Of a chain that is there. */
+export interface ChainFacts {
+  readonly chainId: bigint
+  readonly blockNumber: bigint
+  readonly blockHash: Hash
+  readonly memory: number
+}
+
+/** Of one that is being opened. */
+export const NO_FACTS: Pick<ChainInfo, keyof ChainFacts> = {
+  chainId: undefined,
+  blockNumber: undefined,
+  blockHash: undefined,
+  memory: 0,
+}
 
 export function factsOf(state: ChainState): ChainFacts {
   const { config, tree } = state

@@ -7,6 +7,7 @@ import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
 import type { Backend, Origin } from './backend.ts'
+import { NO_FACTS } from './chainfacts.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import { ChainSlot, type OnLost, type ServedChain } from './slot.ts'
 
@@ -107,9 +108,9 @@ export class Chains implements ChainsDoor {
     return this.#make(`${number}`)
   }
 
-  /** The chain of a lease, made if needed. @throws {DevchainError} `LIMIT_EXCEEDED` */
-  leased(name: string): ChainSlot {
-    return this.#slots.get(`/${name}`) ?? this.#make(name, { isKept: false })
+  /** A chain for leases, under a name that nobody uses. @throws {DevchainError} `LIMIT_EXCEEDED` */
+  forLeases(): ChainSlot {
+    return this.#make(this.#freeName('lease'), { isKept: false })
   }
 
   /** Opens the chains on disk that mine by themselves. */
@@ -140,6 +141,7 @@ export class Chains implements ChainsDoor {
       await slot.open()
     } catch (error) {
       this.#slots.delete(slot.path)
+      await slot.onDrop?.()
       throw error
     }
     return (await infoOf(slot))!
@@ -152,7 +154,7 @@ export class Chains implements ChainsDoor {
       throw new DevchainError('NOT_FOUND', this.unknown(path).message)
     }
     this.#slots.delete(path)
-    await slot.end('the chain was dropped')
+    await Promise.all([slot.end('the chain was dropped'), slot.onDrop?.()])
   }
 
   dropIdle(): void {
@@ -179,10 +181,12 @@ export class Chains implements ChainsDoor {
     clearInterval(this.#timer)
     const slots = [...this.#slots.values()]
     this.#slots.clear()
-    await Promise.all(slots.map((slot) => slot.close('devchain is stopping')))
+    await Promise.all(
+      slots.flatMap((slot) => [slot.close('devchain is stopping'), slot.onDrop?.()]),
+    )
   }
 
-  #reserve({ name = this.#freeName(), from, options }: ChainOrder, place: Place): ChainSlot {
+  #reserve({ name = this.#freeName('chain'), from, options }: ChainOrder, place: Place): ChainSlot {
     if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
       const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
       throw invalid(`name: expected ${expected}; got ${printValue(name)}`)
@@ -197,10 +201,17 @@ export class Chains implements ChainsDoor {
     const { openOwn, openBranch } = this.#options
     if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
     if (from === undefined) return this.#make(name, { place })
-    const origin = this.#originNamed(from)
+    const origin = this.#heldOrigin(from)
     const open: Open = async (onLost) =>
       openBranch(name, await origin, { isKept: true, place, onLost })
-    return this.#make(name, { open })
+    const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
+    return this.#make(name, { open, onDrop })
+  }
+
+  /** Its forks stay open for restarts, also when the chain that it is of is dropped. */
+  async #heldOrigin(from: string): Promise<Origin> {
+    const { state, forking } = await this.#originNamed(from)
+    return { state, forking: forking.held() }
   }
 
   /** The slot of a chain on disk, which its first request opens. */
@@ -229,7 +240,10 @@ export class Chains implements ChainsDoor {
     return this.#place(name, opening)
   }
 
-  #place(name: string, { open, isKept = true, place = 'anywhere', onForget }: Opening): ChainSlot {
+  #place(
+    name: string,
+    { open, isKept = true, place = 'anywhere', onForget, onDrop }: Opening,
+  ): ChainSlot {
     const { origin, openBranch, keeping, now, onBug } = this.#options
     const slot = new ChainSlot({
       name,
@@ -239,6 +253,7 @@ export class Chains implements ChainsDoor {
         onForget?.()
         return isKept ? keeping?.forget(name) : undefined
       },
+      onDrop,
       now,
       onBug,
     })
@@ -261,10 +276,10 @@ export class Chains implements ChainsDoor {
     throw invalid(`from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`)
   }
 
-  #freeName(): string {
+  #freeName(kind: 'chain' | 'lease'): string {
     let number = 1
-    while (this.#slots.has(`/chain-${number}`)) number += 1
-    return `chain-${number}`
+    while (this.#slots.has(`/${kind}-${number}`)) number += 1
+    return `${kind}-${number}`
   }
 
   #names(): readonly string[] {
@@ -290,6 +305,7 @@ interface Opening {
   readonly isKept?: boolean
   /** Called before it is forgotten. */
   readonly onForget?: () => void
+  readonly onDrop?: () => Promise<void>
 }
 
 /** `7` of `/7`. */
@@ -299,7 +315,7 @@ function numberIn(path: string): string | undefined {
 
 async function infoOf(slot: ChainSlot): Promise<ChainInfo | undefined> {
   const { name, path, age, requests } = slot
-  const facts = await slot.facts()
+  const facts = (await slot.facts()) ?? (slot.isOpening ? NO_FACTS : undefined)
   return facts && { name, path, age, requests, ...facts }
 }
 

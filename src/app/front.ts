@@ -1,4 +1,5 @@
 // The front of a program: maps paths to chains and pages, and runs the server.
+import { DevchainError } from '../core/errors.ts'
 import { systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
@@ -115,14 +116,19 @@ export class Front implements ServerFront {
 
   /**
    * Runs work on the default chain, unless it was set up before; chains that open later begin with what it left. Rejects as the
-   * work does.
+   * work does; then chains at paths are refused until another set-up succeeds.
    */
   async setUp(work: () => Promise<unknown>): Promise<void> {
     const { keeping } = this.#common
     if (keeping?.setUp !== undefined) return
     const before = this.#held
-    this.#origin = work().then(() => this.#hold(this.first.origin()))
-    const { state } = await this.#origin
+    const worked = work().then(() => this.#hold(this.first.origin()))
+    this.#origin = worked.catch((error: unknown) => {
+      throw setUpFailure(error)
+    })
+    // whoever asks for a chain gets it
+    this.#origin.catch(() => undefined)
+    const { state } = await worked
     await keeping?.keepSetUp(state)
     before?.leaveAll()
   }
@@ -212,6 +218,12 @@ export class Front implements ServerFront {
       onBug,
     })
   }
+}
+
+function setUpFailure(error: unknown): DevchainError {
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `chains at paths begin with what the set-up leaves, and it failed: ${why}. Run another set-up, or start devchain again`
+  return new DevchainError('CANCELLED', message)
 }
 
 /** Replies to `GET /` and `GET /health`, for browsers and readiness probes. */

@@ -10,9 +10,14 @@ export interface Lease {
   readonly token: string
 }
 
+/** The place of one lease: its chain is made when it is first needed. */
+interface Berth {
+  slot: ChainSlot | undefined
+}
+
 interface Waiting {
   readonly gone: AbortSignal
-  readonly grant: (name: string | undefined) => void
+  readonly grant: (berth: Berth | undefined) => void
 }
 
 const MAX_WAITING = 1_000
@@ -20,14 +25,14 @@ const MAX_WAITING = 1_000
 /** As many chains as prool has by default: one for two processors. */
 export class Leases {
   readonly #chains: Chains
-  readonly #free: string[]
-  readonly #leased = new Map<string, string>()
+  readonly #free: Berth[]
+  readonly #leased = new Map<string, Berth>()
   readonly #waiting: Waiting[] = []
 
   constructor(chains: Chains) {
     this.#chains = chains
     const count = Math.max(1, Math.floor(availableParallelism() / 2))
-    this.#free = Array.from({ length: count }, (_, i) => `lease-${i + 1}`)
+    this.#free = Array.from({ length: count }, () => ({ slot: undefined }))
   }
 
   /**
@@ -37,16 +42,16 @@ export class Leases {
    * @throws {DevchainError} `LIMIT_EXCEEDED` when 1,000 clients wait
    */
   async acquire(gone: AbortSignal): Promise<Lease | undefined> {
-    const name = this.#free.shift() ?? (await this.#wait(gone))
-    if (name === undefined) return undefined
+    const berth = this.#free.shift() ?? (await this.#wait(gone))
+    if (berth === undefined) return undefined
     if (gone.aborted) {
-      this.#pass(name)
+      this.#pass(berth)
       return undefined
     }
     const token = randomUUID()
-    this.#leased.set(token, name)
+    this.#leased.set(token, berth)
     try {
-      const slot = this.#chains.leased(name)
+      const slot = this.#slotOf(berth)
       await slot.open()
       return { slot, token }
     } catch (error) {
@@ -57,15 +62,26 @@ export class Leases {
 
   /** The chain begins anew for the next client. @returns false for an unknown token */
   async release(token: string): Promise<boolean> {
-    const name = this.#leased.get(token)
-    if (name === undefined) return false
+    const berth = this.#leased.get(token)
+    if (berth === undefined) return false
     this.#leased.delete(token)
-    await this.#chains.at(`/${name}`)?.end('the lease was released')
-    this.#pass(name)
+    if (this.#isThere(berth)) await berth.slot?.end('the lease was released')
+    this.#pass(berth)
     return true
   }
 
-  #wait(gone: AbortSignal): Promise<string | undefined> {
+  /** A chain that somebody dropped is replaced. */
+  #slotOf(berth: Berth): ChainSlot {
+    if (berth.slot !== undefined && this.#isThere(berth)) return berth.slot
+    berth.slot = this.#chains.forLeases()
+    return berth.slot
+  }
+
+  #isThere({ slot }: Berth): boolean {
+    return slot !== undefined && this.#chains.at(slot.path) === slot
+  }
+
+  #wait(gone: AbortSignal): Promise<Berth | undefined> {
     if (this.#waiting.length >= MAX_WAITING) {
       const message = `too many clients wait for a chain: the limit is ${MAX_WAITING}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
@@ -75,9 +91,9 @@ export class Leases {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
         resolve(undefined)
       }
-      const grant = (name: string | undefined): void => {
+      const grant = (berth: Berth | undefined): void => {
         gone.removeEventListener('abort', leave)
-        resolve(name)
+        resolve(berth)
       }
       const waiting: Waiting = { gone, grant }
       this.#waiting.push(waiting)
@@ -85,9 +101,9 @@ export class Leases {
     })
   }
 
-  #pass(name: string): void {
+  #pass(berth: Berth): void {
     const next = this.#waiting.shift()
-    if (next === undefined) this.#free.push(name)
-    else next.grant(name)
+    if (next === undefined) this.#free.push(berth)
+    else next.grant(berth)
   }
 }

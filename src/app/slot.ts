@@ -34,6 +34,7 @@ interface SlotOptions {
   readonly kept: () => ChainState | undefined
   /** Forgets what is on disk. */
   readonly forget: () => MaybePromise<void>
+  readonly onDrop?: (() => Promise<void>) | undefined
   /** Milliseconds. */
   readonly now: () => number
   readonly onBug: (error: unknown) => void
@@ -65,6 +66,11 @@ export class ChainSlot implements Target {
     return `/${this.name}`
   }
 
+  /** To be called when the chain was dropped. */
+  get onDrop(): (() => Promise<void>) | undefined {
+    return this.#options.onDrop
+  }
+
   /** Undefined until it is open. */
   get chain(): ServedChain | undefined {
     return this.#chain
@@ -78,6 +84,10 @@ export class ChainSlot implements Target {
   /** Of a kept chain that is not open. */
   get kept(): ChainState | undefined {
     return this.#options.kept()
+  }
+
+  get isOpening(): boolean {
+    return this.#chain === undefined && this.#opening !== undefined
   }
 
   /** It is open or kept. */

@@ -297,5 +297,27 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       expect(await post(first!.url, blockNumber)).toEqual(result(1, '0x0'))
       expect((await send(`${url}/release/${first!.token}`))[0]).toBe(404)
     })
+
+    test('lease no chain that somebody made, also where one of theirs was dropped', async () => {
+      await using one = await opened()
+      const { url } = one
+      await post(url, call(1, 'devchain_newChain', ['lease-1']))
+      await post(`${url}/lease-1`, mine)
+      const lease = async (): Promise<{ readonly url: string; readonly token: string }> =>
+        (await send(`${url}/acquire`))[1] as { readonly url: string; readonly token: string }
+      const first = await lease()
+      expect(first.url).toBe(`${url}/lease-2`)
+      await send(`${url}/release/${first.token}`)
+      await post(url, call(1, 'devchain_dropChain', ['lease-2']))
+      await post(url, call(1, 'devchain_newChain', ['lease-2']))
+      await post(`${url}/lease-2`, mine)
+      const count = Math.max(1, Math.floor(availableParallelism() / 2))
+      for (let i = 0; i < count; i++) {
+        expect(await post((await lease()).url, blockNumber)).toEqual(result(1, '0x0'))
+      }
+      for (const name of ['lease-1', 'lease-2']) {
+        expect(await post(`${url}/${name}`, blockNumber)).toEqual(result(1, '0x1'))
+      }
+    })
   })
 })

@@ -91,3 +91,15 @@ test('a chain may fork a network of its own', async () => {
   expect([await fork.request(balance), await devchain.request(balance)]).toEqual(['0x2', '0x0'])
   expect(await fork.request({ method: 'eth_chainId' })).toBe('0x2')
 })
+
+test('a chain that began as a fork of its own goes on after a restart when that chain was dropped', async () => {
+  await using devchain = await createDevchain({ port: 0, noArtifacts: true })
+  const { url } = await devchain.listen()
+  const options = { fork: second.url, noForkCache: true }
+  const fork = await devchain.branch('fork', { options })
+  const branch = await devchain.branch('branch', { from: 'fork' })
+  await fork.close()
+  await fetch(`${url}/branch/restart`, { method: 'POST' })
+  const balance = { method: 'eth_getBalance', params: [account(0), 'latest'] }
+  expect(await branch.request(balance)).toBe('0x2')
+})

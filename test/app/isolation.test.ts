@@ -125,6 +125,29 @@ describe('a chain that branches off', () => {
     ])
   })
 
+  test('is listed while it waits for the set-up, and refused with the reason where that fails', async () => {
+    await using devchain = await open()
+    let fail = (): void => undefined
+    const failing = new Promise<void>((_, reject) => {
+      fail = () => reject(new Error('no deployer'))
+    })
+    const setUp = devchain.setUp(() => failing)
+    const early = devchain.branch('early')
+    expect(await devchain.chains()).toMatchObject([
+      { path: '/', blockNumber: 0n },
+      { path: '/early', blockNumber: undefined, chainId: undefined, memory: 0 },
+    ])
+    fail()
+    await expect(setUp).rejects.toThrow('no deployer')
+    const why =
+      'chains at paths begin with what the set-up leaves, and it failed: no deployer. Run another set-up, or start devchain again'
+    await expect(early).rejects.toThrow(why)
+    await expect(devchain.branch('late')).rejects.toThrow(why)
+    await devchain.setUp(() => devchain.request({ method: 'evm_mine' }))
+    const { request } = await devchain.branch('early')
+    expect(await request({ method: 'eth_blockNumber' })).toBe('0x1')
+  })
+
   test('begins with what the set-up left, however early it was asked for', async () => {
     await using devchain = await open()
     let end = (): void => undefined

@@ -1,4 +1,5 @@
 // The main thread's end of a thread: passes requests on, and gets replies, notifications and lines of the log back.
+import { DevchainError } from '../../core/errors.ts'
 import type { ChainOrder, ChainsDoor } from '../../methods/common/chains.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
@@ -77,9 +78,11 @@ export class Thread {
 
   /** Rejects as opening the chain does. */
   async open(name: string, beginning: ChainBeginning, onLost: OnLost): Promise<ServedChain> {
-    this.#chains.set(name, onLost)
+    // until it is open, whoever asks for it gets the error itself
+    this.#chains.set(name, () => undefined)
     try {
       await this.#calls.call('open', name, beginning)
+      this.#chains.set(name, onLost)
     } catch (error) {
       this.#chains.delete(name)
       throw error
@@ -127,7 +130,7 @@ export class Thread {
       resolve(refusalOf(body, lostMessage(chain, reason)))
     }
     this.#asked.clear()
-    this.#calls.fail(new Error(reason))
+    this.#calls.fail(new DevchainError('CANCELLED', reason))
     for (const [name, onLost] of this.#chains) onLost(reason, known.has(name))
     this.#chains.clear()
   }

@@ -6,9 +6,10 @@ import { aligned } from './columns.ts'
 
 interface RemoteChain {
   readonly path: string
-  readonly chainId: number
-  readonly blockNumber: string
-  readonly blockHash: string
+  /** Null, as the next two, while the chain is being opened. */
+  readonly chainId: number | null
+  readonly blockNumber: string | null
+  readonly blockHash: string | null
   /** Seconds. */
   readonly age: number
   readonly requests: number
@@ -21,9 +22,9 @@ export function chainsTable(chains: Json): string {
   const rows = (chains as unknown as readonly RemoteChain[]).map(
     ({ path, chainId, blockNumber, blockHash, age, requests, memory }) => [
       path,
-      `chain ${chainId}`,
-      `block ${number(BigInt(blockNumber))}`,
-      blockHash,
+      chainId === null ? 'opening' : `chain ${chainId}`,
+      blockNumber === null ? '' : `block ${number(BigInt(blockNumber))}`,
+      blockHash ?? '',
       `${number(BigInt(age))} s`,
       plural(requests, 'request'),
       `${number(Math.ceil(memory / 1000))} kB`,

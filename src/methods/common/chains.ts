@@ -14,9 +14,10 @@ export interface ChainInfo {
   /** Undefined for the default chain. */
   readonly name: string | undefined
   readonly path: string
-  readonly chainId: bigint
-  readonly blockNumber: bigint
-  readonly blockHash: Hash
+  /** Undefined, as the next two, while the chain is being opened. */
+  readonly chainId: bigint | undefined
+  readonly blockNumber: bigint | undefined
+  readonly blockHash: Hash | undefined
   /** Seconds since it was made or restarted. */
   readonly age: number
   /** Requests since then, a batch counted once. */

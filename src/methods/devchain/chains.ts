@@ -13,9 +13,9 @@ import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject
 const chainShape = shape<ChainInfo>('chain', {
   name: field(nullable(text), ({ name }) => name),
   path: field(text, ({ path }) => path),
-  chainId: field(plainInteger, ({ chainId }) => chainId),
-  blockNumber: field(quantityResult, ({ blockNumber }) => blockNumber),
-  blockHash: field(hash, ({ blockHash }) => blockHash),
+  chainId: field(nullable(plainInteger), ({ chainId }) => chainId),
+  blockNumber: field(nullable(quantityResult), ({ blockNumber }) => blockNumber),
+  blockHash: field(nullable(hash), ({ blockHash }) => blockHash),
   age: field(plainInteger, ({ age }) => BigInt(Math.floor(age))),
   requests: field(plainInteger, ({ requests }) => BigInt(requests)),
   memory: field(plainInteger, ({ memory }) => BigInt(memory)),
