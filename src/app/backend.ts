@@ -83,6 +83,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const making = { ...options, common, progresses, forking, observer }
   const node = from === undefined ? await newNode(making) : await branchNode(making, from)
   const { chain } = node
+  options.kept?.attach(chain)
   chain.onClose(() => progresses.close())
   observer.onChain?.(chain)
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
@@ -138,10 +139,11 @@ async function newNode(making: Making): Promise<Node> {
 async function branchNode(making: Making, { state }: Origin): Promise<Node> {
   const { forking, common, kept } = making
   const { isPlain } = common.hooks
-  if (kept?.state !== undefined) await forking.resume(kept.state)
+  const begun = kept?.state ?? branchOf(state)
+  // the default chain may have left the fork that chains begin with
+  if (kept !== undefined) await forking.resume(begun)
   const { lazyState } = forking
   const parts = { ...chainParts(making), isPlain, commit: kept?.commit, lazyState }
-  const begun = kept?.state ?? branchOf(state)
   const node = nodeOf(chainWith(begun, parts))
   if (kept?.state === undefined) await kept?.begin(begun)
   const now = common.environment.now()

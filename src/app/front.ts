@@ -52,6 +52,10 @@ async function openOn(
   })
   const wire = await openWire(common, settings)
   const first = await openBackend(common, { name: undefined, settings, ...wire, kept, state })
+  if (keeping !== undefined && keeping.beginning === undefined) {
+    const { state: now } = first.node.chain
+    await keeping.keepBeginning(now.origin ?? now, false)
+  }
   front = new Front(common, { first, wire })
   front.chains.wake()
   common.artifacts.readSoon()
@@ -85,13 +89,14 @@ export class Front implements ServerFront {
     this.first = first
     // chains begin where this one began, whatever happens to it, unless a set-up decides
     const { state, forking } = first.origin()
-    this.#origin = Promise.resolve(
-      this.#hold({ state: keeping?.setUp ?? state.origin ?? state, forking }),
-    )
+    this.#origin = Promise.resolve(this.#hold({ state: state.origin ?? state, forking }))
     this.chains = new Chains({
       settings,
       first,
-      origin: () => this.#origin,
+      origin: async () => {
+        const origin = await this.#origin
+        return { ...origin, state: keeping?.beginning ?? origin.state }
+      },
       openBranch: (name, from, how) => this.#openBranch(name, from, how),
       openOwn: (name, options, place) => this.#ownOpener(name, options, place),
       keeping,
@@ -120,7 +125,7 @@ export class Front implements ServerFront {
    */
   async setUp(work: () => Promise<unknown>): Promise<void> {
     const { keeping } = this.#common
-    if (keeping?.setUp !== undefined) return
+    if (keeping?.isSetUp === true) return
     const before = this.#held
     const worked = work().then(() => this.#hold(this.first.origin()))
     this.#origin = worked.catch((error: unknown) => {
@@ -129,7 +134,7 @@ export class Front implements ServerFront {
     // whoever asks for a chain gets it
     this.#origin.catch(() => undefined)
     const { state } = await worked
-    await keeping?.keepSetUp(state)
+    await keeping?.keepBeginning(state, true)
     before?.leaveAll()
   }
 

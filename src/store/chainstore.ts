@@ -1,4 +1,5 @@
 // Keeps chains in a file: each change before it is answered, or what changed in the last tenth of a second.
+import { rmSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -10,6 +11,7 @@ import {
   keptChain,
   type StoredChain,
 } from './codecs/chains.ts'
+import { COPY, copyInTurns, type FileCopy } from './filecopy.ts'
 import type { FileCalls } from './files.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
@@ -22,7 +24,13 @@ export interface StoreOptions {
   readonly onNotice: (text: string) => void
   /** Undefined: those of the system. */
   readonly files?: FileCalls | undefined
+  /** Bytes from which on the file is compacted; undefined: 64 MB. */
+  readonly leastCompacted?: number | undefined
+  /** Calls `swap` while no chain runs a command; afterwards chains take their states from the store anew. */
+  readonly hold?: ((swap: () => void) => MaybePromise<void>) | undefined
 }
+
+const LEAST_COMPACTED = 64_000_000
 
 const FORK_WITHOUT_URL = '--state keeps forks of URLs, but none of a provider or a recording'
 
@@ -37,6 +45,7 @@ const INTERVAL_MS = 100
 export function openStore(options: StoreOptions): ChainStore {
   const { path, onNotice, files } = options
   try {
+    rmSync(`${path}${COPY}`, { force: true })
     const { log, position, cut } = openLog(path, files)
     if (cut > 0) onNotice(`${path}: cut off ${cut} bytes that a crash left unfinished`)
     return new ChainStore(options, log, position)
@@ -47,19 +56,25 @@ export function openStore(options: StoreOptions): ChainStore {
 
 export class ChainStore {
   readonly #options: StoreOptions
-  readonly #log: ChainLog
-  readonly #objects: Objects
+  #log: ChainLog
+  #objects: Objects
   #chains: KeptChains
   /** As the file has it. */
   #written: KeptChains
+  /** Where the file has them; undefined for a new file. */
+  #root: number | undefined
+  #compaction: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
+  #dueMs = 0
   #isFailing = false
+  #isClosing = false
   #syncing: Promise<void> = Promise.resolve()
 
   constructor(options: StoreOptions, log: ChainLog, position: number | undefined) {
     this.#options = options
     this.#log = log
     this.#objects = new Objects(log)
+    this.#root = position
     this.#chains =
       position === undefined ? { byName: emptyMap() } : this.#objects.read(position, chainsObject)
     this.#written = this.#chains
@@ -117,7 +132,9 @@ export class ChainStore {
 
   /** Writes what is not written yet, and gives the file up. */
   async close(): Promise<void> {
+    this.#isClosing = true
     clearTimeout(this.#timer)
+    await this.#compaction
     await this.#syncing
     try {
       this.#write()
@@ -130,7 +147,9 @@ export class ChainStore {
     const before = this.#chains
     this.#chains = chains
     if (this.#options.durability === 'interval') {
-      this.#timer ??= setTimeout(() => this.#writeInTime(), INTERVAL_MS)
+      if (this.#timer === undefined) this.#writeAfter(INTERVAL_MS)
+      // commands of this process may keep timers from running
+      else if (performance.now() >= this.#dueMs) this.#writeInTime()
       return undefined
     }
     try {
@@ -142,14 +161,20 @@ export class ChainStore {
     return this.#sync()
   }
 
+  #writeAfter(ms: number): void {
+    this.#dueMs = performance.now() + ms
+    this.#timer = setTimeout(() => this.#writeInTime(), ms)
+  }
+
   #writeInTime(): void {
+    clearTimeout(this.#timer)
     this.#timer = undefined
     try {
       this.#write()
     } catch (error) {
       if (!this.#isFailing) this.#options.onNotice(`${(error as Error).message}; trying again`)
       this.#isFailing = true
-      this.#timer = setTimeout(() => this.#writeInTime(), 10 * INTERVAL_MS)
+      this.#writeAfter(10 * INTERVAL_MS)
       return
     }
     this.#isFailing = false
@@ -170,15 +195,76 @@ export class ChainStore {
     const chains = this.#chains
     if (chains === this.#written) return
     try {
-      this.#log.end(this.#objects.write(chains, chainsObject))
+      const root = this.#objects.write(chains, chainsObject)
+      this.#log.end(root)
       this.#objects.settle()
       this.#written = chains
+      this.#root = root
     } catch (error) {
       this.#objects.rollBack()
       this.#log.discard()
       throw failureIn(this.#options.path, error, 'LIMIT_EXCEEDED')
     }
+    const { leastCompacted = LEAST_COMPACTED } = this.#options
+    if (this.#log.size >= Math.max(leastCompacted, 2 * this.#log.look)) {
+      this.#compaction ??= this.#compact().finally(() => {
+        this.#compaction = undefined
+      })
+    }
   }
+
+  /** Frees what nothing refers to any more, if that is half of the file. */
+  async #compact(): Promise<void> {
+    const { path, onNotice, hold = (swap) => swap() } = this.#options
+    const before = this.#log.size
+    try {
+      const copy = await copyInTurns(path, this.#log, {
+        root: () => this.#root!,
+        files: this.#options.files,
+        isCancelled: () => this.#isClosing,
+      })
+      if (copy === undefined) {
+        this.#noteLook()
+        return
+      }
+      await this.#syncing
+      try {
+        await hold(() => this.#swap(copy))
+      } finally {
+        copy.discard()
+      }
+      onNotice(`compacted ${path}: ${megabytes(this.#log.size)}, ${megabytes(before)} before`)
+    } catch (error) {
+      if (this.#isClosing) return
+      onNotice(`cannot compact ${path}: ${(error as Error).message}`)
+      this.#noteLook()
+    }
+  }
+
+  /** What cannot be written is considered again at the next start. */
+  #noteLook(): void {
+    try {
+      this.#log.noteLook()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    }
+  }
+
+  /** All chains are between two commands. */
+  #swap(copy: FileCopy): void {
+    this.#write()
+    const { log, root } = copy.finish()
+    this.#log.abandon()
+    this.#log = log
+    this.#objects = this.#objects.successor(log)
+    this.#root = root
+    this.#chains = this.#objects.read(root, chainsObject)
+    this.#written = this.#chains
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 /** Read from a file without its state. */

@@ -4,9 +4,11 @@ import {
   fdatasync,
   fdatasyncSync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
   readSync,
+  renameSync,
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
@@ -23,6 +25,10 @@ export interface FileCalls {
   /** Resolves when the file is on the disk. */
   readonly sync: (file: number) => Promise<void>
   readonly syncNow: (file: number) => void
+  /** Puts a file in place of another, so that a crash leaves one of them. */
+  readonly replace: (from: string, to: string) => void
+  /** The names of its files are on the disk. */
+  readonly syncFolder: (folder: string) => void
 }
 
 export const systemFiles: FileCalls = {
@@ -34,4 +40,15 @@ export const systemFiles: FileCalls = {
   truncate: ftruncateSync,
   sync: promisify(fdatasync),
   syncNow: fdatasyncSync,
+  replace: renameSync,
+  syncFolder(folder) {
+    // no file on Windows
+    if (process.platform === 'win32') return
+    const file = openSync(folder, 'r')
+    try {
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  },
 }

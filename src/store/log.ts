@@ -1,6 +1,7 @@
 // The file of a chain: objects and ends of states, which are appended and never changed. Its first page says where to look for
 // the last end, so that opening it takes the same time however long it is.
 import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { LruCache } from '../core/lrucache.ts'
 import { CorruptStore } from './bytes.ts'
@@ -22,6 +23,9 @@ import type { Medium } from './objects.ts'
 /** Bytes of the first page: the magic, then two slots, written in turn so that one is whole after a crash. */
 const PAGE = 512
 const SLOTS: readonly number[] = [128, 256]
+
+/** Where the size stands that the file had when a compaction was last considered, as in a slot. */
+const LOOK = 384
 
 /** Bytes of a slot: where the file ends with an end, and a CRC-32 of that. */
 const SLOT = 12
@@ -46,13 +50,13 @@ export interface OpenedLog {
  * Opens a file, or makes it.
  * @throws {CorruptStore} for a file of another kind or version, which stays as it is
  */
-export function openLog(path: string, files: FileCalls = systemFiles): OpenedLog {
-  const isNew = !existsSync(path)
-  const file = files.open(path, isNew ? 'wx+' : 'r+')
+export function openLog(name: string, files: FileCalls = systemFiles): OpenedLog {
+  const isNew = !existsSync(name)
+  const file = files.open(name, isNew ? 'wx+' : 'r+')
   try {
     if (isNew || files.sizeOf(file) === 0)
-      return { log: begin({ file, path, files }), position: undefined, cut: 0 }
-    return opened({ file, path, files })
+      return { log: begin({ file, path: name, files }), position: undefined, cut: 0 }
+    return opened({ file, path: name, files })
   } catch (error) {
     files.close(file)
     throw error
@@ -71,18 +75,19 @@ function begin(opened: OpenFile): ChainLog {
   page.set(MAGIC)
   writeWhole(opened, page, 0)
   files.syncNow(file)
+  files.syncFolder(path.dirname(opened.path))
   return new ChainLog(opened, PAGE)
 }
 
 function opened(open: OpenFile): OpenedLog {
-  const { file, path, files } = open
+  const { file, files } = open
   const page = Buffer.alloc(PAGE)
   files.read(file, page, PAGE, 0)
   if (!MAGIC.every((byte, at) => page[at] === byte)) {
-    throw new CorruptStore(`${path}: it is no chain, or one of another version`)
+    throw new CorruptStore(`${open.path}: it is no chain, or one of another version`)
   }
   const size = files.sizeOf(file)
-  const log = new ChainLog(open, size)
+  const log = new ChainLog(open, size, numberIn(page, LOOK) ?? 0)
   const last = log.lastEnd(slotsOf(page).filter((end) => end <= size))
   if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
   return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
@@ -90,8 +95,13 @@ function opened(open: OpenFile): OpenedLog {
 
 /** The ends that the slots name, highest first, then the beginning. */
 function slotsOf(page: Buffer): number[] {
-  const ends = SLOTS.filter((at) => crc32(page.subarray(at, at + 8)) === page.readUInt32LE(at + 8))
-  return [...ends.map((at) => page.readDoubleLE(at)).sort((a, b) => b - a), PAGE]
+  const ends = SLOTS.map((at) => numberIn(page, at)).filter((end) => end !== undefined)
+  return [...ends.sort((a, b) => b - a), PAGE]
+}
+
+function numberIn(page: Buffer, at: number): number | undefined {
+  const isWritten = crc32(page.subarray(at, at + 8)) === page.readUInt32LE(at + 8)
+  return isWritten ? page.readDoubleLE(at) : undefined
 }
 
 interface End {
@@ -99,6 +109,8 @@ interface End {
   /** The first byte after it. */
   readonly end: number
 }
+
+const abandoned = new FinalizationRegistry<OpenFile>(({ file, files }) => files.close(file))
 
 export class ChainLog implements Medium {
   readonly #open: OpenFile
@@ -110,9 +122,11 @@ export class ChainLog implements Medium {
   /** Where they are to be written. */
   #from: number
   #turn = 0
+  #look: number
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
 
-  constructor(open: OpenFile, size: number) {
+  constructor(open: OpenFile, size: number, look = 0) {
+    this.#look = look
     this.#open = open
     this.#size = size
     this.#from = size
@@ -120,6 +134,17 @@ export class ChainLog implements Medium {
 
   get size(): number {
     return this.#size
+  }
+
+  /** The size at the last `noteLook`. */
+  get look(): number {
+    return this.#look
+  }
+
+  /** Notes that all of it is needed, or that a compaction would not pay. */
+  noteLook(): void {
+    this.#look = this.#size
+    this.#writeNumber(this.#size, LOOK)
   }
 
   append(bytes: Uint8Array): number {
@@ -171,22 +196,47 @@ export class ChainLog implements Medium {
     this.#writeSlot(end)
   }
 
-  close(): void {
+  syncNow(): void {
     const { file, files } = this.#open
+    files.syncNow(file)
+    this.#writeSlot(this.#size)
+  }
+
+  /** Puts it in place of another file. */
+  replace(other: string): void {
+    const { files, path: own } = this.#open
+    files.replace(own, other)
+    files.syncFolder(path.dirname(other))
+  }
+
+  /** Closes the file as it is. */
+  leave(): void {
+    this.#open.files.close(this.#open.file)
+  }
+
+  /** Closes the file when nobody reads from this log any more. */
+  abandon(): void {
+    abandoned.register(this, this.#open)
+  }
+
+  close(): void {
     try {
-      files.syncNow(file)
-      this.#writeSlot(this.#size)
+      this.syncNow()
     } finally {
-      files.close(file)
+      this.leave()
     }
   }
 
   #writeSlot(end: number): void {
-    const slot = Buffer.alloc(SLOT)
-    slot.writeDoubleLE(end)
-    slot.writeUInt32LE(crc32(slot.subarray(0, 8)), 8)
     this.#turn = 1 - this.#turn
-    writeWhole(this.#open, slot, SLOTS[this.#turn]!)
+    this.#writeNumber(end, SLOTS[this.#turn]!)
+  }
+
+  #writeNumber(number: number, at: number): void {
+    const slot = Buffer.alloc(SLOT)
+    slot.writeDoubleLE(number)
+    slot.writeUInt32LE(crc32(slot.subarray(0, 8)), 8)
+    writeWhole(this.#open, slot, at)
   }
 
   read(position: number): Uint8Array {

@@ -136,6 +136,13 @@ export class Objects {
     this.medium = medium
   }
 
+  /** An empty one that knows the same forks. */
+  successor(medium: Medium): Objects {
+    const next = new Objects(medium)
+    for (const fork of this.#forks.values()) next.addFork(fork)
+    return next
+  }
+
   /** States of the fork can be read from now on. */
   addFork(fork: ForkBase): void {
     this.#forks.set(fork.upstream.source.name, fork)

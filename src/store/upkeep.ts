@@ -1,14 +1,15 @@
 // Work on chains on disk that no process has: exports, is all of it whole, and without what nothing refers to any more.
-import { renameSync, rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import { concatBytes } from '../core/hex.ts'
 import { encodeBlock } from '../protocol/blocks/block.ts'
 import { chainsObject, type KeptChain, type StoredChain } from './codecs/chains.ts'
+import { COPY } from './filecopy.ts'
 import { withFile } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 import { type Pack, writePack } from './packfile.ts'
-import { Reachable } from './reachable.ts'
+import { finished, Reachable } from './reachable.ts'
 
 export interface Checked {
   readonly chains: number
@@ -72,18 +73,21 @@ export function compactFolder(
   onNotice: OnNotice,
 ): { readonly before: number; readonly after: number } {
   return withChains(folder, onNotice, ({ log, root, file }) => {
-    const copy = `${file}.new`
+    const copy = `${file}${COPY}`
     rmSync(copy, { force: true })
     try {
       const { log: fresh } = openLog(copy)
+      const before = log.size
       try {
-        fresh.end(finished(reachableFrom(log, root).copyTo(fresh)))
+        const copied = finished(reachableFrom(log, root).copyTo(fresh))
+        fresh.end(copied.of(root)!)
+        fresh.noteLook()
+        fresh.syncNow()
+        fresh.replace(file)
+        return { before, after: fresh.size }
       } finally {
-        fresh.close()
+        fresh.leave()
       }
-      const sizes = { before: statSync(file).size, after: statSync(copy).size }
-      renameSync(copy, file)
-      return sizes
     } catch (error) {
       rmSync(copy, { force: true })
       throw error
@@ -114,12 +118,4 @@ function reachableFrom(log: ChainLog, root: number): Reachable {
   const all = new Reachable(log, log.size)
   finished(all.find(root))
   return all
-}
-
-/** What work returns that is not paused. */
-function finished<T>(work: Generator<undefined, T>): T {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done === true) return value
-  }
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { DevchainError } from '../../core/errors.ts'
 import type { MaybePromise } from '../../core/promises.ts'
-import type { Commit } from '../../node/chain/chain.ts'
+import type { Chain, Commit } from '../../node/chain/chain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ChainStore } from '../../store/chainstore.ts'
@@ -21,6 +21,7 @@ export interface About {
   readonly options?: object | undefined
   /** Grows with each chain that begins. */
   readonly turn?: number | undefined
+  readonly isSetUp?: boolean | undefined
 }
 
 /** The place of one chain in the folder. */
@@ -30,11 +31,13 @@ export interface ChainPlace {
   /** To be called with the first state of a new chain. */
   readonly begin: (state: ChainState) => MaybePromise<void>
   readonly commit: Commit
+  /** To be called once it is open. */
+  readonly attach: (chain: Chain) => void
 }
 
 /** Names of chains begin with a letter or a digit. */
 export const FIRST = '/'
-const SET_UP = '/set-up'
+const BEGINNING = '/beginning'
 
 /** The chains of a process on disk. */
 export class Keeping {
@@ -43,6 +46,7 @@ export class Keeping {
   readonly #store: ChainStore
   /** By name. A chain that ended may still have a command that runs: its place is none any more. */
   readonly #places = new Map<string, ChainPlace>()
+  readonly #open = new Map<string, Chain>()
   #nextTurn: number
 
   constructor(path: string, folder: ChainFolder) {
@@ -84,7 +88,13 @@ export class Keeping {
     const begin = (state: ChainState): MaybePromise<void> =>
       this.#places.get(name) === place ? this.#store.keep(name, { about, state }) : undefined
     const commit: Commit = ({ after }) => begin(after)
-    const place = { state: this.stateOf(name), begin, commit }
+    const attach = (chain: Chain): void => {
+      this.#open.set(name, chain)
+      chain.onClose(() => {
+        if (this.#open.get(name) === chain) this.#open.delete(name)
+      })
+    }
+    const place = { state: this.stateOf(name), begin, commit, attach }
     this.#places.set(name, place)
     return place
   }
@@ -94,13 +104,18 @@ export class Keeping {
     await resumeForks(this.forks, settings, this.#store.forkOf(FIRST)?.name, onNotice)
   }
 
-  /** What chains at paths begin with after a set-up; undefined if there was none. */
-  get setUp(): ChainState | undefined {
-    return this.stateOf(SET_UP)
+  /** What chains at paths begin with, whatever happens to the default chain. */
+  get beginning(): ChainState | undefined {
+    return this.stateOf(BEGINNING)
   }
 
-  keepSetUp(state: ChainState): MaybePromise<void> {
-    return this.#store.keep(SET_UP, { about: {}, state })
+  get isSetUp(): boolean {
+    return this.aboutOf(BEGINNING)?.isSetUp === true
+  }
+
+  /** @param isSetUp by `--setup`, which is not run again */
+  keepBeginning(state: ChainState, isSetUp: boolean): MaybePromise<void> {
+    return this.#store.keep(BEGINNING, { about: { isSetUp }, state })
   }
 
   forget(name: string): MaybePromise<void> {
@@ -112,6 +127,26 @@ export class Keeping {
   rest(name: string): void {
     this.#places.delete(name)
     this.#store.rest(name)
+  }
+
+  /** Calls `swap` while no chain runs a command; then chains go on with the states that the store has now. */
+  async hold(swap: () => void): Promise<void> {
+    const open = [...this.#open]
+    if (open.length === 0) return swap()
+    let running = open.length
+    let swapNow: () => void
+    const swapped = new Promise<void>((resolve) => {
+      swapNow = resolve
+    }).then(swap)
+    const exchanged = open.map(([name, chain]) =>
+      chain.exchange(async () => {
+        running -= 1
+        if (running === 0) swapNow()
+        await swapped
+        return this.stateOf(name) ?? chain.state
+      }),
+    )
+    await Promise.all(exchanged)
   }
 
   close(): Promise<void> {
@@ -130,7 +165,9 @@ export async function openKeeping(
 ): Promise<Keeping | undefined> {
   if (state === undefined) return undefined
   const { openFolder } = await import('../../store/folder.ts')
-  return new Keeping(state, openFolder(state, { durability, onNotice }))
+  const hold = (swap: () => void): Promise<void> => keeping.hold(swap)
+  const keeping: Keeping = new Keeping(state, openFolder(state, { durability, onNotice, hold }))
+  return keeping
 }
 
 export interface ListedChain {

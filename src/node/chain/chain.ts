@@ -137,6 +137,18 @@ export class Chain {
     return result
   }
 
+  /** Between two commands, puts the same state as other objects in place of this one. Nobody is notified. */
+  async exchange(state: () => MaybePromise<ChainState>): Promise<void> {
+    const result = this.#turn.then(async () => {
+      this.#state = await state()
+      this.#pending = undefined
+      this.#draft = undefined
+      this.#known = undefined
+    })
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
   /**
    * Calls `listener` after every state change. Its errors go to `environment.onBug` and do not stop other listeners.
    * @returns removes the listener

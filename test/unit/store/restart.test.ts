@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { MaybePromise } from '../../../src/core/promises.ts'
 import type { Chain, Commit } from '../../../src/node/chain/chain.ts'
@@ -17,8 +17,7 @@ import { createChain } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
-import { type ChainStore, openStore } from '../../../src/store/chainstore.ts'
-import { type FileCalls, systemFiles } from '../../../src/store/files.ts'
+import { type ChainStore, openStore, type StoreOptions } from '../../../src/store/chainstore.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
@@ -32,19 +31,30 @@ interface Kept {
   readonly notices: string[]
 }
 
+interface Opening extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted'>> {}
+
 async function open(
   file: string,
   environment: TestEnvironment,
-  durability: 'block' | 'interval' = 'interval',
-  files: FileCalls = systemFiles,
+  opening: Opening = {},
 ): Promise<Kept> {
   const notices: string[] = []
-  const store = openStore({ path: file, durability, files, onNotice: (text) => notices.push(text) })
+  const store = openStore({
+    path: file,
+    durability: 'interval',
+    onNotice: (text) => notices.push(text),
+    hold: (swap) =>
+      chain.exchange(() => {
+        swap()
+        return store.at('/')!.state
+      }),
+    ...opening,
+  })
   const keep = (after: ChainState): MaybePromise<void> =>
     store.keep('/', { about: {}, state: after })
   const state = store.at('/')?.state
   const commit: Commit = ({ after }) => keep(after)
-  const chain = await createChain({ environment, scryptCost: 2, kept: state, commit })
+  const chain: Chain = await createChain({ environment, scryptCost: 2, kept: state, commit })
   if (state === undefined) await keep(chain.state)
   return { chain, store, notices }
 }
@@ -67,7 +77,7 @@ test('a chain that is kept and restarted at random points answers as one that is
         const [kept, plain] = [testEnvironment(), testEnvironment()]
         const twin = await testChain({ environment: plain })
         for (const steps of lives) {
-          const living = await open(file, kept)
+          const living = await open(file, kept, { leastCompacted: 20_000 })
           for (const each of steps) {
             await take(living.chain, kept, each)
             await take(twin, plain, each)
@@ -86,11 +96,43 @@ test('a chain that is kept and restarted at random points answers as one that is
   )
 })
 
+test('a file is compacted while the chain goes on, when half of it is needed no more', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'chain')
+  const [environment, plain] = [testEnvironment(), testEnvironment()]
+  const twin = await testChain({ environment: plain })
+  const living = await open(file, environment, { durability: 'block', leastCompacted: 100_000 })
+  const both: readonly [Chain, TestEnvironment][] = [
+    [living.chain, environment],
+    [twin, plain],
+  ]
+  for (const [chain, at] of both) {
+    for (let each = 0; each < 150; each++) {
+      await take(chain, at, { kind: 'snapshot' })
+      await take(chain, at, { kind: 'send', from: each % 3, ahead: each % 2, what: each % 5 })
+      await take(chain, at, { kind: 'revert', id: 1 + each })
+      await take(chain, at, { kind: 'mine', blocks: 1 })
+      await take(chain, at, { kind: 'reset' })
+    }
+    await take(chain, at, { kind: 'send', from: 0, ahead: 0, what: 1 })
+    await take(chain, at, { kind: 'named', id: 1 })
+  }
+  const answers = answersOf(twin.state)
+  expect(answersOf(living.chain.state)).toEqual(answers)
+  await close(living)
+  expect(living.notices.length).toBeGreaterThan(2)
+  expect(living.notices[0]).toMatch(/^compacted \S+chain: 0\.\d MB, 0\.\d MB before$/)
+  expect(statSync(file).size).toBeLessThan(400_000)
+  const again = await open(file, environment)
+  expect(answersOf(again.chain.state)).toEqual(answers)
+  await close(again)
+  twin.close()
+})
+
 test('a file cut at any byte has the last state before the cut, and goes on from there', async () => {
   const folder = temporaryFolder(onTestFinished)
   const file = path.join(folder, 'whole')
   const environment = testEnvironment()
-  const living = await open(file, environment, 'block')
+  const living = await open(file, environment, { durability: 'block' })
   const states: { readonly end: number; readonly head: string }[] = []
   const note = (): void => {
     const head = headOf(living.chain.state.tree).block.hash
@@ -161,7 +203,7 @@ test('a send that cannot be written fails, and changes neither the chain nor the
   const file = path.join(temporaryFolder(onTestFinished), 'chain')
   const environment = testEnvironment()
   const disk = new FaultyDisk()
-  const living = await open(file, environment, 'block', disk.files)
+  const living = await open(file, environment, { durability: 'block', files: disk.files })
   const first = headOf(living.chain.state.tree).block.hash
   const { raw } = signed(living.chain)
   disk.room = 1000
@@ -175,6 +217,21 @@ test('a send that cannot be written fails, and changes neither the chain nor the
   expect(again.notices).toEqual([])
   expect(answersOf(again.chain.state)).toEqual(answers)
   await close(again)
+})
+
+test('what is a tenth of a second old is written, also if commands keep timers from running', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'chain')
+  const environment = testEnvironment()
+  const living = await open(file, environment)
+  const { size } = statSync(file)
+  await sendRawTransaction(living.chain, signed(living.chain).raw)
+  expect(statSync(file).size).toBe(size)
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(Infinity)
+  onTestFinished(() => clock.mockRestore())
+  await sendRawTransaction(living.chain, signed(living.chain, { nonce: 1n }).raw)
+  expect(statSync(file).size).toBeGreaterThan(size)
+  clock.mockRestore()
+  await close(living)
 })
 
 test('a file of something else is refused and stays as it is', async () => {

@@ -1,0 +1,85 @@
+// A copy of a file in use, without what nothing refers to any more. It is made in turns, while the file grows, and replaces it.
+import { rmSync } from 'node:fs'
+import type { FileCalls } from './files.ts'
+import { type ChainLog, openLog } from './log.ts'
+import { type Copied, finished, finishedInTurns, Reachable } from './reachable.ts'
+
+/** The end of its name until it is in place. */
+export const COPY = '.new'
+
+/** Bytes that are copied at once, without a turn for others. */
+const LAST = 256 * 1024
+
+export interface FileCopy {
+  /** Copies what came last, and puts the copy in place of the file. */
+  readonly finish: () => { readonly log: ChainLog; readonly root: number }
+  /** Deletes it, unless it is in place. */
+  readonly discard: () => void
+}
+
+interface CopyOptions {
+  /** The newest. */
+  readonly root: () => number
+  readonly files: FileCalls | undefined
+  readonly isCancelled: () => boolean
+}
+
+/** @returns undefined if more than half of the file is needed, so that a copy does not pay */
+export async function copyInTurns(
+  path: string,
+  from: ChainLog,
+  { root, files, isCancelled }: CopyOptions,
+): Promise<FileCopy | undefined> {
+  const inTurns = <T>(work: Generator<undefined, T>): Promise<T> =>
+    finishedInTurns(cancellable(work, isCancelled))
+  const first = new Reachable(from, from.size)
+  await inTurns(first.find(root()))
+  if (2 * first.bytes > from.size) return undefined
+  const file = `${path}${COPY}`
+  rmSync(file, { force: true })
+  const { log } = openLog(file, files)
+  let isInPlace = false
+  const discard = (): void => {
+    if (isInPlace) return
+    log.leave()
+    rmSync(file, { force: true })
+  }
+  try {
+    let copied: Copied = await inTurns(first.copyTo(log))
+    for (;;) {
+      const next = new Reachable(from, from.size, copied)
+      await inTurns(next.find(root()))
+      if (next.bytes < LAST) break
+      copied = await inTurns(next.copyTo(log))
+    }
+    // the rest is little
+    await log.sync()
+    const finish: FileCopy['finish'] = () => {
+      const last = new Reachable(from, from.size, copied)
+      finished(last.find(root()))
+      const position = finished(last.copyTo(log)).of(root())!
+      log.end(position)
+      log.noteLook()
+      log.syncNow()
+      log.replace(path)
+      isInPlace = true
+      return { log, root: position }
+    }
+    return { finish, discard }
+  } catch (error) {
+    discard()
+    throw error
+  }
+}
+
+function* cancellable<T>(
+  work: Generator<undefined, T>,
+  isCancelled: () => boolean,
+): Generator<undefined, T> {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+    if (isCancelled()) throw new Error('the process ends')
+    yield
+  }
+}
