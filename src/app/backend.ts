@@ -259,7 +259,13 @@ export class Backend implements Target {
     }
   }
 
-  /** What a chain that begins here branches off. */
+  /** What a chain that begins here branches off; its forks stay open until `forking.leaveAll`. */
+  heldOrigin(): Origin {
+    const { state, forking } = this.origin()
+    return { state, forking: forking.held() }
+  }
+
+  /** The same, while the chain is open. */
   origin(): Origin {
     return { state: this.node.chain.state, forking: this.#parts.forking }
   }

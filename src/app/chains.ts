@@ -201,17 +201,11 @@ export class Chains implements ChainsDoor {
     const { openOwn, openBranch } = this.#options
     if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
     if (from === undefined) return this.#make(name, { place })
-    const origin = this.#heldOrigin(from)
+    const origin = this.#originNamed(from)
     const open: Open = async (onLost) =>
       openBranch(name, await origin, { isKept: true, place, onLost })
     const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
     return this.#make(name, { open, onDrop })
-  }
-
-  /** Its forks stay open for restarts, also when the chain that it is of is dropped. */
-  async #heldOrigin(from: string): Promise<Origin> {
-    const { state, forking } = await this.#originNamed(from)
-    return { state, forking: forking.held() }
   }
 
   /** The slot of a chain on disk, which its first request opens. */
@@ -261,16 +255,21 @@ export class Chains implements ChainsDoor {
     return slot
   }
 
-  /** The state of a chain, or of a named snapshot of the default chain. */
+  /**
+   * The state of a chain, or of a named snapshot of the default chain. Its forks stay open for restarts, also when the chain that it
+   * is of is dropped.
+   */
   #originNamed(from: string): MaybePromise<Origin> {
-    if (from === '/') return this.#first.origin()
+    if (from === '/') return this.#first.heldOrigin()
     const slot = this.#slots.get(from.startsWith('/') ? from : `/${from}`)
-    if (slot?.chain !== undefined) return slot.chain.origin()
-    if (slot?.kept !== undefined) return slot.open().then((chain) => chain.origin())
-    const { state, forking } = this.#first.origin()
+    if (slot?.chain !== undefined) return slot.chain.heldOrigin()
+    if (slot?.kept !== undefined) return slot.open().then((chain) => chain.heldOrigin())
+    const { state } = this.#first.origin()
     const snapshot = state.namedSnapshots.get(from)
-    if (snapshot !== undefined)
+    if (snapshot !== undefined) {
+      const { forking } = this.#first.heldOrigin()
       return { state: { ...snapshot.state, origin: state.origin }, forking }
+    }
     const known = [...this.#names(), ...state.namedSnapshots.keys()]
     const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
     throw invalid(`from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`)

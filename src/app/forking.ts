@@ -107,6 +107,17 @@ export class Forking implements ForkStarter {
     return { fork: shared.fork.base, lazyState: this.#lazyState(door) }
   }
 
+  /** Opens a fork that began in another thread, without a request. */
+  async beginAgain(source: ForkSource): Promise<ForkBase> {
+    const door = await this.#load()
+    const headerUrls = this.#settings.fork?.urls
+    const settings = { ...settingsAgain(this.#settings, source, []), headerUrls }
+    const fork = await door.openFork(settings, this.#onNotice)
+    this.#open.push(new SharedFork(fork))
+    this.#choice = { urls: source.urls, block: `${fork.base.upstream.number}` }
+    return fork.base
+  }
+
   /** How a chain that branches off another loads missing state; undefined: all state is local. */
   get lazyState(): LazyState | undefined {
     return this.#door && this.#lazyState(this.#door)
@@ -210,12 +221,6 @@ export class Forking implements ForkStarter {
     this.#door ??= await import('../fork/door.ts')
     return this.#door
   }
-}
-
-/** Of a chain that has no fork. */
-export function withoutForks(settings: DevchainSettings, executor: Executor): Forking {
-  const onNotice = (): void => undefined
-  return new Forking({ settings: { ...settings, fork: undefined }, executor, onNotice })
 }
 
 /**

@@ -155,11 +155,8 @@ export class Front implements ServerFront {
 
   async #openBranch(name: string, from: Origin, how: How): Promise<ServedChain> {
     const { keeping } = this.#common
-    // the forks of a chain stay in its thread
-    if (how.place === 'anywhere' && !from.forking.knowsNetwork()) {
-      const threads = await this.#threads()
-      if (threads !== undefined) return await threads.openBranch(name, from.state, how.onLost)
-    }
+    const threads = how.place === 'anywhere' ? await this.#threads() : undefined
+    if (threads?.takes(from) === true) return await threads.openBranch(name, from.state, how.onLost)
     const settings = { ...this.#common.settings, peer: [], import: undefined }
     const kept = how.isKept ? keeping?.place(name, {}) : undefined
     return await openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })

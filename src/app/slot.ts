@@ -15,8 +15,8 @@ import { type ChainFacts, factsOf } from './chainfacts.ts'
 export interface ServedChain extends Pick<Target, 'answer'> {
   /** Over HTTP and WebSocket, a batch counted once. */
   readonly requests: number
-  /** What a chain that begins here branches off. A chain in another thread sends its state as bytes. */
-  readonly origin: () => MaybePromise<Origin>
+  /** What a chain that begins here branches off; its forks stay open until `forking.leaveAll`. */
+  readonly heldOrigin: () => MaybePromise<Origin>
   readonly facts: () => MaybePromise<ChainFacts>
   /** The newest lines of its log. */
   readonly messages: () => MaybePromise<readonly string[]>

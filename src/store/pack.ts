@@ -1,6 +1,7 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
 import { DevchainError } from '../core/errors.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { ForkBase } from '../node/ledger/upstream.ts'
 import { CorruptStore } from './bytes.ts'
 import { stateObject } from './codecs/states.ts'
 import {
@@ -73,6 +74,11 @@ export function packState(value: ChainState): Uint8Array {
   if (value.config.upstream !== undefined) {
     throw new DevchainError('METHOD_NOT_SUPPORTED', 'the state of a fork cannot be packed')
   }
+  return packForThread(value)
+}
+
+/** The fork of a forked state is not in the bytes: it must be given to read them. */
+export function packForThread(value: ChainState): Uint8Array {
   const memory = new Memory()
   memory.push(MAGIC, START)
   memory.push(endOf(new Objects(memory).write(value, stateObject)))
@@ -81,9 +87,10 @@ export function packState(value: ChainState): Uint8Array {
 
 /**
  * Parts of the state are read from the bytes when they are asked for, so these must not change.
+ * @param fork of a forked state
  * @throws {CorruptStore} for other bytes, now or when a damaged part is read
  */
-export function unpackState(bytes: Uint8Array): ChainState {
+export function unpackState(bytes: Uint8Array, fork?: ForkBase): ChainState {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   if (!MAGIC.every((byte, at) => whole[at] === byte)) {
     throw new CorruptStore('these are no bytes of a state, or of another version')
@@ -96,5 +103,7 @@ export function unpackState(bytes: Uint8Array): ChainState {
     },
     read: (position) => readObject(whole, position),
   }
-  return new Objects(medium).read(end.readDoubleLE(), stateObject)
+  const objects = new Objects(medium)
+  if (fork !== undefined) objects.addFork(fork)
+  return objects.read(end.readDoubleLE(), stateObject)
 }

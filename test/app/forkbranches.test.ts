@@ -1,6 +1,7 @@
 // Chains at paths of a devchain that forks: they share what is fetched, and keep their fork when the default chain leaves it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { call, post } from '../support/wire/testserver.ts'
 
 const account = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`
 
@@ -102,4 +103,44 @@ test('a chain that began as a fork of its own goes on after a restart when that 
   await fetch(`${url}/branch/restart`, { method: 'POST' })
   const balance = { method: 'eth_getBalance', params: [account(0), 'latest'] }
   expect(await branch.request(balance)).toBe('0x2')
+})
+
+test('chains in threads fork what the default chain forked, with what the set-up left', async () => {
+  await using devchain = await createDevchain({
+    port: 0,
+    fork: first.url,
+    noForkCache: true,
+    noArtifacts: true,
+    threads: 2,
+  })
+  const { url } = await devchain.listen()
+  const ask = async (
+    path: string,
+    method: string,
+    ...params: readonly unknown[]
+  ): Promise<unknown> => {
+    const reply = (await post(`${url}/${path}`, call(1, method, params))) as { result: unknown }
+    return reply.result
+  }
+  const set = ['0x7', '0x8']
+  await devchain.setUp(() =>
+    devchain.request({ method: 'hardhat_setBalance', params: [account(1), set[0]] }),
+  )
+  await devchain.request({ method: 'hardhat_reset', params: [] })
+  const balances = async (path: string): Promise<readonly unknown[]> => [
+    await ask(path, 'eth_getBalance', account(0), 'latest'),
+    await ask(path, 'eth_getBalance', account(1), 'latest'),
+  ]
+  for (const path of ['1', '2', '3']) expect(await balances(path)).toEqual(['0x1', '0x7'])
+  await ask('1', 'hardhat_setBalance', account(1), set[1])
+  await ask('', 'devchain_newChain', { name: 'four', from: '1' })
+  await ask('', 'devchain_dropChain', '1')
+  for (let time = 0; time < 2; time++) {
+    expect(await balances('four')).toEqual(['0x1', '0x8'])
+    expect(await ask('four', 'eth_getBalance', account(2 + time), 'latest')).toBe('0x1')
+    await fetch(`${url}/four/restart`, { method: 'POST' })
+  }
+  expect(await balances('2')).toEqual(['0x1', '0x7'])
+  await ask('2', 'hardhat_reset', { forking: { jsonRpcUrl: second.url } })
+  expect(await ask('2', 'eth_getBalance', account(5), 'latest')).toBe('0x2')
 })

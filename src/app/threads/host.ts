@@ -2,15 +2,12 @@
 import { DevchainError } from '../../core/errors.ts'
 import { whenThere } from '../../core/promises.ts'
 import type { ChainInfo } from '../../methods/common/chains.ts'
-import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
-import { packState, unpackState } from '../../store/pack.ts'
-import { type Backend, openBackend } from '../backend.ts'
+import { type Backend, type Origin, openBackend } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
 import { openWire, type Wire } from '../dispatcher.ts'
-import { withoutForks } from '../forking.ts'
 import { ownSettings } from '../settings.ts'
 import { Calls } from './calls.ts'
 import {
@@ -23,6 +20,7 @@ import {
   type ToThread,
 } from './messages.ts'
 import { RemoteSession } from './sessions.ts'
+import { receivedState, sentState } from './states.ts'
 
 /** Bytes up to which a long reply is sent whole. */
 const WHOLE = 1024 * 1024
@@ -53,7 +51,7 @@ class Host {
   readonly #callers = new Map<number, Caller>()
   readonly #longReplies = new Map<number, LongReply>()
   #wire: Promise<Wire> | undefined
-  #origin: ChainState | undefined
+  #origin: Promise<Origin> | undefined
 
   constructor(post: (message: FromThread) => void, order: ThreadOrder, hooks: Hooks) {
     this.#post = post
@@ -64,7 +62,7 @@ class Host {
       close: (name: string) => this.#close(name),
       facts: (name: string) => this.#chain(name).facts(),
       messages: (name: string) => this.#chain(name).messages(),
-      pack: (name: string) => packState(this.#chain(name).origin().state),
+      state: (name: string) => sentState(this.#chain(name).origin().state),
       piece: (id: number, at: number) => this.#piece(id, at),
     })
     this.#common = openCommon({
@@ -156,20 +154,27 @@ class Host {
     this.#chains.set(name, await this.#opened(name, beginning))
   }
 
-  async #opened(name: string, { pack, options }: ChainBeginning): Promise<Backend> {
+  async #opened(name: string, { state, options }: ChainBeginning): Promise<Backend> {
     const common = this.#common
     if (options !== undefined) {
       const settings = ownSettings(common.settings, options)
       return openBackend(common, { name, settings, ...(await openWire(common, settings)) })
     }
-    if (pack !== undefined) this.#origin = unpackState(pack)
-    const state = this.#origin
-    if (state === undefined) throw new Error('a thread got no state to begin with')
+    if (state !== undefined) {
+      void this.#origin?.then(leave, () => undefined)
+      this.#origin = receivedState(state, common)
+    }
+    // at once, before another state replaces this one
+    const held = this.#origin?.then(hold)
+    if (held === undefined) throw new Error('a thread got no state to begin with')
     const settings = { ...common.settings, peer: [], import: undefined }
     this.#wire ??= openWire(common, common.settings)
-    const wire = await this.#wire
-    const forking = withoutForks(settings, common.engines.executorFor(settings))
-    return openBackend(common, { name, settings, ...wire, from: { state, forking } })
+    const [from, wire] = await Promise.all([held, this.#wire])
+    try {
+      return await openBackend(common, { name, settings, ...wire, from })
+    } finally {
+      leave(from)
+    }
   }
 
   async #close(name: string): Promise<void> {
@@ -183,4 +188,12 @@ class Host {
     if (chain === undefined) throw new Error(`this thread has no chain ${name}`)
     return chain
   }
+}
+
+function hold({ state, forking }: Origin): Origin {
+  return { state, forking: forking.held() }
+}
+
+function leave({ forking }: Origin): void {
+  forking.leaveAll()
 }

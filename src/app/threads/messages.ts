@@ -1,5 +1,6 @@
 // Messages between the main thread and a thread that runs chains. Both ends get them in the order in which they were sent.
 import { DevchainError, type ErrorFacts, type ErrorWord } from '../../core/errors.ts'
+import type { ForkSource } from '../../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { Json } from '../../rpc/schema.ts'
 
@@ -13,10 +14,17 @@ export interface ThreadOrder {
   readonly log: unknown
 }
 
+/** A state as it goes to another thread. */
+export interface SentState {
+  readonly pack: Uint8Array
+  /** How the state's fork is opened again. */
+  readonly fork: ForkSource | undefined
+}
+
 /** How a chain begins. */
 export interface ChainBeginning {
-  /** A state as bytes; undefined: the last that this thread got. */
-  readonly pack?: Uint8Array | undefined
+  /** Undefined: the last that this thread got. */
+  readonly state?: SentState | undefined
   /** Options of its own, and so a genesis of its own. */
   readonly options?: object | undefined
 }

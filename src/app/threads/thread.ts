@@ -5,10 +5,8 @@ import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Caller, Session } from '../../rpc/session.ts'
-import { unpackState } from '../../store/pack.ts'
 import type { Origin } from '../backend.ts'
 import type { ChainFacts } from '../chainfacts.ts'
-import type { Forking } from '../forking.ts'
 import { lostMessage, type OnLost, refusalOf, type ServedChain } from '../slot.ts'
 import { Calls } from './calls.ts'
 import {
@@ -17,6 +15,7 @@ import {
   type FromThread,
   type NotifyMessage,
   readError,
+  type SentState,
   type ThreadPort,
   type ToThread,
 } from './messages.ts'
@@ -26,8 +25,7 @@ export interface ThreadOptions {
   /** Stops the thread. */
   readonly stop: () => Promise<unknown>
   readonly chains: () => ChainsDoor
-  /** Of a chain without forks. */
-  readonly forking: Forking
+  readonly receive: (state: SentState) => Promise<Origin>
   readonly onText: (text: string) => void
   readonly onBug: (error: unknown) => void
 }
@@ -96,8 +94,7 @@ export class Thread {
   }
 
   async origin(name: string): Promise<Origin> {
-    const pack = (await this.#calls.call('pack', name)) as Uint8Array
-    return { state: unpackState(pack), forking: this.#options.forking }
+    return await this.#options.receive((await this.#calls.call('state', name)) as SentState)
   }
 
   call(name: string, ...values: readonly unknown[]): Promise<unknown> {
@@ -248,7 +245,7 @@ class RemoteChain implements ServedChain {
     return this.#thread.call('messages', this.#name) as Promise<readonly string[]>
   }
 
-  origin(): Promise<Origin> {
+  heldOrigin(): Promise<Origin> {
     return this.#thread.origin(this.#name)
   }
 

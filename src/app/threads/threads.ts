@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import { packState } from '../../store/pack.ts'
+import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
-import { withoutForks } from '../forking.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { serveThread } from './host.ts'
-import type { FromThread, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
+import type { FromThread, SentState, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
+import { canBeSent, receivedState, sentState } from './states.ts'
 import { Thread } from './thread.ts'
 
 /** In the built program. */
@@ -29,7 +29,7 @@ export class Threads {
   readonly #common: Common
   readonly #count: number
   readonly #members: Member[] = []
-  readonly #packs = new WeakMap<ChainState, Uint8Array>()
+  readonly #sent = new WeakMap<ChainState, SentState>()
 
   constructor(common: Common) {
     this.#common = common
@@ -37,12 +37,16 @@ export class Threads {
     this.#count = threads === 'auto' ? availableParallelism() : threads
   }
 
+  takes(origin: Origin): boolean {
+    return canBeSent(origin, this.#common.settings)
+  }
+
   /** A state is sent as bytes. Rejects as opening the chain does. */
   openBranch(name: string, origin: ChainState, onLost: OnLost): Promise<ServedChain> {
     const member = this.#next()
-    const pack = member.origin === origin ? undefined : this.#packOf(origin)
+    const state = member.origin === origin ? undefined : this.#sentOf(origin)
     member.origin = origin
-    return member.thread.open(name, { pack }, onLost)
+    return member.thread.open(name, { state }, onLost)
   }
 
   openOwn(name: string, options: object, onLost: OnLost): Promise<ServedChain> {
@@ -53,12 +57,12 @@ export class Threads {
     await Promise.all(this.#members.map(({ thread }) => thread.stop()))
   }
 
-  #packOf(state: ChainState): Uint8Array {
-    const known = this.#packs.get(state)
+  #sentOf(state: ChainState): SentState {
+    const known = this.#sent.get(state)
     if (known !== undefined) return known
-    const pack = packState(state)
-    this.#packs.set(state, pack)
-    return pack
+    const sent = sentState(state)
+    this.#sent.set(state, sent)
+    return sent
   }
 
   /** The thread with the fewest chains; a new one while there may be more. */
@@ -73,7 +77,7 @@ export class Threads {
   }
 
   #start(): Member {
-    const { settings, hooks, chains, engines, onBug } = this.#common
+    const { settings, hooks, chains, onBug } = this.#common
     const order: ThreadOrder = {
       settings,
       folder: hooks.folder,
@@ -85,7 +89,7 @@ export class Threads {
     const thread = new Thread({
       port,
       stop,
-      forking: withoutForks(settings, engines.executorFor(settings)),
+      receive: (state) => receivedState(state, this.#common),
       chains,
       onText: (text) => hooks.observer?.inThreads?.write(text),
       onBug,

@@ -1,0 +1,34 @@
+// States that go from one thread to another.
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
+import { packForThread, unpackState } from '../../store/pack.ts'
+import type { Origin } from '../backend.ts'
+import type { Common } from '../common.ts'
+import { Forking } from '../forking.ts'
+import type { SentState } from './messages.ts'
+
+/** A fork needs URLs, so that another thread can open it, and no recording, which one thread writes. */
+export function canBeSent(
+  { state, forking }: Origin,
+  { forkRecord }: Pick<DevchainSettings, 'forkRecord'>,
+): boolean {
+  const { upstream } = state.config
+  if (upstream === undefined) return !forking.knowsNetwork()
+  return upstream.source.urls.length > 0 && forkRecord === undefined
+}
+
+export function sentState(state: ChainState): SentState {
+  return { pack: packForThread(state), fork: state.config.upstream?.source }
+}
+
+/** The fork is opened once more; it stays open until `forking.leaveAll`. */
+export async function receivedState(
+  { pack, fork }: SentState,
+  { settings, engines }: Pick<Common, 'settings' | 'engines'>,
+): Promise<Origin> {
+  const executor = engines.executorFor(settings)
+  // the thread that began the fork has logged what there is to say of it
+  const forking = new Forking({ settings, executor, onNotice: () => undefined })
+  const base = fork && (await forking.beginAgain(fork))
+  return { state: unpackState(pack, base), forking }
+}
