@@ -1,6 +1,7 @@
 // Dumps in files: --load-state, --dump-state, --state FILE, --state-interval.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   type Booted,
@@ -40,7 +41,9 @@ test('a chain is dumped at the end, and another begins with it, also at paths an
   expect(await first.stop()).toBe(0)
   const dump = JSON.parse(readFileSync(file, 'utf8'))
   expect(dump).toMatchObject({ best_block_number: 2, historical_states: null })
-  const second = await boot(['--load-state', file])
+  const zipped = `${file}.gz`
+  writeFileSync(zipped, gzipSync(readFileSync(file)))
+  const second = await boot(['--load-state', zipped])
   expect(await answersOf(second)).toEqual(answers)
   await send(second)
   await request(second.url, 'evm_reset')

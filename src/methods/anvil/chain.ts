@@ -3,6 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { loadState } from '../../node/dump/load.ts'
+import { dumpInMemory } from '../../node/dump/source.ts'
 import type { Spool } from '../../node/dump/spool.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
@@ -109,7 +110,8 @@ export const anvilChainMethods: Methods = [
     describe: () => 'state loaded',
     handle: async ({ chain, peers }, bytes) => {
       requireUnlinked({ peers }, 'load a state')
-      await chain.update((state) => loadState(state, bytes, chain.environment.now()))
+      const source = dumpInMemory(bytes)
+      await chain.update((state) => loadState(state, source, chain.environment.now()))
     },
   }),
   command({

@@ -34,12 +34,17 @@ interface GivenAccount {
 /** Code by its text in the dump, because many accounts and blocks repeat it. */
 type Codes = Map<string, { readonly code: Uint8Array; readonly codeHash: Hash }>
 
-/** Each world shares with the one before it what did not change. */
+/** Each world shares with the one before it what did not change; the first older one, with the newest. */
 export class WorldReader {
   readonly #base: World
   readonly #keepsEmpty: boolean
   readonly #codes: Codes = new Map()
   readonly #yieldIfDue = yielder()
+  /** Of the newest world, not in it yet. */
+  #changes: TrieChange<Account>[] = []
+  #newest: World
+  #lastOlder: World | undefined
+  readonly #older = new Map<Hash, World>()
 
   /**
    * @param base has the accounts that the dump lacks
@@ -47,32 +52,52 @@ export class WorldReader {
    */
   constructor(base: World, keepsEmpty: boolean) {
     this.#base = base
+    this.#newest = base
     this.#keepsEmpty = keepsEmpty
   }
 
-  /** @throws {DevchainError} `INVALID_PARAMS` naming the bad account */
-  async newest(accounts: unknown, previous: World = this.#base): Promise<World> {
-    return this.#worldOf(await this.#givenAt(accounts, 'accounts'), previous)
+  /** An account of the newest world. @throws {DevchainError} `INVALID_PARAMS` naming it if it is bad */
+  async addAccount(key: string, value: unknown): Promise<void> {
+    const members = new Members(value, `accounts.${key}`)
+    const account = await this.#accountOf(
+      addressAt(key, 'accounts'),
+      members,
+      members.value('storage'),
+    )
+    const change = await this.#changeOf(account, accountAt(this.#base, account.address))
+    if (change !== undefined) this.#changes.push(change)
+    if (this.#changes.length >= CHANGES_A_TURN) this.#settle()
   }
 
   /** Anvil's older states keep storage beside the accounts. Throws `INVALID_PARAMS` naming the bad account. */
-  async older(snapshot: unknown, path: string, previous: World): Promise<World> {
-    const members = new Members(snapshot, path)
+  async addOlder(hash: Hash, state: unknown, path: string): Promise<void> {
+    const members = new Members(state, path)
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
     const given = await this.#givenAt(members.value('accounts'), `${path}.accounts`, storages)
-    return this.#worldOf(given, previous)
+    const previous = this.#lastOlder ?? this.#settle()
+    this.#lastOlder = await this.#worldOf(given, previous)
+    this.#older.set(hash, this.#lastOlder)
+  }
+
+  get worlds(): { readonly world: World; readonly older: ReadonlyMap<Hash, World> } {
+    return { world: this.#settle(), older: this.#older }
+  }
+
+  #settle(): World {
+    this.#newest = withAccounts(this.#newest, this.#changes)
+    this.#changes = []
+    return this.#newest
   }
 
   async #givenAt(
     accounts: unknown,
     path: string,
-    storages?: Readonly<Record<string, unknown>>,
+    storages: Readonly<Record<string, unknown>>,
   ): Promise<ReadonlyMap<Address, GivenAccount>> {
     const given = new Map<Address, GivenAccount>()
     for (const [key, value] of Object.entries(objectAt(accounts, path))) {
       const members = new Members(value, `${path}.${key}`)
-      const storage = storages === undefined ? members.value('storage') : storages[key]
-      const account = await this.#accountOf(addressAt(key, path), members, storage)
+      const account = await this.#accountOf(addressAt(key, path), members, storages[key])
       given.set(account.address, account)
       await this.#yieldIfDue()
     }

@@ -1,6 +1,6 @@
 // Dumps in files, as with anvil's flags: one is loaded at the start, one is written at the end and now and then.
 import { createWriteStream, mkdirSync, statSync } from 'node:fs'
-import { readFile, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,6 +8,7 @@ import { DevchainError, readFailure } from '../../core/errors.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
 import { loadState } from './load.ts'
+import { dumpInFile } from './source.ts'
 import { dumpText } from './write.ts'
 
 /**
@@ -15,24 +16,20 @@ import { dumpText } from './write.ts'
  * @throws {DevchainError} `INVALID_PARAMS` with the file's name for one that cannot be loaded
  */
 export async function loadDumpFile(chain: Chain, file: string): Promise<void> {
-  const bytes = await readDumpFile(file)
+  const source = dumpInFile(isFolder(file) ? path.join(file, NAME) : file)
   try {
     await chain.update(async (before) => {
-      const { state } = await loadState(before, bytes, chain.environment.now())
+      const { state } = await loadState(before, source, chain.environment.now())
       return { state: { ...state, origin: beginningWith(state) }, value: undefined }
     })
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== undefined) {
+      const message = `cannot read the dump ${file}: ${readFailure(error)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
     if (!(error instanceof DevchainError)) throw error
     const problem = error.message.replace(/^state: /, '').replaceAll('\n', ' ')
     throw new DevchainError('INVALID_PARAMS', `${file}: ${problem}`)
-  }
-}
-
-async function readDumpFile(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(isFolder(file) ? path.join(file, NAME) : file)
-  } catch (error) {
-    throw new DevchainError('INVALID_PARAMS', `cannot read the dump ${file}: ${readFailure(error)}`)
   }
 }
 

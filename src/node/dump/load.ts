@@ -20,7 +20,7 @@ import { type ChainState, type Settings, settingsAfterBlock } from '../ledger/ch
 import type { Change } from '../ledger/change.ts'
 import { increasedTime } from '../ledger/clock.ts'
 import { withoutStale } from '../pool/pool.ts'
-import { type Dump, readDump } from './read.ts'
+import { type Dump, type DumpSource, readDump } from './read.ts'
 
 class LoadedRecord implements BlockRecord {
   readonly block: Block
@@ -58,10 +58,10 @@ class LoadedRecord implements BlockRecord {
  */
 export async function loadState(
   before: ChainState,
-  bytes: Uint8Array,
+  source: DumpSource,
   now: number,
 ): Promise<Change<undefined>> {
-  const dump = await readDump(bytes, before)
+  const dump = await readDump(source, before)
   const senders = [...before.pool.bySender.entries()].map(([sender]) => sender)
   if (dump.blocks.length === 0) return editWorld(before, () => dump.world, senders)
   const tree = await treeOf(before.tree, dump)

@@ -3,7 +3,6 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
-import { yielder } from '../../core/yield.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 
 /** Most bytes of a dump's JSON: gzip may expand a thousandfold. */
@@ -107,18 +106,6 @@ export class Members {
   each<T>(name: string, read: (entry: unknown, path: string) => T): T[] {
     const path = this.#pathOf(name)
     return listAt(this.value(name), path).map((entry, index) => read(entry, `${path}[${index}]`))
-  }
-
-  /** As `each`, but yields in between. */
-  async eachOfMany<T>(name: string, read: (entry: unknown, path: string) => T): Promise<T[]> {
-    const path = this.#pathOf(name)
-    const yieldIfDue = yielder()
-    const found: T[] = []
-    for (const [index, entry] of listAt(this.value(name), path).entries()) {
-      found.push(read(entry, `${path}[${index}]`))
-      await yieldIfDue()
-    }
-    return found
   }
 
   optional<T>(name: string, read: (name: string) => T): T | undefined {

@@ -1,7 +1,5 @@
-// Reads a dump, gzipped or plain: anvil's JSON (0.2 to 1.7), and that of older versions of devchain.
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import { DevchainError } from '../../core/errors.ts'
+// Reads a dump as it arrives: anvil's JSON (0.2 to 1.7), and that of older versions of devchain.
+import type { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
@@ -10,8 +8,16 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
-import { hashAt, listAt, MAX_DUMP, Members, noDump } from './members.ts'
-import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
+import { hashAt, listAt, Members, noDump, objectAt } from './members.ts'
+import { IS_SPLIT, readPieces } from './pieces.ts'
+import {
+  addOutcome,
+  type GivenBlock,
+  givenBlock,
+  type Outcomes,
+  type ReadBlock,
+  readBlock,
+} from './readblocks.ts'
 
 export interface Dump {
   /** From the genesis on; empty if the dump has only accounts. */
@@ -20,46 +26,70 @@ export interface Dump {
   readonly older: ReadonlyMap<Hash, World>
 }
 
+/** Gives the bytes from the beginning, each time that it is called. */
+export type DumpSource = () => AsyncIterable<Uint8Array>
+
 /**
  * Missing accounts are those of the loading chain's genesis, or of its newest block if the dump has no blocks.
  * @throws {DevchainError} `INVALID_PARAMS` for an invalid dump; `LIMIT_EXCEEDED` for one too large to hold
  */
-export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
-  const dump = new Members(parseDump(await unzipped(bytes)), '')
-  if (!dump.has('accounts')) throw noDump('it has no accounts')
-  const line = await lineOf(dump)
-  const blocks = await blocksOf(line, dump, state)
-  const base = line.length === 0 ? headOf(state.tree) : genesisOf(state)
-  const reader = new WorldReader(base.world, keepsEmpty(state))
-  const older = await olderWorlds(reader, line, dump, base.world)
-  const last = line.map(({ hash }) => older.get(hash)).findLast((world) => world !== undefined)
-  const world = await reader.newest(dump.value('accounts'), last ?? base.world)
-  return { blocks, world, older }
+export async function readDump(source: DumpSource, state: ChainState): Promise<Dump> {
+  const whole = await readFrom(source, state, genesisOf(state).world)
+  if (whole.blocks.length > 0) return whole
+  const { world } = headOf(state.tree)
+  return genesisOf(state).world === world ? whole : await readFrom(source, state, world)
 }
 
-async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
-  // the first two bytes of gzip (RFC 1952)
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  try {
-    return await promisify(gunzip)(bytes, { maxOutputLength: MAX_DUMP })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') {
-      throw noDump(`it cannot be unzipped: ${(error as Error).message}`)
+async function readFrom(source: DumpSource, state: ChainState, base: World): Promise<Dump> {
+  const { config } = state
+  const reader = new WorldReader(base, keepsEmpty(state))
+  const members: Record<string, unknown> = {}
+  const given: GivenBlock[] = []
+  const outcomes: Outcomes = new Map()
+  await readPieces(source(), (path, name, value) => {
+    switch (path) {
+      case 'accounts':
+        return reader.addAccount(String(name), value)
+      case 'blocks':
+        given.push(givenBlock(value, `blocks[${name}]`))
+        return
+      case 'transactions':
+        addOutcome(outcomes, value, `transactions[${name}]`)
+        return
+      case 'historical_states':
+      case 'historical_states.states':
+        return typeof name === 'number' ? olderState(reader, value, `${path}[${name}]`) : undefined
+      default:
+        members[name] = value
     }
-    throw new DevchainError('LIMIT_EXCEEDED', `state: expected at most ${MAX_DUMP} bytes unzipped`)
+  })
+  requireKinds(members)
+  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given)
+  const yieldIfDue = yielder()
+  const read: ReadBlock[] = []
+  for (const block of line) {
+    read.push(readBlock(block, outcomes, config))
+    await yieldIfDue()
+  }
+  const { world, older } = reader.worlds
+  const newest = line.at(-1)?.hash
+  return { blocks: read, world, older: new Map([...older].filter(([hash]) => hash !== newest)) }
+}
+
+/** What was not split is null, or something else than it should be. */
+function requireKinds(members: Readonly<Record<string, unknown>>): void {
+  const { accounts, blocks, transactions, historical_states: older } = members
+  if (accounts === undefined) throw noDump('it has no accounts')
+  if (accounts !== IS_SPLIT) objectAt(accounts, 'accounts')
+  for (const [name, value] of Object.entries({ blocks, transactions, historical_states: older })) {
+    if (value !== IS_SPLIT) listAt(value ?? [], name)
   }
 }
 
-/** JSON numbers that JavaScript would round: a nonce may have 64 bits. */
-const LONG_NUMBER = /([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g
-
-function parseDump(bytes: Uint8Array): unknown {
-  try {
-    const text = new TextDecoder().decode(bytes)
-    return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
-  } catch (error) {
-    throw noDump(`it is not JSON: ${(error as Error).message}`)
-  }
+/** Newer dumps have two lists, before and after account edits; devchain keeps the first. */
+function olderState(reader: WorldReader, entry: unknown, path: string): Promise<void> {
+  const [hash, state] = listAt(entry, path)
+  return reader.addOlder(hashAt(hash, path), state, `${path}[1]`)
 }
 
 export function genesisOf({ origin, tree }: ChainState): BlockRecord {
@@ -72,9 +102,7 @@ function keepsEmpty({ config, tree }: ChainState): boolean {
 }
 
 /** The newest block and its ancestors, genesis first. A dump may also have blocks that were rolled back or replaced. */
-async function lineOf(dump: Members): Promise<readonly GivenBlock[]> {
-  const given = dump.has('blocks') ? await dump.eachOfMany('blocks', givenBlock) : []
-  if (given.length === 0) return []
+function lineOf(dump: Members, given: readonly GivenBlock[]): readonly GivenBlock[] {
   const byHash = new Map(given.map((block) => [block.hash, block]))
   const line: GivenBlock[] = []
   let each = newestOf(dump, given)
@@ -125,58 +153,4 @@ function numberOfNewest(
   if (dump.has('best_block_number')) return dump.integer('best_block_number', 64)
   if (environment?.has('number') === true) return environment.integer('number', 64)
   return given.reduce((most, { header }) => (header.number > most ? header.number : most), 0n)
-}
-
-async function blocksOf(
-  line: readonly GivenBlock[],
-  dump: Members,
-  { config }: ChainState,
-): Promise<readonly ReadBlock[]> {
-  const entries = dump.has('transactions') ? listAt(dump.value('transactions'), 'transactions') : []
-  const outcomes = await outcomesOf(entries)
-  const yieldIfDue = yielder()
-  const blocks: ReadBlock[] = []
-  for (const block of line) {
-    blocks.push(readBlock(block, outcomes, config))
-    await yieldIfDue()
-  }
-  return blocks
-}
-
-/** Each world is made from the one before; blocks off the chain are skipped. */
-async function olderWorlds(
-  reader: WorldReader,
-  line: readonly GivenBlock[],
-  dump: Members,
-  base: World,
-): Promise<ReadonlyMap<Hash, World>> {
-  const states = olderStatesOf(dump)
-  const worlds = new Map<Hash, World>()
-  let previous = base
-  for (const { hash } of line.slice(0, -1)) {
-    const given = states.get(hash)
-    if (given === undefined) continue
-    previous = await reader.older(given.state, given.path, previous)
-    worlds.set(hash, previous)
-  }
-  return worlds
-}
-
-interface OlderState {
-  readonly state: unknown
-  readonly path: string
-}
-
-/** Newer dumps have two lists, before and after account edits; devchain keeps the first. */
-function olderStatesOf(dump: Members): ReadonlyMap<Hash, OlderState> {
-  const value = dump.value('historical_states') ?? []
-  const name = 'historical_states'
-  const list = Array.isArray(value) ? value : new Members(value, name).value('states')
-  const states = new Map<Hash, OlderState>()
-  for (const [index, entry] of listAt(list, name).entries()) {
-    const path = `${name}[${index}]`
-    const [hash, state] = listAt(entry, path)
-    states.set(hashAt(hash, path), { state, path: `${path}[1]` })
-  }
-  return states
 }

@@ -1,6 +1,6 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
-import type { Hash } from '../../core/hex.ts'
-import { yielder } from '../../core/yield.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
 import {
   FIELDS_AHEAD,
@@ -19,12 +19,22 @@ import type { ChainConfig } from '../ledger/chainstate.ts'
 import { blobFeeIn } from '../mining/environment.ts'
 import { createdBy, failureOf } from './anvil.ts'
 import { hashAt, Members, noDump } from './members.ts'
-import { type ReadTransaction, readTransaction } from './readtransaction.ts'
+import { decodedTransaction, type EncodedTransaction, readTransaction } from './readtransaction.ts'
+
+/** Blocks off the chain may be wrong, so an error is kept until the block is needed. */
+type Kept<T> = T | DevchainError
 
 export interface GivenBlock {
   readonly header: Header
   readonly hash: Hash
-  readonly members: Members
+  readonly path: string
+  readonly contents: Kept<Contents>
+}
+
+interface Contents {
+  readonly given: readonly EncodedTransaction[]
+  readonly uncles: readonly Header[]
+  readonly withdrawals: readonly Withdrawal[]
 }
 
 export interface ReadBlock {
@@ -32,44 +42,78 @@ export interface ReadBlock {
   readonly executed: readonly ExecutedTransaction[]
 }
 
-/** By block hash and index; two entries where anvil gives a transaction two hashes. */
-type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
+/** What a dump says of a transaction besides its block. */
+interface Outcome {
+  readonly path: string
+  readonly transactionHash: unknown
+  readonly from: Kept<Address | undefined>
+  readonly exit: unknown
+  readonly output: Kept<Uint8Array>
+  readonly receipt: Kept<GivenReceipt>
+}
 
-export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
-  const outcomes = new Map<Hash, Map<number, Members[]>>()
-  const yieldIfDue = yielder()
-  for (const [index, entry] of entries.entries()) {
-    const members = new Members(entry, `transactions[${index}]`)
-    const info = infoOf(members)
-    const hash = members.hash('block_hash')
-    const ofBlock = outcomes.get(hash) ?? new Map<number, Members[]>()
-    const place = Number(info.integer('transaction_index', 32))
-    outcomes.set(hash, ofBlock.set(place, [...(ofBlock.get(place) ?? []), members]))
-    await yieldIfDue()
+interface GivenReceipt {
+  readonly path: string
+  readonly status: boolean
+  readonly root: Hash | undefined
+  readonly cumulativeGasUsed: bigint
+  readonly logs: readonly Log[]
+}
+
+/** By block hash and index; two entries where anvil gives a transaction two hashes. */
+export type Outcomes = Map<Hash, Map<number, readonly Outcome[]>>
+
+export function addOutcome(outcomes: Outcomes, entry: unknown, path: string): void {
+  const members = new Members(entry, path)
+  const info = new Members(members.value('info'), `${path}.info`)
+  const hash = members.hash('block_hash')
+  const ofBlock = outcomes.get(hash) ?? new Map<number, readonly Outcome[]>()
+  const place = Number(info.integer('transaction_index', 32))
+  const outcome: Outcome = {
+    path: info.path,
+    transactionHash: info.value('transaction_hash'),
+    from: kept(() => info.optional('from', (name) => info.address(name))),
+    exit: info.value('exit'),
+    output: kept(() => info.optional('out', (name) => info.bytes(name)) ?? EMPTY_BYTES),
+    receipt: kept(() => givenReceipt(members.value('receipt'), `${path}.receipt`)),
   }
-  return outcomes
+  outcomes.set(hash, ofBlock.set(place, [...(ofBlock.get(place) ?? []), outcome]))
+}
+
+function kept<T>(read: () => T): Kept<T> {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DevchainError) return error
+    throw error
+  }
+}
+
+function needed<T>(value: Kept<T>): T {
+  if (value instanceof DevchainError) throw value
+  return value
 }
 
 export function givenBlock(value: unknown, path: string): GivenBlock {
   const members = new Members(value, path)
   const header = headerOf(members.value('header'), `${path}.header`)
-  return { header, hash: hashHeader(header), members }
+  const contents = kept(() => ({
+    given: members.each('transactions', readTransaction),
+    uncles: members.has('ommers') ? members.each('ommers', headerOf) : [],
+    withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : [],
+  }))
+  return { header, hash: hashHeader(header), path, contents }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a malformed block, wrong roots, or a transaction without receipt */
 export function readBlock(
-  { header, hash, members }: GivenBlock,
+  { header, hash, path, contents }: GivenBlock,
   outcomes: Outcomes,
   config: ChainConfig,
 ): ReadBlock {
-  const { path } = members
-  const uncles = members.has('ommers') ? members.each('ommers', headerOf) : []
-  const withdrawals = members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : []
-  const ofBlock = outcomes.get(hash)
-  const hardfork = config.hardforkAt(header.number, header.timestamp)
-  const rules = { hardfork, allowsImpersonated: true }
-  const given = members.each('transactions', (each, at) => readTransaction(each, at, rules))
-  const transactions = given.map(({ transaction }) => transaction)
+  const { given, uncles, withdrawals } = needed(contents)
+  const sent = givenTransactions(given, outcomes.get(hash), header, config)
+  const transactions = sent.map(({ transaction }) => transaction)
   // anvil's transactions root includes blobs, so blob transactions are checked only by their own hashes
   if (transactions.every(({ type }) => type !== 3)) {
     requireRoot(path, 'transactionsRoot', header, transactionsRoot(transactions))
@@ -78,7 +122,7 @@ export function readBlock(
   if (header.withdrawalsRoot !== undefined) {
     requireRoot(path, 'withdrawalsRoot', header, withdrawalsRoot(withdrawals))
   }
-  const executed = executedOf(given, ofBlock, header, config)
+  const executed = executedOf(sent, header, config)
   requireRoot(path, 'receiptsRoot', header, receiptsRoot(executed.map(({ receipt }) => receipt)))
   const named = executed.map(({ transaction }) => transaction)
   return { block: { ...sealBlock(header, named, uncles, withdrawals), hash }, executed }
@@ -113,75 +157,83 @@ function withdrawalOf(value: unknown, path: string): Withdrawal {
   }
 }
 
+interface Sent {
+  readonly transaction: Transaction
+  readonly isImpersonated: boolean
+  readonly outcome: Outcome
+}
+
+function givenTransactions(
+  given: readonly EncodedTransaction[],
+  outcomes: ReadonlyMap<number, readonly Outcome[]> | undefined,
+  { number, timestamp }: Header,
+  config: ChainConfig,
+): Sent[] {
+  const hardfork = config.hardforkAt(number, timestamp)
+  return given.map((each, index) => {
+    const entries = outcomes?.get(index) ?? []
+    const [first] = entries
+    const transaction = decodedTransaction(each, hardfork, first && needed(first.from))
+    const { hash } = transaction
+    const outcome = entries.find(({ transactionHash }) => transactionHash === hash) ?? first
+    if (outcome === undefined) {
+      throw noDump(`transactions: ${hash} is missing, index ${index} of block ${number}`)
+    }
+    return { transaction, isImpersonated: each.impersonatedSender !== undefined, outcome }
+  })
+}
+
 function executedOf(
-  given: readonly ReadTransaction[],
-  outcomes: ReadonlyMap<number, readonly Members[]> | undefined,
+  sent: readonly Sent[],
   header: Header,
   config: ChainConfig,
 ): ExecutedTransaction[] {
   let used = 0n
-  return given.map((each, index) => {
-    const { hash } = each.transaction
-    const entries = outcomes?.get(index)
-    const members =
-      entries?.find((entry) => infoOf(entry).value('transaction_hash') === hash) ?? entries?.[0]
-    if (members === undefined) {
-      throw noDump(`transactions: ${hash} is missing, index ${index} of block ${header.number}`)
-    }
-    const executed = executedAs(each, members, used, header, config)
-    used = executed.receipt.cumulativeGasUsed
-    return executed
+  return sent.map((each) => {
+    const { outcome } = each
+    const transaction = { ...each.transaction, hash: hashOf(each) }
+    const receipt = receiptOf(transaction, needed(outcome.receipt), used, header, config)
+    used = receipt.cumulativeGasUsed
+    const output = needed(outcome.output)
+    const failure = receipt.status ? undefined : failureOf(outcome.exit, output)
+    return { transaction, receipt, output, failure, consoleLines: [] }
   })
 }
 
-function executedAs(
-  given: ReadTransaction,
-  members: Members,
-  usedBefore: bigint,
-  header: Header,
-  config: ChainConfig,
-): ExecutedTransaction {
-  const info = infoOf(members)
-  const transaction = { ...given.transaction, hash: hashOf(given, info) }
-  const receipt = receiptOf(transaction, members, usedBefore, header, config)
-  const output = info.optional('out', (name) => info.bytes(name)) ?? new Uint8Array(0)
-  const failure = receipt.status ? undefined : failureOf(info.value('exit'), output)
-  return { transaction, receipt, output, failure, consoleLines: [] }
-}
-
-function infoOf(members: Members): Members {
-  return new Members(members.value('info'), `${members.path}.info`)
-}
-
 /** The dump says the hash of an impersonated transaction, which includes the sender. */
-function hashOf({ transaction: { hash }, isImpersonated }: ReadTransaction, info: Members): Hash {
-  const written = info.hash('transaction_hash')
+function hashOf({ transaction: { hash }, isImpersonated, outcome }: Sent): Hash {
+  const at = `${outcome.path}.transaction_hash`
+  const written = hashAt(outcome.transactionHash, at)
   if (written === hash || isImpersonated) return written
-  throw noDump(
-    `${info.path}.transaction_hash: expected ${hash}, the hash of its encoding, got ${written}`,
-  )
+  throw noDump(`${at}: expected ${hash}, the hash of its encoding, got ${written}`)
+}
+
+function givenReceipt(value: unknown, path: string): GivenReceipt {
+  const members = new Members(value, path)
+  const root = members.optional('root', (name) => members.hash(name))
+  return {
+    path,
+    status: root !== undefined || members.integer('status', 8) === 1n,
+    root,
+    cumulativeGasUsed: members.integer('cumulativeGasUsed', 64),
+    logs: members.each('logs', logOf),
+  }
 }
 
 function receiptOf(
   transaction: Transaction,
-  members: Members,
+  { path, status, root, cumulativeGasUsed, logs }: GivenReceipt,
   usedBefore: bigint,
   header: Header,
   config: ChainConfig,
 ): Receipt {
-  const receipt = new Members(members.value('receipt'), `${members.path}.receipt`)
-  const logs = receipt.each('logs', logOf)
-  const cumulativeGasUsed = receipt.integer('cumulativeGasUsed', 64)
   if (cumulativeGasUsed < usedBefore) {
     const expected = `at least the ${usedBefore} of the transactions before it`
-    throw noDump(
-      `${receipt.path}.cumulativeGasUsed: expected ${expected}, got ${cumulativeGasUsed}`,
-    )
+    throw noDump(`${path}.cumulativeGasUsed: expected ${expected}, got ${cumulativeGasUsed}`)
   }
-  const root = receipt.optional('root', (name) => receipt.hash(name))
   return {
     type: transaction.type,
-    status: root !== undefined || receipt.integer('status', 8) === 1n,
+    status,
     root,
     cumulativeGasUsed,
     gasUsed: cumulativeGasUsed - usedBefore,

@@ -1,5 +1,7 @@
 // Reads a dump's transactions into the canonical encoding, which gives hash and sender.
 import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -8,34 +10,39 @@ import {
   type TransactionType,
   type UnsignedTransaction,
 } from '../../protocol/transactions/transaction.ts'
-import {
-  decodeBlockTransaction,
-  type SignatureRules,
-} from '../../protocol/transactions/transactiondecoding.ts'
+import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { hashAt, Members, noDump } from './members.ts'
 
-export interface ReadTransaction {
-  readonly transaction: Transaction
-  readonly isImpersonated: boolean
+export interface EncodedTransaction {
+  readonly path: string
+  readonly raw: Uint8Array
+  readonly impersonatedSender: Address | undefined
 }
 
 /** Accepts older dumps, and newer ones with the impersonated sender. Throws `INVALID_PARAMS`. */
-export function readTransaction(
-  value: unknown,
-  path: string,
-  rules: SignatureRules,
-): ReadTransaction {
+export function readTransaction(value: unknown, path: string): EncodedTransaction {
   const outer = new Members(value, path)
   const isWrapped = outer.has('transaction')
   const members = isWrapped ? new Members(outer.value('transaction'), `${path}.transaction`) : outer
-  const raw = encodedOf(members)
-  const sender = outer.optional('impersonated_sender', (name) => outer.address(name))
+  const impersonatedSender = outer.optional('impersonated_sender', (name) => outer.address(name))
+  return { path: members.path, raw: encodedOf(members), impersonatedSender }
+}
+
+/**
+ * @param from the sender by the dump, which is taken at its word, as for receipts: to recover senders takes as long as all else
+ * @throws {DevchainError} `INVALID_PARAMS`
+ */
+export function decodedTransaction(
+  { path, raw, impersonatedSender }: EncodedTransaction,
+  hardfork: Hardfork,
+  from: Address | undefined,
+): Transaction {
+  const sender = impersonatedSender ?? from
   try {
-    const transaction = decodeBlockTransaction(raw, { ...rules, sender })
-    return { transaction, isImpersonated: sender !== undefined }
+    return decodeBlockTransaction(raw, { hardfork, allowsImpersonated: true, sender })
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    throw noDump(`${members.path}: ${error.message}`)
+    throw noDump(`${path}: ${error.message}`)
   }
 }
 

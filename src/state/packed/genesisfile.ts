@@ -3,14 +3,19 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { accountFrom, type Genesis, parseAllocAccount, parseGenesis } from '../genesis.ts'
+import {
+  CLOSE,
+  COLON,
+  COMMA,
+  isSpace,
+  OPEN,
+  QUOTE,
+  readChunks,
+  skipSpace,
+  valueEnd,
+} from './jsonbytes.ts'
 import { PackedAccounts } from './packedaccounts.ts'
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN = 0x7b
-const CLOSE = 0x7d
-const BACKSLASH = 0x5c
 const ZERO = 0x30
 const SMALL_X = 0x78
 const LARGE_X = 0x58
@@ -46,20 +51,11 @@ export async function readGenesisStream(
 ): Promise<StreamedGenesis> {
   const reader = new GenesisReader()
   try {
-    let rest: Uint8Array = new Uint8Array(0)
-    let waiting: Uint8Array[] = []
-    let waitingLength = 0
-    for await (const chunk of chunks) {
-      waiting.push(chunk)
-      waitingLength += chunk.length
-      // an account longer than a chunk is looked at each time it has doubled
-      if (waitingLength < rest.length) continue
-      rest = reader.read(Buffer.concat([rest, ...waiting]))
-      waiting = []
-      waitingLength = 0
+    const rest = await readChunks(chunks, (bytes) => {
+      const left = reader.read(bytes)
       onAccounts(reader.accounts.count)
-    }
-    rest = reader.read(Buffer.concat([rest, ...waiting]))
+      return left
+    })
     if (!reader.isComplete || rest.some((byte) => !isSpace(byte))) return NOT_READ
     const header = parseGenesis(JSON.parse(`{${reader.members.join(',')}}`))
     const { world, repeated } = await reader.accounts.world(yielder())
@@ -139,7 +135,7 @@ class GenesisReader {
       this.#isFirst = true
       return at + 1
     }
-    const end = this.#valueEnd(name.end)
+    const end = valueEnd(this.#bytes, name.end)
     if (end === undefined) return undefined
     this.members.push(text.decode(this.#bytes.subarray(start, end)))
     this.#isFirst = false
@@ -224,7 +220,7 @@ class GenesisReader {
   #readAny(start: number): number | undefined {
     const name = this.#nameAt(start)
     if (name === undefined) return undefined
-    const end = this.#valueEnd(name.end)
+    const end = valueEnd(this.#bytes, name.end)
     if (end === undefined) return undefined
     const account = parseAllocAccount(JSON.parse(text.decode(this.#bytes.subarray(name.end, end))))
     const digits = /^(?:0x)?([\da-f]{40})$/i.exec(name.text)?.[1]
@@ -246,38 +242,8 @@ class GenesisReader {
     return { text: name, end: colon + 1 }
   }
 
-  /** The comma or closing brace after a value; undefined if it is not all there. */
-  #valueEnd(start: number): number | undefined {
-    const bytes = this.#bytes
-    let depth = 0
-    for (let at = start; at < bytes.length; at++) {
-      const byte = bytes[at]!
-      if (byte === QUOTE) {
-        at = this.#stringEnd(at + 1)
-      } else if (byte === OPEN || byte === 0x5b) {
-        depth += 1
-      } else if (byte === CLOSE || byte === 0x5d) {
-        if (depth === 0) return at
-        depth -= 1
-      } else if (byte === COMMA && depth === 0) {
-        return at
-      }
-    }
-    return undefined
-  }
-
-  #stringEnd(start: number): number {
-    let at = start
-    while (at < this.#bytes.length && this.#bytes[at] !== QUOTE) {
-      at += this.#bytes[at] === BACKSLASH ? 2 : 1
-    }
-    return at
-  }
-
   #skipSpace(from: number): number {
-    let at = from
-    for (let byte = this.#bytes[at]; isSpace(byte); byte = this.#bytes[at]) at += 1
-    return at
+    return skipSpace(this.#bytes, from)
   }
 }
 
@@ -285,8 +251,4 @@ const BALANCE_NAME = Buffer.from('"balance"')
 
 function isX(byte: number | undefined): boolean {
   return byte === SMALL_X || byte === LARGE_X
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }

@@ -471,7 +471,7 @@ describe('an invalid dump', () => {
     [
       'a signature of nobody',
       (dump) => (block(dump, 1).transactions[0].transaction.r = '0x0'),
-      /transaction: invalid signature/,
+      /block 1 has the transactionsRoot 0x.*, but its contents give 0x/,
     ],
     [
       'a missing receipt',
@@ -532,9 +532,9 @@ describe('an invalid dump', () => {
 
   test('that decompresses to too much is refused', async () => {
     const ask = await devchain()
-    const zeros = Buffer.alloc(2 ** 20)
-    const member = gzipSync(zeros)
-    // gzip has members one after another: half a gigabyte and a bit of zeros
+    const spaces = Buffer.alloc(2 ** 20, ' ')
+    const member = gzipSync(spaces)
+    // gzip has members one after another: half a gigabyte and a bit of spaces
     const bomb = Buffer.concat(Array.from({ length: 513 }, () => member))
     const refusal = { code: -32005, message: 'state: expected at most 536870912 bytes unzipped' }
     await expect(ask('anvil_loadState', `0x${bomb.toString('hex')}`)).rejects.toMatchObject(refusal)

@@ -8,6 +8,7 @@ import { takeSnapshot } from '../../../src/node/commands/snapshots.ts'
 import { increaseTime } from '../../../src/node/commands/time.ts'
 import { branchOf, chainWith } from '../../../src/node/create.ts'
 import { loadState } from '../../../src/node/dump/load.ts'
+import { dumpInMemory } from '../../../src/node/dump/source.ts'
 import { dumpState } from '../../../src/node/dump/write.ts'
 import { blockByHash, headOf, transactionPlace } from '../../../src/node/ledger/blocktree.ts'
 import { snapshotsOf } from '../../../src/node/ledger/snapshots.ts'
@@ -142,7 +143,7 @@ test('blocks of a dump stay without the states that the dump lacked', async () =
   const spool = await dumpState(chain)
   const dump = concatBytes(...(await Promise.all(spool.parts().map((read) => read()))))
   const other = await testChain()
-  await other.update((state) => loadState(state, dump, other.environment.now()))
+  await other.update((state) => loadState(state, dumpInMemory(dump), other.environment.now()))
   const unpacked = unpackState(packState(other.state))
   const [before, after] = [other.state, unpacked].map(({ tree }) => tree.canonical.at(1)!)
   expect(after!.isStateless).toBe(before!.isStateless)
