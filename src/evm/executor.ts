@@ -5,8 +5,9 @@ import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainSettings, Some } from '../options/derived.ts'
+import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
 import type { HeaderEnvironment, LaterFields } from '../protocol/blocks/header.ts'
-import type { Log } from '../protocol/blocks/receipt.ts'
+import type { BlockGas, Log } from '../protocol/blocks/receipt.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { ExtraPrecompiles } from '../protocol/precompiles.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
@@ -234,6 +235,8 @@ export interface Outcome {
   readonly gasNeed: GasNeed | undefined
   /** Already subtracted from `gasUsed`. */
   readonly gasRefund: bigint
+  /** From amsterdam on: what the block counts. */
+  readonly blockGas: BlockGas | undefined
   readonly output: Uint8Array
   readonly logs: readonly Log[]
   readonly created: Address | undefined
@@ -246,6 +249,8 @@ export interface Outcome {
   readonly accessed: readonly AccessListEntry[]
   /** True if there was only one frame, no precompile call and no SELFDESTRUCT. False also if unknown. */
   readonly isAlone: boolean
+  /** From amsterdam on: for the block's access list. Read it before the job's draft changes. */
+  readonly accesses: readonly AccountAccess[] | undefined
 }
 
 /** The system calls at the start of a block (EIP-4788, EIP-2935). */
@@ -256,6 +261,12 @@ export interface BlockStartJob {
   readonly parentBeaconBlockRoot: Hash | undefined
 }
 
+export interface BlockStart {
+  readonly world: World
+  /** From amsterdam on. */
+  readonly accesses: readonly AccountAccess[]
+}
+
 /** The end of a block: requests of system contracts (EIP-7002, EIP-7251) and deposits (EIP-6110). */
 export interface BlockEnd {
   readonly world: World
@@ -264,6 +275,8 @@ export interface BlockEnd {
   readonly requests: readonly Uint8Array[]
   /** Why the block is invalid: an unreadable request, or a system contract that fails or is missing. */
   readonly failure: string | undefined
+  /** From amsterdam on. */
+  readonly accesses: readonly AccountAccess[]
 }
 
 /** A run is a pure function of its job. */
@@ -279,7 +292,7 @@ export interface Jobs {
    * @throws {DevchainError} as `transact`: too little gas to start, or a price that the sender cannot pay.
    */
   readonly call: (job: CallJob) => MaybePromise<Outcome>
-  readonly beginBlock: (job: BlockStartJob) => Promise<World>
+  readonly beginBlock: (job: BlockStartJob) => Promise<BlockStart>
   readonly endBlock: (job: {
     readonly world: World
     readonly block: BlockEnvironment

@@ -13,6 +13,7 @@ import type {
   GasNeed,
   Message,
   MovedPrecompiles,
+  Touched,
   Tracer,
 } from './executor.ts'
 
@@ -24,6 +25,8 @@ export interface MachineJob {
   readonly message: Pick<Message, 'from' | 'to' | 'value' | 'data' | 'accessList' | 'blobs'>
   /** Without the intrinsic gas. */
   readonly gas: bigint
+  /** From amsterdam on: the reservoir of state gas. */
+  readonly stateGas: bigint
   readonly gasPrice: bigint
   /** The sender's nonce before it was raised, for the address of a creation. */
   readonly creatorNonce: bigint
@@ -67,6 +70,19 @@ export interface MachineResult {
   /** If requested, since berlin: the access list, then what turned warm, in failed frames too. Else empty. */
   readonly accessed: readonly AccessListEntry[]
   readonly isAlone: boolean
+  /** From amsterdam on. */
+  readonly state?: StateResult | undefined
+}
+
+/** State gas, and what was read, even in failed frames (EIP-8037, EIP-7928). */
+export interface StateResult {
+  /** Left in the reservoir. */
+  readonly reservoir: bigint
+  /** The part of `gasUsed` that paid for state. */
+  readonly spilled: bigint
+  /** True: the gas was too little before the first operation, so that authorizations are void too. */
+  readonly isUnprepared: boolean
+  readonly read: Touched
 }
 
 /** The result depends on the job alone. Runs may overlap while one is paused. */

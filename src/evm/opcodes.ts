@@ -59,8 +59,8 @@ const TABLE = {
   CODESIZE: [0x38, 'frontier', 0, 1, 2],
   CODECOPY: [0x39, 'frontier', 3, 0, 3],
   GASPRICE: [0x3a, 'frontier', 0, 1, 2],
-  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { tangerineWhistle: 700, berlin: 0 }],
-  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { tangerineWhistle: 700, berlin: 0 }],
+  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { tangerineWhistle: 700, berlin: 0, amsterdam: 100 }],
+  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { tangerineWhistle: 700, berlin: 0, amsterdam: 100 }],
   RETURNDATASIZE: [0x3d, 'byzantium', 0, 1, 2],
   RETURNDATACOPY: [0x3e, 'byzantium', 3, 0, 3],
   EXTCODEHASH: [0x3f, 'constantinople', 1, 1, 400, { istanbul: 700, berlin: 0 }],
@@ -75,6 +75,7 @@ const TABLE = {
   BASEFEE: [0x48, 'london', 0, 1, 2],
   BLOBHASH: [0x49, 'cancun', 1, 1, 3],
   BLOBBASEFEE: [0x4a, 'cancun', 0, 1, 2],
+  SLOTNUM: [0x4b, 'amsterdam', 0, 1, 2],
 
   // Memory, storage, jumps
   POP: [0x50, 'frontier', 1, 0, 2],
@@ -94,13 +95,18 @@ const TABLE = {
   MCOPY: [0x5e, 'cancun', 3, 0, 3],
   PUSH0: [0x5f, 'shanghai', 0, 1, 2],
 
+  // The stack beyond 16 words; the operations check its height (EIP-8024)
+  DUPN: [0xe6, 'amsterdam', 0, 1, 3, {}, 1],
+  SWAPN: [0xe7, 'amsterdam', 0, 0, 3, {}, 1],
+  EXCHANGE: [0xe8, 'amsterdam', 0, 0, 3, {}, 1],
+
   // Calls, creations, and what ends a frame
-  CREATE: [0xf0, 'frontier', 3, 1, 32_000],
+  CREATE: [0xf0, 'frontier', 3, 1, 32_000, { amsterdam: 12_000 }],
   CALL: [0xf1, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
   CALLCODE: [0xf2, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
   RETURN: [0xf3, 'frontier', 2, 0, 0],
   DELEGATECALL: [0xf4, 'homestead', 6, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
-  CREATE2: [0xf5, 'constantinople', 4, 1, 32_000],
+  CREATE2: [0xf5, 'constantinople', 4, 1, 32_000, { amsterdam: 12_000 }],
   STATICCALL: [0xfa, 'byzantium', 6, 1, 700, { berlin: 0 }],
   REVERT: [0xfd, 'byzantium', 2, 0, 0],
   SELFDESTRUCT: [0xff, 'frontier', 1, 0, 0],
@@ -184,7 +190,25 @@ for (const [, [opcode, , , , , , immediate = 0]] of ROWS) IMMEDIATES[opcode] = i
  * immediates (EIP-8024) exclude JUMPDEST and PUSH, so that the map is the same in all forks.
  */
 export function nextOperation(code: Uint8Array, pc: number): number {
-  return pc + 1 + IMMEDIATES[code[pc] ?? OP.STOP]!
+  const opcode = code[pc] ?? OP.STOP
+  if (opcode >= OP.DUPN && opcode <= OP.EXCHANGE && isOperation(code[pc + 1] ?? 0)) return pc + 1
+  return pc + 1 + IMMEDIATES[opcode]!
+}
+
+function isOperation(byte: number): boolean {
+  return byte === OP.JUMPDEST || isPush(byte)
+}
+
+/** Words below the top that DUPN copies or SWAPN swaps with; undefined: the immediate is invalid (EIP-8024). */
+export function depthOf(immediate: number): number | undefined {
+  return immediate > 0x5a && immediate < 0x80 ? undefined : (immediate + 145) & 0xff
+}
+
+/** The words below the top that EXCHANGE swaps; undefined: the immediate is invalid (EIP-8024). */
+export function pairOf(immediate: number): readonly [number, number] | undefined {
+  if (immediate > 0x51 && immediate < 0x80) return undefined
+  const [first, second] = [(immediate ^ 0x8f) >> 4, (immediate ^ 0x8f) & 15]
+  return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
 }
 
 /** True for PUSH1 to PUSH32, not PUSH0. */

@@ -9,23 +9,26 @@ import {
   EMPTY_BYTES,
   type Hash,
   hashFromBytes,
+  ZERO_HASH,
 } from '../core/hex.ts'
+import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
 import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/header.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../protocol/forks.ts'
+import { SYSTEM_STATE_GAS } from '../protocol/stategas.ts'
 import { Overlay } from '../state/overlay.ts'
 import {
   BEACON_ROOTS,
-  CONSOLIDATION_REQUESTS,
   DEPOSIT_CONTRACT,
   HISTORY_STORAGE,
   type Predeploy,
+  queuesOf,
   SYSTEM_ADDRESS,
-  WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
 import { isAsDeployed, isIdleQueue, withSystemWrites } from '../state/systemslots.ts'
 import { accountAt, codeAt, type World } from '../state/world.ts'
-import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
+import { accessesOf } from './accesses.ts'
+import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult, RunContext } from './machine.ts'
 import { clearEmpty } from './transition.ts'
 
@@ -47,7 +50,29 @@ const DEPOSIT_FIELDS = [
 const DEPOSIT_LOG_LENGTH = 576
 
 /** Stores the parent's beacon root (cancun) and hash (prague), if the contracts are deployed. */
-export async function beginBlock(context: RunContext, job: BlockStartJob): Promise<World> {
+export async function beginBlock(context: RunContext, job: BlockStartJob): Promise<BlockStart> {
+  if (isAtLeast(job.block.hardfork, 'amsterdam')) return beginListed(context, job)
+  return { world: await beginUnlisted(context, job), accesses: [] }
+}
+
+/** Runs the contracts, so that the block's access list has what they read. */
+async function beginListed(context: RunContext, job: BlockStartJob): Promise<BlockStart> {
+  const { block, parentHash, parentBeaconBlockRoot = ZERO_HASH } = job
+  const calls: readonly (readonly [Predeploy, Hash])[] = [
+    [BEACON_ROOTS, parentBeaconBlockRoot],
+    [HISTORY_STORAGE, parentHash],
+  ]
+  let { world } = job
+  const accesses: AccountAccess[] = []
+  for (const [{ address }, word] of calls) {
+    const called = await systemCall(context, world, block, address, hashBytes(word))
+    accesses.push(...called.accesses)
+    world = called.world
+  }
+  return { world, accesses }
+}
+
+async function beginUnlisted(context: RunContext, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
   let beaconRoot = isAtLeast(block.hardfork, 'cancun') ? parentBeaconBlockRoot : undefined
   let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
@@ -84,27 +109,33 @@ export async function endBlock(
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
-    return { world: job.world, fields: {}, requests: [], failure: undefined }
+    return { world: job.world, fields: {}, requests: [], failure: undefined, accesses: [] }
   }
-  const withdrawals = await collect(context, job.world, block, WITHDRAWAL_REQUESTS)
-  const consolidations = await collect(context, withdrawals.world, block, CONSOLIDATION_REQUESTS)
+  const collected: Collected[] = []
+  let { world } = job
+  for (const contract of queuesOf(block.hardfork)) {
+    const each = await collect(context, world, block, contract)
+    collected.push(each)
+    world = each.world
+  }
   const events = depositEvents(logs, block.depositContract)
   const deposits = depositsOf(logs, block.depositContract)
   const isRead = events.every(({ data }) => isDeposit(data))
-  const requests = [deposits, withdrawals.output, consolidations.output]
+  const requests = [deposits, ...collected.map(({ output }) => output)]
   const failure = isRead ? undefined : 'a log of the deposit contract is not a valid deposit'
   return {
-    world: consolidations.world,
+    world,
     fields: { requestsHash: hashRequests(requests) },
     requests: requests.flatMap((data, type) =>
       data.length === 0 ? [] : [concatBytes(Uint8Array.of(type), data)],
     ),
-    failure: failure ?? withdrawals.failure ?? consolidations.failure,
+    failure: failure ?? collected.find((each) => each.failure !== undefined)?.failure,
+    accesses: collected.flatMap(({ accesses }) => accesses),
   }
 }
 
 /**
- * The requests are in order of type: 0 deposits, 1 withdrawals, 2 consolidations. Types without requests do not count
+ * The requests are in order of type: 0 deposits, 1 withdrawals, 2 consolidations, 3 and 4 builders' deposits and exits. Types without requests do not count
  * (EIP-7685).
  */
 export function hashRequests(requests: readonly Uint8Array[]): Hash {
@@ -147,6 +178,7 @@ interface Collected {
   readonly world: World
   readonly output: Uint8Array
   readonly failure?: string
+  readonly accesses: readonly AccountAccess[]
 }
 
 async function collect(
@@ -157,10 +189,12 @@ async function collect(
 ): Promise<Collected> {
   const { address } = contract
   if (codeAt(world, address).length === 0) {
-    return { world, output: EMPTY_BYTES, failure: `there is no system contract at ${address}` }
+    const failure = `there is no system contract at ${address}`
+    return { world, output: EMPTY_BYTES, failure, accesses: [] }
   }
   // an unused queue returns and changes nothing
-  if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
+  const isListed = isAtLeast(block.hardfork, 'amsterdam')
+  if (!isListed && isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES, accesses: [] }
   return systemCall(context, world, block, address, EMPTY_BYTES)
 }
 
@@ -173,18 +207,24 @@ export async function systemCall(
   data: Uint8Array,
 ): Promise<Collected> {
   const account = accountAt(world, address)
-  if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
+  if (account === undefined || account.code.length === 0) {
+    // the missing contract was read
+    const accesses = accessesOf(new Overlay(world), new Map([[address, []]]))
+    return { world, output: EMPTY_BYTES, accesses }
+  }
   const codeHash = (): Hash => account.codeHash
   return context.machines.run(codeHash, (machine) => {
     const overlay = new Overlay(world)
-    const finish = ({ failure, output, touched }: MachineResult): Collected => {
+    const finish = ({ failure, output, touched, state }: MachineResult): Collected => {
       if (failure !== undefined) {
         const reason = `the call of the system contract at ${address} failed`
-        return { world, output: EMPTY_BYTES, failure: reason }
+        const accesses = state === undefined ? [] : accessesOf(overlay, state.read)
+        return { world, output: EMPTY_BYTES, failure: reason, accesses }
       }
       // the caller's account is among them, and mostly empty
       clearEmpty(overlay, touched)
-      return { world: overlay.world(), output }
+      const accesses = state === undefined ? [] : accessesOf(overlay, state.read)
+      return { world: overlay.world(), output, accesses }
     }
     const { memoryLimit } = context
     const result = machine.run({
@@ -201,6 +241,7 @@ export async function systemCall(
 const SYSTEM_MESSAGE = { from: SYSTEM_ADDRESS, value: 0n, accessList: [] }
 const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimit'> = {
   gas: SYSTEM_GAS,
+  stateGas: SYSTEM_STATE_GAS,
   gasPrice: 0n,
   creatorNonce: 0n,
   warm: [],

@@ -2,24 +2,21 @@
 // calls share it, so that estimates match, and so do all machines.
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
-import { larger, MAX_UINT256, smaller } from '../core/bigints.ts'
-import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
+import { MAX_UINT256 } from '../core/bigints.ts'
+import { type Address, EMPTY_BYTES } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
-import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
+import { blobGasOf } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
-import { delegationTo, isDelegation } from '../protocol/transactions/delegation.ts'
-import {
-  type AccessListEntry,
-  authorityOf,
-  HALF_ORDER,
-} from '../protocol/transactions/transaction.ts'
-import { MAX_NONCE } from '../protocol/transactions/transactionrules.ts'
+import type { AccessListEntry } from '../protocol/transactions/transaction.ts'
 import { Overlay, type OverlayChanges } from '../state/overlay.ts'
 import { emptyAccount, isEmpty, type World } from '../state/world.ts'
+import { accessesOf, type Read } from './accesses.ts'
 import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
+import { type Bill, type Metering, meteringOf } from './metering.ts'
+import { transferLog } from './transferlog.ts'
 
 export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
@@ -40,12 +37,6 @@ export interface RunSetting
   readonly base: World | Overlay
 }
 
-/** Refunded for an authorization whose account existed (EIP-7702). */
-const AUTHORIZATION_REFUND = 12_500n
-
-/** Machines count gas in signed 64 bits. A halt consumes the rest too. */
-const GAS_CEILING = 2n ** 63n - 1n
-
 /** Console lines kept per run, as loops would fill the memory. */
 const LINE_LIMIT = 10_000
 
@@ -58,35 +49,36 @@ export function applyMessage(
 ): MaybePromise<Outcome> {
   const { block } = setting
   const overlay = new Overlay(setting.base)
-  const intrinsic = intrinsicGas(message, block.hardfork)
   buyGas(overlay, message, terms)
-  const permissions = authorize(overlay, message, block)
+  const metering = meteringOf(overlay, message, block)
   const lines: ConsoleLine[] = []
-  const all = message.gasLimit - intrinsic
-  const gas = smaller(all, GAS_CEILING)
   const finish = (result: MachineResult): Outcome => {
-    const used = result.gasUsed === gas ? all : result.gasUsed
-    const spent = intrinsic + used
-    const bill = billOf(message, block, spent, permissions.refund + result.refund)
+    const bill = metering.bill(result)
     settle(overlay, message, terms, block, bill.gasUsed)
-    for (const address of result.destroyed) overlay.deleteAccount(address)
+    for (const address of result.destroyed) destroy(overlay, address, block.hardfork)
     if (isAtLeast(block.hardfork, 'spuriousDragon')) {
       clearEmpty(overlay, result.touched)
       clearEmpty(overlay, [block.coinbase])
     }
-    return new RunOutcome(setting, message, result, { intrinsic, bill, lines, overlay })
+    return new RunOutcome(setting, message, result, { bill, lines, overlay, metering })
   }
-  const paid = transfer(setting, overlay, message)
+  if (!metering.isPrepared) {
+    const result = unprepared()
+    reportUnprepared(setting, message, metering.gas, result.failure)
+    return finish(result)
+  }
+  const paid = transfer(setting, overlay, message, metering)
   if (paid !== undefined) return finish(paid)
   // written out, as object spread is slow
   const result = machine.run({
     overlay,
     block,
     message,
-    gas,
+    gas: metering.gas,
+    stateGas: metering.stateGas,
     gasPrice: terms.price,
     creatorNonce: (overlay.account(message.from)?.nonce ?? 1n) - 1n,
-    warm: warmFrom(message, block, permissions.authorities),
+    warm: warmFrom(message, block, metering.authorities),
     limits: setting.limits,
     movedPrecompiles: setting.movedPrecompiles,
     memoryLimit: setting.memoryLimit,
@@ -98,11 +90,18 @@ export function applyMessage(
   return result instanceof Promise ? result.then(finish) : finish(result)
 }
 
+/** Deletes an account, but since amsterdam keeps its ether (EIP-8246). */
+function destroy(overlay: Overlay, address: Address, hardfork: Hardfork): void {
+  const balance = overlay.account(address)?.balance ?? 0n
+  overlay.deleteAccount(address)
+  if (balance > 0n && isAtLeast(hardfork, 'amsterdam')) overlay.setBalance(address, balance)
+}
+
 interface Accounting {
-  readonly intrinsic: bigint
   readonly bill: Bill
   readonly lines: readonly ConsoleLine[]
   readonly overlay: Overlay
+  readonly metering: Metering
 }
 
 /**
@@ -114,6 +113,7 @@ class RunOutcome implements Outcome {
   readonly gasUsed: bigint
   readonly gasNeed: Outcome['gasNeed']
   readonly gasRefund: bigint
+  readonly blockGas: Outcome['blockGas']
   readonly output: Uint8Array
   readonly logs: Outcome['logs']
   readonly created: Address | undefined
@@ -121,18 +121,20 @@ class RunOutcome implements Outcome {
   readonly accessed: readonly AccessListEntry[]
   readonly isAlone: boolean
   readonly #overlay: Overlay
+  readonly #read: Read | undefined
   #world: World | undefined
 
   constructor(
     { reportsAccess, block, limits }: RunSetting,
     message: CheckedMessage,
     result: MachineResult,
-    { intrinsic, bill, lines, overlay }: Accounting,
+    { bill, lines, overlay, metering }: Accounting,
   ) {
     this.failure = result.failure
     this.gasUsed = bill.gasUsed
-    this.gasNeed = result.gasNeed && { ...result.gasNeed, gas: intrinsic + result.gasNeed.gas }
+    this.gasNeed = result.failure === undefined ? bill.gasNeed : undefined
     this.gasRefund = bill.gasRefund
+    this.blockGas = bill.blockGas
     this.output = result.output
     this.logs = result.logs
     this.created = message.to === null ? result.created : undefined
@@ -140,6 +142,13 @@ class RunOutcome implements Outcome {
     this.isAlone = result.isAlone
     this.accessed = reportsAccess ? listable(message, result, block.hardfork, limits) : []
     this.#overlay = overlay
+    this.#read = metering.isOfState
+      ? readBy(message, block, result, metering.authorities)
+      : undefined
+  }
+
+  get accesses(): Outcome['accesses'] {
+    return this.#read && accessesOf(this.#overlay, this.#read)
   }
 
   get world(): World {
@@ -150,6 +159,21 @@ class RunOutcome implements Outcome {
   get changes(): OverlayChanges {
     return this.#overlay.changes
   }
+}
+
+const NO_SLOTS: readonly bigint[] = []
+
+function readBy(
+  { from, to }: CheckedMessage,
+  { coinbase }: BlockEnvironment,
+  { state }: MachineResult,
+  authorities: readonly Address[],
+): Read {
+  const read = new Map<Address, Iterable<bigint>>()
+  for (const address of [from, coinbase, ...authorities]) read.set(address, NO_SLOTS)
+  if (state === undefined && to !== null) read.set(to, NO_SLOTS)
+  for (const [address, slots] of state?.read ?? []) read.set(address, slots)
+  return read
 }
 
 /** Addresses that start warm (EIP-2929, EIP-3651, EIP-7702). */
@@ -169,6 +193,7 @@ function transfer(
   { block, limits, movedPrecompiles, reportsAccess, tracer }: RunSetting,
   overlay: Overlay,
   { from, to, value }: CheckedMessage,
+  metering: Metering,
 ): MachineResult | undefined {
   if (to === null || movedPrecompiles || reportsAccess || tracer) return undefined
   if (isPrecompile(to, block.hardfork, limits) || to === CONSOLE_ADDRESS) return undefined
@@ -178,11 +203,41 @@ function transfer(
   const received = (target?.balance ?? 0n) + value
   // state overrides can create more ether than a word holds
   if ((sender?.balance ?? 0n) < value || received > MAX_UINT256) return undefined
+  if (metering.isOfState && value > 0n && (target === undefined || isEmpty(target))) {
+    if (!metering.payNewAccount()) return unprepared(to)
+  }
   if (from !== to) {
     overlay.setAccount({ ...sender!, balance: sender!.balance - value })
     overlay.setAccount({ ...(target ?? emptyAccount(to)), balance: received })
   }
-  return { ...NOTHING_RUN, touched: [from, to] }
+  const result = { ...NOTHING_RUN, touched: [from, to] }
+  const isLogged = metering.isOfState && value > 0n && from !== to
+  return isLogged ? { ...result, logs: [transferLog(from, to, value)] } : result
+}
+
+/** The gas does not cover what precedes execution; it read the target, if any. */
+function unprepared(target?: Address): MachineResult {
+  const read = new Map(target === undefined ? [] : [[target, new Set<bigint>()]])
+  return {
+    ...NOTHING_RUN,
+    touched: [],
+    failure: { kind: 'halt', reason: 'out of gas' },
+    gasNeed: undefined,
+    state: { reservoir: 0n, spilled: 0n, isUnprepared: true, read },
+  }
+}
+
+/** Authorizations cost more than there is: tracers see a frame that fails at once. */
+function reportUnprepared(
+  { tracer }: RunSetting,
+  { from, to, value, data }: CheckedMessage,
+  gas: bigint,
+  failure: MachineResult['failure'],
+): void {
+  const code = (): Uint8Array => EMPTY_BYTES
+  const start = { kind: 'CALL', depth: 0, from, to, value, gas, input: data, code } as const
+  tracer?.onEnter?.({ ...start, isPrecompile: false })
+  tracer?.onExit?.({ depth: 0, gasUsed: gas, output: EMPTY_BYTES, created: undefined, failure })
 }
 
 const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
@@ -198,20 +253,6 @@ const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
   isAlone: true,
 }
 
-type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund'>
-
-/** Caps refunds and applies the calldata floor price (EIP-7623). */
-function billOf(
-  message: CheckedMessage,
-  { hardfork }: BlockEnvironment,
-  spent: bigint,
-  earned: bigint,
-): Bill {
-  const refund = smaller(earned, maxRefund(spent, hardfork))
-  const gasUsed = larger(spent - refund, floorDataGas(message, hardfork))
-  return { gasUsed, gasRefund: larger(spent - gasUsed, 0n) }
-}
-
 /**
  * Charges all gas and blobs, and raises the nonce. The maximum nonce wraps to 0: EIP-2681 forbids such transactions, but calls
  * ignore nonces.
@@ -225,41 +266,6 @@ function buyGas(
   const cost = gasLimit * price + blobGasOf({ blobs }) * blobPrice
   const balance = sender.balance - cost
   overlay.setAccount({ ...sender, nonce: BigInt.asUintN(64, nonce + 1n), balance })
-}
-
-interface Permissions {
-  readonly refund: bigint
-  readonly authorities: readonly Address[]
-}
-
-const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
-
-/** Sets the code of authorizing accounts and skips invalid authorizations; it stays even if execution fails (EIP-7702). */
-function authorize(
-  overlay: Overlay,
-  { authorizationList }: CheckedMessage,
-  block: BlockEnvironment,
-): Permissions {
-  if (authorizationList.length === 0) return NO_PERMISSIONS
-  let refund = 0n
-  const authorities: Address[] = []
-  for (const authorization of authorizationList) {
-    const { chainId, nonce, address, s } = authorization
-    if (chainId !== 0n && chainId !== block.chainId) continue
-    if (nonce > MAX_NONCE || s > HALF_ORDER) continue
-    const authority = authorityOf(authorization)
-    if (authority === undefined) continue
-    authorities.push(authority)
-    const account = overlay.account(authority)
-    const code = account?.code ?? EMPTY_BYTES
-    if (code.length > 0 && !isDelegation(code)) continue
-    if ((account?.nonce ?? 0n) !== nonce) continue
-    if (account !== undefined) refund += AUTHORIZATION_REFUND
-    const isWithdrawal = address === ZERO_ADDRESS
-    overlay.setCode(authority, isWithdrawal ? EMPTY_BYTES : delegationTo(address))
-    overlay.setNonce(authority, nonce + 1n)
-  }
-  return { refund, authorities }
 }
 
 /** Refunds unused gas and pays tips to the miner. The base fee is burnt. */

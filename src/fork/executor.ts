@@ -1,14 +1,15 @@
 // Executor of a chain that may be a fork: reruns a job once the missing state is fetched.
 import type { MaybePromise } from '../core/promises.ts'
-import type { BlockStartJob, CallJob, Executor, Outcome, TransactionJob } from '../evm/executor.ts'
-import { isAtLeast } from '../protocol/forks.ts'
+import type {
+  BlockStart,
+  BlockStartJob,
+  CallJob,
+  Executor,
+  Outcome,
+  TransactionJob,
+} from '../evm/executor.ts'
 import { slotKey } from '../state/keys.ts'
-import {
-  CONSOLIDATION_REQUESTS,
-  SYSTEM_ADDRESS,
-  systemContracts,
-  WITHDRAWAL_REQUESTS,
-} from '../state/predeploys.ts'
+import { queuesOf, SYSTEM_ADDRESS, systemContracts } from '../state/predeploys.ts'
 import { accountAt, type World } from '../state/world.ts'
 import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
 
@@ -49,7 +50,7 @@ export function gatheringExecutor(inner: Executor, prefetch: Prefetch, adapt: Ad
     transact: (job) => gather(settled(job), job.transaction, inner.transact),
     call: (job) => gather(job, job.message, inner.call),
     beginBlock: async (job) => {
-      const work = (): Promise<World> => {
+      const work = (): Promise<BlockStart> => {
         if (job.world.accounts.isBacked) lookAhead(job)
         return inner.beginBlock(job)
       }
@@ -71,8 +72,7 @@ function lookAhead({ world, block }: BlockStartJob): void {
   const { hardfork, coinbase } = block
   for (const { address } of systemContracts(hardfork)) accountAt(world, address)
   for (const address of [SYSTEM_ADDRESS, coinbase]) accountAt(world, address)
-  if (!isAtLeast(hardfork, 'prague')) return
-  for (const { address } of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
+  for (const { address } of queuesOf(hardfork)) {
     const storage = accountAt(world, address)?.storage
     for (const slot of QUEUE_SLOTS) storage?.get(slotKey(slot), slot)
   }

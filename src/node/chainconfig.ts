@@ -141,7 +141,8 @@ const UNLIMITED_GAS = 1n << 40n
 function usualGasCap({ behaviour, genesis }: Rules, schedule: ForkSchedule): bigint | undefined {
   if (behaviour?.capsTransactionGas !== true) return undefined
   const hardfork = forkInSchedule(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
-  return isAtLeast(hardfork, 'osaka') ? TRANSACTION_GAS_CAP : undefined
+  const isCapped = isAtLeast(hardfork, 'osaka') && !isAtLeast(hardfork, 'amsterdam')
+  return isCapped ? TRANSACTION_GAS_CAP : undefined
 }
 
 function depositContractOf(genesis: Rules['genesis']): Address | undefined {

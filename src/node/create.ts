@@ -328,6 +328,7 @@ function genesisRecord(
     prevRandao: genesis?.mixHash ?? ZERO_HASH,
     baseFee: config.initialBaseFee,
     excessBlobGas: genesis?.excessBlobGas ?? 0n,
+    slotNumber: 0n,
   }
   const empty = headerOf(environment, genesis?.parentHash ?? ZERO_HASH, {
     transactions: [],

@@ -1,13 +1,15 @@
 // Gas and fees: effective prices, base fee, intrinsic gas, blob fees.
+
+import type { Address } from '../core/hex.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
 import type { UnsignedTransaction } from './transactions/transaction.ts'
 
 type Priced = Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-export type GasRelevant = Pick<
-  UnsignedTransaction,
-  'to' | 'data' | 'accessList' | 'authorizationList'
->
+export interface GasRelevant
+  extends Pick<UnsignedTransaction, 'to' | 'value' | 'data' | 'accessList' | 'authorizationList'> {
+  readonly from: Address
+}
 
 /** Wei per gas that a sender pays: base fee and tip, up to the maximum (EIP-1559). */
 export function effectiveGasPrice(transaction: Priced, baseFee: bigint): bigint {
@@ -55,8 +57,14 @@ export function baseFeeAfter({
   return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }
 
-/** Gas of a transfer, the cheapest transaction. */
+/** Gas of a transfer, the cheapest transaction; before amsterdam. */
 export const TRANSACTION_GAS = 21_000n
+
+/** Of a transaction that only raises its sender's nonce. */
+export function leastGas(hardfork: Hardfork): bigint {
+  return isAtLeast(hardfork, 'amsterdam') ? BigInt(SENDER_GAS) : TRANSACTION_GAS
+}
+
 // numbers, as sums of bigints took a tenth of a transfer
 const CREATION_GAS = 32_000
 const ZERO_BYTE_GAS = 4
@@ -66,12 +74,57 @@ const INIT_CODE_WORD_GAS = 2
 const AUTHORIZATION_GAS = 25_000
 const FLOOR_TOKEN_GAS = 10
 
+// from amsterdam on: EIP-2780 (sender, recipient, value), EIP-8038 (accesses), EIP-7976 and EIP-7981 (floor)
+const SENDER_GAS = 12_000
+const RECIPIENT_GAS = 3_000
+const RECIPIENT_VALUE_GAS = 6_000
+const CREATED_GAS = 12_000
+const COLD_ADDRESS_GAS = 2_900
+const COLD_KEY_GAS = 2_000
+const COLD_AUTHORIZATION_GAS = 7_816
+const FLOOR_BYTE_GAS = 64
+const ADDRESS_BYTES = 20
+const KEY_BYTES = 32
+
+/** Sender and recipient; the floor includes it. */
+function baseGas({ from, to, value }: GasRelevant): number {
+  if (to === null) return SENDER_GAS + CREATED_GAS
+  if (to === from) return SENDER_GAS
+  return SENDER_GAS + RECIPIENT_GAS + (value > 0n ? RECIPIENT_VALUE_GAS : 0)
+}
+
+/** Execution gas of all that does not depend on the state. */
+function intrinsicOfAmsterdam(transaction: GasRelevant): bigint {
+  const { to, data, accessList, authorizationList } = transaction
+  const zeros = zeroBytes(data)
+  const keys = countKeys(accessList)
+  return BigInt(
+    baseGas(transaction) +
+      (to === null ? INIT_CODE_WORD_GAS * Math.ceil(data.length / 32) : 0) +
+      4 * zeros +
+      16 * (data.length - zeros) +
+      COLD_ADDRESS_GAS * accessList.length +
+      COLD_KEY_GAS * keys +
+      FLOOR_BYTE_GAS * bytesOfAccessList(accessList) +
+      COLD_AUTHORIZATION_GAS * authorizationList.length,
+  )
+}
+
+function bytesOfAccessList(accessList: GasRelevant['accessList']): number {
+  return ADDRESS_BYTES * accessList.length + KEY_BYTES * countKeys(accessList)
+}
+
+function countKeys(accessList: GasRelevant['accessList']): number {
+  return accessList.reduce((sum, entry) => sum + entry.storageKeys.length, 0)
+}
+
 /** EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list), EIP-3860 (init code), EIP-7702 (authorizations). */
 export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
+  if (isAtLeast(hardfork, 'amsterdam')) return intrinsicOfAmsterdam(transaction)
   const { to, data, accessList, authorizationList } = transaction
   const zeros = zeroBytes(data)
   const nonZeroByteGas = isAtLeast(hardfork, 'istanbul') ? 16 : 68
-  const keys = accessList.reduce((sum, entry) => sum + entry.storageKeys.length, 0)
+  const keys = countKeys(accessList)
   const creation = to === null && isAtLeast(hardfork, 'homestead') ? CREATION_GAS : 0
   const initCode =
     to === null && isAtLeast(hardfork, 'shanghai')
@@ -88,9 +141,14 @@ export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigi
   return TRANSACTION_GAS + BigInt(extra)
 }
 
-/** Minimum gas for the calldata (EIP-7623); 0 before prague. */
-export function floorDataGas({ data }: Pick<GasRelevant, 'data'>, hardfork: Hardfork): bigint {
+/** Minimum gas for the calldata (EIP-7623), since amsterdam with the access list; 0 before prague. */
+export function floorDataGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'prague')) return 0n
+  const { data, accessList } = transaction
+  if (isAtLeast(hardfork, 'amsterdam')) {
+    const bytes = data.length + bytesOfAccessList(accessList)
+    return BigInt(baseGas(transaction) + FLOOR_BYTE_GAS * bytes)
+  }
   const zeros = zeroBytes(data)
   return TRANSACTION_GAS + BigInt(FLOOR_TOKEN_GAS * (zeros + 4 * (data.length - zeros)))
 }

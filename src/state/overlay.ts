@@ -66,6 +66,12 @@ export class Overlay {
     return base instanceof Overlay ? base.account(address) : accountAt(base, address)
   }
 
+  /** As it was before the run. */
+  originalAccount(address: Address): Account | undefined {
+    const base = this.#base
+    return base instanceof Overlay ? base.account(address) : accountAt(base, address)
+  }
+
   code(address: Address): Uint8Array {
     return this.account(address)?.code ?? EMPTY_BYTES
   }

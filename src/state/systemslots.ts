@@ -1,14 +1,8 @@
 // Writes the slots of the block system contracts without running them (EIP-4788, EIP-2935).
 import { type Address, equalBytes, type Hash } from '../core/hex.ts'
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey, slotKey } from './keys.ts'
-import {
-  BEACON_ROOTS,
-  CONSOLIDATION_REQUESTS,
-  HISTORY_STORAGE,
-  type Predeploy,
-  WITHDRAWAL_REQUESTS,
-} from './predeploys.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy, queuesOf } from './predeploys.ts'
 import type { TrieChange } from './trie.ts'
 import { type Account, accountAt, type StorageSlot, type World, withAccounts } from './world.ts'
 
@@ -38,8 +32,7 @@ export function isIdleQueue(world: World, queue: Predeploy): boolean {
 }
 
 export function hasNoRequests(world: World, hardfork: Hardfork): boolean {
-  if (!isAtLeast(hardfork, 'prague')) return true
-  return isIdleQueue(world, WITHDRAWAL_REQUESTS) && isIdleQueue(world, CONSOLIDATION_REQUESTS)
+  return queuesOf(hardfork).every((queue) => isIdleQueue(world, queue))
 }
 
 export interface SystemInput {

@@ -141,6 +141,7 @@ function blockOf({ env, config }: StateTest, fork: string): BlockEnvironment {
     prevRandao: (env.currentRandom ?? ZERO_HASH) as Hash,
     baseFee: number('currentBaseFee'),
     excessBlobGas: number('currentExcessBlobGas'),
+    slotNumber: 0n,
     blobRules: blobRulesOf(config?.blobSchedule?.[fork]),
     blockHash: (asked) => (asked === number('currentNumber') - 1n ? previous : undefined),
   }

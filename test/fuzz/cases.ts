@@ -78,10 +78,10 @@ export const SIGNER: Address = addressOfKey(KEY)
 
 const CHAIN_ID = 33n
 
-/** The case of a seed. */
-export function caseOf(seed: number): Case {
+/** The case of a seed. @param given a hardfork in place of a random one */
+export function caseOf(seed: number, given?: Hardfork): Case {
   const random = new Random(seed)
-  const hardfork = forkOf(random)
+  const hardfork = given ?? forkOf(random)
   const addresses = [...CONTRACTS, ...PEOPLE, SENDER, COINBASE, SIGNER]
   const programs = new Programs({ random, hardfork, addresses })
   return {
@@ -153,13 +153,24 @@ function messageOf(random: Random, programs: Programs, hardfork: Hardfork): Case
     value: String(random.pick([0, 0, 1, 1_000])),
     data: `0x${random.digits(random.pick([0, 4, 36, 100]))}`,
     code: to === null ? programs.program(random.between(0, 5)) : [],
-    gas: gasOf(random),
+    gas: gasOf(random, hardfork),
     accessList: hasList ? [{ address: random.pick(CONTRACTS), slots: [0, random.below(5)] }] : [],
     delegations: mayDelegate && random.percent(5) ? [delegationOf(random)] : [],
   }
 }
 
-function gasOf(random: Random): number {
+/** Since amsterdam state costs more, and what exceeds the cap of execution gas is only for state. */
+const EXECUTION_CAP = 2 ** 24
+
+function gasOf(random: Random, hardfork: Hardfork): number {
+  if (isAtLeast(hardfork, 'amsterdam')) {
+    return random.weighted([
+      [2, random.between(12_000, 60_000)],
+      [4, random.between(60_000, 600_000)],
+      [3, random.between(600_000, 3_000_000)],
+      [2, EXECUTION_CAP + random.below(1_000_000)],
+    ])
+  }
   return random.weighted([
     [2, random.between(21_000, 60_000)],
     [5, random.between(60_000, 300_000)],
@@ -204,6 +215,7 @@ export function blockOf({ hardfork, baseFee, coinbase }: Case): BlockEnvironment
     prevRandao: `0x${'5e'.repeat(32)}` as Hash,
     baseFee: BigInt(baseFee),
     excessBlobGas: 0n,
+    slotNumber: 0n,
     blockHash: (number) => `0x${(number * 7n).toString(16).padStart(64, '0')}` as Hash,
   }
 }

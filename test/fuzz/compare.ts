@@ -3,6 +3,7 @@ import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash, hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
 import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/executor.ts'
 import { OPTIONS } from '../../src/options/table.ts'
+import { accessListOf } from '../../src/protocol/blocks/accesslist.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/evm/engines.ts'
@@ -76,7 +77,7 @@ async function run(
     const outcome = await (message.kind === 'call'
       ? jobs.call({ ...callOf(subject, message, world), tracer })
       : jobs.transact({ ...transactionOf(subject, message, world), tracer }))
-    const traced = heard === undefined ? {} : heardOf(heard)
+    const traced = heard === undefined ? {} : heardOf(heard, subject)
     return { traces: { ...tracesOf(outcome, message), ...traced }, world: outcome.world }
   } catch (error) {
     if (error instanceof DevchainError) return { traces: { refused: error.word }, world }
@@ -99,15 +100,20 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
     ),
     created,
     consoleLines,
-    accessed: accessed
+    // the library reports slots that the gas does not reach
+    accessed: (outcome.accesses === undefined ? accessed : [])
       .map(({ address, storageKeys }) => [address, ...[...storageKeys].sort()].join(' '))
       .sort(),
     root: stateRoot(outcome.world),
+    blockGas: outcome.blockGas,
+    accesses: outcome.accesses && accessListOf([{ index: 1, accesses: outcome.accesses }]),
   }
 }
 
 /** What a tracer of frames hears, what one of steps hears, and what was reached. */
-function heardOf({ frames, steps, reached }: Heard): Traces {
+function heardOf({ frames, steps, reached }: Heard, { hardfork }: Case): Traces {
+  // the library reports neither transfer logs nor state gas
+  if (isAtLeast(hardfork, 'amsterdam')) return reached === undefined ? {} : { reached: reached() }
   return {
     ...(frames.length === 0 ? {} : { frames }),
     ...(steps === undefined ? {} : { steps }),

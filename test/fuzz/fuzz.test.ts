@@ -11,6 +11,7 @@ import { difference } from './compare.ts'
 /** Cases, in as many tests as share them. */
 const CASES = 1_000
 const TESTS = 10
+const AMSTERDAM_CASES = 100
 
 describe('the engines agree', () => {
   const engines = allEngines()
@@ -24,6 +25,13 @@ describe('the engines agree', () => {
       }
     },
   )
+
+  test('on random programs under amsterdam', async () => {
+    for (let seed = 0; seed < AMSTERDAM_CASES; seed += 1) {
+      const finding = await trySeed(seed, engines, (each) => caseOf(each, 'amsterdam'))
+      expect(finding?.problem, `seed ${seed}`).toBeUndefined()
+    }
+  })
 
   const kept = keptCases()
 

@@ -1,10 +1,12 @@
 // One WebAssembly instance: its memory and functions, with access to words and addresses.
 
 import { DevchainError } from '../../core/errors.ts'
-import type { Address } from '../../core/hex.ts'
+import { type Address, bytesFromHex } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'
+import { SYSTEM_ADDRESS } from '../../state/predeploys.ts'
+import { TRANSFER_EVENT } from '../transferlog.ts'
 import { WASM } from './interpreter.wasm.ts'
-import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
+import { INIT_CODE_ROOM, MEMORY, ROOM_END, SYSTEM_BYTES, TRANSFER_TOPIC } from './layout.ts'
 
 interface InstanceHost {
   readonly loadAccount: (account: number) => void
@@ -79,6 +81,8 @@ export class Instance {
     this.words64 = new BigUint64Array(this.memory.buffer)
     this.words32[ROOM_END >> 2] = roomEnd
     this.exports.prepareMemo()
+    this.bytes.set(bytesFromHex(SYSTEM_ADDRESS), SYSTEM_BYTES)
+    this.bytes.set(bytesFromHex(TRANSFER_EVENT), TRANSFER_TOPIC)
   }
 
   refresh(): void {

@@ -6,7 +6,7 @@ import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/transactions/delegation.ts'
-import { MAX_CODE_SIZE } from '../../protocol/transactions/transactionrules.ts'
+import { maxCodeSize } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
@@ -201,11 +201,13 @@ export class Interpreter {
       instance.bytes.set(operationTable(hardfork), layout.RULES)
       this.#refused = undefined
       instance.setNumber(layout.FORK, forkNumber(hardfork))
+      const isRepriced = isAtLeast(hardfork, 'amsterdam')
+      instance.setLong(layout.COLD_ACCOUNT, isRepriced ? 3_000n : 2_600n)
     }
     this.#setWatched(tracer, hardfork)
     this.#usual = this.#precompiles.usual(hardfork, limits)
     this.#table = this.#precompiles.of(this.#usual, movedPrecompiles, signers)
-    const codeSize = limits?.codeSize ?? MAX_CODE_SIZE
+    const codeSize = limits?.codeSize ?? maxCodeSize(hardfork)
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED
     instance.setNumber(layout.INIT_CODE_LIMIT, Math.min(initCode, UNLIMITED))
@@ -233,10 +235,13 @@ export class Interpreter {
     if (isAtLeast(block.hardfork, 'cancun')) {
       instance.setWord(layout.ENV_BLOB_BASE_FEE, blobBaseFeeIn(block))
     }
+    if (isAtLeast(block.hardfork, 'amsterdam')) {
+      instance.setWord(layout.ENV_SLOT_NUMBER, block.slotNumber)
+    }
     this.#block = block
   }
 
-  #setMessage({ message, gas, gasPrice }: MachineJob): void {
+  #setMessage({ message, gas, stateGas, gasPrice }: MachineJob): void {
     const { instance } = this
     const { from, to, value, data, blobs } = message
     const blobHashes = blobs?.versionedHashes ?? []
@@ -245,6 +250,7 @@ export class Interpreter {
     instance.setWord(layout.ENV_GAS_PRICE, gasPrice)
     instance.setWord(layout.FRAMES + layout.FRAME_VALUE, value)
     instance.setLong(layout.FRAMES + layout.FRAME_GAS, gas)
+    instance.setLong(layout.STATE_GAS, stateGas)
     const input = instance.exports.take(data.length + layout.CODE_PADDING)
     instance.refresh()
     instance.bytes.set(data, input)

@@ -62,6 +62,7 @@ export const BERLIN: u32 = 8
 export const LONDON: u32 = 9
 export const SHANGHAI: u32 = 11
 export const CANCUN: u32 = 12
+export const AMSTERDAM: u32 = 17
 
 // ---- Globals of 4 bytes unless noted ----
 
@@ -145,6 +146,17 @@ export const REACHED_FREE: u32 = 0x1118
 /** 1: there was a second frame, a precompile call or a SELFDESTRUCT. */
 export const HAS_MORE_FRAMES: u32 = 0x111c
 
+/** 8 bytes each: the reservoir of state gas; execution gas that the outermost frame paid for state (EIP-8037). */
+export const STATE_GAS: u32 = 0x1120
+export const STATE_SPILLED: u32 = 0x1128
+/** 8 bytes: the price of a cold account. */
+export const COLD_ACCOUNT: u32 = 0x1130
+/** 1: the gas was too little for the accesses before the first operation. */
+export const IS_UNPREPARED: u32 = 0x1138
+/** The source of transfer logs (EIP-7708), 20 bytes, and their first topic, 32 bytes. */
+export const SYSTEM_BYTES: u32 = 0x1150
+export const TRANSFER_TOPIC: u32 = 0x1170
+
 /** Flags of WATCHED: frames, logs, destructions; operations; memory; counts of reached operations. */
 export const WATCH_FRAMES: u32 = 1
 export const WATCH_STEPS: u32 = 2
@@ -164,6 +176,7 @@ export const ENV_GAS_LIMIT: u32 = 0x12c0
 export const ENV_CHAIN_ID: u32 = 0x12e0
 export const ENV_BASE_FEE: u32 = 0x1300
 export const ENV_BLOB_BASE_FEE: u32 = 0x1320
+export const ENV_SLOT_NUMBER: u32 = 0x1340
 
 // ---- Tables and scratch ----
 
@@ -246,10 +259,14 @@ export const FRAME_WRITTEN: u32 = 224
 export const FRAME_WRITTEN_LENGTH: u32 = 228
 /** The record of reached code; 0 if not watched. */
 export const FRAME_REACHED: u32 = 232
+/** 8 bytes each: the reservoir when it opened; execution gas that paid for state. */
+export const FRAME_STATE_BASELINE: u32 = 240
+export const FRAME_STATE_SPILLED: u32 = 248
 
-/** FRAME_FLAGS: static; recording jumps. */
+/** FRAME_FLAGS: static; recording jumps; its opener paid state gas for a new account. */
 export const FLAG_STATIC: u32 = 1
 export const FLAG_RECORD: u32 = 2
+export const FLAG_NEW_ACCOUNT: u32 = 4
 
 /** Marks a cell or exit as linked; the other bits are the trace's table index. */
 export const TRACE: u32 = 0x80000000

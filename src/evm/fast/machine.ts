@@ -1,6 +1,6 @@
 // The WebAssembly interpreter as a machine: lends instances to jobs, refills their gas budget, and yields.
 import { DevchainError } from '../../core/errors.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
 import { reportEvents } from './events.ts'
@@ -85,7 +85,8 @@ export class FastMachine implements Machine {
       instance.refresh()
     }
     interpreter.flushEvents()
-    job.tracer?.onTouched?.(touchedBy(interpreter))
+    const isExact = isAtLeast(job.block.hardfork, 'amsterdam')
+    job.tracer?.onTouched?.(touchedBy(interpreter, isExact))
     job.tracer?.onReached?.([...interpreter.reached, ...reachedBy(interpreter)])
     return resultOf(interpreter, job)
   }

@@ -1,5 +1,5 @@
 // The operation tables of hardforks for the instance.
-import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
+import { type Hardfork, placeOfFork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
@@ -30,5 +30,5 @@ export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<numbe
 }
 
 export function forkNumber(hardfork: Hardfork): number {
-  return HARDFORKS.indexOf(hardfork)
+  return placeOfFork(hardfork)
 }

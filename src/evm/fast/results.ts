@@ -9,6 +9,7 @@ import {
   type MachineResult,
   MEMORY_LIMIT_REASON,
   PRECOMPILE_REASON,
+  type StateResult,
 } from '../machine.ts'
 import { describeHalt, describeRevert } from '../reasons.ts'
 import type { Instance } from './instance.ts'
@@ -63,6 +64,17 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
     touched: changes.touched,
     accessed: accessedBy(instance, job),
     isAlone: instance.number(layout.HAS_MORE_FRAMES) === 0,
+    state: isAtLeast(job.block.hardfork, 'amsterdam') ? stateOf(interpreter) : undefined,
+  }
+}
+
+function stateOf(interpreter: Interpreter): StateResult {
+  const { instance } = interpreter
+  return {
+    reservoir: instance.long(layout.STATE_GAS),
+    spilled: instance.long(layout.STATE_SPILLED),
+    isUnprepared: instance.number(layout.IS_UNPREPARED) === 1,
+    read: touchedBy(interpreter, true),
   }
 }
 
@@ -139,25 +151,26 @@ function touchedDespiteRevert(interpreter: Interpreter): Address[] {
     .map((place) => interpreter.loaded(place).address)
 }
 
-/** Nearly in the order of first use. */
-export function touchedBy(interpreter: Interpreter): Touched {
+/** Nearly in the order of first use. @param isExact only slots whose access was paid, as since amsterdam */
+export function touchedBy(interpreter: Interpreter, isExact: boolean): Touched {
   const { instance } = interpreter
   const touched = new Map<Address, ReadonlySet<bigint>>()
   for (const place of [...accountPlaces(instance)].reverse()) {
-    const slots = metSlots(instance, place)
+    const slots = metSlots(instance, place, isExact)
     const isMet = (instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_MET) !== 0
     if (isMet || slots.size > 0) touched.set(interpreter.loaded(place).address, slots)
   }
   return touched
 }
 
-function metSlots(instance: Instance, account: number): ReadonlySet<bigint> {
+function metSlots(instance: Instance, account: number, isExact: boolean): ReadonlySet<bigint> {
   const slots: bigint[] = []
   let slot = instance.number(account + layout.ACCOUNT_SLOTS)
   for (; slot !== 0; slot = instance.number(slot + layout.SLOT_BEFORE)) {
     const flags = instance.number(slot + layout.SLOT_FLAGS)
     const isOnlyListed = flags & layout.SLOT_PREWARMED && !(flags & layout.SLOT_WARM)
-    if (!isOnlyListed) slots.push(instance.word(slot + layout.SLOT_KEY))
+    const isPaid = (flags & (layout.SLOT_WARM | layout.SLOT_LISTED)) !== 0
+    if (isExact ? isPaid : !isOnlyListed) slots.push(instance.word(slot + layout.SLOT_KEY))
   }
   return new Set(slots.reverse())
 }

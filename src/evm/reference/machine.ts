@@ -1,6 +1,15 @@
 // The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
 
-import type { EVM, EVMResult, EVMRunCallOpts, ExecResult, Message } from '@ethereumjs/evm'
+import {
+  type EVM,
+  EVMError,
+  type EVMInterface,
+  type EVMResult,
+  type EVMRunCallOpts,
+  type ExecResult,
+  type Message,
+} from '@ethereumjs/evm'
+import { createBlockLevelAccessList } from '@ethereumjs/util'
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
@@ -12,8 +21,14 @@ import {
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
-import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
-import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
+import {
+  type Machine,
+  type MachineJob,
+  type MachineResult,
+  PRECOMPILE_REASON,
+  type StateResult,
+} from '../machine.ts'
+import { OP, operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { describeHalt, describeRevert } from '../reasons.ts'
 import { type LibraryBlock, libraryAddress, type PooledVm, VmPool } from './vm.ts'
 
@@ -35,13 +50,15 @@ async function run(vm: PooledVm, job: MachineJob, attachTracer: Attach): Promise
   const block = vm.begin(job)
   if (job.reportsAccess) evm.journal.startReportingAccessList()
   if (isAtLeast(job.block.hardfork, 'berlin')) warm(vm, job)
+  const isOfState = isAtLeast(job.block.hardfork, 'amsterdam')
+  if (isOfState) beginState(evm, job)
   const detach = [attachConsole(evm, job), attachTracer(evm, job)]
   const result = await evm.runCall(callOf(job, block))
   for (const each of detach) each()
   const { execResult } = result
   return {
     failure: failureOf(evm, job, result),
-    gasUsed: execResult.executionGasUsed,
+    gasUsed: isFailedPrecompile(evm, job, result) ? job.gas : execResult.executionGasUsed,
     gasNeed: needOf(result),
     refund: execResult.gasRefund ?? 0n,
     output: execResult.returnValue,
@@ -58,6 +75,46 @@ async function run(vm: PooledVm, job: MachineJob, attachTracer: Attach): Promise
     touched: touchedBy(evm),
     accessed: accessedBy(evm),
     isAlone: false,
+    state: isOfState ? stateOf(evm, job, result) : undefined,
+  }
+}
+
+/** As the library's transactions do. */
+function beginState(evm: EVM, { stateGas }: MachineJob): void {
+  evm.stateGasReservoir = stateGas
+  evm.executionStateGasUsed = 0n
+  evm.eip2780PrepOog = false
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+  evm['_stateGasSnapshots'] = []
+  evm.createdAccountStateGas = new Map()
+  evm.createdAccountIntrinsicStateGas = new Map()
+  const open: EVMInterface = evm
+  open.blockLevelAccessList = createBlockLevelAccessList()
+}
+
+function stateOf(
+  evm: EVM,
+  { stateGas, message: { from, to } }: MachineJob,
+  { execResult, createdAddress }: EVMResult,
+): StateResult {
+  const reservoir = evm.stateGasReservoir
+  const error = execResult.exceptionError?.error
+  const isTaken = to === null && error === EVMError.errorMessages.CREATE_COLLISION
+  const read = new Map<Address, ReadonlySet<bigint>>()
+  for (const [address, access] of Object.entries(evm.blockLevelAccessList?.accesses ?? {})) {
+    const keys = [...access.storageReads, ...Object.keys(access.storageChanges)]
+    // the sender is there in any case, but not that of a system call; 0 is written without digits
+    const slots = keys.map((key) => BigInt(key === '0x' ? 0 : key))
+    if (address !== from) read.set(address as string as Address, new Set(slots))
+  }
+  // the library lists no account that it lacks the gas to make
+  const target = to ?? (createdAddress && addressFromBytes(createdAddress.bytes))
+  if (evm.eip2780PrepOog && target !== undefined && !read.has(target)) read.set(target, new Set())
+  return {
+    reservoir,
+    spilled: evm.executionStateGasUsed - (stateGas - reservoir),
+    isUnprepared: evm.eip2780PrepOog || isTaken,
+    read,
   }
 }
 
@@ -104,18 +161,22 @@ function warm({ evm: { journal }, precompiles }: PooledVm, { warm, message }: Ma
   }
 }
 
-function failureOf(
-  { precompiles }: EVM,
-  { block, message: { to } }: MachineJob,
-  { execResult }: EVMResult,
-): Failure | undefined {
+function failureOf(evm: EVM, job: MachineJob, result: EVMResult): Failure | undefined {
+  const { execResult } = result
   const error = execResult.exceptionError?.error
-  const isPrecompile = to !== null && precompiles.has(to.slice(2))
-  // the library has an error for each, and reverts for some
-  if (isPrecompile && error !== undefined && error !== 'out of gas') {
+  if (isFailedPrecompile(evm, job, result) && error !== 'out of gas') {
     return { kind: 'halt', reason: PRECOMPILE_REASON }
   }
-  return frameFailure(execResult, block.hardfork)
+  return frameFailure(execResult, job.block.hardfork)
+}
+
+/** All its gas is used; the library has an error for each, and reverts for some. */
+function isFailedPrecompile(
+  { precompiles }: EVM,
+  { message: { to } }: MachineJob,
+  { execResult }: EVMResult,
+): boolean {
+  return to !== null && precompiles.has(to.slice(2)) && execResult.exceptionError !== undefined
 }
 
 /** The library does not measure it, but operations without cost do not read the gas either. */
@@ -156,8 +217,17 @@ export function frameFailure(
   const isPoor = error === 'out of gas' && runState !== undefined
   const reason = isPoor ? stackProblem(runState, hardfork) : baseProblem(error, runState, hardfork)
   // for code with jumps the library does not report the invalid opcode
-  const opcode = runState?.code[runState.programCounter]
+  const opcode = runState && opcodeOf(runState)
   return { kind: 'halt', reason: reason ?? describeHalt(error, opcode) }
+}
+
+/** Once the library has read an immediate, its counter is past the operation. */
+function opcodeOf({
+  opCode,
+  code,
+  programCounter,
+}: NonNullable<ExecResult['runState']>): number | undefined {
+  return opCode >= OP.DUPN && opCode <= OP.EXCHANGE ? opCode : code[programCounter]
 }
 
 /**

@@ -1,11 +1,16 @@
 // What the library's EVM lacks: a memory limit, turns for other work, and revert data that starts like code.
 
 import { type EVM, EVMError, type Message } from '@ethereumjs/evm'
+import { Account } from '@ethereumjs/util'
+import { MAX_UINT64, smaller } from '../../core/bigints.ts'
 import { yielder } from '../../core/yield.ts'
-import { type MachineJob, MEMORY_LIMIT_REASON } from '../machine.ts'
+import { MAX_CALL_DEPTH, type MachineJob, MEMORY_LIMIT_REASON } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 
 const WORD = 32
+
+type GasHandler = NonNullable<EVM['_opcodeMap'][number]>['gasHandler']
+type RunState = Parameters<GasHandler>[0]
 
 interface MemoryBound {
   limit: number
@@ -74,6 +79,66 @@ export function keepRevertData(evm: EVM): void {
     return result
   }
   // biome-ignore-end lint/complexity/useLiteralKeys: as above
+}
+
+/**
+ * The order in which amsterdam charges for new accounts (EIP-8037). CREATE and CREATE2 that fail before their account is read
+ * cost no state gas, which the library charges first, and may lack. CALL passes on what its state gas leaves, in the library more.
+ */
+export function chargeAtAccess(evm: EVM): void {
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+  const operations = evm['_opcodeMap']
+  for (const opcode of [OP.CREATE, OP.CREATE2]) {
+    const entry = operations[opcode]
+    if (entry === undefined) continue
+    const { gasHandler } = entry
+    operations[opcode] = {
+      ...entry,
+      gasHandler: async (runState, baseGas, common) => {
+        const isTooLong = hasLongCode(runState, common)
+        if (!isTooLong && (await canCreate(runState))) return gasHandler(runState, baseGas, common)
+        const { stateManager } = runState
+        // an account that exists costs none
+        const living = { getAccount: async () => new Account(1n) }
+        runState.stateManager = Object.assign(Object.create(stateManager), living)
+        // missing gas takes precedence over the size
+        const sizes: { allowUnlimitedInitCodeSize: boolean } = evm
+        sizes.allowUnlimitedInitCodeSize = true
+        try {
+          return await gasHandler(runState, baseGas, common)
+        } finally {
+          runState.stateManager = stateManager
+          sizes.allowUnlimitedInitCodeSize = false
+        }
+      },
+    }
+  }
+  const entry = operations[OP.CALL]
+  if (entry === undefined) return
+  const { gasHandler } = entry
+  operations[OP.CALL] = {
+    ...entry,
+    gasHandler: async (runState, baseGas, common) => {
+      const gas = await gasHandler(runState, baseGas, common)
+      if ((runState.lastCallNewAccountStateGas ?? 0n) === 0n) return gas
+      const left = runState.gasLeft - gas
+      const [asked = 0n] = runState.stack.peek(1)
+      runState.messageGasLimit = smaller(asked, left - left / 64n)
+      return gas
+    },
+  }
+}
+
+function hasLongCode({ stack }: RunState, common: Parameters<GasHandler>[2]): boolean {
+  const [, , length = 0n] = stack.peek(3)
+  return length > common.param('maxInitCodeSize')
+}
+
+async function canCreate({ env, stack, stateManager }: RunState): Promise<boolean> {
+  const [value = 0n] = stack.peek(1)
+  const creator = await stateManager.getAccount(env.address)
+  const { balance = 0n, nonce = 0n } = creator ?? {}
+  return env.depth < MAX_CALL_DEPTH && balance >= value && nonce < MAX_UINT64
 }
 
 const TURN_MS = 10

@@ -25,7 +25,7 @@ import { isTooLongToCompute } from '../precompiles/modexp.ts'
 import { type PrecompileCode, whenLoaded } from '../precompiles/precompile.ts'
 import { p256verify, pointEvaluation } from '../precompiles/signatures.ts'
 import { withMoved } from '../precompiles/table.ts'
-import { boundMemory, keepRevertData, yieldAtJumps } from './patches.ts'
+import { boundMemory, chargeAtAccess, keepRevertData, yieldAtJumps } from './patches.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 const MODEXP = '0000000000000000000000000000000000000005'
@@ -96,6 +96,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
   const yielding = yieldAtJumps(evm)
   const memory = boundMemory(evm)
   keepRevertData(evm)
+  if (isAtLeast(hardfork, 'amsterdam')) chargeAtAccess(evm)
   const usual = precompilesOf(evm, traits)
   return {
     evm,
@@ -185,6 +186,7 @@ function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
     ...paramsEVM,
     607: { ...paramsEVM[607], maxCodeSize: limits.codeSize },
     3860: { ...paramsEVM[3860], maxInitCodeSize: 2 * limits.codeSize },
+    7954: { maxCodeSize: limits.codeSize, maxInitCodeSize: 2 * limits.codeSize },
   }
 }
 
@@ -199,6 +201,7 @@ function libraryBlock(block: BlockEnvironment): LibraryBlock {
       prevRandao: hashBytes(block.prevRandao),
       gasLimit: block.gasLimit,
       baseFeePerGas: block.baseFee,
+      slotNumber: block.slotNumber,
       getBlobGasPrice: () => blobPrice,
     },
   }

@@ -28,7 +28,7 @@ export interface RemoteBlock {
   readonly parentNumber: bigint | undefined
   /** True: the block names its batch, as nodes of ZKsync do. */
   readonly isOfZksync: boolean
-  /** True: it has fields of a hardfork that is unknown here. */
+  /** True: it has fields of a hardfork that is not supported here. */
   readonly isNewer: boolean
 }
 
@@ -64,6 +64,7 @@ const NEEDED: readonly HeaderName[] = ['parentHash', 'number', 'timestamp']
 
 function headerOf(block: Members): Header {
   return headerFrom((name, { kind, size, since }) => {
+    if (FIELDS_AHEAD.includes(name)) return undefined
     const value = block[name] ?? block[SYNONYMS[name] ?? name]
     if (isNone(value) && since !== undefined) return undefined
     if (isNone(value) && NEEDED.includes(name)) throw new Error(`it has no ${name}`)

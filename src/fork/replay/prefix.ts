@@ -35,7 +35,7 @@ export async function worldAfter(
   const plain = transactions.slice(0, index).map(readTransaction)
   const before = plain.map((each, at) => each ?? readDeposit(transactions[at]!))
   const begun = { world: parent, block, parentHash, parentBeaconBlockRoot }
-  const [beginning, effects] = await Promise.all([
+  const [{ world: beginning }, effects] = await Promise.all([
     executor.beginBlock(begun),
     effectsOf(network, point, prefix, plain.includes(undefined)),
   ])

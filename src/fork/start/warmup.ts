@@ -40,6 +40,7 @@ const JOB: CallJob = {
     prevRandao: ZERO_HASH,
     baseFee: 0n,
     excessBlobGas: 0n,
+    slotNumber: 0n,
     blockHash: () => undefined,
   },
   message: {

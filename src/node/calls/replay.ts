@@ -186,7 +186,7 @@ export async function traceUnsent(
 ): Promise<TracedRun> {
   const { state, executor } = chain
   const block = nextBlockEnvironment(state, chain.environment.now())
-  const before = await executor.beginBlock(blockStart(block, headOf(state.tree)))
+  const { world: before } = await executor.beginBlock(blockStart(block, headOf(state.tree)))
   const limits = blockLimits(state.config)
   const target = targetOf(transaction, block)
   const tracer = tracerFor(target, 0)
@@ -206,7 +206,7 @@ export async function worldBefore(
   return worldAtIndex(contextOf(chain, record), index, () => undefined)
 }
 
-function worldAtStart({
+async function worldAtStart({
   chain: { state, executor },
   record,
   block,
@@ -217,12 +217,13 @@ function worldAtStart({
     const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
     throw new DevchainError('NOT_FOUND', message)
   }
-  return executor.beginBlock({
+  const { world } = await executor.beginBlock({
     world: parent.world,
     block,
     parentHash: header.parentHash,
     parentBeaconBlockRoot: header.parentBeaconBlockRoot,
   })
+  return world
 }
 
 /** The block's environment with the chain id that its transactions were signed for: the chain's may have changed. */

@@ -6,6 +6,7 @@ import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
+import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
@@ -111,6 +112,7 @@ interface BlockProgress {
 interface RunCall {
   readonly executed: ExecutedTransaction
   readonly outcome: Outcome
+  readonly accesses: Outcome['accesses']
   readonly logs: readonly Log[]
 }
 
@@ -205,19 +207,24 @@ async function simulateBlock(
   }
   const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }
   const begun = await executor.beginBlock(blockStart(environment, start, beaconRoot))
-  const runs = await runCalls(block, calls, begun)
+  const runs = await runCalls(block, calls, begun.world)
   const executed = runs.map((run) => run.executed)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const { coinbase: miner, hardfork, number } = environment
-  const ran = runs.at(-1)?.outcome.world ?? begun
+  const ran = runs.at(-1)?.outcome.world ?? begun.world
   const world = withRewards(ran, context.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
+  const parts = new AccessParts()
+  for (const accesses of [begun.accesses, ...runs.map(({ accesses }) => accesses)]) {
+    parts.add(accesses)
+  }
+  const listed = parts.listed(hardfork, end.fields, end.accesses)
   const transactions = executed.map(({ transaction }) => transaction)
   const header = headerOf(environment, parent.block.hash, {
     transactions,
     receipts: executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(end.world),
-    end: end.fields,
+    end: listed.fields,
     extraData: EMPTY_BYTES,
     beaconRoot,
   })
@@ -308,9 +315,10 @@ async function runCall(
   }
   const run = chain.executor.call({ ...job, tracer: watch?.tracer })
   const outcome = await repeatable(chain, job, run)
+  const { accesses } = outcome
   const after = new Overlay(outcome.world)
   const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed, after)
-  return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
+  return { executed, outcome, accesses, logs: watch?.logs() ?? outcome.logs }
 }
 
 /** A block's extra checks of a transaction; signature and sender are never checked. */

@@ -5,13 +5,7 @@ import { yielder } from '../../core/yield.ts'
 import type { Touched } from '../../evm/executor.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
-import {
-  BEACON_ROOTS,
-  CONSOLIDATION_REQUESTS,
-  HISTORY_STORAGE,
-  systemContracts,
-  WITHDRAWAL_REQUESTS,
-} from '../../state/predeploys.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE, systemContracts } from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
 import type { Trie } from '../../state/trie.ts'
 import { accountAt, emptyStorage, type World } from '../../state/world.ts'
@@ -91,7 +85,7 @@ function withSystem(
     if (contract === BEACON_ROOTS) {
       touch(address, [beaconSlot(timestamp), beaconSlot(timestamp) + RING])
     } else if (contract === HISTORY_STORAGE) touch(address, [historySlot(number)])
-    else if (contract === WITHDRAWAL_REQUESTS || contract === CONSOLIDATION_REQUESTS) {
+    else {
       touch(address, QUEUE_SLOTS)
       for (const { slot } of storage.values()) touch(address, [slot])
     }

@@ -1,8 +1,15 @@
 // Validates foreign blocks: position, uncles, and all results of running them.
+import { smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { equalBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnd, BlockEnvironment, Executor } from '../../evm/executor.ts'
+import {
+  AccessParts,
+  type AccountAccess,
+  type BlockAccessList,
+  excessOfItems,
+} from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import { type Header, hashHeader, LATER_FIELDS } from '../../protocol/blocks/header.ts'
@@ -14,14 +21,20 @@ import {
   checkHeader,
   unequal,
 } from '../../protocol/blocks/headerrules.ts'
-import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import {
+  type BlockGas,
+  blockGasUsed,
+  mergeBlooms,
+  receiptsRoot,
+} from '../../protocol/blocks/receipt.ts'
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
-import { stateRoot, type World } from '../../state/world.ts'
+import { balanceAt, stateRoot, type World } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../ledger/blocktree.ts'
@@ -63,7 +76,8 @@ export async function validateBlock(
   }
   const result = await runBlock(executor, state, unproven)
   checkResult(block, result)
-  return new KeptRecord({ ...unproven, executed: result.executed, world: result.world })
+  const { executed, world, accessList } = result
+  return new KeptRecord({ ...unproven, executed, world, accessList })
 }
 
 function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainError {
@@ -131,7 +145,8 @@ function checkForNetwork({ type, chainId, gasLimit }: Transaction, hardfork: Har
     const message = `invalid signature: replay protection begins with spuriousDragon, the block is ${hardfork}`
     throw new DevchainError('INVALID_SIGNATURE', message)
   }
-  if (isAtLeast(hardfork, 'osaka') && gasLimit > TRANSACTION_GAS_CAP) {
+  const isCapped = isAtLeast(hardfork, 'osaka') && !isAtLeast(hardfork, 'amsterdam')
+  if (isCapped && gasLimit > TRANSACTION_GAS_CAP) {
     const message = `transaction gas limit too high: have ${gasLimit}, at most ${TRANSACTION_GAS_CAP} are allowed`
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message)
   }
@@ -193,6 +208,7 @@ interface Result {
   readonly world: World
   readonly end: BlockEnd['fields']
   readonly requests: readonly Uint8Array[]
+  readonly accessList: BlockAccessList | undefined
 }
 
 /**
@@ -209,14 +225,49 @@ export async function runBlock(
   const { parentHash, parentBeaconBlockRoot } = header
   const start = { world: record.world, block, parentHash, parentBeaconBlockRoot }
   const begun = await executor.beginBlock(start)
-  const { executed, world } = await runTransactions(executor, state, block, transactions, begun)
+  const parts = new AccessParts()
+  parts.add(begun.accesses)
+  const run = await runTransactions(executor, state, block, transactions, begun.world, parts)
+  const { executed, world } = run
   const withdrawn = withWithdrawals(world, withdrawals)
   const rewarded = withRewards(withdrawn, state.config, block.hardfork, header, uncles)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const end = await executor.endBlock({ world: rewarded, block, logs })
   if (end.failure !== undefined && !isOwnForSure(state, header))
     throw brokenRule('requests', end.failure)
-  return { executed, world: end.world, end: end.fields, requests: end.requests }
+  const paid = withdrawnIn(world, withdrawn, withdrawals)
+  const listed = parts.listed(block.hardfork, end.fields, [...paid, ...end.accesses])
+  checkAccessList(listed.accessList, block.gasLimit)
+  const { requests } = end
+  const { fields, accessList } = listed
+  return { executed, world: end.world, end: fields, requests, accessList }
+}
+
+/** As part of the block's access list. */
+function withdrawnIn(
+  before: World,
+  after: World,
+  withdrawals: readonly Withdrawal[],
+): AccountAccess[] {
+  const paid = new Set(withdrawals.map(({ address }) => address))
+  return [...paid].map((address) => {
+    const balance = balanceAt(after, address)
+    return {
+      address,
+      reads: [],
+      writes: new Map(),
+      balance: balance === balanceAt(before, address) ? undefined : balance,
+      nonce: undefined,
+      code: undefined,
+    }
+  })
+}
+
+function checkAccessList(list: BlockAccessList | undefined, gasLimit: bigint): void {
+  const excess = list && excessOfItems(list, gasLimit)
+  if (excess === undefined) return
+  const problem = `it has ${excess.items} accounts and slots, at most ${excess.most} are allowed`
+  throw brokenRule('block access list', problem)
 }
 
 /** The block has a difficulty after the merge, or its genesis has accounts of its own. */
@@ -230,22 +281,25 @@ async function runTransactions(
   block: BlockEnvironment,
   transactions: readonly Transaction[],
   begun: World,
+  parts: AccessParts,
 ): Promise<Pick<Result, 'executed' | 'world'>> {
   const executed: ExecutedTransaction[] = []
   const limits = blockLimits(config)
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   const draft = new Overlay(begun)
   let gasUsed = 0n
+  let counted: BlockGas = { execution: 0n, state: 0n }
   for (const [index, transaction] of transactions.entries()) {
-    const gasLeft = block.gasLimit - gasUsed
-    if (transaction.gasLimit > gasLeft) {
-      const problem = `number ${index}: it needs ${transaction.gasLimit} gas, the block has ${gasLeft} left`
-      throw brokenRule('transaction', problem)
-    }
+    checkRoom(transaction, index, block, counted)
     try {
       const outcome = await executor.transact({ world: begun, draft, block, transaction, limits })
+      parts.add(outcome.accesses)
       draft.absorb(outcome.changes)
       gasUsed += outcome.gasUsed
+      counted = {
+        execution: counted.execution + (outcome.blockGas?.execution ?? outcome.gasUsed),
+        state: counted.state + (outcome.blockGas?.state ?? 0n),
+      }
       executed.push(executedAs(transaction, outcome, block, gasUsed, draft))
     } catch (error) {
       throw transactionError(error, index)
@@ -253,6 +307,25 @@ async function runTransactions(
     await yieldIfDue()
   }
   return { executed, world: draft.settle() }
+}
+
+/** Since amsterdam execution is capped, but any part of the limit may pay for state (EIP-8037). */
+function checkRoom(
+  { gasLimit }: Transaction,
+  index: number,
+  { gasLimit: most, hardfork }: BlockEnvironment,
+  counted: BlockGas,
+): void {
+  const isOfState = isAtLeast(hardfork, 'amsterdam')
+  const needed = isOfState ? smaller(gasLimit, EXECUTION_GAS_CAP) : gasLimit
+  const left = most - counted.execution
+  const stateLeft = most - counted.state
+  if (needed <= left && gasLimit <= stateLeft) return
+  const problem =
+    needed > left
+      ? `number ${index}: it needs ${needed} gas, the block has ${left} left`
+      : `number ${index}: it may use ${gasLimit} gas for state, the block has ${stateLeft} left`
+  throw brokenRule('transaction', problem)
 }
 
 /** Withdrawals of the beacon chain (EIP-4895). A zero amount creates no account. */
@@ -265,7 +338,7 @@ function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): Worl
 
 function checkResult({ header }: Block, { executed, world, end }: Result): void {
   const receipts = executed.map(({ receipt }) => receipt)
-  requireEqual('gas used', receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
+  requireEqual('gas used', blockGasUsed(receipts), header.gasUsed)
   const bloom = mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
   if (!equalBytes(bloom, header.logsBloom)) {
     throw brokenRule('logs bloom', 'it does not match the logs')

@@ -1,12 +1,22 @@
 // A block in the making: transactions run one by one over one overlay, and their results are gathered.
 
+import { smaller } from '../../core/bigints.ts'
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
+import type {
+  BlockEnvironment,
+  BlockStart,
+  Executor,
+  Outcome,
+  TransactionJob,
+} from '../../evm/executor.ts'
+import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { OrderedTrie } from '../../protocol/blocks/orderedtrie.ts'
 import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
-import { blobGasOf, maxBlobGas, TRANSACTION_GAS } from '../../protocol/fees.ts'
+import { blobGasOf, leastGas, maxBlobGas } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { World } from '../../state/world.ts'
@@ -35,19 +45,25 @@ export class BlockDraft {
   readonly dropped: DroppedTransaction[] = []
   readonly transactions: OrderedTrie = new OrderedTrie()
   readonly receipts: OrderedTrie = new OrderedTrie()
+  readonly accesses: AccessParts = new AccessParts()
   readonly #state: ChainState
   readonly #begun: World
   readonly #overlay: Overlay
   readonly #choices: Choice[] = []
+  #cumulativeGas = 0n
   #gasLeft: bigint
+  /** For state, since amsterdam. */
+  #stateGasLeft: bigint
   #blobGasLeft: bigint
 
-  private constructor(state: ChainState, block: BlockEnvironment, begun: World) {
+  private constructor(state: ChainState, block: BlockEnvironment, { world, accesses }: BlockStart) {
     this.block = block
     this.#state = state
-    this.#begun = begun
-    this.#overlay = new Overlay(begun)
+    this.#begun = world
+    this.#overlay = new Overlay(world)
+    this.accesses.add(accesses)
     this.#gasLeft = block.gasLimit
+    this.#stateGasLeft = block.gasLimit
     this.#blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
   }
 
@@ -73,7 +89,8 @@ export class BlockDraft {
   ): Promise<void> {
     const yieldIfDue = yielder(TURN_MS, () => executor.rest())
     const limits = blockLimits(this.#state.config)
-    while (this.executed.length < count && this.#gasLeft >= TRANSACTION_GAS) {
+    const least = leastGas(this.block.hardfork)
+    while (this.executed.length < count && this.#gasLeft >= least) {
       const { best: transaction, conditions } = candidates
       if (transaction === undefined) return
       const tried = this.#hasRoom(transaction)
@@ -103,18 +120,33 @@ export class BlockDraft {
 
   #hasRoom(transaction: Transaction): boolean {
     return (
-      transaction.gasLimit <= this.#gasLeft &&
+      this.#hasGasFor(transaction) &&
       blobGasOf(transaction) <= this.#blobGasLeft &&
       !isTooCheap(this.#state, transaction, this.block.hardfork)
     )
   }
 
+  /** Since amsterdam any part of a gas limit may go to either dimension, but execution is capped (EIP-8037). */
+  #hasGasFor({ gasLimit }: Transaction): boolean {
+    if (!isAtLeast(this.block.hardfork, 'amsterdam')) return gasLimit <= this.#gasLeft
+    return smaller(gasLimit, EXECUTION_GAS_CAP) <= this.#gasLeft && gasLimit <= this.#stateGasLeft
+  }
+
   #take(transaction: Transaction, outcome: Outcome): void {
+    const { gasUsed, blockGas } = outcome
+    this.accesses.add(outcome.accesses)
     this.#overlay.absorb(outcome.changes)
-    this.#gasLeft -= outcome.gasUsed
+    this.#gasLeft -= blockGas?.execution ?? gasUsed
+    this.#stateGasLeft -= blockGas?.state ?? 0n
     this.#blobGasLeft -= blobGasOf(transaction)
-    const gasUsed = this.block.gasLimit - this.#gasLeft
-    const executed = executedAs(transaction, outcome, this.block, gasUsed, this.#overlay)
+    this.#cumulativeGas += gasUsed
+    const executed = executedAs(
+      transaction,
+      outcome,
+      this.block,
+      this.#cumulativeGas,
+      this.#overlay,
+    )
     this.executed.push(executed)
     this.transactions.push(transaction.raw)
     this.receipts.push(encodeReceipt(executed.receipt))

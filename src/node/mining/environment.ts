@@ -115,11 +115,17 @@ export function environmentAfter(
     prevRandao: given.prevRandao,
     baseFee: given.baseFee ?? baseFeeAfter(state, parent, hardfork),
     excessBlobGas: nextExcessBlobGas(parent, hardfork, blobRules),
+    slotNumber: nextSlot(parent),
     blobRules,
     depositContract: config.depositContract,
     blockHash: given.blockHash,
     signers: signersOf(accounts),
   }
+}
+
+/** There is a block in each slot, as there is no beacon chain here. */
+function nextSlot({ slotNumber, number }: Header): bigint {
+  return (slotNumber ?? number) + 1n
 }
 
 /**
@@ -144,6 +150,7 @@ export function blockEnvironment(
     prevRandao: record.prevRandao ?? header.mixHash,
     baseFee: header.baseFeePerGas ?? 0n,
     excessBlobGas: header.excessBlobGas ?? 0n,
+    slotNumber: header.slotNumber ?? 0n,
     blobRules: config.blobRulesAt(header.number, header.timestamp),
     depositContract: config.depositContract,
     blockHash: (asked) => ancestorHash(tree, record, asked),

@@ -3,7 +3,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnd, BlockEnvironment, Executor } from '../../evm/executor.ts'
+import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
+import type { Listed } from '../../protocol/blocks/accesslist.ts'
 import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf, type ListRoots } from '../../protocol/blocks/header.ts'
 import { blobGasOf, blobGasOfAll, maxBlobGas } from '../../protocol/fees.ts'
@@ -52,7 +53,7 @@ interface Assembly {
   readonly dropped: readonly DroppedTransaction[]
   readonly uncles: readonly Header[]
   readonly roots: ListRoots
-  readonly end: BlockEnd['fields']
+  readonly listed: Listed
 }
 
 /** A transaction that does not fit waits; an impossible one is dropped. */
@@ -222,7 +223,8 @@ async function ended(executor: Executor, state: ChainState, draft: BlockDraft): 
   const world = withRewards(draft.settle(), state.config, block.hardfork, rewarded, uncles)
   const roots = { transactions: draft.transactions.root, receipts: draft.receipts.root }
   const end = await executor.endBlock({ world, block, logs })
-  return { world: end.world, executed, dropped, uncles, roots, end: end.fields }
+  const listed = draft.accesses.listed(block.hardfork, end.fields, end.accesses)
+  return { world: end.world, executed, dropped, uncles, roots, listed }
 }
 
 /** On a network's chain there are none after the merge. */
@@ -290,7 +292,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     receipts: executed.map(({ receipt }) => receipt),
     roots: assembly.roots,
     stateRoot: stateRoot(world),
-    end: assembly.end,
+    end: assembly.listed.fields,
     extraData: state.settings.extraData,
     nonce: nonceAt(state.config, environment.hardfork),
     uncles,
@@ -298,5 +300,6 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   const { signers } = environment
-  return new KeptRecord({ block, executed, world, totalDifficulty, signers })
+  const { accessList } = assembly.listed
+  return new KeptRecord({ block, executed, world, totalDifficulty, signers, accessList })
 }

@@ -31,6 +31,7 @@ export function executedAs(
       used: blobGasOf(transaction),
       price: blobBaseFeeIn(block),
     },
+    blockGas: outcome.blockGas,
   }
   const { failure, consoleLines, isAlone } = outcome
   return {

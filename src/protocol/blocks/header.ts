@@ -6,10 +6,10 @@ import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, encodeRlp, type RlpValue } from '../../core/rlp.ts'
 import { blobGasOfAll } from '../fees.ts'
 import { type FieldKind, type FieldValues, ListFields } from '../fields.ts'
-import { type Hardfork, isAtLeast } from '../forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../forks.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
-import { mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
+import { blockGasUsed, mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from './withdrawal.ts'
 
 export interface HeaderEnvironment {
@@ -25,6 +25,8 @@ export interface HeaderEnvironment {
   readonly baseFee: bigint
   /** From cancun on; decides BLOBBASEFEE. */
   readonly excessBlobGas: bigint
+  /** From amsterdam on; SLOTNUM returns it. */
+  readonly slotNumber: bigint
 }
 
 export interface ListRoots {
@@ -50,8 +52,10 @@ export interface BlockContents {
 }
 
 /** Keccak-256 of the RLP of an empty list. */
-export const EMPTY_UNCLES_HASH: Hash =
+const EMPTY_LIST_HASH: Hash =
   '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hash
+
+export const EMPTY_UNCLES_HASH: Hash = EMPTY_LIST_HASH
 
 /** SHA-256 of nothing: the hash of an empty list of requests (EIP-7685). */
 export const EMPTY_REQUESTS_HASH: Hash =
@@ -94,10 +98,11 @@ export const HEADER_FIELDS = {
   parentBeaconBlockRoot: { kind: 'hash', since: 'cancun', rule: 'parent beacon root' },
   /** EIP-7685. */
   requestsHash: { kind: 'hash', since: 'prague', rule: 'requests hash' },
+  /** EIP-7928. */
+  blockAccessListHash: { kind: 'hash', since: 'amsterdam', rule: 'block access list' },
+  /** Of the beacon chain (EIP-7843). */
+  slotNumber: { kind: 'integer', size: 8, since: 'amsterdam', rule: 'slot number' },
 } as const
-
-/** Fields of hardforks unknown here: without them the header's hash differs. */
-export const FIELDS_AHEAD: readonly string[] = ['blockAccessListHash', 'slotNumber']
 
 type Fields = typeof HEADER_FIELDS
 export type HeaderName = keyof Fields
@@ -133,7 +138,12 @@ export const LATER_FIELDS: readonly (readonly [
 /** Hardforks that added fields, oldest first. */
 export const HEADER_FORKS: readonly Hardfork[] = [
   ...new Set(LATER_FIELDS.map(([, { since }]) => since)),
-]
+].filter((fork) => HARDFORKS.includes(fork))
+
+/** Fields of hardforks that are not supported: without them the header's hash differs. */
+export const FIELDS_AHEAD: readonly HeaderName[] = LATER_FIELDS.filter(
+  ([, { since }]) => !HARDFORKS.includes(since),
+).map(([name]) => name)
 
 export function hasFieldsOf(fork: Hardfork, header: Header): boolean {
   return LATER_FIELDS.some(([name, { since }]) => since === fork && header[name] !== undefined)
@@ -169,7 +179,7 @@ export function headerOf(
     difficulty: environment.difficulty,
     number: environment.number,
     gasLimit: environment.gasLimit,
-    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    gasUsed: blockGasUsed(receipts),
     timestamp: environment.timestamp,
     extraData: contents.extraData,
     mixHash: environment.prevRandao,
@@ -180,6 +190,8 @@ export function headerOf(
     excessBlobGas: environment.excessBlobGas,
     parentBeaconBlockRoot: contents.beaconRoot ?? ZERO_HASH,
     requestsHash: end?.requestsHash ?? EMPTY_REQUESTS_HASH,
+    blockAccessListHash: end?.blockAccessListHash ?? EMPTY_LIST_HASH,
+    slotNumber: environment.slotNumber,
   }
   return headerFrom((name, { since = 'frontier' }) =>
     isAtLeast(hardfork, since) ? all[name] : undefined,

@@ -31,6 +31,14 @@ export interface Receipt {
   readonly contractAddress: Address | null
   /** Type 3 only: blob gas, and wei for each unit. */
   readonly blobGas?: { readonly used: bigint; readonly price: bigint } | undefined
+  /** From amsterdam on: what the block counts, before refunds (EIP-7778, EIP-8037). */
+  readonly blockGas?: BlockGas | undefined
+}
+
+/** Gas in the two dimensions of a block. */
+export interface BlockGas {
+  readonly execution: bigint
+  readonly state: bigint
 }
 
 const BLOOM_BYTES = 256
@@ -42,6 +50,22 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
   const outcome = root ?? (status ? 1n : 0n)
   return writeTypedRlp(type, [outcome, cumulativeGasUsed, logsBloom, logs.map(logItem)])
+}
+
+/** The header's: the larger dimension from amsterdam on (EIP-8037). */
+export function blockGasUsed(receipts: readonly Receipt[]): bigint {
+  if (receipts[0]?.blockGas === undefined) return receipts.at(-1)?.cumulativeGasUsed ?? 0n
+  const { execution, state } = sumOfBlockGas(receipts)
+  return execution > state ? execution : state
+}
+
+export function sumOfBlockGas(receipts: readonly Receipt[]): BlockGas {
+  let [execution, state] = [0n, 0n]
+  for (const { blockGas, gasUsed } of receipts) {
+    execution += blockGas?.execution ?? gasUsed
+    state += blockGas?.state ?? 0n
+  }
+  return { execution, state }
 }
 
 export function receiptsRoot(receipts: readonly Receipt[]): Hash {

@@ -1,6 +1,6 @@
 // Transaction rules of the pool and the executor, with the messages that clients expect. The caller picks and orders
 // them.
-import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
+import { larger, MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import {
@@ -14,6 +14,7 @@ import {
   maxBlobGas,
 } from '../fees.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
+import { EXECUTION_GAS_CAP } from '../stategas.ts'
 import { isDelegation } from './delegation.ts'
 import type { BlobFields, Transaction, TransactionType } from './transaction.ts'
 
@@ -28,10 +29,12 @@ const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
 /** EIP-2681. */
 export const MAX_NONCE: bigint = MAX_UINT64 - 1n
 
-/** Bytes, from spurious dragon on (EIP-170). */
-export const MAX_CODE_SIZE = 24_576
+/** Bytes of deployed code (EIP-170, EIP-7954). */
+export function maxCodeSize(hardfork: Hardfork): number {
+  return isAtLeast(hardfork, 'amsterdam') ? 65_536 : 24_576
+}
 
-/** Gas limit of one transaction from osaka on (EIP-7825). */
+/** Gas limit of one transaction from osaka on (EIP-7825); since amsterdam only its execution gas is limited. */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
 
 export interface Sender {
@@ -82,7 +85,7 @@ export function requireInitCodeSize(
   codeSize: number | undefined,
 ): void {
   if (to !== null || !isAtLeast(hardfork, 'shanghai')) return
-  const limit = 2 * (codeSize ?? MAX_CODE_SIZE)
+  const limit = 2 * (codeSize ?? maxCodeSize(hardfork))
   if (data.length <= limit) return
   const message = `max initcode size exceeded: code size ${data.length}, limit ${limit}`
   throw new DevchainError('INIT_CODE_TOO_LARGE', message, undefined, {
@@ -103,10 +106,18 @@ export function requireIntrinsicGas(
     throw new DevchainError('INTRINSIC_GAS_TOO_LOW', failure, undefined, { given, least })
   }
   const floor = floorDataGas(message, hardfork)
+  if (isAtLeast(hardfork, 'amsterdam') && larger(least, floor) > EXECUTION_GAS_CAP) {
+    throw capError(larger(least, floor))
+  }
   if (given >= floor) return
   // clients match the first words
   const failure = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
   throw new DevchainError('GAS_BELOW_FLOOR', failure, undefined, { given, floor })
+}
+
+function capError(wanted: bigint): DevchainError {
+  const message = `transaction gas limit too high: its data and access list need ${wanted} execution gas, at most ${EXECUTION_GAS_CAP} are allowed`
+  return new DevchainError('GAS_LIMIT_TOO_HIGH', message)
 }
 
 export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {

@@ -16,12 +16,7 @@ import { createVM, runBlock } from '@ethereumjs/vm'
 import { addressOfKey, keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../../../src/core/hex.ts'
 import { GAS_PER_BLOB } from '../../../src/protocol/fees.ts'
-import {
-  HARDFORKS,
-  type Hardfork,
-  isAtLeast,
-  NEWEST_HARDFORK,
-} from '../../../src/protocol/forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import {
   signTransaction,
   type UnsignedTransaction,
@@ -135,7 +130,7 @@ function textOf(bytes: Uint8Array): string {
 
 /** The fork of a block of this chain. */
 export function forkAt(number: bigint): Hardfork {
-  return HARDFORKS[Number(number / BLOCKS_PER_FORK)] ?? NEWEST_HARDFORK
+  return HARDFORKS[Number(number / BLOCKS_PER_FORK)] ?? HARDFORKS.at(-1)!
 }
 
 function commonOf(fork: Hardfork): Common {

@@ -40,6 +40,7 @@ export function blockWith(fields: Partial<BlockEnvironment> = {}): BlockEnvironm
     prevRandao: `0x${'5e'.repeat(32)}` as Hash,
     baseFee: 0n,
     excessBlobGas: 0n,
+    slotNumber: 0n,
     blockHash: () => undefined,
     ...fields,
   }

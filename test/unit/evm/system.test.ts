@@ -54,7 +54,7 @@ describe('the start of a block', () => {
   test('passes on the beacon root, which the contract returns by timestamp', async () => {
     const block = blockWith()
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
-    const world = await executor.beginBlock(job)
+    const { world } = await executor.beginBlock(job)
     const data = paddedBytes(block.timestamp, 32)
     const message = messageWith({ to: BEACON_ROOTS.address, data })
     const { output } = await executor.call({ world, block, message })
@@ -64,7 +64,7 @@ describe('the start of a block', () => {
   test('passes on the parent hash, which the contract returns by number', async () => {
     const block = blockWith()
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
-    const world = await executor.beginBlock(job)
+    const { world } = await executor.beginBlock(job)
     const data = paddedBytes(block.number - 1n, 32)
     const message = messageWith({ to: HISTORY_STORAGE.address, data })
     const { output } = await executor.call({ world, block, message })
@@ -79,14 +79,14 @@ describe('the start of a block', () => {
     const first = await call(deployed, BEACON_ROOTS.address, root)
     const second = await call(first.world, HISTORY_STORAGE.address, parentHash)
     expect(stateRoot(second.world)).not.toBe(stateRoot(deployed))
-    expect(stateRoot(await executor.beginBlock(job))).toBe(stateRoot(second.world))
+    expect(stateRoot((await executor.beginBlock(job)).world)).toBe(stateRoot(second.world))
   })
 
   test('runs another contract at the address', async () => {
     const code = assemble('0 CALLDATALOAD 7 SSTORE CALLER 8 SSTORE')
     const world = withCode(deployed, HISTORY_STORAGE.address, code)
     const job = { world, block: blockWith(), parentHash, parentBeaconBlockRoot: root }
-    const after = await executor.beginBlock(job)
+    const { world: after } = await executor.beginBlock(job)
     expect(storageAt(after, HISTORY_STORAGE.address, 7n)).toBe(BigInt(parentHash))
     const system = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
     expect(storageAt(after, HISTORY_STORAGE.address, 8n)).toBe(BigInt(system))
@@ -95,7 +95,7 @@ describe('the start of a block', () => {
 
   test('does nothing where the contracts are not deployed', async () => {
     const job = { world: funded, block: blockWith(), parentHash, parentBeaconBlockRoot: root }
-    expect(await executor.beginBlock(job)).toBe(funded)
+    expect((await executor.beginBlock(job)).world).toBe(funded)
   })
 
   test('does nothing before the fork that introduced it', async () => {
@@ -105,8 +105,8 @@ describe('the start of a block', () => {
       parentHash,
       parentBeaconBlockRoot: hardfork === 'cancun' ? root : undefined,
     })
-    expect(await executor.beginBlock(at('shanghai'))).toBe(deployed)
-    const cancun = await executor.beginBlock(at('cancun'))
+    expect((await executor.beginBlock(at('shanghai'))).world).toBe(deployed)
+    const { world: cancun } = await executor.beginBlock(at('cancun'))
     expect(accountAt(cancun, HISTORY_STORAGE.address)?.storage.isEmpty).toBe(true)
     expect(accountAt(cancun, BEACON_ROOTS.address)?.storage.isEmpty).toBe(false)
   })
@@ -169,6 +169,7 @@ describe('the end of a block', () => {
       fields: { requestsHash: EMPTY_REQUESTS_HASH },
       requests: [],
       failure,
+      accesses: [],
     })
   })
 

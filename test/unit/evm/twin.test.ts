@@ -17,6 +17,7 @@ import {
   type Authorization,
   type BlobFields,
   signTransaction,
+  type Transaction,
   type TransactionType,
   type UnsignedTransaction,
 } from '../../../src/protocol/transactions/transaction.ts'
@@ -252,12 +253,13 @@ function transactionFrom(each: Plan, world: World, block: BlockEnvironment): Uns
       type === 4 ? each.permissions.map((permission) => authorizationOf(permission, world)) : [],
     blobs: type === 3 ? blobsOf(each, block) : undefined,
   }
-  return { ...fields, gasLimit: gasLimitOf(each, { ...fields, gasLimit: 0n }, block) }
+  const from = addressOfKey(KEYS[each.signer]!)
+  return { ...fields, gasLimit: gasLimitOf(each, { ...fields, from, gasLimit: 0n }, block) }
 }
 
 function gasLimitOf(
   { gas }: Plan,
-  fields: UnsignedTransaction,
+  fields: UnsignedTransaction & Pick<Transaction, 'from'>,
   { hardfork, gasLimit }: BlockEnvironment,
 ): bigint {
   const intrinsic = intrinsicGas(fields, hardfork)

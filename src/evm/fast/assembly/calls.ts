@@ -2,7 +2,7 @@
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import {
-  accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, meet, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
+  accessGas, accountAt, addBalance, delegateOf, has, isDead, meet, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
   zeroBalance,
 } from './state/accounts'
 import { analyze } from './state/code'
@@ -13,7 +13,8 @@ import { closeStep } from './steps'
 import { reportConsole } from './state/host'
 import { raiseNeed } from './state/gasneed'
 import { raise } from './state/journal'
-import { endOf, endWanting, expandFor, isStatic, isWithin, payWords } from './memory'
+import { NEW_ACCOUNT_STATE_GAS, payState, returnState } from './state/stategas'
+import { endOf, endWanting, expandFor, expansionGas, isStatic, isWithin, logTransfer, payWords } from './memory'
 import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from '../opcodes.generated'
 import { copyWord, isBelow, isZero, setShort, turnWord } from './arithmetic/words'
 
@@ -23,6 +24,9 @@ const INIT_WORD_GAS: u64 = 2
 const HASH_WORD_GAS: u64 = 6
 const DESTRUCTION_GAS: i64 = 5000
 const DESTRUCTION_REFUND: i64 = 24_000
+/** Since amsterdam (EIP-8038): the write of an account, with the stipend in a call. */
+const ACCOUNT_WRITE_GAS: i64 = 9000
+const CALL_VALUE_GAS: i64 = ACCOUNT_WRITE_GAS + STIPEND
 
 /** All but one 64th since tangerine whistle (EIP-150). */
 @inline
@@ -52,12 +56,18 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue && kind == CALL && isStatic(frame)) return layout.END_STATIC
   const place = top - (takesValue ? 224 : 192)
   const target = accountAt(top - 64)
-  gas = payCall(kind, target, hasValue, gas)
+  const isForState = load<u32>(layout.FORK) >= layout.AMSTERDAM
+  gas = isForState ? payReach(frame, place, target, hasValue, gas) : payCall(kind, target, hasValue, gas)
   if (gas < 0) return layout.END_OUT_OF_GAS
   const asked = top - 32
   gas = expandFor(frame, place + 96, place + 64, gas)
   if (gas >= 0) gas = expandFor(frame, place + 32, place, gas)
   if (gas < 0) return load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE ? endWanting(gas, asked) : endOf(gas)
+  const isNew = isForState && hasValue && kind == CALL && isDead(target)
+  if (isNew) {
+    gas = payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
+    if (gas < 0) return layout.END_OUT_OF_GAS
+  }
   let granted = largestGrant(gas)
   if (isWithin(asked, granted)) granted = load<i64>(asked)
   else if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) return layout.END_OUT_OF_GAS
@@ -78,7 +88,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
       reportCallOpened(frame, kind, place, target, takesValue ? value : 0, granted)
       reportUnrun(isDeepest(frame) ? layout.END_DEPTH : layout.END_BALANCE, depthOf(frame) + 1, 0, 0)
     }
-    return pushResult(frame, place, 0, gas + granted)
+    return pushUnrun(frame, place, isNew, gas + granted)
   }
   if (isTraced()) {
     const shown = takesValue ? value : kind == DELEGATECALL ? frame + layout.FRAME_VALUE : 0
@@ -87,7 +97,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const receiver = kind == CALL || kind == STATICCALL ? target : self
   if (hasValue && receiver != self && wouldOverflow(receiver, value)) {
     if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depthOf(frame) + 1, 0, 0)
-    return pushResult(frame, place, 0, gas + granted)
+    return pushUnrun(frame, place, isNew, gas + granted)
   }
   const codeAccount = has(target, layout.ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
   const isPrecompile = codeAccount == target && has(target, layout.ACCOUNT_PRECOMPILE)
@@ -99,10 +109,40 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   }
   openCall(frame, kind, place, receiver, codeAccount, gas, granted)
   const child = frame + layout.FRAME
+  if (isNew) markNewAccount(child)
   if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
   setCallValue(frame, child, kind, value, hasValue)
   if (!isPrecompile) return layout.EXIT_FRAME
   return leaveToPrecompile(child, target)
+}
+
+/** A call or creation without a frame: state gas for its account goes back. */
+function pushUnrun(frame: usize, place: usize, isNew: bool, gas: i64): i32 {
+  return pushResult(frame, place, 0, isNew ? returnState(frame, NEW_ACCOUNT_STATE_GAS, gas) : gas)
+}
+
+@inline
+function markNewAccount(child: usize): void {
+  store<u32>(child, load<u32>(child, layout.FRAME_FLAGS) | layout.FLAG_NEW_ACCOUNT, layout.FRAME_FLAGS)
+}
+
+/**
+ * `payCall` since amsterdam: an account is read only once the gas covers all that is known before, its own cost and memory
+ * included (EIP-7928).
+ */
+function payReach(frame: usize, place: usize, target: usize, hasValue: bool, gas: i64): i64 {
+  const memoryGas = expansionGas(frame, place + 96, place + 64, place + 32, place)
+  const left = gas - accessGas(target) - (hasValue ? CALL_VALUE_GAS : 0)
+  if (left < memoryGas) return left - memoryGas
+  meet(target)
+  warm(target)
+  if (!has(target, layout.ACCOUNT_DELEGATED)) return left
+  const delegate = delegateOf(target)
+  const rest = left - accessGas(delegate)
+  if (rest < memoryGas) return rest - memoryGas
+  meet(delegate)
+  warm(delegate)
+  return rest
 }
 
 function reportCallOpened(frame: usize, kind: u32, place: usize, target: usize, value: usize, gas: i64): void {
@@ -148,6 +188,7 @@ export function transfer(sender: usize, receiver: usize, value: usize, hasValue:
   if (hasValue && sender != receiver) {
     takeBalance(sender, value)
     addBalance(receiver, value)
+    if (load<u32>(layout.FORK) >= layout.AMSTERDAM) logTransfer(sender, receiver, value)
   }
   touch(sender)
   if (sender != receiver) touch(receiver)
@@ -232,34 +273,36 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
     if (isTraced()) closeStep(gas, top)
     return layout.END_INIT_CODE_SIZE
   }
-  const granted = largestGrant(gas)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const nonce = load<u64>(self, layout.ACCOUNT_NONCE)
   const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   const depth = depthOf(frame) + 1
   store<u32>(layout.HAS_MORE_FRAMES, 1)
+  const isUnrun = isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE
+  const created = isUnrun ? 0 : accountCreated(kind, self, nonce, top - 128, code, size)
+  const isNew = created != 0 && load<u32>(layout.FORK) >= layout.AMSTERDAM && isDead(created)
+  if (isNew) {
+    gas = payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
+    if (gas < 0) return layout.END_OUT_OF_GAS
+  }
+  const granted = largestGrant(gas)
   if (isTraced()) {
     closeStep(gas, top)
     reportEnter(kind, depth, self, 0, value, granted, code, size)
   }
-  if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
+  if (isUnrun) {
     if (isTraced()) reportUnrun(whyUncreated(frame, self, value), depth, 0, 0)
     return pushResult(frame, place, 0, gas)
   }
   setNonce(self, nonce + 1)
-  if (kind == CREATE2) saltedAddress(self, top - 128, code, size)
-  else createdAddress(self, nonce)
-  const created = accountAt(layout.ADDRESS_SCRATCH)
-  meet(created)
-  if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   if (isTaken(created)) {
     if (isTraced()) reportUnrun(layout.END_COLLISION, depth, created, granted)
-    return pushResult(frame, place, 0, gas - granted)
+    return pushUnrun(frame, place, isNew, gas - granted)
   }
   if (created != self && wouldOverflow(created, value)) {
     if (isTraced()) reportUnrun(layout.END_VALUE_OVERFLOW, depth, created, 0)
-    return pushResult(frame, place, 0, gas)
+    return pushUnrun(frame, place, isNew, gas)
   }
   if (size == 0) {
     beginContract(self, created, value)
@@ -275,8 +318,19 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   copyWord(child + layout.FRAME_ADDRESS, created + layout.ACCOUNT_ADDRESS)
   store<u32>(child, created as u32, layout.FRAME_ACCOUNT)
   store<u32>(child, created as u32, layout.FRAME_CODE_ACCOUNT)
+  if (isNew) markNewAccount(child)
   beginContract(self, created, value)
   return layout.EXIT_FRAME
+}
+
+/** Warms it. */
+function accountCreated(kind: u32, creator: usize, nonce: u64, salt: usize, code: usize, size: u32): usize {
+  if (kind == CREATE2) saltedAddress(creator, salt, code, size)
+  else createdAddress(creator, nonce)
+  const created = accountAt(layout.ADDRESS_SCRATCH)
+  meet(created)
+  if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
+  return created
 }
 
 function whyUncreated(frame: usize, creator: usize, value: usize): i32 {
@@ -361,13 +415,14 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   const fork = load<u32>(layout.FORK)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const heir = accountAt(word)
+  if (fork >= layout.AMSTERDAM) return sweep(frame, self, heir, word, gas)
   meet(heir)
   const hasBalance = !isZero(self + layout.ACCOUNT_BALANCE)
   if (fork >= layout.TANGERINE_WHISTLE) {
     const isNew = fork >= layout.SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, layout.ACCOUNT_EXISTS)
     gas -= DESTRUCTION_GAS + (isNew ? NEW_ACCOUNT_GAS : 0)
   }
-  if (fork >= layout.BERLIN && warm(heir) == COLD_ACCOUNT_GAS) gas -= COLD_ACCOUNT_GAS
+  if (fork >= layout.BERLIN && !has(heir, layout.ACCOUNT_WARM)) gas -= warm(heir)
   if (gas < 0) return layout.END_OUT_OF_GAS
   store<i64>(frame, gas, layout.FRAME_GAS)
   if (fork < layout.LONDON && !has(self, layout.ACCOUNT_DESTROYED)) {
@@ -385,5 +440,36 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   }
   // since cancun an old contract that is its own heir keeps its balance (EIP-6780)
   if (heir != self || fork < layout.CANCUN || has(self, layout.ACCOUNT_CREATED)) zeroBalance(self)
+  return layout.END_STOP
+}
+
+/** SELFDESTRUCT since amsterdam: no ether is burnt (EIP-8246), a new heir costs state gas. */
+function sweep(frame: usize, self: usize, heir: usize, word: usize, gas: i64): i32 {
+  const isCold = !has(heir, layout.ACCOUNT_WARM)
+  gas -= DESTRUCTION_GAS + (isCold ? accessGas(heir) : 0)
+  if (gas < 0) return layout.END_OUT_OF_GAS
+  meet(heir)
+  if (isCold) warm(heir)
+  const balance = self + layout.ACCOUNT_BALANCE
+  const hasBalance = !isZero(balance)
+  if (hasBalance && isDead(heir)) {
+    gas -= ACCOUNT_WRITE_GAS
+    if (gas >= 0) gas = payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
+    if (gas < 0) return layout.END_OUT_OF_GAS
+  }
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  raise(self, layout.ACCOUNT_DESTROYED)
+  store<u32>(layout.HAS_MORE_FRAMES, 1)
+  if (isTraced()) {
+    closeStep(gas, word + 32)
+    reportDestroy(self, heir)
+  }
+  if (heir == self) return layout.END_STOP
+  if (hasBalance) {
+    addBalance(heir, balance)
+    logTransfer(self, heir, balance)
+  }
+  touch(heir)
+  zeroBalance(self)
   return layout.END_STOP
 }

@@ -1,13 +1,13 @@
 // Account reads for compiled code, since berlin. If gas runs short, nothing changes and the interpreter takes over.
-import { ACCOUNT_BALANCE, ACCOUNT_CODE_LENGTH, ACCOUNT_WARM } from '../layout'
-import { accountAt, COLD_ACCOUNT_GAS, has, meet, warm, WARM_GAS } from './state/accounts'
+import { ACCOUNT_BALANCE, ACCOUNT_CODE_LENGTH } from '../layout'
+import { accessGas, accountAt, meet, warm } from './state/accounts'
 import { codeHash } from './operations'
 import { copyWord, setShort } from './arithmetic/words'
 
 /** The gas left; if below 0, the account is unchanged. */
 @inline
 function payOrLeave(account: usize, gas: i64): i64 {
-  if (gas < (has(account, ACCOUNT_WARM) ? WARM_GAS : COLD_ACCOUNT_GAS)) return -1
+  if (gas < accessGas(account)) return -1
   meet(account)
   return gas - warm(account)
 }

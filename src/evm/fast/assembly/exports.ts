@@ -34,6 +34,7 @@ export function beginJob(): void {
   store<u32>(layout.EVENTS_TOP, layout.EVENTS)
   store<i64>(layout.STEPS, 0)
   store<u32>(layout.OPEN_STEP, 0)
+  store<u32>(layout.IS_UNPREPARED, 0)
   store<u32>(layout.REACHED, 0)
   store<u32>(layout.REACHED_FREE, 0)
   store<u32>(layout.HEAP_TOP, layout.FIRST_HEAP)

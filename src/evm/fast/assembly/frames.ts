@@ -5,10 +5,13 @@ import { take } from './state/heap'
 import { isReachWatched, leaveReached } from './reached'
 import { raiseNeed } from './state/gasneed'
 import { checkpoint, saveNoCode, revertJournal } from './state/journal'
+import { codeStateGas, NEW_ACCOUNT_STATE_GAS, payState, restoreState, returnState } from './state/stategas'
 import { CALL, CALLCODE, CREATE, CREATE2 } from '../opcodes.generated'
 import { copyWord, isZero, setShort } from './arithmetic/words'
 
 const DEPOSIT_GAS: i64 = 200
+/** Per 32 bytes of deployed code since amsterdam, beside its state gas. */
+const HASH_WORD_GAS: i64 = 6
 
 @inline
 export function isCreation(kind: u32): bool {
@@ -23,6 +26,8 @@ export function begin(frame: usize): void {
   store<i64>(frame, load<i64>(layout.REFUND), layout.FRAME_REFUND)
   store<u32>(frame, checkpoint(), layout.FRAME_CHECKPOINT_ID)
   store<i64>(frame, 0, layout.FRAME_GAS_NEED)
+  store<i64>(frame, load<i64>(layout.STATE_GAS), layout.FRAME_STATE_BASELINE)
+  store<i64>(frame, 0, layout.FRAME_STATE_SPILLED)
   store<u32>(frame, 0, layout.FRAME_PC)
   store<u32>(frame, 0, layout.FRAME_OUTPUT_LENGTH)
   store<u32>(layout.CURRENT_FRAME, frame as u32)
@@ -84,6 +89,7 @@ function reportEnd(frame: usize, end: i32, kind: u32): void {
 }
 
 function fail(frame: usize): void {
+  if (load<u32>(layout.FORK) >= layout.AMSTERDAM) restoreState(frame)
   revertJournal(load<u32>(frame, layout.FRAME_JOURNAL))
   store<u32>(layout.LOGS_USED, load<u32>(frame, layout.FRAME_LOGS))
   store<i64>(layout.REFUND, load<i64>(frame, layout.FRAME_REFUND))
@@ -94,6 +100,7 @@ function finish(frame: usize, end: i32): usize {
   store<u32>(layout.OUTPUT, load<u32>(frame, layout.FRAME_OUTPUT))
   store<u32>(layout.OUTPUT_LENGTH, load<u32>(frame, layout.FRAME_OUTPUT_LENGTH))
   store<i64>(layout.GAS_LEFT, load<i64>(frame, layout.FRAME_GAS))
+  store<i64>(layout.STATE_SPILLED, load<i64>(frame, layout.FRAME_STATE_SPILLED))
   store<i64>(layout.GAS_NEED, load<i64>(frame, layout.FRAME_GAS_NEED))
   const last = load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)
   store<u32>(layout.LAST_OPCODE, load<u8>(last as usize))
@@ -116,6 +123,7 @@ function countNeed(frame: usize, opener: usize, kind: u32): void {
 function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   countNeed(frame, opener, kind)
   store<i64>(opener, load<i64>(opener, layout.FRAME_GAS) + load<i64>(frame, layout.FRAME_GAS), layout.FRAME_GAS)
+  if (load<u32>(layout.FORK) >= layout.AMSTERDAM) giveBackState(frame, opener, isKept)
   store<u32>(layout.CHECKPOINT_ID, load<u32>(opener, layout.FRAME_CHECKPOINT_ID))
   store<u32>(layout.CURRENT_FRAME, opener as u32)
   const result = load<u32>(opener, layout.FRAME_STACK_TOP) as usize
@@ -138,6 +146,21 @@ function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   }
 }
 
+function giveBackState(frame: usize, opener: usize, isKept: bool): void {
+  const spilled = load<i64>(opener, layout.FRAME_STATE_SPILLED) + load<i64>(frame, layout.FRAME_STATE_SPILLED)
+  store<i64>(opener, spilled, layout.FRAME_STATE_SPILLED)
+  if (isKept || (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_NEW_ACCOUNT) == 0) return
+  store<i64>(opener, returnState(opener, NEW_ACCOUNT_STATE_GAS, load<i64>(opener, layout.FRAME_GAS)), layout.FRAME_GAS)
+}
+
+/** @returns the gas left, below 0 if too little */
+function payDeposit(frame: usize, length: u32, fork: u32): i64 {
+  const gas = load<i64>(frame, layout.FRAME_GAS)
+  if (fork < layout.AMSTERDAM) return gas - DEPOSIT_GAS * (length as i64)
+  const left = gas - HASH_WORD_GAS * ((((length as i64) + 31) >> 5))
+  return left < 0 ? left : payState(frame, codeStateGas(length), left)
+}
+
 function deploy(frame: usize): i32 {
   const fork = load<u32>(layout.FORK)
   const length = load<u32>(frame, layout.FRAME_OUTPUT_LENGTH)
@@ -145,7 +168,7 @@ function deploy(frame: usize): i32 {
   if (fork >= layout.SPURIOUS_DRAGON && length > limit) return layout.END_CODE_SIZE
   // frontier deploys no code if gas is short
   if (fork < layout.HOMESTEAD) store<u32>(layout.DEPENDS_ON_GAS, 1)
-  const left = load<i64>(frame, layout.FRAME_GAS) - DEPOSIT_GAS * (length as i64)
+  const left = payDeposit(frame, length, fork)
   if (left < 0) return fork >= layout.HOMESTEAD ? layout.END_OUT_OF_GAS : layout.END_CODE_UNPAID
   const source = load<u32>(frame, layout.FRAME_OUTPUT) as usize
   if (fork >= layout.LONDON && length > 0 && load<u8>(source) == 0xef) return layout.END_INVALID_CODE

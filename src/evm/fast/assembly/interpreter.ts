@@ -1,13 +1,13 @@
 // Runs the code of one frame until it ends, opens another, or exits to the host.
 import * as layout from '../layout'
-import { accountAt, payAccess, readyCode } from './state/accounts'
+import { accessGas, accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 import { mulMod } from './arithmetic/modular'
 import { isEachWatched } from './events'
-import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
+import { canCopy, copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
 import * as op from '../opcodes.generated'
-import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
+import { blobHash, blockHash, codeHash, dupFar, exchange, payExponent, pushLong, reachedBy, refuse, swapFar } from './operations'
 import { sload, sstore, tload, tstore } from './state/storage'
 import { count, endStep, watch } from './steps'
 import {
@@ -183,7 +183,9 @@ export function execute(frame: usize): i32 {
       case op.EXTCODECOPY: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         const account = accountAt(a)
-        let left = payAccess(account, gas)
+        // since amsterdam an operation that lacks gas reads nothing
+        const isShort = load<u32>(layout.FORK) >= layout.AMSTERDAM && !canCopy(frame, b, sp - 128, gas - accessGas(account))
+        let left = isShort ? OUT_OF_GAS : payAccess(account, gas)
         if (left < 0) {
           left = OUT_OF_GAS
         } else {
@@ -224,6 +226,7 @@ export function execute(frame: usize): i32 {
       case op.BASEFEE: { copyWord(sp, layout.ENV_BASE_FEE); sp += 32; pc++; continue }
       case op.BLOBHASH: { blobHash(a); pc++; continue }
       case op.BLOBBASEFEE: { copyWord(sp, layout.ENV_BLOB_BASE_FEE); sp += 32; pc++; continue }
+      case op.SLOTNUM: { copyWord(sp, layout.ENV_SLOT_NUMBER); sp += 32; pc++; continue }
       case op.POP: { sp = a; pc++; continue }
       case op.MLOAD: {
         const offset = load<u64>(a)
@@ -386,6 +389,15 @@ export function execute(frame: usize): i32 {
         v128.store(other, low)
         v128.store(other, high, 16)
         pc++; continue
+      }
+      case op.DUPN: case op.SWAPN:
+      case op.EXCHANGE: {
+        end = reachedBy(opcode, load<u8>(pc, 1), ((sp - stack) >> 5) as u32)
+        if (end) break
+        if (opcode == op.DUPN) { dupFar(sp, load<u8>(pc, 1)); sp += 32 }
+        else if (opcode == op.SWAPN) swapFar(a, load<u8>(pc, 1))
+        else exchange(a, load<u8>(pc, 1))
+        pc += 2; continue
       }
       case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
       case op.LOG4: {

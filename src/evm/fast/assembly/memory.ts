@@ -72,6 +72,32 @@ export function expandFor(frame: usize, offset: usize, length: usize, gas: i64):
   return expand(frame, load<u64>(offset), load<u64>(length), gas)
 }
 
+const ENDLESS: i64 = 1 << 62
+
+/** The cost of an expansion that does not happen yet, for up to two ranges. */
+export function expansionGas(frame: usize, offset: usize, length: usize, otherOffset: usize, otherLength: usize): i64 {
+  const end = endOfRange(offset, length)
+  const other = endOfRange(otherOffset, otherLength)
+  if (end >= BEYOND || other >= BEYOND) return ENDLESS
+  const words = (max(end, other) + 31) >> 5
+  const size = (load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64) >> 5
+  return words <= size ? 0 : ((memoryCost(words) - memoryCost(size)) as i64)
+}
+
+function endOfRange(offset: usize, length: usize): u64 {
+  if (isZero(length)) return 0
+  const isNear = isShort(offset) && isShort(length) && load<u64>(offset) < BEYOND && load<u64>(length) < BEYOND
+  return isNear ? load<u64>(offset) + load<u64>(length) : BEYOND
+}
+
+/** Whether `copyIn` has gas enough. */
+export function canCopy(frame: usize, target: usize, length: usize, gas: i64): bool {
+  if (gas < 0) return false
+  if (isZero(length)) return true
+  gas = payWords(length, COPY_GAS, gas)
+  return gas >= 0 && gas >= expansionGas(frame, target, length, target, length)
+}
+
 /** Per 32 bytes, rounded up. */
 export function payWords(length: usize, wordGas: u64, gas: i64): i64 {
   if (!isShort(length) || load<u64>(length) >= BEYOND) return OUT_OF_GAS
@@ -184,6 +210,23 @@ function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64
   gas -= LOG_TOPIC_GAS * (count as i64) + ((LOG_BYTE_GAS * load<u64>(length)) as i64)
   if (gas < 0) return OUT_OF_GAS
   return expandFor(frame, offset, length, gas)
+}
+
+/** Ether that moved, as if a token (EIP-7708). */
+export function logTransfer(sender: usize, receiver: usize, value: usize): void {
+  const size: u32 = layout.LOG_BODY + 128
+  const place = reserve(layout.LOGS, size)
+  store<u32>(layout.LOGS_USED, load<u32>(layout.LOGS_USED) + size)
+  store<u32>(place, layout.SYSTEM_BYTES - layout.ACCOUNT_BYTES, layout.LOG_ACCOUNT)
+  store<u32>(place, 3, layout.LOG_TOPICS)
+  store<u32>(place, 32, layout.LOG_LENGTH)
+  store<u32>(place, size, layout.LOG_SIZE)
+  const body = place + layout.LOG_BODY
+  copyWord(body, layout.TRANSFER_TOPIC)
+  turnWord(body + 32, sender + layout.ACCOUNT_ADDRESS)
+  turnWord(body + 64, receiver + layout.ACCOUNT_ADDRESS)
+  turnWord(body + 96, value)
+  if (isTraced()) reportLog(place)
 }
 
 @inline

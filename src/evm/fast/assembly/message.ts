@@ -1,7 +1,7 @@
 // Opens the outermost frame: a message, or a creation by a transaction. The host has set gas, CALLER, CALLVALUE and input or
 // init code.
 import * as layout from '../layout'
-import { accountAt, delegateOf, has, meet, warm, wouldOverflow } from './state/accounts'
+import { accountAt, delegateOf, has, isDead, meet, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './state/code'
 import { isTraced, reportEnter } from './events'
@@ -9,6 +9,7 @@ import { begin, close } from './frames'
 import { isReachWatched, reachCreation } from './reached'
 import { take } from './state/heap'
 import { reportConsole } from './state/host'
+import { NEW_ACCOUNT_STATE_GAS, payState } from './state/stategas'
 import { CALL, CREATE } from '../opcodes.generated'
 import { copyWord, isBelow, isZero } from './arithmetic/words'
 
@@ -41,6 +42,24 @@ function endWith(end: i32): i32 {
   return layout.EXIT_DONE
 }
 
+/**
+ * Pays for accesses before the first operation, since amsterdam (EIP-2780, EIP-8037): a new account, and the delegate.
+ * @returns false if the gas is too little
+ */
+function prepare(account: usize, isNew: bool): bool {
+  if (load<u32>(layout.FORK) < layout.AMSTERDAM) return true
+  const frame: usize = layout.FRAMES
+  let gas = load<i64>(frame, layout.FRAME_GAS)
+  if (isNew) gas = payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
+  if (gas >= 0 && has(account, layout.ACCOUNT_DELEGATED)) gas -= warm(delegateOf(account))
+  if (gas < 0) {
+    store<u32>(layout.IS_UNPREPARED, 1)
+    return false
+  }
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  return true
+}
+
 /** @returns EXIT_FRAME if it may run, EXIT_DONE or EXIT_PRECOMPILE */
 export function openMessage(sender: usize, target: usize): i32 {
   const frame: usize = layout.FRAMES
@@ -59,9 +78,11 @@ export function openMessage(sender: usize, target: usize): i32 {
   }
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
   if (sender != target && wouldOverflow(target, value)) return endWith(layout.END_VALUE_OVERFLOW)
+  const isPrecompile = has(target, layout.ACCOUNT_PRECOMPILE)
+  if (isPrecompile) store<u32>(layout.HAS_MORE_FRAMES, 1)
+  if (!prepare(target, !isZero(value) && isDead(target))) return endWith(layout.END_OUT_OF_GAS)
   transfer(sender, target, value, !isZero(value))
-  if (has(target, layout.ACCOUNT_PRECOMPILE)) {
-    store<u32>(layout.HAS_MORE_FRAMES, 1)
+  if (isPrecompile) {
     return leaveToPrecompile(frame, target)
   }
   const codeAccount = delegateOf(target)
@@ -90,8 +111,12 @@ export function openCreation(sender: usize, nonce: u64): i32 {
     reportOpened(CREATE, sender, 0, load<u32>(frame, layout.FRAME_CODE), load<u32>(frame, layout.FRAME_CODE_LENGTH))
   }
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
-  if (isTaken(created)) return endWith(layout.END_COLLISION)
+  if (isTaken(created)) {
+    store<u32>(layout.IS_UNPREPARED, 1)
+    return endWith(layout.END_COLLISION)
+  }
   if (sender != created && wouldOverflow(created, value)) return endWith(layout.END_VALUE_OVERFLOW)
+  if (!prepare(created, isDead(created))) return endWith(layout.END_OUT_OF_GAS)
   beginContract(sender, created, value)
   const length = load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize
   if (length == 0) return endWith(layout.END_STOP)

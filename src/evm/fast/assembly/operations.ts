@@ -1,6 +1,7 @@
 // Longer operations, and why the interpreter refuses one.
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
+import { DUPN, EXCHANGE } from '../opcodes.generated'
 import { has, isDead } from './state/accounts'
 import { loadBlockHash, loadCodeHash } from './state/host'
 import { bitLength, copyWord, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
@@ -14,6 +15,49 @@ export function refuse(opcode: u32, height: u32): i32 {
   if (needed == layout.INVALID) return layout.END_INVALID_OPCODE
   if (height < needed) return layout.END_STACK_UNDERFLOW
   return height - needed > ((info >> 32) as u32) ? layout.END_STACK_OVERFLOW : layout.END_OUT_OF_GAS
+}
+
+/** Words below the top, of DUPN and SWAPN (EIP-8024). */
+@inline
+function farDepth(immediate: u32): u32 {
+  return (immediate + 145) & 0xff
+}
+
+/** Of EXCHANGE: the lower byte has the nearer word, the upper byte the other one. */
+function farPair(immediate: u32): u32 {
+  const first = (immediate ^ 0x8f) >> 4
+  const second = (immediate ^ 0x8f) & 15
+  return first < second ? first + 1 + ((second + 1) << 8) : second + 1 + ((29 - first) << 8)
+}
+
+/** @returns 0 if DUPN, SWAPN or EXCHANGE can run */
+export function reachedBy(opcode: u32, immediate: u32, height: u32): i32 {
+  const last: u32 = opcode == EXCHANGE ? 0x51 : 0x5a
+  if (immediate > last && immediate < 0x80) return layout.END_INVALID_OPCODE
+  const depth = opcode == EXCHANGE ? farPair(immediate) >> 8 : farDepth(immediate)
+  const needed = opcode == DUPN ? depth : depth + 1
+  return height < needed ? layout.END_STACK_UNDERFLOW : 0
+}
+
+export function dupFar(top: usize, immediate: u32): void {
+  copyWord(top, top - ((farDepth(immediate) as usize) << 5))
+}
+
+export function swapFar(word: usize, immediate: u32): void {
+  swapWords(word, word - ((farDepth(immediate) as usize) << 5))
+}
+
+export function exchange(word: usize, immediate: u32): void {
+  const pair = farPair(immediate)
+  swapWords(word - (((pair & 0xff) as usize) << 5), word - (((pair >> 8) as usize) << 5))
+}
+
+function swapWords(one: usize, other: usize): void {
+  const low = v128.load(one)
+  const high = v128.load(one, 16)
+  copyWord(one, other)
+  v128.store(other, low)
+  v128.store(other, high, 16)
 }
 
 export function payExponent(exponent: usize, gas: i64): i64 {

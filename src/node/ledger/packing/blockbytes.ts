@@ -71,7 +71,7 @@ interface OutcomeRest {
   readonly output: Uint8Array | undefined
 }
 
-/** Most fields that differ from a template's, of 21. */
+/** Most fields that differ from a template's, of 23. */
 const MOST_CHANGES = 10
 
 /** Bytes. Longer output is not copied: most of it is code, which the world has too. */

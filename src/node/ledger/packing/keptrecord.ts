@@ -2,6 +2,7 @@
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { Signers } from '../../../evm/executor.ts'
+import type { BlockAccessList } from '../../../protocol/blocks/accesslist.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import type { World } from '../../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
@@ -56,6 +57,7 @@ export class KeptRecord implements BlockRecord {
   totalDifficulty: bigint
   readonly prevRandao: Hash | undefined
   readonly signers: Signers | undefined
+  readonly accessList: BlockAccessList | undefined
   /** The same for a block whose world alone was edited. */
   readonly origin: Origin
   #parts: BlockParts | undefined
@@ -65,12 +67,13 @@ export class KeptRecord implements BlockRecord {
   #changes: WorldChanges | undefined
 
   constructor(
-    { block, executed, world, totalDifficulty, prevRandao, signers }: BlockRecord,
+    { block, executed, world, totalDifficulty, prevRandao, signers, accessList }: BlockRecord,
     origin?: Origin,
   ) {
     this.totalDifficulty = totalDifficulty
     this.prevRandao = prevRandao
     this.signers = signers
+    this.accessList = accessList
     this.origin = origin ?? new Origin()
     this.#parts = { block, executed }
     this.#world = world
@@ -101,9 +104,9 @@ export class KeptRecord implements BlockRecord {
   }
 
   withWorld(world: World): KeptRecord {
-    const { block, executed, totalDifficulty, prevRandao, signers } = this
+    const { block, executed, totalDifficulty, prevRandao, signers, accessList } = this
     return new KeptRecord(
-      { block, executed, world, totalDifficulty, prevRandao, signers },
+      { block, executed, world, totalDifficulty, prevRandao, signers, accessList },
       this.origin,
     )
   }

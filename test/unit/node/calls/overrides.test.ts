@@ -248,6 +248,7 @@ describe('a block override', () => {
     prevRandao: word(1),
     baseFee: 7n,
     excessBlobGas: 0n,
+    slotNumber: 0n,
     blockHash: (number) => (number < 10n ? word(Number(number)) : undefined),
   }
 

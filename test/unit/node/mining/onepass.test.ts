@@ -63,12 +63,13 @@ async function compare(hardfork: Hardfork, steps: readonly Step[]) {
   const record = headOf(chain.state.tree)
   const { header } = record.block
   const block = blockEnvironment(chain.state, record)
-  let world = await chain.executor.beginBlock({
+  const begun = await chain.executor.beginBlock({
     world: parent.world,
     block,
     parentHash: header.parentHash,
     parentBeaconBlockRoot: header.parentBeaconBlockRoot,
   })
+  let { world } = begun
   const inOnePass = await tracesOverOneDraft(chain, { world, block, transactions })
   let index = 0
   let recorder = recordingTracer()

@@ -221,7 +221,7 @@ describe('intrinsic gas', () => {
     ['shanghai', true, `0x${'00'.repeat(33)}`, 53_000n + 33n * 4n + 2n * 2n],
     ['shanghai', false, `0x${'00'.repeat(33)}`, 21_000n + 33n * 4n],
   ])('under %s, creating: %s, with data %s is %d', (fork, isCreation, data, gas) => {
-    const lists = { accessList: [], authorizationList: [] }
+    const lists = { from: FROM, value: 0n, accessList: [], authorizationList: [] }
     const transaction = { to: isCreation ? null : FROM, data: bytesFromHex(data), ...lists }
     expect(intrinsicGas(transaction, fork)).toBe(gas)
   })
@@ -231,7 +231,9 @@ describe('intrinsic gas', () => {
     const one = { chainId: 1n, address: FROM, nonce: 0n, yParity: 0, r: 1n, s: 1n }
     const gas = intrinsicGas(
       {
+        from: FROM,
         to: FROM,
+        value: 0n,
         data: new Uint8Array(0),
         accessList: [
           { address: FROM, storageKeys },
@@ -246,8 +248,10 @@ describe('intrinsic gas', () => {
 
   test('has the floor of EIP-7623, the sum of data tokens, from prague on', () => {
     const data = bytesFromHex('0x000102')
-    expect(floorDataGas({ data }, 'prague')).toBe(21_000n + 10n * 9n)
-    expect(floorDataGas({ data }, 'cancun')).toBe(0n)
+    const lists = { accessList: [], authorizationList: [] }
+    const transaction = { from: FROM, to: FROM, value: 0n, data, ...lists }
+    expect(floorDataGas(transaction, 'prague')).toBe(21_000n + 10n * 9n)
+    expect(floorDataGas(transaction, 'cancun')).toBe(0n)
   })
 })
 

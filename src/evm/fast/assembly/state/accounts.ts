@@ -7,7 +7,6 @@ import { raise, saveBalance, saveNonce } from './journal'
 import { add, copyWord, isBelow, isShort, isZero, setShort, sub, turnWord } from '../arithmetic/words'
 
 export const WARM_GAS: i64 = 100
-export const COLD_ACCOUNT_GAS: i64 = 2600
 
 /** The address is the lower 20 bytes of the word. */
 export function accountAt(word: usize): usize {
@@ -81,12 +80,18 @@ export function isDead(account: usize): bool {
   )
 }
 
+/** The cost of `warm` (EIP-2929, EIP-8038). */
+@inline
+export function accessGas(account: usize): i64 {
+  return has(account, layout.ACCOUNT_WARM) ? WARM_GAS : load<i64>(layout.COLD_ACCOUNT)
+}
+
 /** @returns the cost (EIP-2929) */
 export function warm(account: usize): i64 {
   if (has(account, layout.ACCOUNT_WARM)) return WARM_GAS
   raise(account, layout.ACCOUNT_WARM)
   list(account)
-  return COLD_ACCOUNT_GAS
+  return load<i64>(layout.COLD_ACCOUNT)
 }
 
 /** Lists an accessed account once; a failing frame does not unlist it. */
@@ -181,9 +186,11 @@ export function delegateOf(account: usize): usize {
   return delegate
 }
 
-/** Warms the account; returns the gas left, or below 0. */
+/** Warms the account; returns the gas left, or below 0. Since amsterdam an operation that lacks gas reads nothing (EIP-7928). */
 @inline
 export function payAccess(account: usize, gas: i64): i64 {
+  const fork = load<u32>(layout.FORK)
+  if (fork >= layout.AMSTERDAM && gas < accessGas(account)) return gas - accessGas(account)
   meet(account)
-  return load<u32>(layout.FORK) < layout.BERLIN ? gas : gas - warm(account)
+  return fork < layout.BERLIN ? gas : gas - warm(account)
 }

@@ -2,6 +2,7 @@
 import * as layout from '../../layout'
 import { has, listPlace, WARM_GAS } from './accounts'
 import { raiseNeed } from './gasneed'
+import { NEW_SLOT_STATE_GAS, payState, returnState } from './stategas'
 import { enter, take } from './heap'
 import { loadSlot } from './host'
 import { saveCold, saveSlot } from './journal'
@@ -12,6 +13,9 @@ const COLD_SLOT_GAS: i64 = 2100
 const SENTRY_GAS: i64 = 2300
 const SET_GAS: i64 = 20_000
 const RESET_GAS: i64 = 5000
+/** The first change of a slot, and the refund for clearing it, since amsterdam (EIP-8038). */
+const WRITE_GAS: i64 = 10_000
+const CLEAR_REFUND: i64 = 11_616
 
 const TRANSIENT: u32 = 1
 
@@ -96,9 +100,12 @@ export function preWarmSlot(account: usize, key: usize): void {
  * @returns gas left, below 0 if too little
  */
 export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
+  const fork = load<u32>(layout.FORK)
+  if (fork >= layout.AMSTERDAM && gas < WARM_GAS) return gas - WARM_GAS
   const slot = slotOf(frame, key)
-  if (load<u32>(layout.FORK) >= layout.BERLIN) {
+  if (fork >= layout.BERLIN) {
     if (isCold(slot)) {
+      if (fork >= layout.AMSTERDAM && gas < COLD_SLOT_GAS) return gas - COLD_SLOT_GAS
       warmSlot(slot)
       gas -= COLD_SLOT_GAS
     } else {
@@ -126,8 +133,43 @@ export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
   if (fork >= layout.ISTANBUL) {
     if (gas <= SENTRY_GAS) return i64.MIN_VALUE
     raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
+    if (fork >= layout.AMSTERDAM) return writeForState(frame, key, value, gas)
   }
   return write(frame, key, value, gas, fork)
+}
+
+/** Since amsterdam: the gas covers the access. A new slot costs state gas, which goes back when it is cleared again. */
+function writeForState(frame: usize, key: usize, value: usize, gas: i64): i64 {
+  const slot = slotOf(frame, key)
+  if (isCold(slot)) {
+    warmSlot(slot)
+    gas -= COLD_SLOT_GAS
+  } else {
+    gas -= WARM_GAS
+  }
+  const current = slot + layout.SLOT_VALUE
+  if (isEqual(current, value)) return gas
+  const original = slot + layout.SLOT_ORIGINAL
+  if (isEqual(current, original)) {
+    gas -= WRITE_GAS
+    if (gas < 0) return gas
+    if (isZero(original)) gas = payState(frame, NEW_SLOT_STATE_GAS, gas)
+    else if (isZero(value)) refund(CLEAR_REFUND)
+    if (gas < 0) return gas
+  } else {
+    if (!isZero(original)) {
+      if (isZero(current)) refund(-CLEAR_REFUND)
+      else if (isZero(value)) refund(CLEAR_REFUND)
+    }
+    if (isEqual(original, value)) {
+      refund(WRITE_GAS)
+      if (isZero(original)) gas = returnState(frame, NEW_SLOT_STATE_GAS, gas)
+    }
+  }
+  saveSlot(slot)
+  copyWord(current, value)
+  store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_WRITTEN, layout.SLOT_FLAGS)
+  return gas
 }
 
 @inline
@@ -153,9 +195,13 @@ function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64
  */
 export function sstoreOrLeave(frame: usize, key: usize, value: usize, gas: i64, ahead: i64): i64 {
   if (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC) return NONE
+  const fork = load<u32>(layout.FORK)
+  const isForState = fork >= layout.AMSTERDAM
   if (gas + ahead <= SENTRY_GAS || gas < SET_GAS + COLD_SLOT_GAS) return NONE
+  if (isForState && gas + load<i64>(layout.STATE_GAS) < COLD_SLOT_GAS + WRITE_GAS + NEW_SLOT_STATE_GAS) return NONE
   raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas - ahead + SENTRY_GAS + 1)
-  return write(frame, key, value, gas, load<u32>(layout.FORK))
+  if (isForState) return writeForState(frame, key, value, gas)
+  return write(frame, key, value, gas, fork)
 }
 
 @inline

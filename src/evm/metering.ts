@@ -1,0 +1,147 @@
+// The gas of a message around its execution, in one dimension, or in two since amsterdam (EIP-8037). Classes, because closures
+// took a fifth of a transfer.
+import { larger, smaller } from '../core/bigints.ts'
+import type { Address } from '../core/hex.ts'
+import type { BlockGas } from '../protocol/blocks/receipt.ts'
+import { floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
+import type { Overlay } from '../state/overlay.ts'
+import { authorize, authorizeWith, type Permissions } from './authorizations.ts'
+import type { BlockEnvironment, GasNeed, Message, Outcome } from './executor.ts'
+import type { MachineResult } from './machine.ts'
+
+export interface Metering {
+  /** For the machine. */
+  readonly gas: bigint
+  readonly stateGas: bigint
+  readonly authorities: readonly Address[]
+  /** True: since amsterdam. */
+  readonly isOfState: boolean
+  /** False: the gas is too little to begin. */
+  readonly isPrepared: boolean
+  /** Pays for an account that a plain transfer creates; false if the gas is too little. */
+  payNewAccount(): boolean
+  bill(result: MachineResult): Bill
+}
+
+export interface Bill extends Pick<Outcome, 'gasUsed' | 'gasRefund' | 'gasNeed'> {
+  readonly blockGas: BlockGas | undefined
+}
+
+type Metered = Pick<
+  Message,
+  'from' | 'to' | 'value' | 'data' | 'gasLimit' | 'accessList' | 'authorizationList'
+>
+
+/** Applies the authorizations. */
+export function meteringOf(overlay: Overlay, message: Metered, block: BlockEnvironment): Metering {
+  const isOfState = isAtLeast(block.hardfork, 'amsterdam')
+  return isOfState ? new InTwo(overlay, message, block) : new InOne(overlay, message, block)
+}
+
+/** Machines count gas in signed 64 bits. A halt consumes the rest too. */
+const GAS_CEILING = 2n ** 63n - 1n
+
+class InOne implements Metering {
+  readonly gas: bigint
+  readonly stateGas = 0n
+  readonly authorities: readonly Address[]
+  readonly isOfState = false
+  readonly isPrepared = true
+  readonly #message: Metered
+  readonly #hardfork: Hardfork
+  readonly #intrinsic: bigint
+  readonly #refund: bigint
+
+  constructor(overlay: Overlay, message: Metered, { hardfork, chainId }: BlockEnvironment) {
+    this.#message = message
+    this.#hardfork = hardfork
+    this.#intrinsic = intrinsicGas(message, hardfork)
+    const { refund, authorities }: Permissions = authorize(
+      overlay,
+      message.authorizationList,
+      chainId,
+    )
+    this.authorities = authorities
+    this.#refund = refund
+    this.gas = smaller(message.gasLimit - this.#intrinsic, GAS_CEILING)
+  }
+
+  payNewAccount(): boolean {
+    return true
+  }
+
+  /** Caps refunds and applies the calldata floor price (EIP-7623). */
+  bill({ gasUsed: used, refund, gasNeed }: MachineResult): Bill {
+    const intrinsic = this.#intrinsic
+    const spent = used === this.gas ? this.#message.gasLimit : intrinsic + used
+    const refunded = smaller(this.#refund + refund, maxRefund(spent, this.#hardfork))
+    const gasUsed = larger(spent - refunded, floorDataGas(this.#message, this.#hardfork))
+    return {
+      gasUsed,
+      gasRefund: larger(spent - gasUsed, 0n),
+      gasNeed: gasNeed && { gas: intrinsic + gasNeed.gas, isCertain: gasNeed.isCertain },
+      blockGas: undefined,
+    }
+  }
+}
+
+class InTwo implements Metering {
+  readonly gas: bigint
+  readonly stateGas: bigint
+  readonly authorities: readonly Address[]
+  readonly isOfState = true
+  readonly isPrepared: boolean
+  readonly #overlay: Overlay
+  readonly #message: Metered
+  readonly #hardfork: Hardfork
+  readonly #meter: GasMeter
+
+  constructor(overlay: Overlay, message: Metered, { hardfork, chainId }: BlockEnvironment) {
+    this.#overlay = overlay
+    this.#message = message
+    this.#hardfork = hardfork
+    const gasLimit = smaller(message.gasLimit, GAS_CEILING)
+    this.#meter = new GasMeter(gasLimit, intrinsicGas(message, hardfork))
+    if (this.#hasList) overlay.checkpoint()
+    const { authorities, isPaid } = authorizeWith(this.#meter, overlay, message, chainId)
+    this.authorities = authorities
+    this.isPrepared = isPaid
+    this.gas = this.#meter.gas
+    this.stateGas = this.#meter.reservoir
+  }
+
+  get #hasList(): boolean {
+    return this.#message.authorizationList.length > 0
+  }
+
+  payNewAccount(): boolean {
+    return this.#meter.payState(NEW_ACCOUNT_STATE_GAS)
+  }
+
+  /** If the gas was too little before the first operation, authorizations are void. */
+  bill(result: MachineResult): Bill {
+    const { state, gasNeed } = result
+    const meter = this.#meter
+    const isVoid = state?.isUnprepared === true
+    if (this.#hasList) {
+      if (isVoid) this.#overlay.revert()
+      else this.#overlay.commit()
+    }
+    if (isVoid) meter.fail()
+    else if (state !== undefined) meter.take(result.gasUsed, state)
+    const { gasLimit } = this.#message
+    const floor = floorDataGas(this.#message, this.#hardfork)
+    const bill = settleGas(gasLimit, meter, meter.stateUsed, result.refund, floor)
+    return { ...bill, gasNeed: gasNeed && this.#needOf(gasNeed, state !== undefined) }
+  }
+
+  /** What the reservoir paid counts as it is: with less gas execution gas pays, unevenly among calls. */
+  #needOf({ gas, isCertain }: GasNeed, hasRun: boolean): GasNeed {
+    const before = this.#message.gasLimit - this.gas - this.stateGas
+    const paid = hasRun ? this.stateGas - this.#meter.reservoir : this.#meter.stateUsed
+    const reserved = larger(paid, 0n)
+    return { gas: before + gas + reserved, isCertain: isCertain && (!hasRun || reserved === 0n) }
+  }
+}

@@ -1,0 +1,20 @@
+// Logs of ether that moves (EIP-7708), in the form of a token's.
+import { type Address, bytesFromHex, type Hash, wordFromBigint } from '../core/hex.ts'
+import type { Log } from '../protocol/blocks/receipt.ts'
+import { SYSTEM_ADDRESS } from '../state/predeploys.ts'
+
+/** Transfer(address,address,uint256) */
+export const TRANSFER_EVENT =
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
+
+export function transferLog(from: Address, to: Address, value: bigint): Log {
+  return {
+    address: SYSTEM_ADDRESS,
+    topics: [TRANSFER_EVENT, topicOf(from), topicOf(to)],
+    data: bytesFromHex(wordFromBigint(value)),
+  }
+}
+
+function topicOf(address: Address): Hash {
+  return wordFromBigint(BigInt(address))
+}

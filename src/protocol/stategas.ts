@@ -1,0 +1,100 @@
+// Gas for growth of the state, a second dimension beside execution since amsterdam (EIP-8037), and how a transaction's gas
+// splits into both. Values are of glamsterdam-devnet v8.1.
+import { larger, smaller } from '../core/bigints.ts'
+import type { BlockGas } from './blocks/receipt.ts'
+
+const GAS_PER_BYTE = 1530n
+
+/** In bytes an account counts 120, a slot 64, a delegation 23. */
+export const NEW_ACCOUNT_STATE_GAS: bigint = 120n * GAS_PER_BYTE
+export const NEW_SLOT_STATE_GAS: bigint = 64n * GAS_PER_BYTE
+export const DELEGATION_STATE_GAS: bigint = 23n * GAS_PER_BYTE
+
+/** Execution gas of the first write to an account in a transaction (EIP-8038). */
+export const ACCOUNT_WRITE_GAS = 9_000n
+
+/** Execution gas of one transaction, intrinsic gas included; the rest of its limit pays for state only. */
+export const EXECUTION_GAS_CAP: bigint = 2n ** 24n
+
+/** The reservoir of a system call: enough for 16 new slots. */
+export const SYSTEM_STATE_GAS: bigint = 16n * NEW_SLOT_STATE_GAS
+
+/** The gas of a transaction in both dimensions. State gas is taken from the reservoir, then from execution gas: it spills. */
+export class GasMeter {
+  gas: bigint
+  reservoir: bigint
+  readonly #granted: bigint
+  /** Paid for state with execution gas. */
+  #spilled = 0n
+
+  constructor(gasLimit: bigint, intrinsic: bigint) {
+    const whole = gasLimit - intrinsic
+    this.gas = smaller(EXECUTION_GAS_CAP - intrinsic, whole)
+    this.reservoir = whole - this.gas
+    this.#granted = this.reservoir
+  }
+
+  /** Below 0 if more was given back than paid, for slots of earlier transactions. */
+  get stateUsed(): bigint {
+    return this.#granted - this.reservoir + this.#spilled
+  }
+
+  /** False if there is too little; nothing changes then. */
+  pay(execution: bigint): boolean {
+    if (this.gas < execution) return false
+    this.gas -= execution
+    return true
+  }
+
+  payState(amount: bigint): boolean {
+    const spill = larger(amount - this.reservoir, 0n)
+    if (this.gas < spill) return false
+    this.reservoir -= amount - spill
+    this.gas -= spill
+    this.#spilled += spill
+    return true
+  }
+
+  /** What the execution used and left. */
+  take(gasUsed: bigint, left: { readonly reservoir: bigint; readonly spilled: bigint }): void {
+    this.gas -= gasUsed
+    this.reservoir = left.reservoir
+    this.#spilled += left.spilled
+  }
+
+  /** Forfeits the execution gas; state gas that was paid goes back (a failure before execution). */
+  fail(): void {
+    this.gas = 0n
+    this.#spilled = 0n
+    this.reservoir = this.#granted
+  }
+}
+
+export interface GasBill {
+  /** What the sender pays for. */
+  readonly gasUsed: bigint
+  readonly gasRefund: bigint
+  readonly blockGas: BlockGas
+}
+
+/**
+ * The refund is at most a fifth of what is used. Blocks count gas before refunds (EIP-7778); the floor of the calldata counts as
+ * execution.
+ * @param stateUsed may be below 0, where slots of earlier transactions were cleared
+ */
+export function settleGas(
+  gasLimit: bigint,
+  left: { readonly gas: bigint; readonly reservoir: bigint },
+  stateUsed: bigint,
+  refund: bigint,
+  floor: bigint,
+): GasBill {
+  const before = gasLimit - left.gas - left.reservoir
+  const gasUsed = larger(before - smaller(refund, before / 5n), floor)
+  const state = larger(stateUsed, 0n)
+  return {
+    gasUsed,
+    gasRefund: larger(before - gasUsed, 0n),
+    blockGas: { execution: larger(before - state, floor), state },
+  }
+}

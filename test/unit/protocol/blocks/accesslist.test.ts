@@ -1,0 +1,87 @@
+// Block access lists against those of @ethereumjs/util.
+import {
+  type BALJSONBlockAccessList,
+  createBlockLevelAccessListFromJSON,
+  validateBlockAccessListJSONStructure,
+} from '@ethereumjs/util'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Address, hexFromBytes, quantityFromBigint } from '../../../../src/core/hex.ts'
+import {
+  type AccountAccess,
+  type AccountChanges,
+  accessListOf,
+  encodeAccessList,
+  excessOfItems,
+  hashAccessList,
+} from '../../../../src/protocol/blocks/accesslist.ts'
+
+const address = fc
+  .integer({ min: 0, max: 3 })
+  .map((n) => `0x${String(n).padStart(2, 'a').repeat(20)}` as Address)
+const slot = fc.constantFrom(0n, 1n, 127n, 128n, 2n ** 255n)
+const amount = fc.constantFrom(0n, 1n, 255n, 256n, 2n ** 200n)
+
+const access: fc.Arbitrary<AccountAccess> = fc.record({
+  address,
+  reads: fc.array(slot, { maxLength: 3 }),
+  writes: fc.array(fc.tuple(slot, amount), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+  balance: fc.option(amount, { nil: undefined }),
+  nonce: fc.option(fc.constantFrom(1n, 2n, 300n), { nil: undefined }),
+  code: fc.option(fc.constantFrom(Uint8Array.of(), Uint8Array.of(0x60, 0)), { nil: undefined }),
+})
+
+/** One access an account, as a run has. */
+const accesses = fc.uniqueArray(access, { selector: (each) => each.address, maxLength: 4 })
+
+test('a block access list is in order, and encoded and hashed as by @ethereumjs/util', () => {
+  fc.assert(
+    fc.property(fc.array(accesses, { maxLength: 4 }), (runs) => {
+      const list = accessListOf(runs.map((each, index) => ({ index, accesses: each })))
+      const json = list.map(jsonOf)
+      validateBlockAccessListJSONStructure(json)
+      const theirs = createBlockLevelAccessListFromJSON(json)
+      expect(hexFromBytes(encodeAccessList(list))).toBe(hexFromBytes(theirs.serialize()))
+      expect(hashAccessList(list)).toBe(hexFromBytes(theirs.hash()))
+    }),
+    { seed: 1 },
+  )
+})
+
+function jsonOf(changes: AccountChanges): BALJSONBlockAccessList[number] {
+  const at = ({ index }: { readonly index: number }) => ({
+    blockAccessIndex: quantityFromBigint(BigInt(index)),
+  })
+  return {
+    address: changes.address,
+    storageChanges: changes.storageChanges.map((each) => ({
+      slot: quantityFromBigint(each.slot),
+      slotChanges: each.changes.map((change) => ({
+        ...at(change),
+        postValue: quantityFromBigint(change.value),
+      })),
+    })),
+    storageReads: changes.storageReads.map(quantityFromBigint),
+    balanceChanges: changes.balanceChanges.map((change) => ({
+      ...at(change),
+      postBalance: quantityFromBigint(change.value),
+    })),
+    nonceChanges: changes.nonceChanges.map((change) => ({
+      ...at(change),
+      postNonce: quantityFromBigint(change.value),
+    })),
+    codeChanges: changes.codeChanges.map((change) => ({
+      ...at(change),
+      newCode: hexFromBytes(change.value),
+    })),
+  }
+}
+
+test('a block access list is too long beyond an item per 2,000 gas of the block limit', () => {
+  const entry = { reads: [1n, 2n], writes: new Map([[3n, 1n]]) }
+  const rest = { balance: undefined, nonce: undefined, code: undefined }
+  const accesses = [{ address: `0x${'aa'.repeat(20)}` as Address, ...entry, ...rest }]
+  const list = accessListOf([{ index: 0, accesses }])
+  expect(excessOfItems(list, 8_000n)).toBeUndefined()
+  expect(excessOfItems(list, 7_999n)).toEqual({ items: 4, most: 3n })
+})
