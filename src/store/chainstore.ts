@@ -34,6 +34,9 @@ const LEAST_COMPACTED = 64_000_000
 
 const FORK_WITHOUT_URL = '--state keeps forks of URLs, but none of a provider or a recording'
 
+/** Milliseconds of a turn of writing. */
+const TURN_MS = 20
+
 /** Milliseconds of changes that are written together. */
 const INTERVAL_MS = 100
 
@@ -112,11 +115,11 @@ export class ChainStore {
     if (chain.state.config.upstream?.source.urls.length === 0) {
       throw new DevchainError('INVALID_PARAMS', FORK_WITHOUT_URL)
     }
-    return this.#become({ byName: this.#chains.byName.set(name, chain) })
+    return this.#become(name, chain)
   }
 
   forget(name: string): MaybePromise<void> {
-    return this.#become({ byName: this.#chains.byName.delete(name) })
+    return this.#become(name, undefined)
   }
 
   /** Leaves a chain on disk alone, until it is asked for. */
@@ -143,9 +146,9 @@ export class ChainStore {
     }
   }
 
-  #become(chains: KeptChains): MaybePromise<void> {
-    const before = this.#chains
-    this.#chains = chains
+  #become(name: string, chain: KeptChain | undefined): MaybePromise<void> {
+    const [before, there] = [this.#chains, this.at(name)]
+    this.#set(name, chain)
     if (this.#options.durability === 'interval') {
       if (this.#timer === undefined) this.#writeAfter(INTERVAL_MS)
       // commands of this process may keep timers from running
@@ -158,7 +161,17 @@ export class ChainStore {
       this.#chains = before
       throw error
     }
-    return this.#sync()
+    return this.#sync().catch((error: unknown) => {
+      // it is refused, so it must not be there after a restart
+      if (this.at(name) === chain) this.#set(name, there)
+      this.#write()
+      throw error
+    })
+  }
+
+  #set(name: string, chain: KeptChain | undefined): void {
+    const { byName } = this.#chains
+    this.#chains = { byName: chain === undefined ? byName.delete(name) : byName.set(name, chain) }
   }
 
   #writeAfter(ms: number): void {
@@ -170,7 +183,11 @@ export class ChainStore {
     clearTimeout(this.#timer)
     this.#timer = undefined
     try {
-      this.#write()
+      // a large genesis is written while requests are answered
+      if (!this.#write(TURN_MS)) {
+        this.#writeAfter(0)
+        return
+      }
     } catch (error) {
       if (!this.#isFailing) this.#options.onNotice(`${(error as Error).message}; trying again`)
       this.#isFailing = true
@@ -191,11 +208,13 @@ export class ChainStore {
     }
   }
 
-  #write(): void {
+  /** @returns false if it takes longer: then a part of it is written, without an end */
+  #write(ms = Infinity): boolean {
     const chains = this.#chains
-    if (chains === this.#written) return
+    if (chains === this.#written) return true
     try {
-      const root = this.#objects.write(chains, chainsObject)
+      const root = this.#objects.writeFor(ms, chains, chainsObject)
+      if (root === undefined) return false
       this.#log.end(root)
       this.#objects.settle()
       this.#written = chains
@@ -211,6 +230,7 @@ export class ChainStore {
         this.#compaction = undefined
       })
     }
+    return true
   }
 
   /** Frees what nothing refers to any more, if that is half of the file. */

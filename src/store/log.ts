@@ -88,15 +88,15 @@ function opened(open: OpenFile): OpenedLog {
   }
   const size = files.sizeOf(file)
   const log = new ChainLog(open, size, numberIn(page, LOOK) ?? 0)
-  const last = log.lastEnd(slotsOf(page).filter((end) => end <= size))
+  const last = log.lastEnd(knownEnd(page, size))
   if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
   return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
 }
 
-/** The ends that the slots name, highest first, then the beginning. */
-function slotsOf(page: Buffer): number[] {
-  const ends = SLOTS.map((at) => numberIn(page, at)).filter((end) => end !== undefined)
-  return [...ends.sort((a, b) => b - a), PAGE]
+/** The last end that is on the disk for sure, or the beginning. */
+function knownEnd(page: Buffer, size: number): number {
+  const ends = SLOTS.map((at) => numberIn(page, at) ?? PAGE)
+  return Math.max(PAGE, ...ends.filter((end) => end <= size))
 }
 
 function numberIn(page: Buffer, at: number): number | undefined {
@@ -248,21 +248,23 @@ export class ChainLog implements Medium {
     return body
   }
 
-  /** The last end from one of these on: each is the first byte after an end, or the beginning. */
-  lastEnd(starts: readonly number[]): End | undefined {
-    for (const start of starts) {
-      let last = start === PAGE ? undefined : this.#endAt(start - END_LENGTH)
-      if (last === undefined && start !== PAGE) continue
-      for (let at = start; ; ) {
-        const frame = this.#frameAt(at)
-        if (frame === undefined) return last
-        const body = this.#bytesAt(at + HEAD, frame.length)
-        if (body.length < frame.length || !isWhole(body, frame)) return last
-        if (frame.isEnd) last = this.#endAt(at)
-        at += roomFor(frame.length)
-      }
+  /**
+   * The last end from a known one on, or from the beginning.
+   * @throws {CorruptStore} if the known one is damaged: what stands there must not be cut off
+   */
+  lastEnd(known: number): End | undefined {
+    let last = known === PAGE ? undefined : this.#endAt(known - END_LENGTH)
+    if (last === undefined && known !== PAGE) {
+      throw damaged(known - END_LENGTH, `${this.#open.path}: `)
     }
-    return undefined
+    for (let at = known; ; ) {
+      const frame = this.#frameAt(at)
+      if (frame === undefined) return last
+      const body = this.#bytesAt(at + HEAD, frame.length)
+      if (body.length < frame.length || !isWhole(body, frame)) return last
+      if (frame.isEnd) last = this.#endAt(at)
+      at += roomFor(frame.length)
+    }
   }
 
   cutTo(end: number): this {

@@ -31,9 +31,15 @@ interface Home {
 
 const homes = new WeakMap<object, Home>()
 
+/** Thrown where writing pauses. */
+const PAUSE = new Error('writing pauses')
+
 /** Contents of an object: how many positions it refers to, the positions, then what codecs wrote. */
 export class Output extends ByteStack {
   readonly store: Objects
+  /** When writing pauses, as `performance.now`: after one object at least. */
+  #untilMs = Infinity
+  #hasWritten = false
   /** Of the objects being written: each has those above the ones of the object around it. */
   readonly #references: number[] = []
 
@@ -46,6 +52,7 @@ export class Output extends ByteStack {
   positionOf<T extends object>(value: T, codec: Codec<T>): number {
     const known = this.store.known(value)
     if (known !== undefined) return known
+    if (this.#hasWritten && performance.now() > this.#untilMs) throw PAUSE
     const position = this.append(() => codec.write(value, this))
     this.store.written(value, position)
     return position
@@ -62,12 +69,27 @@ export class Output extends ByteStack {
     this.repeat(start, end)
     const contents = this.pop(end)
     this.pop(start)
+    this.#hasWritten = this.#untilMs !== Infinity
     return this.store.medium.append(contents)
   }
 
   /** Refers to the object at a position, which `Input.position` returns. */
   refer(position: number): void {
     this.#references.push(position)
+  }
+
+  /** @returns undefined if `write` needs more milliseconds */
+  within<T>(ms: number, write: () => T): T | undefined {
+    this.#untilMs = performance.now() + ms
+    try {
+      return write()
+    } catch (error) {
+      if (error !== PAUSE) throw error
+      return undefined
+    } finally {
+      this.#untilMs = Infinity
+      this.#hasWritten = false
+    }
   }
 
   forget(): void {
@@ -166,6 +188,15 @@ export class Objects {
       this.#output.forget()
       throw error
     }
+  }
+
+  /**
+   * As `write`, for at most some milliseconds. What was written stays, so the next call goes on from there; only the objects
+   * around it begin anew.
+   * @returns undefined if it is not done
+   */
+  writeFor<T extends object>(ms: number, value: T, codec: Codec<T>): number | undefined {
+    return this.#output.within(ms, () => this.write(value, codec))
   }
 
   /** The same object for the same position, as long as somebody holds it. */

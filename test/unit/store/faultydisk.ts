@@ -27,6 +27,12 @@ export class FaultyDisk {
     },
   }
 
+  become(how: 'failing' | 'whole' | { readonly room: number } | { readonly most: number }): void {
+    this.isFailing = how === 'failing'
+    this.room = typeof how === 'object' && 'room' in how ? how.room : Infinity
+    this.most = typeof how === 'object' && 'most' in how ? how.most : Infinity
+  }
+
   #check(): void {
     if (this.isFailing) throw failure('EIO: i/o error, fdatasync')
   }

@@ -1,68 +1,17 @@
 // Chains kept in a file: restarts, and what a crash leaves of the file.
-import {
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { DevchainError } from '../../../src/core/errors.ts'
-import type { MaybePromise } from '../../../src/core/promises.ts'
-import type { Chain, Commit } from '../../../src/node/chain/chain.ts'
-import { createChain } from '../../../src/node/create.ts'
+import type { Chain } from '../../../src/node/chain/chain.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
-import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
-import { type ChainStore, openStore, type StoreOptions } from '../../../src/store/chainstore.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { signed, type TestEnvironment, testChain, testEnvironment } from '../node/chains.ts'
-import { FaultyDisk } from './faultydisk.ts'
 import { answersOf, step, take } from './histories.ts'
-
-interface Kept {
-  readonly chain: Chain
-  readonly store: ChainStore
-  readonly notices: string[]
-}
-
-interface Opening extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted'>> {}
-
-async function open(
-  file: string,
-  environment: TestEnvironment,
-  opening: Opening = {},
-): Promise<Kept> {
-  const notices: string[] = []
-  const store = openStore({
-    path: file,
-    durability: 'interval',
-    onNotice: (text) => notices.push(text),
-    hold: (swap) =>
-      chain.exchange(() => {
-        swap()
-        return store.at('/')!.state
-      }),
-    ...opening,
-  })
-  const keep = (after: ChainState): MaybePromise<void> =>
-    store.keep('/', { about: {}, state: after })
-  const state = store.at('/')?.state
-  const commit: Commit = ({ after }) => keep(after)
-  const chain: Chain = await createChain({ environment, scryptCost: 2, kept: state, commit })
-  if (state === undefined) await keep(chain.state)
-  return { chain, store, notices }
-}
-
-async function close({ chain, store }: Kept): Promise<void> {
-  chain.close()
-  await store.close()
-}
+import { close, openKept as open } from './kept.ts'
 
 test('a chain that is kept and restarted at random points answers as one that is not', async () => {
   const folder = temporaryFolder(onTestFinished)
@@ -166,59 +115,6 @@ test('a file cut at any byte has the last state before the cut, and goes on from
   }
 })
 
-test('a damaged byte is an error that names the file, and no other answer', async () => {
-  const folder = temporaryFolder(onTestFinished)
-  const [file, copy] = [path.join(folder, 'whole'), path.join(folder, 'damaged')]
-  const environment = testEnvironment()
-  const living = await open(file, environment)
-  for (const each of fc.sample(step, { seed: 8, numRuns: 25 })) {
-    await take(living.chain, environment, each)
-  }
-  const answers = answersOf(living.chain.state)
-  await close(living)
-  const bytes = readFileSync(file)
-  let refused = 0
-  for (const at of fc.sample(fc.nat(bytes.length - 1), { seed: 9, numRuns: 60 })) {
-    const damaged = Buffer.from(bytes)
-    damaged[at]! ^= 1 << (at % 8)
-    writeFileSync(copy, damaged)
-    try {
-      const kept = await open(copy, environment)
-      try {
-        // the newest state may be cut off, as after a crash
-        if (kept.notices.length === 0) expect(answersOf(kept.chain.state)).toEqual(answers)
-      } finally {
-        await close(kept)
-      }
-    } catch (error) {
-      if (!(error instanceof DevchainError)) throw error
-      expect(error.message).toMatch(`${copy}: `)
-      refused += 1
-    }
-  }
-  expect(refused).toBeGreaterThan(20)
-})
-
-test('a send that cannot be written fails, and changes neither the chain nor the file', async () => {
-  const file = path.join(temporaryFolder(onTestFinished), 'chain')
-  const environment = testEnvironment()
-  const disk = new FaultyDisk()
-  const living = await open(file, environment, { durability: 'block', files: disk.files })
-  const first = headOf(living.chain.state.tree).block.hash
-  const { raw } = signed(living.chain)
-  disk.room = 1000
-  await expect(sendRawTransaction(living.chain, raw)).rejects.toThrow(`${file}: ENOSPC`)
-  disk.room = Infinity
-  expect(headOf(living.chain.state.tree).block.hash).toBe(first)
-  await sendRawTransaction(living.chain, raw)
-  const answers = answersOf(living.chain.state)
-  await close(living)
-  const again = await open(file, environment)
-  expect(again.notices).toEqual([])
-  expect(answersOf(again.chain.state)).toEqual(answers)
-  await close(again)
-})
-
 test('what is a tenth of a second old is written, also if commands keep timers from running', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'chain')
   const environment = testEnvironment()
@@ -232,16 +128,6 @@ test('what is a tenth of a second old is written, also if commands keep timers f
   expect(statSync(file).size).toBeGreaterThan(size)
   clock.mockRestore()
   await close(living)
-})
-
-test('a file of something else is refused and stays as it is', async () => {
-  const file = path.join(temporaryFolder(onTestFinished), 'chain')
-  const other = Buffer.from('devchain state 999\n'.padEnd(9000, 'x'))
-  writeFileSync(file, other)
-  await expect(open(file, testEnvironment())).rejects.toThrow(
-    `${file}: it is no chain, or one of another version`,
-  )
-  expect(readFileSync(file)).toEqual(other)
 })
 
 test('a folder in use is refused with the process that has it, and free again after that', () => {
