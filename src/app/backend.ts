@@ -299,10 +299,11 @@ export class Backend implements Target {
    * @returns the error if one could not be written
    */
   async close(): Promise<unknown> {
-    const { name, settings, project, node, dumpFile } = this.#parts
+    const { name, settings, common, project, node, dumpFile } = this.#parts
     const isReported = name === undefined && settings.coverage !== undefined
     const unreported = isReported ? await failureOf(project.writeCoverage()) : undefined
     const failure = unreported ?? (dumpFile && (await failureOf(dumpFile.close())))
+    if (name === undefined) common.artifacts.close()
     node.chain.close()
     this.observer.onEnd?.()
     this.#ownProcess.hangUp()

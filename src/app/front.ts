@@ -3,6 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import { systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import type { GasSummary } from '../project/gas/report.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { ServerFront } from '../server/answer.ts'
@@ -117,6 +118,12 @@ export class Front implements ServerFront {
 
   get artifacts(): ArtifactsDoor {
     return this.#common.artifacts
+  }
+
+  /** The gas of all chains. */
+  async gasSummary(): Promise<GasSummary> {
+    const threads = await this.#threadsOpen
+    return await this.artifacts.gasSummary((await threads?.countedGas()) ?? [])
   }
 
   /**

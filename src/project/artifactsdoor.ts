@@ -4,7 +4,7 @@ import { lazy } from '../core/lrucache.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { ProjectEvent } from './events.ts'
-import type { GasSummary } from './gas/report.ts'
+import type { CountedGas, GasSummary } from './gas/report.ts'
 import type { FolderWatch } from './reading/watch.ts'
 import type { Totals } from './totals.ts'
 
@@ -33,6 +33,7 @@ export class ArtifactsDoor {
   #start: NodeJS.Timeout | undefined
   #watch: FolderWatch | undefined
   #isClosed = false
+  #hasRead = false
 
   constructor(options: ArtifactsDoorOptions) {
     this.#options = options
@@ -53,7 +54,7 @@ export class ArtifactsDoor {
     if (this.#loaded !== undefined) onLoaded(this.#loaded)
     return () => {
       this.#chains.delete(onLoaded)
-      if (this.#chains.size === 0) this.#close()
+      if (this.#chains.size === 0) this.close()
     }
   }
 
@@ -62,7 +63,15 @@ export class ArtifactsDoor {
   }
 
   /** Finds and reads artifacts, once; never rejects. */
-  readonly read: () => Promise<void> = lazy(() => this.#read().catch(this.#options.onBug))
+  readonly read: () => Promise<void> = lazy(async () => {
+    await this.#read().catch(this.#options.onBug)
+    this.#hasRead = true
+  })
+
+  /** The artifacts that were there at the start have been read, or nobody needs them any more. */
+  get hasRead(): boolean {
+    return this.#hasRead || this.#isClosed
+  }
 
   /** Reads the disk again, as a compiler may just have finished; never rejects. */
   async refresh(): Promise<void> {
@@ -70,16 +79,26 @@ export class ArtifactsDoor {
     await this.#readNews().catch(this.#options.onBug)
   }
 
-  /** The gas of all chains, also of those that have ended. */
-  async gasSummary(): Promise<GasSummary> {
+  /**
+   * The gas of all chains, also of those that have ended.
+   * @param others counted in other threads
+   */
+  async gasSummary(others: readonly CountedGas[]): Promise<GasSummary> {
     await this.refresh()
-    return (await this.open()).totals.gas.summary()
+    return (await this.open()).totals.gas.summary(others)
+  }
+
+  /** The gas of this thread's chains. */
+  async countedGas(): Promise<CountedGas> {
+    await this.refresh()
+    return (await this.open()).totals.gas.counted()
   }
 
   /** Loads the reader on first use. */
   readonly open: () => Promise<Loaded> = lazy(() => this.#load())
 
-  #close(): void {
+  close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#start)
     this.#watch?.close()

@@ -35,6 +35,7 @@ export class ProjectDoor {
   readonly #leave: () => void
   #project: Project | undefined
   #isClosed = false
+  #hasEnded = false
 
   constructor(options: ProjectDoorOptions) {
     this.#options = options
@@ -93,8 +94,16 @@ export class ProjectDoor {
     return await (await project.site()).answer(request, rpc)
   }
 
+  /** If artifacts are being read, the gas of the chain is counted with their names. */
   close(): void {
     this.#isClosed = true
+    const { artifacts } = this.#options
+    if (artifacts.hasRead || this.#project === undefined) this.#end()
+    else void artifacts.read().then(() => this.#end())
+  }
+
+  #end(): void {
+    this.#hasEnded = true
     this.#leave()
     this.#project?.close()
   }
@@ -108,7 +117,7 @@ export class ProjectDoor {
     }
     const project = new Project({ chain, artifacts, totals, warn })
     this.#project = project
-    if (this.#isClosed) project.close()
+    if (this.#hasEnded) project.close()
     onNames(project.names)
     return project
   }

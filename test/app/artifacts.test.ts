@@ -11,6 +11,7 @@ import type { ProjectEvent } from '../../src/project/events.ts'
 import { Summarizer } from '../../src/project/reading/read.ts'
 import { type Ask, callData, deploy, initCode, send } from '../support/chain/deploy.ts'
 import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
+import { call, post } from '../support/wire/testserver.ts'
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 
@@ -85,13 +86,38 @@ test('two chains of one process have separate names, labels and gas, and one cov
   expect(hits('NoEther.set')).toEqual(['1', '1'])
   // what a chain counted stays when it is dropped
   await front.chains.drop('alice')
-  const { rows } = await front.artifacts.gasSummary()
+  const { rows } = await front.gasSummary()
   expect(rows.map((row) => [row.contract, row.function, row.calls])).toEqual([
     ['NoEther', '(deployment)', 1],
     ['NoEther', 'set(uint256)', 1],
     ['Rates', '(deployment)', 1],
   ])
 })
+
+test.each([0, 2])(
+  'the gas report counts chains that were dropped before artifacts were read (--threads %d)',
+  async (threads) => {
+    writeProject(folder, 'foundry', project)
+    const settings = readDevchainOptions({ port: 0, threads, gasReport: true })
+    const other = await openFront(settings, { folder })
+    const { url } = await other.listen()
+    const over = (path: string): Ask => {
+      return async (method, ...params) => {
+        const reply = (await post(url + path, call(1, method, params))) as { result: unknown }
+        return reply.result
+      }
+    }
+    for (const path of ['', '/1', '/2', '/3']) await deploy(over(path), initCode(project, 'Rates'))
+    // of the thread that has no other chain
+    await over('')('devchain_dropChain', '2')
+    await deploy(over('/4'), initCode(project, 'Rates'))
+    const { rows } = await other.gasSummary()
+    expect(rows.map((row) => [row.contract, row.function, row.calls])).toEqual([
+      ['Rates', '(deployment)', 5],
+    ])
+    await other.close()
+  },
+)
 
 test('artifacts that one chain adds by RPC name contracts on all chains', async () => {
   const address = await deploy(askOf(front.first), initCode(project, 'Rates'))

@@ -63,6 +63,7 @@ class Host {
       facts: (name: string) => this.#chain(name).facts(),
       messages: (name: string) => this.#chain(name).messages(),
       state: (name: string) => sentState(this.#chain(name).origin().state),
+      countedGas: () => this.#common.artifacts.countedGas(),
       piece: (id: number, at: number) => this.#piece(id, at),
     })
     this.#common = openCommon({
@@ -79,6 +80,8 @@ class Host {
       }),
       onBug,
     })
+    // a thread may have no chain for a while
+    this.#common.artifacts.join(() => undefined)
     this.#common.artifacts.readSoon()
   }
 

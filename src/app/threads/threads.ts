@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { CountedGas } from '../../project/gas/report.ts'
 import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
@@ -51,6 +52,12 @@ export class Threads {
 
   openOwn(name: string, options: object, onLost: OnLost): Promise<ServedChain> {
     return this.#next().thread.open(name, { options }, onLost)
+  }
+
+  /** The gas that chains used in each thread. */
+  async countedGas(): Promise<readonly CountedGas[]> {
+    const counted = this.#members.map(({ thread }) => thread.call('countedGas'))
+    return (await Promise.all(counted)) as readonly CountedGas[]
   }
 
   async close(): Promise<void> {

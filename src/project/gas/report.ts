@@ -60,6 +60,14 @@ interface RowKey {
 
 type Usage = RowKey & Counts
 
+/** Plain values: another thread may add them to its own. */
+export interface CountedGas {
+  readonly usages: readonly Usage[]
+  /** Transactions without a name. */
+  readonly unnamed: number
+  readonly isCut: boolean
+}
+
 /** A call, or a creation if `to` is null, with the accounts at that time. */
 interface Called extends Omit<CallMessage, 'to'> {
   readonly kind: GasRow['kind']
@@ -307,14 +315,24 @@ export class GasTotals {
     this.#isCut ||= report.isCut
   }
 
-  summary(): GasSummary {
+  counted(): CountedGas {
     const usages = new Map<string, Usage>()
-    for (const usage of this.#ended.values()) addCounts(usageIn(usages, usage), usage)
+    addAll(usages, this.#ended.values())
     const reports = [...this.#reports]
     const unnamed = reports.reduce((sum, report) => sum + report.addTo(usages), this.#unnamed)
+    const isCut = this.#isCut || reports.some((report) => report.isCut)
+    return { usages: [...usages.values()], unnamed, isCut }
+  }
+
+  /** @param others counted in other threads */
+  summary(others: readonly CountedGas[] = []): GasSummary {
+    const usages = new Map<string, Usage>()
+    const all = [this.counted(), ...others]
+    for (const each of all) addAll(usages, each.usages)
     const rows = [...usages.values()].map(rowOf)
     rows.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-    const isCut = this.#isCut || reports.some((report) => report.isCut)
+    const unnamed = all.reduce((sum, each) => sum + each.unnamed, 0)
+    const isCut = all.some((each) => each.isCut)
     return { rows, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
   }
 
@@ -359,6 +377,10 @@ function keyOf({ kind, contract, function: name }: RowKey): string {
 
 function callsOf({ amounts }: Counts): number {
   return [...amounts.values()].reduce((sum, count) => sum + count, 0)
+}
+
+function addAll(usages: Map<string, Usage>, others: Iterable<Usage>): void {
+  for (const usage of others) addCounts(usageIn(usages, usage), usage)
 }
 
 function addCounts(sum: Counts, { amounts, failed }: Counts): void {
