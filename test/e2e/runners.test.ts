@@ -131,6 +131,28 @@ describe('a global set-up starts the chains', () => {
   })
 })
 
+test('wagmi’s test set-up runs on two forks, as on two servers of prool', async () => {
+  await using network = await createDevchain({
+    port: 0,
+    noArtifacts: true,
+    predeploy: ['multicall3'],
+  })
+  await network.request({ method: 'hardhat_mine', params: ['0x10'] })
+  const fork = (await network.listen()).url
+  const options = { port: 0, compat: 'anvil', noMining: true, fork, noForkCache: true } as const
+  await using first = await createDevchain({ ...options, chainId: 123, threads: 2 })
+  await using second = await createDevchain({ ...options, chainId: 456 })
+  const [{ url: one }, { url: other }] = [await first.listen(), await second.listen()]
+  const args = ['run', '--root', '.', '--config', 'wagmi/vitest.config.mjs']
+  const { code, output } = await run(bin('vitest'), args, {
+    FIRST_URL: one,
+    SECOND_URL: other,
+    FORKED: '16',
+  })
+  expect(output).toMatch(/Tests +8 passed/)
+  expect(code).toBe(0)
+})
+
 describe('a server in place of prool', () => {
   let devchain: Devchain
   let url: string

@@ -1,0 +1,3 @@
+import { defineTests } from './actions.mjs'
+
+defineTests()
