@@ -15,6 +15,7 @@ import { type Node, nodeOf } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
+import type { KeptLabels } from '../project/naming/labels.ts'
 import type { Reply } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
@@ -87,7 +88,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   chain.onClose(() => progresses.close())
   observer.onChain?.(chain)
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
-  const project = openProject(common, settings, observer, chain)
+  const project = openProject(common, settings, observer, chain, options.kept?.labels)
   await project.begin()
   const peers = openLinks(common, settings, observer, chain)
   await peers.start()
@@ -185,8 +186,9 @@ function openProject(
   settings: DevchainSettings,
   { onArtifacts: report = () => undefined, onNames = () => undefined }: Observer,
   chain: Chain,
+  labels: KeptLabels | undefined,
 ): ProjectDoor {
-  const door = new ProjectDoor({ chain, artifacts, settings, report, onNames })
+  const door = new ProjectDoor({ chain, artifacts, settings, report, onNames, labels })
   chain.onClose(() => door.close())
   return door
 }

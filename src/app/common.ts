@@ -16,6 +16,8 @@ export interface Hooks {
   readonly folder?: string | undefined
   /** True: no accelerators in server, mining and logs. Tests compare this plain program with the full one. */
   readonly isPlain?: boolean
+  /** Bytes from which on chains on disk are compacted; undefined: 64 MB. */
+  readonly leastCompacted?: number | undefined
 }
 
 interface CommonOptions {

@@ -28,7 +28,7 @@ import type { Threads } from './threads/threads.ts'
 export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promise<Front> {
   const given = withDumpFile(asGiven)
   const onNotice = (text: string): void => hooks.observer?.onNotice?.(text)
-  const keeping = await openKeeping(given, onNotice)
+  const keeping = await openKeeping(given, { onNotice, leastCompacted: hooks.leastCompacted })
   try {
     return await openOn(await beginningOf(given, keeping, onNotice), keeping, hooks)
   } catch (error) {

@@ -10,6 +10,7 @@ import type { ArtifactsDoor, Loaded } from './artifactsdoor.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
+import type { KeptLabels } from './naming/labels.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
 import type { RpcCaller } from './sourcify/repository.ts'
@@ -28,6 +29,8 @@ interface ProjectDoorOptions {
   /** Warnings about the chain's reports. */
   readonly report: (event: ProjectEvent) => void
   readonly onNames: (names: Names) => void
+  /** Undefined: labels end with the process. */
+  readonly labels: KeptLabels | undefined
 }
 
 export class ProjectDoor {
@@ -84,6 +87,7 @@ export class ProjectDoor {
 
   async begin(): Promise<void> {
     const { coverage, gasReport } = this.#options.settings
+    if (this.#options.labels?.known.size) await this.open()
     if (gasReport) (await this.open()).gas.countInner()
     if (coverage !== undefined) await (await this.open()).coverage()
   }
@@ -110,12 +114,12 @@ export class ProjectDoor {
 
   #projectWith({ artifacts, Project, totals }: Loaded): Project {
     if (this.#project !== undefined) return this.#project
-    const { chain, report, onNames } = this.#options
+    const { chain, report, onNames, labels } = this.#options
     // a reading may outlive its chain
     const warn = (warning: string): void => {
       if (!this.#isClosed) report({ event: 'artifacts', warning })
     }
-    const project = new Project({ chain, artifacts, totals, warn })
+    const project = new Project({ chain, artifacts, totals, labels, warn })
     this.#project = project
     if (this.#hasEnded) project.close()
     onNames(project.names)

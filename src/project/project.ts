@@ -10,7 +10,7 @@ import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { Coverage } from './coverage/coverage.ts'
 import { GasReport } from './gas/report.ts'
-import { Labels } from './naming/labels.ts'
+import { type KeptLabels, Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
@@ -27,6 +27,7 @@ interface ProjectOptions {
   readonly chain: Chain
   readonly artifacts: Artifacts
   readonly totals: Totals
+  readonly labels: KeptLabels | undefined
   readonly warn: (warning: string) => void
 }
 
@@ -34,7 +35,7 @@ export class Project {
   readonly names: Names
   readonly gas: GasReport
   readonly artifacts: Artifacts
-  readonly labels: Labels = new Labels()
+  readonly labels: Labels
   readonly #options: ProjectOptions
   readonly #prediction: Prediction = { isAtHand: false }
   readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
@@ -45,6 +46,7 @@ export class Project {
     const { chain, artifacts, warn } = options
     this.#options = options
     this.artifacts = artifacts
+    this.labels = new Labels(options.labels)
     this.names = new Names(chain, artifacts.catalogue, this.labels, {
       catchUp: () => artifacts.catchUp(),
       explain: async (hash) => {

@@ -149,3 +149,73 @@ test('a chain that mines at intervals goes on without a request', async () => {
   await expect.poll(() => chains.at('/clock')!.chain).toBeDefined()
   expect(chains.at('/7')!.chain).toBeUndefined()
 })
+
+const STRANGER = '0x00000000000000000000000000000000000000aa'
+const OWN = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const KEY = `0x${'7'.repeat(64)}`
+
+/** Everything that a request can leave behind. */
+const BEFORE: readonly (readonly [string, ...unknown[]])[] = [
+  ['hardhat_setBalance', STRANGER, '0xde0b6b3a7640000'],
+  ['hardhat_impersonateAccount', STRANGER],
+  ['hardhat_setCoinbase', '0x00000000000000000000000000000000000000bb'],
+  ['personal_importRawKey', KEY, 'secret'],
+  ['devchain_label', { [STRANGER]: 'the stranger' }],
+  ['eth_sendTransaction', { from: OWN, to: STRANGER, value: '0x5' }],
+  ['devchain_snapshot', 'after the first send'],
+  ['evm_snapshot'],
+  ['evm_increaseTime', 1000],
+  ['evm_setAutomine', false],
+  ['eth_sendTransaction', { from: OWN, to: STRANGER, value: '0x6' }],
+  ['evm_setBlockGasLimit', '0x1000000'],
+  ['hardhat_setNextBlockBaseFeePerGas', '0x7'],
+  ['hardhat_setPrevRandao', `0x${'12'.repeat(32)}`],
+  ['anvil_setBlockTimestampInterval', 9],
+  ['hardhat_setMinGasPrice', '0x0'],
+  ['anvil_setChainId', 5],
+]
+
+const AFTER: readonly (readonly [string, ...unknown[]])[] = [
+  ['eth_chainId'],
+  ['eth_coinbase'],
+  ['eth_accounts'],
+  ['devchain_label', {}],
+  ['devchain_snapshots'],
+  ['hardhat_getAutomine'],
+  ['txpool_content'],
+  ['eth_sendTransaction', { from: STRANGER, to: OWN, value: '0x1', gas: '0x5208' }],
+  ['evm_mine'],
+  ['eth_getBlockByNumber', 'latest', true],
+  ['evm_mine'],
+  ['eth_getBlockByNumber', 'latest', true],
+  ['personal_unlockAccount', '0x6e0e0e02377bc1d90e8a7c21f12ba385c2c35f78', 'secret'],
+  ['devchain_revert', 'after the first send'],
+  ['eth_getBlockByNumber', 'latest', true],
+  ['evm_revert', '0x2'],
+  ['eth_getBalance', STRANGER, 'latest'],
+  ['eth_sendTransaction', { from: OWN, to: STRANGER, value: '0x5' }],
+  ['eth_getBlockByNumber', 'latest', true],
+]
+
+test('clock, settings, mining mode, pool, keys, impersonations, labels and snapshots are there after a restart', async () => {
+  const replies = async (
+    { url }: Opened,
+    script: typeof BEFORE,
+  ): Promise<readonly (readonly unknown[])[]> => {
+    const all: (readonly unknown[])[] = []
+    for (const [method, ...params] of script) {
+      all.push([method, await post(`${url}/7`, call(1, method, params))])
+    }
+    return all
+  }
+  const open = opener()
+  {
+    await using one = await open()
+    const errors = (await replies(one, BEFORE)).filter(([, reply]) => 'error' in (reply as object))
+    expect(errors).toEqual([])
+  }
+  await using again = await open()
+  await using plain = await opener()({ state: undefined })
+  await replies(plain, BEFORE)
+  expect(await replies(again, AFTER)).toEqual(await replies(plain, AFTER))
+})

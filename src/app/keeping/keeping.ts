@@ -1,11 +1,13 @@
 // Chains on disk (--state). Loads src/store only when needed.
 import { existsSync } from 'node:fs'
 import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Chain, Commit } from '../../node/chain/chain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
-import type { ChainStore } from '../../store/chainstore.ts'
+import type { KeptLabels } from '../../project/naming/labels.ts'
+import type { ChainStore, StoreOptions } from '../../store/chainstore.ts'
 import type { ChainFolder } from '../../store/folder.ts'
 import { resumeForks } from '../forking.ts'
 import { KeptForks } from './keptforks.ts'
@@ -22,6 +24,7 @@ export interface About {
   /** Grows with each chain that begins. */
   readonly turn?: number | undefined
   readonly isSetUp?: boolean | undefined
+  readonly labels?: ReadonlyMap<Address, string> | undefined
 }
 
 /** The place of one chain in the folder. */
@@ -31,6 +34,7 @@ export interface ChainPlace {
   /** To be called with the first state of a new chain. */
   readonly begin: (state: ChainState) => MaybePromise<void>
   readonly commit: Commit
+  readonly labels: KeptLabels
   /** To be called once it is open. */
   readonly attach: (chain: Chain) => void
 }
@@ -84,7 +88,7 @@ export class Keeping {
 
   /** @param begun for a new chain */
   place(name: string, begun: About): ChainPlace {
-    const about = this.aboutOf(name) ?? { ...begun, turn: this.#nextTurn++ }
+    let about: About = this.aboutOf(name) ?? { ...begun, turn: this.#nextTurn++ }
     const begin = (state: ChainState): MaybePromise<void> =>
       this.#places.get(name) === place ? this.#store.keep(name, { about, state }) : undefined
     const commit: Commit = ({ after }) => begin(after)
@@ -94,7 +98,15 @@ export class Keeping {
         if (this.#open.get(name) === chain) this.#open.delete(name)
       })
     }
-    const place = { state: this.stateOf(name), begin, commit, attach }
+    const labels: KeptLabels = {
+      known: about.labels ?? new Map(),
+      keep: (given) => {
+        about = { ...about, labels: given }
+        const state = this.stateOf(name)
+        return state && begin(state)
+      },
+    }
+    const place = { state: this.stateOf(name), begin, commit, labels, attach }
     this.#places.set(name, place)
     return place
   }
@@ -161,12 +173,12 @@ export class Keeping {
  */
 export async function openKeeping(
   { state, durability }: DevchainSettings,
-  onNotice: OnNotice,
+  options: Pick<StoreOptions, 'onNotice' | 'leastCompacted'>,
 ): Promise<Keeping | undefined> {
   if (state === undefined) return undefined
   const { openFolder } = await import('../../store/folder.ts')
   const hold = (swap: () => void): Promise<void> => keeping.hold(swap)
-  const keeping: Keeping = new Keeping(state, openFolder(state, { durability, onNotice, hold }))
+  const keeping: Keeping = new Keeping(state, openFolder(state, { durability, hold, ...options }))
   return keeping
 }
 
@@ -187,7 +199,7 @@ export async function listKept(
   const { state: folder } = settings
   if (!existsSync(chainsIn(folder)))
     throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
-  const keeping = await openKeeping(settings, onNotice)
+  const keeping = await openKeeping(settings, { onNotice })
   try {
     return (await keeping?.list(settings, onNotice)) ?? []
   } finally {

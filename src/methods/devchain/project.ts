@@ -74,7 +74,7 @@ export const projectMethods: Methods = [
     effects: 'node',
     handle: async ({ project }, given) => {
       const opened = await project.open()
-      for (const [account, name] of given) opened.labels.set(account, name)
+      await opened.labels.set(given)
       return opened.labels.all
     },
   }),

@@ -6,12 +6,12 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { ForkSource } from '../../node/ledger/upstream.ts'
 import { type Codec, objectOf, optional, shared } from '../objects.ts'
 import { mapOf } from './collections.ts'
-import { plain, plainly } from './plain.ts'
+import { plainly } from './plain.ts'
 import { state, stateObject } from './states.ts'
 
 export interface KeptChain {
   /** What the chain began with, as far as its state does not say: a plain value. */
-  readonly about: unknown
+  readonly about: object
   readonly state: ChainState
 }
 
@@ -20,18 +20,20 @@ export interface StoredChain extends KeptChain {
   readonly fork: ForkSource | undefined
 }
 
+const aboutObject = shared(plainly<object>())
+
 /** With a block of the network: written once. */
 const forkSource = optional(shared(plainly<ForkSource>()))
 
 /** Its state is read when it is asked for. */
 export const keptChain: Codec<KeptChain> = {
   write({ about, state: now }, to) {
-    plain.write(about, to)
+    aboutObject.write(about, to)
     forkSource.write(now.config.upstream?.source, to)
     state.write(now, to)
   },
   read(from): StoredChain {
-    const [about, fork, position] = [plain.read(from), forkSource.read(from), from.position()]
+    const [about, fork, position] = [aboutObject.read(from), forkSource.read(from), from.position()]
     const { store } = from
     const now = lazy(() => store.read(position, stateObject))
     return {
