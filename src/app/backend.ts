@@ -25,6 +25,7 @@ import { type ChainFacts, factsOf } from './chainfacts.ts'
 import type { Common } from './common.ts'
 import type { Wire } from './dispatcher.ts'
 import { Forking } from './forking.ts'
+import type { OpenedPack } from './keeping/beginning.ts'
 import type { ChainPlace } from './keeping/keeping.ts'
 import { type Observer, observerOf, observing } from './observer.ts'
 import {
@@ -42,7 +43,7 @@ export interface BackendOptions extends Wire {
   /** Where the chain is kept on disk. */
   readonly kept?: ChainPlace | undefined
   /** What a new chain begins with, in place of a genesis. */
-  readonly state?: ChainState | undefined
+  readonly pack?: OpenedPack | undefined
   /** What the chain branches off; undefined: it has a genesis or a fork of its own, as its settings say. */
   readonly from?: Origin | undefined
 }
@@ -80,6 +81,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
     onNotice: (text) => observer.onNotice?.(text),
     from: from?.forking,
     kept: common.keeping?.forks,
+    packed: options.pack?.fork,
   })
   const making = { ...options, common, progresses, forking, observer }
   const node = from === undefined ? await newNode(making) : await branchNode(making, from)
@@ -116,7 +118,7 @@ type Making = BackendOptions & Pick<Parts, 'common' | 'progresses' | 'forking' |
 
 async function newNode(making: Making): Promise<Node> {
   const { settings, forking, common, kept } = making
-  const { state = making.state, commit } = kept ?? {}
+  const { state = making.pack?.state, commit } = kept ?? {}
   // what a chain on disk or in a pack began with is part of its state
   const beginning = { ...settings, genesis: undefined, import: undefined, predeploy: [] }
   const chosen = state === undefined ? making : { ...making, settings: beginning }

@@ -24,6 +24,8 @@ interface ForkingOptions {
   readonly from?: Forking | undefined
   /** With `--state`: forks are kept on disk. */
   readonly kept?: KeptForks | undefined
+  /** The fork of a pack. */
+  readonly packed?: SharedFork | undefined
 }
 
 export class Forking implements ForkStarter {
@@ -31,6 +33,7 @@ export class Forking implements ForkStarter {
   readonly #executor: Executor
   readonly #onNotice: (text: string) => void
   readonly #kept: KeptForks | undefined
+  readonly #packed: SharedFork | undefined
   /** Oldest first. */
   readonly #open: SharedFork[]
   #door: Door | undefined
@@ -38,8 +41,9 @@ export class Forking implements ForkStarter {
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
 
-  constructor({ settings, executor, onNotice, from, kept }: ForkingOptions) {
+  constructor({ settings, executor, onNotice, from, kept, packed }: ForkingOptions) {
     this.#kept = kept
+    this.#packed = packed
     this.#settings = settings
     this.#executor = executor
     this.#onNotice = onNotice
@@ -93,13 +97,14 @@ export class Forking implements ForkStarter {
     return { fork: begun, runFirst, lazyState: this.#lazyState(door) }
   }
 
-  /** Goes on with the fork of a chain on disk, which is open. */
+  /** Goes on with the fork of a chain on disk or in a pack, which is open. */
   async resume({
     config: { upstream },
   }: ChainState): Promise<Pick<ChainOptions, 'fork' | 'lazyState'>> {
     if (upstream === undefined) return {}
     const { name, urls } = upstream.source
-    const shared = this.#kept?.at(name)
+    if (this.#packed !== undefined && urls.length > 0) this.#kept?.add(this.#packed)
+    const shared = this.#packed ?? this.#kept?.at(name)
     if (shared === undefined) throw new Error(`the fork ${name} is not open`)
     const door = await this.#load()
     this.#open.push(shared.join())
@@ -250,6 +255,26 @@ export async function resumeForks(
     kept.add(fork)
     fork.leave()
   }
+}
+
+/**
+ * Opens the fork of a pack, from the URL or the recording that the settings name.
+ * @throws {DevchainError} `INVALID_PARAMS` for a network or a recording of another block
+ */
+export async function openPackedFork(
+  settings: DevchainSettings,
+  fork: Omit<ForkSource, 'urls'>,
+  kept: KeptForks | undefined,
+  onNotice: (text: string) => void,
+): Promise<SharedFork> {
+  const { openFork } = await import('../fork/door.ts')
+  const again = settingsAgain(settings, { ...fork, urls: [] }, settings.fork?.urls ?? [])
+  const opened = await openFork({ ...again, folder: kept?.folder }, onNotice)
+  const { name } = opened.base.upstream.source
+  if (name === fork.name) return new SharedFork(opened)
+  opened.close()
+  const message = `${settings.forkReplay} is a recording of ${name}, and the pack is a fork of ${fork.name}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** @param given URLs to use from now on; none: those that it had */

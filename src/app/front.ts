@@ -38,7 +38,7 @@ export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promis
 }
 
 async function openOn(
-  { settings, kept, state }: DefaultBeginning,
+  { settings, kept, pack }: DefaultBeginning,
   keeping: Keeping | undefined,
   hooks: Hooks,
 ): Promise<Front> {
@@ -52,7 +52,8 @@ async function openOn(
     onBug: hooks.observer?.onBug ?? hooks.environment?.onBug ?? systemEnvironment.onBug,
   })
   const wire = await openWire(common, settings)
-  const first = await openBackend(common, { name: undefined, settings, ...wire, kept, state })
+  const first = await openBackend(common, { name: undefined, settings, ...wire, kept, pack })
+  pack?.fork?.leave()
   if (keeping !== undefined && keeping.beginning === undefined) {
     const { state: now } = first.node.chain
     await keeping.keepBeginning(now.origin ?? now, false)

@@ -1,5 +1,4 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
-import { DevchainError } from '../core/errors.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { CorruptStore } from './bytes.ts'
@@ -66,19 +65,8 @@ function readObject(bytes: Buffer, position: number): Uint8Array {
   return body
 }
 
-/**
- * The same bytes for the same state.
- * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for a fork, whose network the bytes cannot have
- */
+/** The same bytes for the same state. The fork of a forked state is not in them: it must be given to read them. */
 export function packState(value: ChainState): Uint8Array {
-  if (value.config.upstream !== undefined) {
-    throw new DevchainError('METHOD_NOT_SUPPORTED', 'the state of a fork cannot be packed')
-  }
-  return packForThread(value)
-}
-
-/** The fork of a forked state is not in the bytes: it must be given to read them. */
-export function packForThread(value: ChainState): Uint8Array {
   const memory = new Memory()
   memory.push(MAGIC, START)
   memory.push(endOf(new Objects(memory).write(value, stateObject)))

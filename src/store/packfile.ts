@@ -4,6 +4,7 @@ import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { beginningWith, type ChainState } from '../node/ledger/chainstate.ts'
+import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import { FORMAT } from './frames.ts'
 import { packState, unpackState } from './pack.ts'
@@ -27,9 +28,13 @@ interface PackFacts {
   readonly hash: string
   /** The node of `--compat`. */
   readonly compat?: DevchainSettings['compat']
+  readonly fork?: PackedFork | undefined
   /** Bytes of the state, uncompressed. */
   readonly size: number
 }
+
+/** Which network and block; URLs may have keys, so a pack has none. */
+export type PackedFork = Omit<ForkSource, 'urls'>
 
 export interface Pack {
   readonly state: ChainState
@@ -42,11 +47,13 @@ export async function writePack({ state, compat }: Pack): Promise<Uint8Array> {
   if (bytes.length > MAX_STATE) throw tooLarge(bytes.length)
   const { header, hash } = headOf(state.tree).block
   const chainId = Number(state.config.chainId)
+  const { urls, ...fork } = state.config.upstream?.source ?? {}
   const facts: PackFacts = {
     chainId,
     block: Number(header.number),
     hash,
     compat,
+    ...('name' in fork && { fork }),
     size: bytes.length,
   }
   const params = {
@@ -61,9 +68,14 @@ export async function writePack({ state, compat }: Pack): Promise<Uint8Array> {
 /**
  * The state has no origin. Its parts are read when they are asked for.
  * @param name of the file, for messages
- * @throws {DevchainError} `DAMAGED` for anything but a whole pack of this format
+ * @param openFork called with the fork of a forked chain; undefined if the chain is none
+ * @throws {DevchainError} `DAMAGED` for anything but a whole pack of this format; as `openFork`
  */
-export async function readPack(bytes: Uint8Array, name: string): Promise<Pack> {
+export async function readPack(
+  bytes: Uint8Array,
+  name: string,
+  openFork: (fork: PackedFork | undefined) => Promise<ForkBase | undefined>,
+): Promise<Pack> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = file.indexOf('\n') + 1
   const [, format, sum] = FIRST_LINE.exec(file.toString('latin1', 0, start)) ?? []
@@ -82,7 +94,7 @@ export async function readPack(bytes: Uint8Array, name: string): Promise<Pack> {
     chunkSize: Math.max(LEAST_CHUNK, facts.size),
     maxOutputLength: facts.size,
   })
-  return { state: unpackState(state), compat: facts.compat }
+  return { state: unpackState(state, await openFork(facts.fork)), compat: facts.compat }
 }
 
 const FIRST_LINE = new RegExp(`^${TITLE} (\\d+) ([0-9a-f]{8})\n$`)

@@ -1,14 +1,11 @@
-// Work on chains on disk that no process has: exports, is all of it whole, and without what nothing refers to any more.
+// Work on chains on disk that no process has: is all of it whole, and without what nothing refers to any more.
 import { rmSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
-import { concatBytes } from '../core/hex.ts'
-import { encodeBlock } from '../protocol/blocks/block.ts'
-import { chainsObject, type KeptChain, type StoredChain } from './codecs/chains.ts'
+import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
 import { withFile } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
-import { type Pack, writePack } from './packfile.ts'
 import { finished, Reachable } from './reachable.ts'
 
 export interface Checked {
@@ -20,40 +17,6 @@ export interface Checked {
 }
 
 type OnNotice = (text: string) => void
-
-/**
- * @param name `/` for the default chain
- * @returns a pack of the chain
- * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, `DAMAGED` if it cannot be read
- */
-export function packOf(folder: string, name: string, onNotice: OnNotice): Promise<Uint8Array> {
-  return withChains(folder, onNotice, (opened) => {
-    const { state, about } = chainNamed(opened, folder, name)
-    return writePack({ state, compat: (about as Pick<Pack, 'compat'>).compat })
-  })
-}
-
-/** The blocks of a chain as RLP, the genesis first. Throws as `packOf`. */
-export function blocksOf(folder: string, name: string, onNotice: OnNotice): Uint8Array {
-  return withChains(folder, onNotice, (opened) => {
-    const { canonical } = chainNamed(opened, folder, name).state.tree
-    return concatBytes(...[...canonical.values()].map(({ block }) => encodeBlock(block)))
-  })
-}
-
-function chainNamed({ log, root }: Opened, folder: string, name: string): KeptChain {
-  const { byName } = new Objects(log).read(root, chainsObject)
-  const chain = byName.get(name)
-  if ((chain as StoredChain | undefined)?.fork !== undefined) {
-    throw new DevchainError('METHOD_NOT_SUPPORTED', `${name} is a fork, which cannot be exported`)
-  }
-  if (chain !== undefined) return chain
-  const known = [...byName.entries()]
-    .map(([each]) => each)
-    .sort()
-    .join(', ')
-  throw new DevchainError('INVALID_PARAMS', `${folder} has no chain ${name}, only ${known}`)
-}
 
 /**
  * Reads all that the chains of a folder refer to.

@@ -47,7 +47,7 @@ test('the same chain gives the same pack, also after it began with one', async (
         for (const each of steps) await take(chain, environment, each)
         const pack = await writePack({ state: chain.state, compat: undefined })
         expect(await writePack({ state: chain.state, compat: undefined })).toEqual(pack)
-        const { state } = await readPack(pack, 'a.pack')
+        const { state } = await readPack(pack, 'a.pack', async () => undefined)
         // reading some of it must not change what is written
         const answers = answersOf({ ...chain.state, origin: undefined, resets: 0 })
         expect(answersOf(state)).toEqual(answers)
@@ -186,4 +186,55 @@ test('devchain_save gives no keys that are not public to whoever asks', async ()
   await expect(ask(devchain, 'devchain_save')).rejects.toThrow('a pack has the keys')
   const again = await open({ from: await devchain.save() })
   expect(again.accounts).toEqual(devchain.accounts)
+})
+
+test('a pack of a fork has no URL, and begins with its network or with a recording', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const [from, recording] = [path.join(folder, 'a.pack'), path.join(folder, 'fork.jsonl')]
+  const network = await open({ port: 0, chainId: 1 })
+  const other = await open({ port: 0, chainId: 1, clock: 'frozen' })
+  const [account, local, late] = ['aa', 'bb', 'cc'].map((each) => `0x${each.padStart(40, '0')}`)
+  await ask(network, 'hardhat_setBalance', account, '0x5')
+  await ask(network, 'hardhat_setBalance', late, '0x9')
+  await ask(network, 'evm_mine')
+  await ask(other, 'evm_mine')
+  const { url } = await network.listen()
+  const offline = { noForkCache: true, forkRetries: 0, forkMaxWait: '1s' }
+  const first = await open({ fork: url, forkRecord: recording, ...offline })
+  expect(await ask(first, 'eth_getBalance', account, 'latest')).toBe('0x5')
+  await ask(first, 'hardhat_setBalance', local, '0x7')
+  await ask(first, 'evm_mine')
+  const pack = await first.save()
+  writeFileSync(from, pack)
+  expect(Buffer.from(pack).includes(url)).toBe(false)
+  const { hash } = (await ask(network, 'eth_getBlockByNumber', 'latest', false)) as { hash: string }
+  await expect(open({ from })).rejects.toThrow(
+    `the chain in ${from} is a fork of chain 1 at block ${hash}: name its network with --fork URL, or a recording with --fork-replay FILE`,
+  )
+  await expect(open({ from, fork: `${url}@0`, ...offline })).rejects.toThrow(
+    `--fork: the chain in ${from} is a fork at block 1, ${hash}; leave the option out`,
+  )
+  await expect(open({ from, fork: (await other.listen()).url, ...offline })).rejects.toThrow()
+  const second = await open({ from, fork: url, ...offline })
+  const seventh = await second.branch('7')
+  for (const chain of [second, seventh]) {
+    expect(await ask(chain, 'eth_getBalance', local, 'latest')).toBe('0x7')
+    expect(await ask(chain, 'eth_getBalance', account, 'latest')).toBe('0x5')
+    await ask(chain, 'hardhat_setBalance', local, '0x1')
+  }
+  expect(await ask(second, 'eth_getBalance', late, 'latest')).toBe('0x9')
+  await ask(second, 'evm_reset')
+  expect(await ask(second, 'eth_blockNumber')).toBe('0x2')
+  expect(await ask(second, 'eth_getBalance', local, 'latest')).toBe('0x7')
+  await first.close()
+  await network.close()
+  const third = await open({ from, forkReplay: recording })
+  expect(await ask(third, 'eth_getBalance', local, 'latest')).toBe('0x7')
+  expect(await ask(third, 'eth_getBalance', account, 'latest')).toBe('0x5')
+  await ask(third, 'evm_mine')
+  expect(await ask(third, 'eth_blockNumber')).toBe('0x3')
+  const plain = await (await open({})).save()
+  await expect(open({ from: plain, forkReplay: recording })).rejects.toThrow(
+    '--fork-replay: the chain in from is no fork; leave the option out',
+  )
 })

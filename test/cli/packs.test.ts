@@ -126,7 +126,7 @@ test('devchain state export writes a pack, or blocks for --import', async () => 
   expect(await request(other.url, 'eth_blockNumber')).toBe('0x0')
   await other.stop()
   expect((await run('state', 'export', state!, pack!, '--chain', '8'))[2]).toMatch(
-    /^devchain: state: .*chain has no chain 8, only \/, 7\n$/,
+    /^devchain: state: .*chain has no chain \/8, only \/, \/7\n$/,
   )
   expect((await run('state', 'export', state!))[2]).toContain('export needs a file to write')
 })

@@ -6,10 +6,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { Upstream } from '../../node/ledger/upstream.ts'
+import type { ForkBase, Upstream } from '../../node/ledger/upstream.ts'
 import { type DevchainSettings, flagOf, type OptionKey, optionOf } from '../../options/derived.ts'
 import { groupOf, OPTIONS } from '../../options/table.ts'
+import type { PackedFork } from '../../store/packfile.ts'
+import { openPackedFork } from '../forking.ts'
 import { type About, type ChainPlace, FIRST, type Keeping, type OnNotice } from './keeping.ts'
+import type { SharedFork } from './keptforks.ts'
 
 /** Of a hash with its `0x`. */
 const HASH_DIGITS = 66
@@ -35,10 +38,15 @@ export function withDumpFile(settings: DevchainSettings): DevchainSettings {
 /** What the default chain begins with. */
 export interface DefaultBeginning {
   readonly kept: ChainPlace | undefined
-  /** The state of a pack. */
-  readonly state: ChainState | undefined
+  readonly pack: OpenedPack | undefined
   /** With the options of a chain that began before. */
   readonly settings: DevchainSettings
+}
+
+export interface OpenedPack {
+  readonly state: ChainState
+  /** To be left when the chain has begun. */
+  readonly fork: SharedFork | undefined
 }
 
 /**
@@ -53,11 +61,13 @@ export async function beginningOf(
   await keeping?.openForks(given, onNotice)
   // what a chain on disk began with is not read again
   const isNew = keeping?.stateOf(FIRST) === undefined
-  const pack = isNew && given.from !== undefined ? await openPack(given, given.from) : undefined
-  const settings = pack?.settings ?? given
+  const { from } = given
+  const opened =
+    isNew && from !== undefined ? await openPack(given, from, keeping, onNotice) : undefined
+  const settings = opened?.settings ?? given
   const kept = keeping && (await placeOf(settings, keeping))
-  if (kept?.state === undefined) return { kept, state: pack?.state, settings }
-  return { kept, state: undefined, settings: withOwn(settings, kept.state) }
+  if (kept?.state === undefined) return { kept, pack: opened?.pack, settings }
+  return { kept, pack: undefined, settings: withOwn(settings, kept.state) }
 }
 
 async function placeOf(settings: DevchainSettings, keeping: Keeping): Promise<ChainPlace> {
@@ -70,14 +80,46 @@ async function placeOf(settings: DevchainSettings, keeping: Keeping): Promise<Ch
 async function openPack(
   settings: DevchainSettings,
   from: string | Uint8Array,
-): Promise<Omit<DefaultBeginning, 'kept'>> {
+  keeping: Keeping | undefined,
+  onNotice: OnNotice,
+): Promise<{ readonly pack: OpenedPack; readonly settings: DevchainSettings }> {
   const name = typeof from === 'string' ? from : 'from'
-  const { readPack } = await import('../../store/packfile.ts')
-  const { state, compat } = await readPack(await bytesOf(from), name)
   const where = { chain: `the chain in ${name}`, instead: 'leave the option out' }
-  if (settings.compat !== undefined) requireCompat(settings, compat, where)
-  requireSame(settings, state, where)
-  return { state, settings: { ...withOwn(settings, state), compat } }
+  const { readPack } = await import('../../store/packfile.ts')
+  let fork: SharedFork | undefined
+  const openFork = async (packed: PackedFork | undefined): Promise<ForkBase | undefined> => {
+    requireNetwork(settings, packed, where)
+    fork = packed && (await openPackedFork(settings, packed, keeping?.forks, onNotice))
+    return fork?.fork.base
+  }
+  const { state, compat } = await readPack(await bytesOf(from), name, openFork)
+  try {
+    if (settings.compat !== undefined) requireCompat(settings, compat, where)
+    requireSame(settings, state, where)
+  } catch (error) {
+    fork?.leave()
+    throw error
+  }
+  return { pack: { state, fork }, settings: { ...withOwn(settings, state), compat } }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a fork without its network, and for a recording without a fork */
+function requireNetwork(
+  { fork, forkReplay }: DevchainSettings,
+  packed: PackedFork | undefined,
+  where: Where,
+): void {
+  if (packed === undefined && forkReplay !== undefined)
+    throw other('forkReplay', 'is no fork', where)
+  if (packed === undefined || forkReplay !== undefined || fork?.urls.length) return
+  const message = `${where.chain} is a fork of ${placeOfFork(packed.name)}: name its network with --fork URL, or a recording with --fork-replay FILE`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Of `1/0x…`. */
+function placeOfFork(name: string): string {
+  const [chainId, hash] = name.split('/')
+  return `chain ${chainId} at block ${hash}`
 }
 
 async function bytesOf(from: string | Uint8Array): Promise<Uint8Array> {
@@ -121,6 +163,7 @@ function requireOrigin(
     throw other('genesis', 'began with another genesis', where)
   }
   requireCompat(settings, origin.compat, where)
+  if (settings.forkReplay !== undefined) throw other('forkReplay', 'began without it', where)
   requireSame(settings, state, where)
 }
 
@@ -170,8 +213,7 @@ function requireFork(
   upstream: Upstream | undefined,
   where: Where,
 ): void {
-  const { fork, forkProofs, forkReplay, forkTransaction } = settings
-  if (forkReplay !== undefined) throw other('forkReplay', 'began without it', where)
+  const { fork, forkProofs, forkTransaction } = settings
   if (fork === undefined) return
   if (upstream === undefined) throw other('fork', 'is no fork', where)
   const { block } = fork

@@ -18,7 +18,7 @@ export type OnNotice = (text: string) => void
 export interface About {
   /** SHA-256 of the genesis file. */
   readonly genesis?: string | undefined
-  readonly compat?: string | undefined
+  readonly compat?: DevchainSettings['compat']
   /** Its own, for a chain at a path that has some. */
   readonly options?: object | undefined
   /** Grows with each chain that begins. */
@@ -70,7 +70,10 @@ export class Keeping {
     await resumeForks(this.forks, settings, undefined, onNotice)
     return [FIRST, ...this.names].flatMap((name) => {
       const state = this.stateOf(name)
-      return state === undefined ? [] : [{ path: name === FIRST ? FIRST : `/${name}`, state }]
+      const { compat } = this.aboutOf(name) ?? {}
+      return state === undefined
+        ? []
+        : [{ path: name === FIRST ? FIRST : `/${name}`, state, compat }]
     })
   }
 
@@ -185,23 +188,25 @@ export async function openKeeping(
 export interface ListedChain {
   readonly path: string
   readonly state: ChainState
+  readonly compat: DevchainSettings['compat']
 }
 
 /**
- * The chains of a folder that no process has.
- * @throws {DevchainError} `DAMAGED` if they cannot be read
+ * Works on the chains of a folder that no process has.
+ * @throws {DevchainError} `DAMAGED` if they cannot be read; as `work`
  */
-export async function listKept(
+export async function withKept<T>(
   settings: DevchainSettings & { readonly state: string },
   onNotice: OnNotice,
-): Promise<readonly ListedChain[]> {
+  work: (chains: readonly ListedChain[]) => MaybePromise<T>,
+): Promise<T> {
   const { chainsIn } = await import('../../store/folder.ts')
   const { state: folder } = settings
   if (!existsSync(chainsIn(folder)))
     throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
   const keeping = await openKeeping(settings, { onNotice })
   try {
-    return (await keeping?.list(settings, onNotice)) ?? []
+    return await work((await keeping?.list(settings, onNotice)) ?? [])
   } finally {
     await keeping?.close()
   }

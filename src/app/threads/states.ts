@@ -1,7 +1,7 @@
 // States that go from one thread to another.
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
-import { packForThread, unpackState } from '../../store/pack.ts'
+import { packState, unpackState } from '../../store/pack.ts'
 import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
 import { Forking } from '../forking.ts'
@@ -18,7 +18,7 @@ export function canBeSent(
 }
 
 export function sentState(state: ChainState): SentState {
-  return { pack: packForThread(state), fork: state.config.upstream?.source }
+  return { pack: packState(state), fork: state.config.upstream?.source }
 }
 
 /** The fork is opened once more; it stays open until `forking.leaveAll`. */

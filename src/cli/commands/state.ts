@@ -1,8 +1,11 @@
 // `devchain state`: lists, checks, compacts or exports the chains on disk (--state).
+import type { ListedChain } from '../../app/keeping/keeping.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
+import { concatBytes } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
+import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { complain, print, replaceFile } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
@@ -29,27 +32,33 @@ export async function stateCommand({
   }
 }
 
-async function list(folder: string): Promise<string> {
-  const [{ listKept }, { readDevchainOptions }] = await Promise.all([
+/** Works on the chains of a folder. */
+async function onChains<T>(
+  folder: string,
+  work: (chains: readonly ListedChain[]) => T | Promise<T>,
+): Promise<T> {
+  const [{ withKept }, { readDevchainOptions }] = await Promise.all([
     import('../../app/keeping/keeping.ts'),
     import('../../app/settings.ts'),
   ])
-  const settings = { ...readDevchainOptions({}), state: folder }
-  const rows = (await listKept(settings, notice)).map(({ path, state }) => {
-    const { header, hash } = headOf(state.tree).block
-    const { chainId, upstream } = state.config
-    return [
-      path,
-      `chain ${chainId}`,
-      `block ${number(header.number)}`,
-      hash,
-      plural(snapshotsOf(state).length, 'snapshot'),
-      upstream === undefined
-        ? ''
-        : `fork of chain ${upstream.chainId} at ${number(upstream.number)}`,
-    ]
-  })
-  return `${aligned(rows, 6)}\n`
+  return await withKept({ ...readDevchainOptions({}), state: folder }, notice, work)
+}
+
+async function list(folder: string): Promise<string> {
+  return await onChains(folder, (chains) => `${aligned(chains.map(rowOf), 6)}\n`)
+}
+
+function rowOf({ path, state }: ListedChain): readonly string[] {
+  const { header, hash } = headOf(state.tree).block
+  const { chainId, upstream } = state.config
+  return [
+    path,
+    `chain ${chainId}`,
+    `block ${number(header.number)}`,
+    hash,
+    plural(snapshotsOf(state).length, 'snapshot'),
+    upstream === undefined ? '' : `fork of chain ${upstream.chainId} at ${number(upstream.number)}`,
+  ]
 }
 
 async function check(folder: string): Promise<string> {
@@ -70,14 +79,31 @@ function exportTo(
   { chain = '/', blocks }: CommandLine['flags'],
 ): (folder: string) => Promise<string> {
   return async (folder) => {
-    if (file === undefined)
-      throw new DevchainError('INVALID_PARAMS', 'export needs a file to write')
-    const { blocksOf, packOf } = await import('../../store/upkeep.ts')
-    const made = blocks === true ? blocksOf : packOf
-    const bytes = await made(folder, String(chain), notice)
+    if (file === undefined) throw invalid('export needs a file to write')
+    const wanted = `/${chain}`.replace(/^\/\//, '/')
+    const bytes = await onChains(folder, async (chains) => {
+      const found = chains.find(({ path }) => path === wanted)
+      if (found !== undefined) return blocks === true ? blocksOf(found) : await packOf(found)
+      const known = chains.map(({ path }) => path).join(', ')
+      throw invalid(`${folder} has no chain ${wanted}, only ${known}`)
+    })
     replaceFile(file, bytes)
     return `wrote ${file}: ${number(BigInt(bytes.length))} bytes\n`
   }
+}
+
+async function packOf(chain: ListedChain): Promise<Uint8Array> {
+  const { writePack } = await import('../../store/packfile.ts')
+  return await writePack(chain)
+}
+
+function blocksOf({ state: { tree } }: ListedChain): Uint8Array {
+  if (tree.network !== undefined) throw invalid('a fork lacks the blocks of its network')
+  return concatBytes(...[...tree.canonical.values()].map(({ block }) => encodeBlock(block)))
+}
+
+function invalid(message: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message)
 }
 
 function notice(text: string): void {
