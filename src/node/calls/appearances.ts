@@ -134,7 +134,7 @@ async function appearancesIn(
 
 function runsNothing({ transaction, receipt }: ExecutedTransaction): boolean {
   const isPlain = transaction.to !== null && transaction.data.length === 0
-  return isPlain && receipt.gasUsed === TRANSACTION_GAS
+  return isPlain && receipt.gasUsed === TRANSACTION_GAS && receipt.blockGas === undefined
 }
 
 async function* framesOf(

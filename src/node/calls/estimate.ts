@@ -8,8 +8,10 @@ import {
   floorDataGas,
   highestBlobCost,
   intrinsicGas,
+  leastGas,
   TRANSACTION_GAS,
 } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { rerunOf, withRerun } from '../chain/failedrun.ts'
@@ -40,13 +42,12 @@ export function estimateGas(
   options?: CallOptions,
 ): MaybePromise<bigint> {
   const { estimatesAreExact } = chain.state.config.behaviour
-  // geth ignores gas that suffices for no transaction
-  const isTooLittle = request.gas !== undefined && request.gas < TRANSACTION_GAS
-  const asked = isTooLittle && !estimatesAreExact ? { ...request, gas: undefined } : request
-  return whenThere(
-    contextAt(chain, reference, options),
-    (context) => gasOfPlainTransfer(context, asked) ?? estimateOn(context, asked),
-  )
+  return whenThere(contextAt(chain, reference, options), (context) => {
+    // geth ignores gas that suffices for no transaction
+    const isTooLittle = request.gas !== undefined && request.gas < leastGas(context.block.hardfork)
+    const asked = isTooLittle && !estimatesAreExact ? { ...request, gas: undefined } : request
+    return gasOfPlainTransfer(context, asked) ?? estimateOn(context, asked)
+  })
 }
 
 function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigint> {
@@ -75,13 +76,14 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
 }
 
 function answered(
-  { chain, world }: CallContext,
+  { chain, world, block }: CallContext,
   { gasUsed, gasRefund }: Outcome,
   { gas: cap }: GasCap,
   { to, data }: Message,
   exact: bigint,
 ): bigint {
-  const isTransfer = data.length === 0 && exact === TRANSACTION_GAS && hasNoCode(world, to)
+  const isPlain = isAtLeast(block.hardfork, 'amsterdam') || exact === TRANSACTION_GAS
+  const isTransfer = data.length === 0 && isPlain && hasNoCode(world, to)
   if (chain.state.config.behaviour.estimatesAreExact || isTransfer) return exact
   return coarseGas(exact, { cap, gasUsed, gasRefund })
 }
@@ -136,10 +138,11 @@ function estimateError(
 
 /** The estimate without a run for a plain transfer, where the chain behaves so; otherwise undefined. */
 function gasOfPlainTransfer(
-  { chain, world }: { readonly chain: Chain; readonly world: World },
+  { chain, world, block }: Pick<CallContext, 'chain' | 'world' | 'block'>,
   request: CallRequest,
 ): bigint | undefined {
   if (chain.state.config.behaviour.estimatesRunTransfers) return undefined
+  if (isAtLeast(block.hardfork, 'amsterdam')) return undefined
   const { to, data, accessList, authorizationList, blobs } = request
   const isPlain =
     (data === undefined || data.length === 0) &&

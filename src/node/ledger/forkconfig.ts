@@ -6,6 +6,8 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { precompilesOf } from '../../protocol/precompiles.ts'
 import {
   BEACON_ROOTS,
+  BUILDER_DEPOSITS,
+  BUILDER_EXITS,
   CONSOLIDATION_REQUESTS,
   DEPOSIT_CONTRACT,
   HISTORY_STORAGE,
@@ -71,17 +73,24 @@ function systemContractsOf({ depositContract }: ChainConfig, hardfork: Hardfork)
   if (isAtLeast(hardfork, 'cancun')) {
     contracts.push({ name: 'BEACON_ROOTS_ADDRESS', address: BEACON_ROOTS.address })
   }
-  if (!isAtLeast(hardfork, 'prague')) return contracts
-  return [
-    ...contracts,
-    {
-      name: 'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
-      address: CONSOLIDATION_REQUESTS.address,
-    },
-    { name: 'DEPOSIT_CONTRACT_ADDRESS', address: depositContract ?? DEPOSIT_CONTRACT },
-    { name: 'HISTORY_STORAGE_ADDRESS', address: HISTORY_STORAGE.address },
-    { name: 'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS', address: WITHDRAWAL_REQUESTS.address },
-  ]
+  if (isAtLeast(hardfork, 'prague')) {
+    contracts.push(
+      {
+        name: 'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
+        address: CONSOLIDATION_REQUESTS.address,
+      },
+      { name: 'DEPOSIT_CONTRACT_ADDRESS', address: depositContract ?? DEPOSIT_CONTRACT },
+      { name: 'HISTORY_STORAGE_ADDRESS', address: HISTORY_STORAGE.address },
+      { name: 'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS', address: WITHDRAWAL_REQUESTS.address },
+    )
+  }
+  if (isAtLeast(hardfork, 'amsterdam')) {
+    contracts.push(
+      { name: 'BUILDER_DEPOSIT_CONTRACT_ADDRESS', address: BUILDER_DEPOSITS.address },
+      { name: 'BUILDER_EXIT_CONTRACT_ADDRESS', address: BUILDER_EXITS.address },
+    )
+  }
+  return contracts
 }
 
 function byName(contracts: readonly Named[]): ReadonlyMap<string, Address> {

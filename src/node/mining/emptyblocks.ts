@@ -52,8 +52,12 @@ export function alikeBlocks(
   return { count: alikeCount(state, blocks, timestampAt), times, timestampAt, writes }
 }
 
-/** The next block's writes to system contracts; undefined when it is not empty or not like the newest one. */
+/**
+ * The next block's writes to system contracts; undefined when it is not empty or not like the newest one. From amsterdam on each
+ * empty block has its own access list.
+ */
 export function writesOfAlike(state: ChainState, next: BlockEnvironment): SystemWrites | undefined {
+  if (isAtLeast(next.hardfork, 'amsterdam')) return undefined
   const writes = systemWrites(headOf(state.tree).world, next)
   return writes !== undefined && isLikeHead(state, next) ? writes : undefined
 }

@@ -9,7 +9,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import type { Codec, Input, Output } from '../objects.ts'
 import { flagOf, listOf, optional } from '../objects.ts'
-import { plainly } from './plain.ts'
+import { plain, plainly } from './plain.ts'
 
 export type Parts = Pick<BlockRecord, 'block' | 'executed'>
 
@@ -83,7 +83,19 @@ const logs = listOf<Log>({
 
 const optionalHash = optional(hash)
 const optionalAddress = optional(address)
-const blobGas = plainly<Receipt['blobGas']>()
+
+type MoreGas = Pick<Receipt, 'blobGas' | 'blockGas'>
+
+/** Blob gas alone, as before amsterdam, or both in an object. */
+const moreGas: Codec<MoreGas> = {
+  write({ blobGas, blockGas }, to) {
+    plain.write(blockGas === undefined ? blobGas : { blobGas, blockGas }, to)
+  },
+  read(from) {
+    const gas = plain.read(from) as Receipt['blobGas'] | MoreGas
+    return gas === undefined || 'used' in gas ? { blobGas: gas } : gas
+  },
+}
 
 const receipt: Codec<Receipt> = {
   write(value, to) {
@@ -96,7 +108,7 @@ const receipt: Codec<Receipt> = {
     bloom.write(value.logsBloom, to)
     logs.write(value.logs, to)
     optionalAddress.write(value.contractAddress ?? undefined, to)
-    blobGas.write(value.blobGas, to)
+    moreGas.write(value, to)
   },
   read: (from) => ({
     type: from.byte() as Receipt['type'],
@@ -108,7 +120,7 @@ const receipt: Codec<Receipt> = {
     logsBloom: bloom.read(from),
     logs: logs.read(from),
     contractAddress: optionalAddress.read(from) ?? null,
-    blobGas: blobGas.read(from),
+    ...moreGas.read(from),
   }),
 }
 

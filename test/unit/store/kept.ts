@@ -1,6 +1,7 @@
 // A chain kept in a file.
 import type { MaybePromise } from '../../../src/core/promises.ts'
 import type { Chain, Commit } from '../../../src/node/chain/chain.ts'
+import type { ChainOptions } from '../../../src/node/chainoptions.ts'
 import { createChain } from '../../../src/node/create.ts'
 import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
 import { type ChainStore, openStore, type StoreOptions } from '../../../src/store/chainstore.ts'
@@ -14,13 +15,16 @@ export interface Kept {
   readonly isNew: boolean
 }
 
-interface Opening extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted'>> {}
+interface Opening extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted'>> {
+  /** Of a new chain. */
+  readonly options?: ChainOptions
+}
 
 /** Goes on with the chain of the file, if there is one. */
 export async function openKept(
   file: string,
   environment: TestEnvironment,
-  opening: Opening = {},
+  { options, ...opening }: Opening = {},
 ): Promise<Kept> {
   const notices: string[] = []
   const store = openStore({
@@ -38,7 +42,13 @@ export async function openKept(
     store.keep('/', { about: {}, state: after })
   const state = store.at('/')?.state
   const commit: Commit = ({ after }) => keep(after)
-  const chain: Chain = await createChain({ environment, scryptCost: 2, kept: state, commit })
+  const chain: Chain = await createChain({
+    ...options,
+    environment,
+    scryptCost: 2,
+    kept: state,
+    commit,
+  })
   if (state === undefined) await keep(chain.state)
   return { chain, store, notices, isNew: state === undefined }
 }

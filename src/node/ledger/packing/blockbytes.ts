@@ -19,6 +19,7 @@ import {
   headerFrom,
 } from '../../../protocol/blocks/header.ts'
 import {
+  type BlockGas,
   bloomOf,
   EMPTY_BLOOM,
   type Log,
@@ -171,7 +172,7 @@ function headerOf(bytes: Uint8Array, template: Header, logsBloom: Uint8Array): H
 
 function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] {
   const { transaction, receipt, isAlone } = executed
-  const { status, root, cumulativeGasUsed, gasUsed, effectiveGasPrice, logs } = receipt
+  const { status, root, cumulativeGasUsed, gasUsed, effectiveGasPrice, logs, blockGas } = receipt
   let flags = status ? STATUS : 0n
   if (isAlone !== undefined) flags |= isAlone ? IS_ALONE : IS_NOT_ALONE
   if (root !== undefined) flags |= HAS_ROOT
@@ -187,11 +188,12 @@ function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] 
     logs.map(logItem),
     receipt.blobGas?.price ?? 0n,
     root ?? EMPTY_BYTES,
+    ...(blockGas === undefined ? [] : [blockGas.execution, blockGas.state]),
   ]
 }
 
 function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTransaction {
-  const fields = new ListFields(item, 'packed transaction', 11, 11)
+  const fields = new ListFields(item, 'packed transaction', 11, 13)
   const raw = fields.bytes('raw')
   const sender = fields.address('from')
   const transaction = decodeBlockTransaction(raw, {
@@ -207,10 +209,11 @@ function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTrans
   const output = fields.bytes('output')
   const logs = fields.list('logs').map(logOf)
   const blobPrice = fields.integer('blobPrice')
+  const root = rootOf(fields, flags)
   const receipt: Receipt = {
     type,
     status: (flags & STATUS) !== 0n,
-    root: (flags & HAS_ROOT) === 0n ? undefined : fields.hash('root'),
+    root,
     cumulativeGasUsed,
     gasUsed,
     effectiveGasPrice,
@@ -218,6 +221,7 @@ function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTrans
     logs,
     contractAddress,
     blobGas: transaction.blobs && { used: blobGasOf(transaction), price: blobPrice },
+    blockGas: blockGasOf(fields),
   }
   const isAlone =
     (flags & IS_ALONE) !== 0n ? true : (flags & IS_NOT_ALONE) !== 0n ? false : undefined
@@ -229,6 +233,17 @@ function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTrans
     consoleLines: rest?.consoleLines ?? NONE,
     ...(isAlone === undefined ? {} : { isAlone }),
   }
+}
+
+function rootOf(fields: ListFields, flags: bigint): Hash | undefined {
+  if ((flags & HAS_ROOT) !== 0n) return fields.hash('root')
+  fields.item()
+  return undefined
+}
+
+function blockGasOf(fields: ListFields): BlockGas | undefined {
+  if (!fields.hasNext) return undefined
+  return { execution: fields.integer('executionGas'), state: fields.integer('stateGas') }
 }
 
 function logOf(item: RlpItem): Log {

@@ -59,12 +59,13 @@ export function transactionsOf(
   chain: Chain,
   steps: readonly Step[],
   nonces: bigint[] = [0n, 0n, 0n],
+  gasLimit = 200_000n,
 ): Transaction[] {
   return steps.map(({ index, to, value, input: [first, second] }) => {
     const nonce = nonces[index]!
     nonces[index] = nonce + 1n
     const words = bytesFromHex(wordFromBigint(first) + wordFromBigint(second).slice(2))
     const data = to === null ? CODES[Number(second)]! : words
-    return signed(chain, { index, nonce, to, value, data, gasLimit: 200_000n })
+    return signed(chain, { index, nonce, to, value, data, gasLimit })
   })
 }

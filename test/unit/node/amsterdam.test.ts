@@ -1,0 +1,119 @@
+// Chains with the rules of amsterdam: what they mine, keep and estimate.
+import path from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Address, bytesFromHex, concatBytes } from '../../../src/core/hex.ts'
+import { estimateGas } from '../../../src/node/calls/estimate.ts'
+import type { Chain } from '../../../src/node/chain/chain.ts'
+import { mine } from '../../../src/node/commands/mine.ts'
+import { headOf } from '../../../src/node/ledger/blocktree.ts'
+import { forkConfigsOf } from '../../../src/node/ledger/forkconfig.ts'
+import { latest } from '../../../src/node/ledger/references.ts'
+import { mineGiven } from '../../../src/node/mining/miner.ts'
+import { sendRawTransaction } from '../../../src/node/sending/send.ts'
+import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
+import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
+import { temporaryFolder } from '../../support/process/boot.ts'
+import { close, openKept } from '../store/kept.ts'
+import { account, signed, testChain, testEnvironment } from './chains.ts'
+import { genesisOfSteps, type Step, step, transactionsOf } from './mining/steps.ts'
+import { addressOf } from './records.ts'
+
+const hardfork = 'amsterdam'
+const STRANGER = addressOf(0x57a9)
+
+/** All blocks. */
+function exported(chain: Chain): Uint8Array {
+  const blocks = [...chain.state.tree.canonical.values()].map(({ block }) => encodeBlock(block))
+  return concatBytes(...blocks)
+}
+
+describe('blocks of amsterdam', () => {
+  test('of many at once each have a slot and an access list of their own', async () => {
+    const chain = await testChain({ hardfork })
+    const bulk = chain.execution.bulk
+    await chain.update((state) => mine(chain.executor, state, { now: 0, blocks: 60n, bulk }))
+    const headers = [...chain.state.tree.canonical.values()].map(({ block }) => block.header)
+    expect(headers.map(({ slotNumber }) => slotNumber)).toEqual(headers.map(({ number }) => number))
+    expect(new Set(headers.map((header) => header.blockAccessListHash)).size).toBe(61)
+    const again = await testChain({ hardfork, blocks: exported(chain) })
+    expect(headOf(again.state.tree).block.hash).toBe(headOf(chain.state.tree).block.hash)
+  })
+
+  test('of random transactions are valid on each engine', async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 8, size: 'max' })
+    const turns = fc.array(steps, { minLength: 1, maxLength: 4, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(turns, async (each) => {
+        const chain = await grown(each)
+        const blocks = exported(chain)
+        const head = headOf(chain.state.tree).block.hash
+        for (const evm of ['reference', 'interpreter'] as const) {
+          const again = await testChain({ hardfork, genesis: genesisOfSteps(), blocks, evm })
+          expect(headOf(again.state.tree).block.hash).toBe(head)
+          again.close()
+        }
+        chain.close()
+      }),
+      { seed: 33, numRuns: 10 },
+    )
+  })
+
+  async function grown(turns: readonly (readonly Step[])[]): Promise<Chain> {
+    const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
+    const nonces = [0n, 0n, 0n]
+    for (const steps of turns) {
+      const transactions = transactionsOf(chain, steps, nonces, 1_000_000n)
+      await chain.update(async (state, executor) => {
+        const mined = await mineGiven(executor, state, transactions, { now: 0 })
+        return { state: mined.state, value: undefined }
+      })
+    }
+    return chain
+  }
+
+  test('keep the gas of both dimensions on disk', async () => {
+    const file = path.join(temporaryFolder(onTestFinished), 'chain')
+    const environment = testEnvironment()
+    const living = await openKept(file, environment, { options: { hardfork } })
+    const fields = { to: STRANGER, gasLimit: 300_000n }
+    await sendRawTransaction(living.chain, signed(living.chain, fields).raw)
+    const receipt = headOf(living.chain.state.tree).executed[0]!.receipt
+    expect(receipt.blockGas).toEqual({ execution: 21_000n, state: 183_600n })
+    await close(living)
+    const again = await openKept(file, environment)
+    expect(headOf(again.chain.state.tree).executed[0]!.receipt).toEqual(receipt)
+    await close(again)
+  })
+})
+
+/** PUSH1 1 PUSH1 0 SSTORE, as the code that a creation runs. */
+const STORING = bytesFromHex('0x6001600055')
+
+test.each<[string, Partial<Pick<UnsignedTransaction, 'to' | 'value' | 'data'>>]>([
+  ['a transfer to nobody without value', { to: STRANGER }],
+  ['a transfer to a new account', { to: STRANGER, value: 1n }],
+  ['a creation with a slot', { data: STORING }],
+  ['a creation with code', { data: bytesFromHex('0x60206000f3') }],
+])('an estimate is exact for %s', async (_, request) => {
+  const chain = await testChain({ hardfork })
+  const from: Address = account(chain, 0)
+  const gas = await estimateGas(chain, { from, ...request }, latest)
+  const send = async (gasLimit: bigint, nonce: bigint): Promise<boolean> => {
+    const fields = { to: null, value: 0n, ...request, nonce, gasLimit }
+    await sendRawTransaction(chain, signed(chain, fields).raw).catch(() => undefined)
+    return headOf(chain.state.tree).executed[0]?.receipt.status === true
+  }
+  expect(await send(gas - 1n, 0n)).toBe(false)
+  const { number } = headOf(chain.state.tree).block.header
+  expect(await send(gas, number)).toBe(true)
+  expect(headOf(chain.state.tree).executed[0]!.receipt.gasUsed).toBe(gas)
+})
+
+test('the rules of amsterdam have the contracts of builders', async () => {
+  const { current } = forkConfigsOf((await testChain({ hardfork })).state)
+  expect(current.systemContracts.get('BUILDER_DEPOSIT_CONTRACT_ADDRESS')).toBe(
+    '0x0000bff46984e3725691fa540a8c7589300d8282',
+  )
+  expect([...current.systemContracts.keys()]).toHaveLength(7)
+})
