@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
 import { replay } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { recordAt } from '../../node/chain/lookup.ts'
+import { recordAt, stateAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
@@ -63,8 +63,8 @@ async function modified(
   first: BlockReference,
   last: BlockReference | undefined,
 ): Promise<Address[]> {
-  const start = await recordAt(chain, first, caller)
-  const end = last === undefined ? start : await recordAt(chain, last, caller)
+  const start = await stateAt(chain, first, caller)
+  const end = last === undefined ? start : await stateAt(chain, last, caller)
   const before = last === undefined ? parentOf(chain, start) : start
   const [from, to] = [before.block.header.number, end.block.header.number]
   if (from < to) return differences(before.world, end.world)

@@ -4,7 +4,7 @@ import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/
 import { yielding } from '../../core/yield.ts'
 import { replayOne } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { recordAt } from '../../node/chain/lookup.ts'
+import { recordAt, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { reorganize } from '../../node/mining/reorganize.ts'
@@ -71,7 +71,7 @@ export const debugLookupMethods: Methods = [
     example: { params: [UNKNOWN], result: null },
     onFork: 'code',
     handle: async ({ chain, caller }, codeHash, block) =>
-      codeIn((await recordAt(chain, block, caller)).world, codeHash),
+      codeIn((await stateAt(chain, block, caller)).world, codeHash),
   }),
   method({
     name: 'debug_dbGet',

@@ -9,7 +9,7 @@ import {
   wordFromBigint,
 } from '../../core/hex.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
-import { recordAt } from '../../node/chain/lookup.ts'
+import { stateAt } from '../../node/chain/lookup.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, asJson, boolean, data, hash, jsonNumber, nullable } from '../../rpc/primitives.ts'
 import { type Encoder, invalid, type Json, type Schema } from '../../rpc/schema.ts'
@@ -101,7 +101,7 @@ export const debugStateMethods: Methods = [
     example: { params: ['latest', '0x', 1, true, true, false] },
     onFork: 'state',
     handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
-      const { world } = await recordAt(chain, block, caller)
+      const { world } = await stateAt(chain, block, caller)
       return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
     },
   }),
@@ -114,7 +114,7 @@ export const debugStateMethods: Methods = [
     onFork: 'state',
     handle: async ({ chain, caller }, block) =>
       pageOf(
-        (await recordAt(chain, block, caller)).world,
+        (await stateAt(chain, block, caller)).world,
         new Uint8Array(0),
         MAX_ACCOUNTS,
         true,

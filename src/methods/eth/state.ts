@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
-import { readAt, recordAt } from '../../node/chain/lookup.ts'
+import { readState, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
@@ -97,7 +97,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => balanceAt(world, account), caller),
+      readState(chain, block, ({ world }) => balanceAt(world, account), caller),
   }),
   method({
     name: 'eth_getStorageAt',
@@ -111,7 +111,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
     onFork: 'slot',
     handle: ({ chain, caller }, account, position, block) =>
-      readAt(
+      readState(
         chain,
         block,
         ({ world }) => wordFromBigint(storageAt(world, account, position)),
@@ -128,7 +128,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) => {
       if (isPending(block))
         return nextNonce(chain.state.pool, headOf(chain.state.tree).world, account)
-      return readAt(chain, block, ({ world }) => nonceAt(world, account), caller)
+      return readState(chain, block, ({ world }) => nonceAt(world, account), caller)
     },
   }),
   method({
@@ -139,7 +139,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: '0x' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => codeAt(world, account), caller),
+      readState(chain, block, ({ world }) => codeAt(world, account), caller),
   }),
   method({
     name: 'eth_getAccount',
@@ -154,7 +154,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'] },
     onFork: 'account',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
+      readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method({
     name: 'eth_getAccountInfo',
@@ -167,7 +167,7 @@ export const stateMethods: Methods = [
     },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
+      readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method({
     name: 'eth_getStorageValues',
@@ -184,7 +184,7 @@ export const stateMethods: Methods = [
         const message = 'slots: expected slots of one account at least, got none'
         throw new DevchainError('INVALID_PARAMS', message)
       }
-      const { world } = await recordAt(chain, block, caller)
+      const { world } = await stateAt(chain, block, caller)
       const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
         asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
       return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
@@ -202,7 +202,7 @@ export const stateMethods: Methods = [
     example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
     onFork: 'proof',
     handle: async ({ chain, caller, profile }, account, keys, block) => {
-      const { world } = await recordAt(chain, block, caller)
+      const { world } = await stateAt(chain, block, caller)
       return proofOf(world, account, keys, profile.emptyTrieProof)
     },
   }),

@@ -6,7 +6,7 @@ import type { Address } from '../../core/hex.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { recordAt } from '../../node/chain/lookup.ts'
+import { stateAt } from '../../node/chain/lookup.ts'
 import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
@@ -90,7 +90,7 @@ export const otsAccountMethods: Methods = [
     example: { params: [ACCOUNT, 'latest'], result: false },
     onFork: 'here',
     handle: async ({ chain, caller }, account, block) =>
-      codeAt((await recordAt(chain, block, caller)).world, account).length > 0,
+      codeAt((await stateAt(chain, block, caller)).world, account).length > 0,
   }),
   method({
     name: 'ots_getContractCreator',

@@ -7,7 +7,6 @@ import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
@@ -16,6 +15,7 @@ import {
   recordToRead,
   type TransactionPlace,
 } from '../ledger/blocktree.ts'
+import { hasCodeAfter } from '../ledger/packing/keptrecord.ts'
 import { replay, type TraceBudget } from './replay.ts'
 
 type Appearances = readonly ReadonlySet<Address>[]
@@ -87,7 +87,7 @@ function hasMade({ receipt }: ExecutedTransaction, address: Address): boolean {
 function firstWithCode(tree: BlockTree, address: Address, from: bigint): BlockRecord | undefined {
   const hasCode = (number: bigint): boolean => {
     const record = blockByNumber(tree, number)
-    return record !== undefined && (accountAt(record.world, address)?.code.length ?? 0) > 0
+    return record !== undefined && hasCodeAfter(record, address)
   }
   let [low, high] = [from, BigInt(tree.canonical.length) - 1n]
   if (low > high || !hasCode(high)) return undefined

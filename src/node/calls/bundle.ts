@@ -12,7 +12,7 @@ import { requireBlobRoom } from '../../protocol/transactions/transactionrules.ts
 import { balanceAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { withRerun } from '../chain/failedrun.ts'
-import { recordAt } from '../chain/lookup.ts'
+import { stateAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -50,7 +50,7 @@ export async function callBundle(
   cancellation: Cancellation,
 ): Promise<BundleAnswer> {
   const { state, executor } = chain
-  const base = await recordAt(chain, bundle.on, cancellation)
+  const base = await stateAt(chain, bundle.on, cancellation)
   const block = environmentOf(state, base, bundle)
   const limits = callLimits(state.config)
   const runs: BundleRun[] = []

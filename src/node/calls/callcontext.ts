@@ -17,7 +17,7 @@ import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../proto
 import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Rerun, withRerun } from '../chain/failedrun.ts'
-import { readAt } from '../chain/lookup.ts'
+import { readState } from '../chain/lookup.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -64,7 +64,7 @@ export function contextAt(
   options: CallOptions = {},
 ): MaybePromise<CallContext> {
   const context = (record: BlockRecord): CallContext => contextOn(chain, record, options)
-  return readAt(chain, reference, context, options.cancellation)
+  return readState(chain, reference, context, options.cancellation)
 }
 
 function contextOn(

@@ -18,6 +18,7 @@ import {
   transactionPlace,
 } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
@@ -202,7 +203,7 @@ export async function worldBefore(
   cancellation?: Cancellation,
 ): Promise<World> {
   const record = await recordAt(chain, reference, cancellation)
-  if (index >= record.block.transactions.length) return record.world
+  if (index >= record.block.transactions.length) return (await withWorldReady(record)).world
   return worldAtIndex(contextOf(chain, record), index, () => undefined)
 }
 
@@ -218,7 +219,7 @@ async function worldAtStart({
     throw new DevchainError('NOT_FOUND', message)
   }
   const { world } = await executor.beginBlock({
-    world: parent.world,
+    world: (await withWorldReady(parent)).world,
     block,
     parentHash: header.parentHash,
     parentBeaconBlockRoot: header.parentBeaconBlockRoot,

@@ -17,7 +17,7 @@ import * as rules from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { recordAt } from '../chain/lookup.ts'
+import { stateAt } from '../chain/lookup.ts'
 import type { LogEntry } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -133,7 +133,7 @@ export async function simulateBlocks(
   cancellation?: Cancellation,
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
-  const base = await recordAt(chain, reference, cancellation)
+  const base = await stateAt(chain, reference, cancellation)
   const hashes = new Map<bigint, Hash>()
   const context = { chain, state, simulation, base, hashes, cancellation }
   const results: SimulatedBlock[] = []

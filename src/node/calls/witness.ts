@@ -12,6 +12,7 @@ import { accountAt, emptyStorage, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../ledger/blocktree.ts'
+import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 
 export interface Witness {
   /** RLP of nodes of the state trie before the block, and of storage tries. */
@@ -45,6 +46,8 @@ export async function witnessOf(
     const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
     throw new DevchainError('NOT_FOUND', message)
   }
+  // the parent's is made with it
+  await withWorldReady(record)
   const touched = withSystem(record, parent.world, state.config.hardforkAt, sight.touched)
   const codes = new Set<Uint8Array>()
   for (const address of touched.keys()) {

@@ -12,6 +12,7 @@ import {
   recordToRead,
 } from '../ledger/blocktree.ts'
 import { numberOfTag } from '../ledger/finality.ts'
+import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
 
@@ -56,18 +57,28 @@ export async function recordAt(
   reference: BlockReference,
   cancellation?: Cancellation,
 ): Promise<BlockRecord> {
-  return readAt(chain, reference, (record) => record, cancellation)
+  return (await findRecord(chain, reference, cancellation)) ?? notFound(chain, reference)
 }
 
-/** Calls `read` synchronously unless the block has to be built. Throws or rejects as `recordAt`. */
-export function readAt<T>(
+/** A record whose world is to be read: of an old block it is made in turns. Throws as `recordAt`. */
+export async function stateAt(
+  chain: Chain,
+  reference: BlockReference,
+  cancellation?: Cancellation,
+): Promise<BlockRecord> {
+  return readState(chain, reference, (record) => record, cancellation)
+}
+
+/** Calls `read` synchronously unless the block has to be built, or its world to be made. Throws or rejects as `recordAt`. */
+export function readState<T>(
   chain: Chain,
   reference: BlockReference,
   read: (record: BlockRecord) => T,
   cancellation?: Cancellation,
 ): MaybePromise<T> {
-  const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
-  return whenThere(findRecord(chain, reference, cancellation), use)
+  const ready = (record: BlockRecord | undefined): MaybePromise<BlockRecord> =>
+    withWorldReady(record ?? notFound(chain, reference))
+  return whenThere(whenThere(findRecord(chain, reference, cancellation), ready), read)
 }
 
 function notFound({ state: { tree } }: Chain, reference: BlockReference): never {

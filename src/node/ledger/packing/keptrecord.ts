@@ -1,10 +1,12 @@
 // A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
-import type { Hash } from '../../../core/hex.ts'
+import type { Address, Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
+import type { MaybePromise } from '../../../core/promises.ts'
+import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
 import type { BlockAccessList } from '../../../protocol/blocks/accesslist.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
-import type { World } from '../../../state/world.ts'
+import { codeAt, type World } from '../../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
 import {
   type BlockParts,
@@ -14,7 +16,7 @@ import {
   packBlock,
   unpackBlock,
 } from './blockbytes.ts'
-import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
+import { codeSetBy, type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
 /** Blocks up to the head that are as they were made. Some 12 kB each. */
 export const FRESH_BLOCKS = 2048
@@ -27,8 +29,11 @@ const MANY = 16
 /** Every so many blocks the world stays. The others are made from such a one, some 15 µs a block. */
 const STEP = 1024
 
-/** The same further back, where the first read of a world may take 0.2 s: a kept world takes some megabytes. */
-const FAR_STEP = 16_384
+/** The same further back, where worlds are made in turns: a kept one takes some 14 MB. */
+const FAR_STEP = 32_768
+
+/** Blocks whose changes are put into a world at once. */
+const PIECE = 512
 
 /** Fresh blocks not counted. */
 export const NEAR_BLOCKS = 16_384
@@ -49,6 +54,9 @@ const restored = new LruCache<KeptRecord, Restored>(64, {
   most: 32_768,
   of: ({ blocks }) => blocks,
 })
+
+/** Worlds of old blocks that are made now. */
+const restoring = new Map<KeptRecord, Promise<void>>()
 
 class Origin {}
 
@@ -155,18 +163,90 @@ export class KeptRecord implements BlockRecord {
   static #restored(record: KeptRecord): World {
     const known = restored.get(record)
     if (known !== undefined) return known.world
-    const changes: WorldChanges[] = []
-    let at = record
-    let base: World | undefined
-    while (base === undefined) {
-      changes.push(at.#changes!)
-      at = at.#parent!
-      base = at.#world ?? restored.get(at)?.world
-    }
+    const { base, after } = KeptRecord.#wayTo(record)
+    const changes = after.map((each) => each.#changes!)
     const world = worldAfter(base, changes)
     restored.set(record, { world, blocks: changes.length })
     return world
   }
+
+  /** The nearest world before the record's that is there, and the records after it, newest first. */
+  static #wayTo(record: KeptRecord): { base: World; after: KeptRecord[] } {
+    const after: KeptRecord[] = []
+    let at = record
+    let base: World | undefined
+    while (base === undefined) {
+      after.push(at)
+      at = at.#parent!
+      base = at.#world ?? restored.get(at)?.world
+    }
+    return { base, after }
+  }
+
+  /** Undefined if its world is there, or made in less than a turn. */
+  static restore(record: KeptRecord): Promise<void> | undefined {
+    if (record.#world !== undefined || restored.get(record) !== undefined) return undefined
+    const underway = restoring.get(record)
+    if (underway !== undefined) return underway
+    const { base, after } = KeptRecord.#wayTo(record)
+    if (after.length <= STEP) return undefined
+    const made = KeptRecord.#restoreAfter(base, after).finally(() => restoring.delete(record))
+    restoring.set(record, made)
+    return made
+  }
+
+  /** Undefined if its world is there now, else when it is. It stays until blocks after it are old, too. */
+  static hold(record: KeptRecord): Promise<void> | undefined {
+    if (record.#world !== undefined) return undefined
+    const keep = (): void => {
+      record.#world = KeptRecord.#restored(record)
+    }
+    return KeptRecord.restore(record)?.then(keep) ?? void keep()
+  }
+
+  static hasCode(record: KeptRecord, address: Address): boolean {
+    let at = record
+    while (at.#world === undefined && restored.get(at) === undefined) {
+      const isSet = codeSetBy(at.#changes!, address)
+      if (isSet !== undefined) return isSet
+      at = at.#parent!
+    }
+    return codeAt(at.world, address).length > 0
+  }
+
+  /** The parent's world too, which re-executing the block starts from. */
+  static async #restoreAfter(base: World, after: readonly KeptRecord[]): Promise<void> {
+    const [record, parent] = after as readonly [KeptRecord, KeptRecord]
+    const yieldIfDue = yielder()
+    let world = base
+    for (let end = after.length; end > 1; end -= PIECE) {
+      const piece = after.slice(Math.max(1, end - PIECE), end)
+      world = worldAfter(
+        world,
+        piece.map((each) => each.#changes!),
+      )
+      await yieldIfDue()
+    }
+    restored.set(parent, { world, blocks: after.length })
+    restored.set(record, { world: worldAfter(world, [record.#changes!]), blocks: 1 })
+  }
+}
+
+/** The record, when its world can be read at once: that of an old block is made in turns. */
+export function withWorldReady(record: BlockRecord): MaybePromise<BlockRecord> {
+  const made = record instanceof KeptRecord ? KeptRecord.restore(record) : undefined
+  return made === undefined ? record : made.then(() => record)
+}
+
+/** The world of a head stays. Undefined if it is there now, else when it is: that of an old block is made in turns. */
+export function holdWorld(head: BlockRecord): Promise<void> | undefined {
+  return head instanceof KeptRecord ? KeptRecord.hold(head) : undefined
+}
+
+/** Whether an account has code after a block, whose world need not be made. */
+export function hasCodeAfter(record: BlockRecord, address: Address): boolean {
+  if (record instanceof KeptRecord) return KeptRecord.hasCode(record, address)
+  return codeAt(record.world, address).length > 0
 }
 
 /** Blocks of dumps stay as they are: other rules may have made them. */

@@ -2,7 +2,13 @@
 
 import { writeRlp } from '../../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../../core/hex.ts'
-import { addressFromBytes, bigintFromBytes, EMPTY_BYTES } from '../../../core/hex.ts'
+import {
+  addressFromBytes,
+  bigintFromBytes,
+  bytesFromHex,
+  EMPTY_BYTES,
+  equalBytes,
+} from '../../../core/hex.ts'
 import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import { addressKey } from '../../../state/keys.ts'
 import type { Trie, TrieChange } from '../../../state/trie.ts'
@@ -64,6 +70,23 @@ function changesOf<V>(before: Trie<V>, after: Trie<V>): readonly ValueChange<V>[
   const changes: ValueChange<V>[] = []
   if (before !== after) collectChanges(before.root, after.root, changes)
   return changes
+}
+
+/** Whether the account has code after the block; undefined if that is as before. */
+export function codeSetBy(changes: WorldChanges, address: Address): boolean | undefined {
+  const bytes = changes.read()
+  const name = Buffer.from(bytesFromHex(address))
+  // most blocks change other accounts
+  if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)) return undefined
+  for (const item of decodeRlp(bytes) as readonly (readonly RlpItem[])[]) {
+    const [at, nonce, , isNew, codeIndex] = item
+    if (!equalBytes(at as Uint8Array, name)) continue
+    if (nonce === undefined) return false
+    const code = changes.codes?.[Number(integer(codeIndex)) - 1]
+    if (code !== undefined) return code.code.length > 0
+    return integer(isNew) === 1n ? false : undefined
+  }
+  return undefined
 }
 
 interface Merged {

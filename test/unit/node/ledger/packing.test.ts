@@ -1,9 +1,10 @@
 // Old blocks are kept as bytes, and their worlds as changes.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import type { Hash } from '../../../../src/core/hex.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { Address, Hash } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editWorld } from '../../../../src/node/cheats/edit.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
@@ -16,7 +17,13 @@ import {
   transactionPlace,
 } from '../../../../src/node/ledger/blocktree.ts'
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
-import { FRESH_BLOCKS, type KeptRecord } from '../../../../src/node/ledger/packing/keptrecord.ts'
+import {
+  FRESH_BLOCKS,
+  hasCodeAfter,
+  holdWorld,
+  type KeptRecord,
+  withWorldReady,
+} from '../../../../src/node/ledger/packing/keptrecord.ts'
 import { mineGiven } from '../../../../src/node/mining/miner.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { HARDFORKS, type Hardfork, NEWEST_HARDFORK } from '../../../../src/protocol/forks.ts'
@@ -44,6 +51,17 @@ function accountsIn(world: World) {
     slots: [...storage.values()],
   }))
   return { root: stateRoot(world), accounts }
+}
+
+type Listed = ReturnType<typeof accountsIn>['accounts'][number]
+
+const isContract = ({ code }: Listed): boolean => code.length > 0
+
+function namesIn(
+  { accounts }: ReturnType<typeof accountsIn>,
+  isWanted: (account: Listed) => boolean = () => true,
+): Address[] {
+  return accounts.filter(isWanted).map(({ address }) => address)
 }
 
 /** A block with its transactions, then an edit of the state. */
@@ -76,9 +94,12 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
     record.pack(records[number - 1])
     record.packWorld(records[number - 1], number)
   })
+  const addresses = new Set(before.flatMap((parts) => namesIn(parts.accounts)))
   // the last world first, so that it is made of all changes
   for (let number = records.length - 1; number > 0; number--) {
     records[number]!.thin(number)
+    const withCode = [...addresses].filter((address) => hasCodeAfter(records[number]!, address))
+    expect(withCode.sort()).toEqual(namesIn(before[number]!.accounts, isContract).sort())
     expect(records[number]!.logsBloom).toEqual(blooms[number])
     expect(partsOf(records[number]!)).toEqual(before[number])
   }
@@ -163,6 +184,31 @@ describe('a long chain', () => {
     expect(transactionPlace(chain.state.tree, gone)).toBeUndefined()
     await fill(chain, 100, 50)
     checkAll(chain, 150)
+    chain.close()
+  })
+
+  test('has worlds that are made in turns, and that of its head for good', {
+    timeout: 60_000,
+  }, async () => {
+    const chain = await testChain({ baseFee: 0n })
+    await fill(chain, 0, 2200)
+    const records = [...chain.state.tree.canonical.values()] as KeptRecord[]
+    for (const [number, record] of records.entries()) {
+      record.pack(records[number - 1])
+      record.packWorld(records[number - 1], number)
+    }
+    for (const [number, record] of records.entries()) record.thin(number)
+    let [now, turns] = [0, 0]
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 20))
+    const made = Promise.resolve(withWorldReady(records[2100]!)).then(() => true)
+    while (!(await Promise.race([made, nextTurn(false)]))) turns += 1
+    expect(turns).toBeGreaterThan(3)
+    for (const number of [2099, 2100]) {
+      expect(withWorldReady(records[number]!)).toBe(records[number])
+      expect(stateRoot(records[number]!.world)).toBe(records[number]!.block.header.stateRoot)
+    }
+    await holdWorld(records[1500]!)
+    expect(holdWorld(records[1500]!)).toBeUndefined()
     chain.close()
   })
 
