@@ -19,7 +19,7 @@ import {
 import { codeSetBy, type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
 /** Blocks up to the head that are as they were made. Some 12 kB each. */
-export const FRESH_BLOCKS = 2048
+export const FRESH_BLOCKS = 1024
 
 /** The same of blocks with more than `MANY` transactions, of which each takes some 2 kB. */
 export const FRESH_FULL_BLOCKS = 64
@@ -27,7 +27,10 @@ export const FRESH_FULL_BLOCKS = 64
 const MANY = 16
 
 /** Every so many blocks the world stays. The others are made from such a one, some 15 µs a block. */
-const STEP = 1024
+const STEP = 2048
+
+/** Blocks whose changes are put into a world in one turn, if there are no more. */
+const MOST_AT_ONCE = 1024
 
 /** The same further back, where worlds are made in turns: a kept one takes some 14 MB. */
 const FAR_STEP = 32_768
@@ -189,7 +192,7 @@ export class KeptRecord implements BlockRecord {
     const underway = restoring.get(record)
     if (underway !== undefined) return underway
     const { base, after } = KeptRecord.#wayTo(record)
-    if (after.length <= STEP) return undefined
+    if (after.length <= MOST_AT_ONCE) return undefined
     const made = KeptRecord.#restoreAfter(base, after).finally(() => restoring.delete(record))
     restoring.set(record, made)
     return made

@@ -1,5 +1,4 @@
 // Old blocks are kept as bytes, and their worlds as changes.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -35,6 +34,7 @@ import {
   withoutAccount,
   withStorage,
 } from '../../../../src/state/world.ts'
+import { countTurns } from '../../../support/waiting/turns.ts'
 import { signed, testChain } from '../chains.ts'
 import { genesisOfSteps, type Step, step, transactionsOf } from '../mining/steps.ts'
 import { addressOf } from '../records.ts'
@@ -198,11 +198,11 @@ describe('a long chain', () => {
       record.packWorld(records[number - 1], number)
     }
     for (const [number, record] of records.entries()) record.thin(number)
-    let [now, turns] = [0, 0]
+    let now = 0
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 20))
-    const made = Promise.resolve(withWorldReady(records[2100]!)).then(() => true)
-    while (!(await Promise.race([made, nextTurn(false)]))) turns += 1
-    expect(turns).toBeGreaterThan(3)
+    using turns = countTurns()
+    await withWorldReady(records[2100]!)
+    expect(turns.count()).toBeGreaterThan(3)
     for (const number of [2099, 2100]) {
       expect(withWorldReady(records[number]!)).toBe(records[number])
       expect(stateRoot(records[number]!.world)).toBe(records[number]!.block.header.stateRoot)
