@@ -16,6 +16,9 @@ export interface Checked {
   readonly reachable: number
 }
 
+/** What devchain keeps beside the chains, such as what they begin with. */
+const OWN = /^\/./
+
 type OnNotice = (text: string) => void
 
 /**
@@ -26,7 +29,8 @@ export function checkFolder(folder: string, onNotice: OnNotice): Checked {
   return withChains(folder, onNotice, ({ log, root }) => {
     const { objects, bytes: reachable } = reachableFrom(log, root)
     const { byName } = new Objects(log).read(root, chainsObject)
-    return { chains: byName.size, objects, bytes: log.size, reachable }
+    const chains = [...byName.entries()].filter(([name]) => !OWN.test(name)).length
+    return { chains, objects, bytes: log.size, reachable }
   })
 }
 
