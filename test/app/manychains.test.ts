@@ -70,3 +70,18 @@ test('fifty transactions cost as much on a chain at a path as on the default cha
   expect(each).toBeLessThan(1.5 * alone)
   await dropAll(chains)
 })
+
+test('the memory that is listed for a chain is about what it takes', async () => {
+  await using devchain = await createDevchain({ noArtifacts: true })
+  const listed = async ({ name }: BranchedChain): Promise<number> =>
+    (await devchain.chains()).find((each) => each.name === name)!.memory
+  const [warm] = await make(devchain, 1)
+  await send(warm!, 500)
+  const before = used()
+  const [chain] = await make(devchain, 1)
+  expect(await listed(chain!)).toBe(0)
+  await send(chain!, 1_000)
+  const taken = used() - before
+  expect(await listed(chain!)).toBeGreaterThan(taken / 2)
+  expect(await listed(chain!)).toBeLessThan(2 * taken)
+})

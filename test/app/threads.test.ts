@@ -1,9 +1,11 @@
 // Chains in threads (--threads): the same as without. Here the other end of a thread's port is in this thread; test/e2e has threads.
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Front, openFront } from '../../src/app/front.ts'
+import type { ObservedCall, Observer } from '../../src/app/observer.ts'
 import { type DevchainOptions, readDevchainOptions } from '../../src/app/settings.ts'
 import { methods } from '../../src/methods/index.ts'
 import { changesChain } from '../../src/rpc/method.ts'
@@ -17,13 +19,13 @@ interface Opened extends AsyncDisposable {
 }
 
 /** The same keys, ids and time everywhere. */
-async function opened(options: DevchainOptions): Promise<Opened> {
+async function opened(options: DevchainOptions, observer: Observer = {}): Promise<Opened> {
   const environment = {
     now: () => 1_700_000_000_000,
     random: (length: number) => new Uint8Array(length).fill(7),
   }
   const settings = readDevchainOptions({ port: 0, noArtifacts: true, accounts: 3, ...options })
-  const front = await openFront(settings, { environment })
+  const front = await openFront(settings, { environment, observer })
   const { url } = await front.listen()
   return { front, url, [Symbol.asyncDispose]: () => front.close() }
 }
@@ -141,6 +143,30 @@ test('subscriptions end with their chain, and with their client', async () => {
   stays.socket.close()
   await once(stays.socket, 'close')
   expect(await post(`${one.url}/2`, call(1, 'evm_mine', []))).toEqual(result(1, '0x0'))
+})
+
+test('a call is cancelled when its client disconnects, over HTTP and WebSocket', async () => {
+  const calls: ObservedCall[] = []
+  const ofChain = (): Observer => ({ onCall: (each) => calls.push(each) })
+  await using one = await opened({ threads: 1 }, { onCall: () => undefined, ofChain })
+  const url = `${one.url}/1`
+  const to = `0x${'11'.repeat(20)}`
+  await post(url, call(1, 'anvil_setCode', [to, '0x5b5f56']))
+  // a loop for hours
+  const asked = call(1, 'eth_call', [{ to, gas: '0x7fffffffffff' }, 'latest'])
+  const cancelled = (): number =>
+    calls.filter(({ refusal }) => refusal?.word === 'CANCELLED').length
+
+  using client = await connected(url)
+  await new Promise((resolve) => client.socket.send(asked, resolve))
+  client.socket.terminate()
+  await expect.poll(cancelled).toBe(1)
+
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const head = `POST /1 HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${asked.length}\r\n\r\n`
+  await new Promise((resolve) => socket.write(head + asked, resolve))
+  socket.destroy()
+  await expect.poll(cancelled).toBe(2)
 })
 
 test.each([

@@ -22,7 +22,7 @@ export interface ChainInfo {
   readonly age: number
   /** Requests since then, a batch counted once. */
   readonly requests: number
-  /** Estimated bytes of what it does not share with the chain it began as. */
+  /** Estimated bytes of what it does not share with the chain it began as: blocks, receipts, states. */
   readonly memory: number
 }
 

@@ -66,6 +66,24 @@ export function worldChanges(before: World, after: World): WorldChanges | undefi
   return new WorldChanges(writeRlp(accounts), codes)
 }
 
+/** Accounts and slots that differ, with bytes of new code; undefined for a fork's world. */
+export function sizeOfChanges(
+  before: World,
+  after: World,
+): { readonly values: number; readonly codeBytes: number } | undefined {
+  if (before.accounts.isBacked || after.accounts.isBacked) return undefined
+  let [values, codeBytes] = [0, 0]
+  for (const [old, account] of changesOf(before.accounts, after.accounts)) {
+    values += 1
+    if (account === undefined) continue
+    const { address, code, codeHash, storage } = account
+    const was = old ?? emptyAccount(address)
+    values += changesOf(was.storage, storage).length
+    if (codeHash !== was.codeHash) codeBytes += code.length
+  }
+  return { values, codeBytes }
+}
+
 function changesOf<V>(before: Trie<V>, after: Trie<V>): readonly ValueChange<V>[] {
   const changes: ValueChange<V>[] = []
   if (before !== after) collectChanges(before.root, after.root, changes)
