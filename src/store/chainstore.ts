@@ -1,5 +1,6 @@
 // Keeps chains in a file: each change before it is answered, or what changed in the last tenth of a second.
 import { rmSync } from 'node:fs'
+import { setTimeout as later } from 'node:timers/promises'
 import { DevchainError } from '../core/errors.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -26,11 +27,17 @@ export interface StoreOptions {
   readonly files?: FileCalls | undefined
   /** Bytes from which on the file is compacted; undefined: 64 MB. */
   readonly leastCompacted?: number | undefined
-  /** Calls `swap` while no chain runs a command; afterwards chains take their states from the store anew. */
-  readonly hold?: ((swap: () => void) => MaybePromise<void>) | undefined
+  /**
+   * Calls `swap` while no chain runs a command; afterwards chains take their states from the store anew.
+   * @returns false if a command runs too long to wait for
+   */
+  readonly hold: (swap: () => void) => Promise<boolean>
 }
 
 const LEAST_COMPACTED = 64_000_000
+
+/** Between two attempts to hold all chains. */
+const LONGEST_PAUSE_MS = 60_000
 
 const FORK_WITHOUT_URL = '--state keeps forks of URLs, but none of a provider or a recording'
 
@@ -67,10 +74,10 @@ export class ChainStore {
   /** Where the file has them; undefined for a new file. */
   #root: number | undefined
   #compaction: Promise<void> | undefined
+  readonly #end = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #dueMs = 0
   #isFailing = false
-  #isClosing = false
   #syncing: Promise<void> = Promise.resolve()
 
   constructor(options: StoreOptions, log: ChainLog, position: number | undefined) {
@@ -135,7 +142,7 @@ export class ChainStore {
 
   /** Writes what is not written yet, and gives the file up. */
   async close(): Promise<void> {
-    this.#isClosing = true
+    this.#end.abort()
     clearTimeout(this.#timer)
     await this.#compaction
     await this.#syncing
@@ -235,27 +242,26 @@ export class ChainStore {
 
   /** Frees what nothing refers to any more, if that is half of the file. */
   async #compact(): Promise<void> {
-    const { path, onNotice, hold = (swap) => swap() } = this.#options
+    const { path, onNotice } = this.#options
     const before = this.#log.size
     try {
       const copy = await copyInTurns(path, this.#log, {
         root: () => this.#root!,
         files: this.#options.files,
-        isCancelled: () => this.#isClosing,
+        isCancelled: () => this.#end.signal.aborted,
       })
       if (copy === undefined) {
         this.#noteLook()
         return
       }
-      await this.#syncing
       try {
-        await hold(() => this.#swap(copy))
+        await this.#swapSoon(copy)
       } finally {
         copy.discard()
       }
       onNotice(`compacted ${path}: ${megabytes(this.#log.size)}, ${megabytes(before)} before`)
     } catch (error) {
-      if (this.#isClosing) return
+      if (this.#end.signal.aborted) return
       onNotice(`cannot compact ${path}: ${(error as Error).message}`)
       this.#noteLook()
     }
@@ -267,6 +273,16 @@ export class ChainStore {
       this.#log.noteLook()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    }
+  }
+
+  async #swapSoon(copy: FileCopy): Promise<void> {
+    const { signal } = this.#end
+    for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      await this.#syncing
+      if (await this.#options.hold(() => this.#swap(copy))) return
+      await later(pauseMs, undefined, { signal })
+      await copy.catchUp()
     }
   }
 

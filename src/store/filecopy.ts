@@ -11,6 +11,8 @@ export const COPY = '.new'
 const LAST = 256 * 1024
 
 export interface FileCopy {
+  /** Copies what was appended since the last time, in turns, until little is left. */
+  readonly catchUp: () => Promise<void>
   /** Copies what came last, and puts the copy in place of the file. */
   readonly finish: () => { readonly log: ChainLog; readonly root: number }
   /** Deletes it, unless it is in place. */
@@ -38,38 +40,42 @@ export async function copyInTurns(
   const file = `${path}${COPY}`
   rmSync(file, { force: true })
   const { log } = openLog(file, files)
-  let isInPlace = false
+  let isOver = false
   const discard = (): void => {
-    if (isInPlace) return
+    if (isOver) return
+    isOver = true
     log.leave()
     rmSync(file, { force: true })
   }
-  try {
-    let copied: Copied = await inTurns(first.copyTo(log))
+  let copied: Copied | undefined
+  const copyRest = async (): Promise<void> => {
     for (;;) {
-      const next = new Reachable(from, from.size, copied)
-      await inTurns(next.find(root()))
-      if (next.bytes < LAST) break
+      const next = copied === undefined ? first : new Reachable(from, from.size, copied)
+      if (copied !== undefined) await inTurns(next.find(root()))
+      if (copied !== undefined && next.bytes < LAST) break
       copied = await inTurns(next.copyTo(log))
     }
-    // the rest is little
+    // so that the last sync has little to do
     await log.sync()
-    const finish: FileCopy['finish'] = () => {
-      const last = new Reachable(from, from.size, copied)
-      finished(last.find(root()))
-      const position = finished(last.copyTo(log)).of(root())!
-      log.end(position)
-      log.noteLook()
-      log.syncNow()
-      log.replace(path)
-      isInPlace = true
-      return { log, root: position }
-    }
-    return { finish, discard }
-  } catch (error) {
-    discard()
-    throw error
   }
+  const catchUp = (): Promise<void> =>
+    copyRest().catch((error: unknown) => {
+      discard()
+      throw error
+    })
+  const finish: FileCopy['finish'] = () => {
+    const last = new Reachable(from, from.size, copied)
+    finished(last.find(root()))
+    const position = finished(last.copyTo(log)).of(root())!
+    log.end(position)
+    log.noteLook()
+    log.syncNow()
+    log.replace(path)
+    isOver = true
+    return { log, root: position }
+  }
+  await catchUp()
+  return { catchUp, finish, discard }
 }
 
 function* cancellable<T>(

@@ -2,9 +2,11 @@
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Front, openFront } from '../../src/app/front.ts'
+import { openKeeping } from '../../src/app/keeping/keeping.ts'
 import { type DevchainOptions, readDevchainOptions } from '../../src/app/settings.ts'
 import { temporaryFolder } from '../support/process/boot.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
+import { testChain } from '../unit/node/chains.ts'
 
 const mine = call(1, 'evm_mine')
 const blockNumber = call(1, 'eth_blockNumber')
@@ -149,6 +151,43 @@ test('a chain that mines at intervals goes on without a request', async () => {
   await expect.poll(() => chains.at('/clock')!.chain).toBeDefined()
   expect(chains.at('/7')!.chain).toBeUndefined()
 })
+
+test('chains wait for one that runs a command only for a moment', async () => {
+  const state = path.join(temporaryFolder(onTestFinished), 'chains')
+  const keeping = (await openKeeping(readDevchainOptions({ state }), {
+    onNotice: expect.unreachable,
+  }))!
+  const [busy, other] = [await testChain(), await testChain()]
+  keeping.place('busy', {}).attach(busy)
+  keeping.place('other', {}).attach(other)
+  const [gate, open] = gateway()
+  const running = busy.update(async (before) => {
+    await gate
+    return { state: before, value: 'done' }
+  })
+  let swaps = 0
+  const swap = (): void => {
+    swaps += 1
+  }
+  expect(await keeping.hold(swap)).toBe(false)
+  expect(await other.update((before) => ({ state: before, value: 'next' }))).toBe('next')
+  expect(swaps).toBe(0)
+  open()
+  expect(await running).toBe('done')
+  expect(await keeping.hold(swap)).toBe(true)
+  expect(swaps).toBe(1)
+  busy.close()
+  other.close()
+  await keeping.close()
+})
+
+function gateway(): readonly [Promise<void>, () => void] {
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return [gate, open]
+}
 
 const STRANGER = '0x00000000000000000000000000000000000000aa'
 const OWN = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

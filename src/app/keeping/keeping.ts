@@ -39,6 +39,9 @@ export interface ChainPlace {
   readonly attach: (chain: Chain) => void
 }
 
+/** Milliseconds for which other chains wait for one that runs a command. */
+const PATIENCE_MS = 250
+
 /** Names of chains begin with a letter or a digit. */
 export const FIRST = '/'
 const BEGINNING = '/beginning'
@@ -144,24 +147,34 @@ export class Keeping {
     this.#store.rest(name)
   }
 
-  /** Calls `swap` while no chain runs a command; then chains go on with the states that the store has now. */
-  async hold(swap: () => void): Promise<void> {
+  /**
+   * Calls `swap` while no chain runs a command; then chains go on with the states that the store has now.
+   * @returns false if a command still runs after `PATIENCE_MS`
+   */
+  hold(swap: () => void): Promise<boolean> {
     const open = [...this.#open]
-    if (open.length === 0) return swap()
     let running = open.length
-    let swapNow: () => void
-    const swapped = new Promise<void>((resolve) => {
-      swapNow = resolve
-    }).then(swap)
-    const exchanged = open.map(([name, chain]) =>
-      chain.exchange(async () => {
+    let settle: (isReady: boolean) => void = () => undefined
+    const ready = new Promise<boolean>((resolve) => {
+      settle = resolve
+    })
+    const patience = setTimeout(() => settle(false), PATIENCE_MS)
+    const held = ready.then((isReady) => {
+      clearTimeout(patience)
+      if (isReady) swap()
+      return isReady
+    })
+    for (const [name, chain] of open) {
+      const exchanged = chain.exchange(async () => {
         running -= 1
-        if (running === 0) swapNow()
-        await swapped
-        return this.stateOf(name) ?? chain.state
-      }),
-    )
-    await Promise.all(exchanged)
+        if (running === 0) settle(true)
+        return ((await held) && this.stateOf(name)) || chain.state
+      })
+      // `held` has the error
+      exchanged.catch(() => undefined)
+    }
+    if (running === 0) settle(true)
+    return held
   }
 
   close(): Promise<void> {
@@ -180,7 +193,7 @@ export async function openKeeping(
 ): Promise<Keeping | undefined> {
   if (state === undefined) return undefined
   const { openFolder } = await import('../../store/folder.ts')
-  const hold = (swap: () => void): Promise<void> => keeping.hold(swap)
+  const hold = (swap: () => void): Promise<boolean> => keeping.hold(swap)
   const keeping: Keeping = new Keeping(state, openFolder(state, { durability, hold, ...options }))
   return keeping
 }

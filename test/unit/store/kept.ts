@@ -31,11 +31,13 @@ export async function openKept(
     path: file,
     durability: 'interval',
     onNotice: (text) => notices.push(text),
-    hold: (swap) =>
-      chain.exchange(() => {
+    hold: async (swap) => {
+      await chain.exchange(() => {
         swap()
         return store.at('/')!.state
-      }),
+      })
+      return true
+    },
     ...opening,
   })
   const keep = (after: ChainState): MaybePromise<void> =>
