@@ -1,6 +1,11 @@
 // What a block with one transfer adds to the memory, by part: `npm run bench -- memory`, after `npm run build`. With
-// `node --expose-gc test/bench/memory.mjs MODULE` it measures another build.
+// `node --expose-gc test/bench/memory.mjs MODULE` it measures another build. `npm run bench -- memory 100000` says how much
+// memory the command has after so many such blocks.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { getHeapSnapshot } from 'node:v8'
 
@@ -61,8 +66,59 @@ async function partsNow() {
   return sizes
 }
 
-/** Prints the table. */
-export async function memory(
+/** To an account that nobody knows yet. */
+function transferOf(from, index) {
+  const to = `0x${(2n ** 159n + BigInt(index)).toString(16)}`
+  return { method: 'eth_sendTransaction', params: [{ from, to, value: '0x1', gas: '0x5208' }] }
+}
+
+const PORT = 8577
+const agent = new Agent({ keepAlive: true })
+
+function ask(method, params) {
+  const options = { agent, port: PORT, host: '127.0.0.1', method: 'POST' }
+  return new Promise((answer, refuse) => {
+    const sent = request(options, async (response) => {
+      const { result, error } = JSON.parse((await response.toArray()).join(''))
+      if (error === undefined) answer(result)
+      else refuse(new Error(error.message))
+    })
+    sent.on('error', refuse).end(JSON.stringify({ id: 1, method, params }))
+  })
+}
+
+/** Prints the resident memory of the command while blocks of one transfer are mined, now and at its most. */
+async function residentMemory(blocks) {
+  const bin = fileURLToPath(new URL('../../bin/devchain.js', import.meta.url))
+  const child = spawn(process.execPath, [bin, '--port', PORT, '--quiet', '--no-artifacts'])
+  const megabytes = (name) => {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    return Math.round((Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)[1]) * 1024) / 1e6)
+  }
+  try {
+    let from
+    while (from === undefined) {
+      await sleep(100)
+      from = (await ask('eth_accounts', []).catch(() => [undefined]))[0]
+    }
+    for (let block = 1; block <= blocks; block++) {
+      const { method, params } = transferOf(from, block)
+      await ask(method, params)
+      if (block % Math.ceil(blocks / 5) !== 0 && block !== blocks) continue
+      console.log(`${block} blocks: ${megabytes('VmRSS')} MB, at most ${megabytes('VmHWM')}`)
+    }
+  } finally {
+    child.kill()
+  }
+}
+
+/** Prints the table, or the memory after so many blocks. */
+export async function memory(given) {
+  if (/^\d+$/.test(given ?? '')) return residentMemory(Number(given))
+  return partsOfBlocks(given)
+}
+
+async function partsOfBlocks(
   module = fileURLToPath(new URL('../../dist/devchain.js', import.meta.url)),
 ) {
   const { createDevchain } = await import(pathToFileURL(resolve(module)).href)
@@ -70,11 +126,7 @@ export async function memory(
   const from = devchain.accounts[0].address
   const snapshots = []
   for (let block = 0; block < SIZES.at(-1); ) {
-    const to = `0x${(2n ** 159n + BigInt(block)).toString(16)}`
-    await devchain.request({
-      method: 'eth_sendTransaction',
-      params: [{ from, to, value: '0x1', gas: '0x5208' }],
-    })
+    await devchain.request(transferOf(from, block))
     block += 1
     if (SIZES.includes(block)) snapshots.push(await partsNow())
   }
