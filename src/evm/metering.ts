@@ -96,14 +96,15 @@ class InTwo implements Metering {
   readonly #overlay: Overlay
   readonly #message: Metered
   readonly #hardfork: Hardfork
+  readonly #gasLimit: bigint
   readonly #meter: GasMeter
 
   constructor(overlay: Overlay, message: Metered, { hardfork, chainId }: BlockEnvironment) {
     this.#overlay = overlay
     this.#message = message
     this.#hardfork = hardfork
-    const gasLimit = smaller(message.gasLimit, GAS_CEILING)
-    this.#meter = new GasMeter(gasLimit, intrinsicGas(message, hardfork))
+    this.#gasLimit = smaller(message.gasLimit, GAS_CEILING)
+    this.#meter = new GasMeter(this.#gasLimit, intrinsicGas(message, hardfork))
     if (this.#hasList) overlay.checkpoint()
     const { authorities, isPaid } = authorizeWith(this.#meter, overlay, message, chainId)
     this.authorities = authorities
@@ -131,15 +132,14 @@ class InTwo implements Metering {
     }
     if (isVoid) meter.fail()
     else if (state !== undefined) meter.take(result.gasUsed, state)
-    const { gasLimit } = this.#message
     const floor = floorDataGas(this.#message, this.#hardfork)
-    const bill = settleGas(gasLimit, meter, meter.stateUsed, result.refund, floor)
+    const bill = settleGas(this.#gasLimit, meter, meter.stateUsed, result.refund, floor)
     return { ...bill, gasNeed: gasNeed && this.#needOf(gasNeed, state !== undefined) }
   }
 
   /** What the reservoir paid counts as it is: with less gas execution gas pays, unevenly among calls. */
   #needOf({ gas, isCertain }: GasNeed, hasRun: boolean): GasNeed {
-    const before = this.#message.gasLimit - this.gas - this.stateGas
+    const before = this.#gasLimit - this.gas - this.stateGas
     const paid = hasRun ? this.stateGas - this.#meter.reservoir : this.#meter.stateUsed
     const reserved = larger(paid, 0n)
     return { gas: before + gas + reserved, isCertain: isCertain && (!hasRun || reserved === 0n) }

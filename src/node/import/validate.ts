@@ -76,8 +76,8 @@ export async function validateBlock(
   }
   const result = await runBlock(executor, state, unproven)
   checkResult(block, result)
-  const { executed, world, accessList } = result
-  return new KeptRecord({ ...unproven, executed, world, accessList })
+  const { executed, world } = result
+  return new KeptRecord({ ...unproven, executed, world })
 }
 
 function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainError {
@@ -208,7 +208,6 @@ interface Result {
   readonly world: World
   readonly end: BlockEnd['fields']
   readonly requests: readonly Uint8Array[]
-  readonly accessList: BlockAccessList | undefined
 }
 
 /**
@@ -238,9 +237,7 @@ export async function runBlock(
   const paid = withdrawnIn(world, withdrawn, withdrawals)
   const listed = parts.listed(block.hardfork, end.fields, [...paid, ...end.accesses])
   checkAccessList(listed.accessList, block.gasLimit)
-  const { requests } = end
-  const { fields, accessList } = listed
-  return { executed, world: end.world, end: fields, requests, accessList }
+  return { executed, world: end.world, end: listed.fields, requests: end.requests }
 }
 
 /** As part of the block's access list. */

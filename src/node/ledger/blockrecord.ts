@@ -2,7 +2,6 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
-import type { BlockAccessList } from '../../protocol/blocks/accesslist.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
@@ -34,8 +33,6 @@ export interface BlockRecord {
   readonly prevRandao?: Hash | undefined
   /** Impersonated signatures while the block ran. */
   readonly signers?: Signers | undefined
-  /** From amsterdam on, where it is kept. */
-  readonly accessList?: BlockAccessList | undefined
 }
 
 /** What reading the world after a block from a dump without it throws. */

@@ -300,6 +300,5 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   const { signers } = environment
-  const { accessList } = assembly.listed
-  return new KeptRecord({ block, executed, world, totalDifficulty, signers, accessList })
+  return new KeptRecord({ block, executed, world, totalDifficulty, signers })
 }

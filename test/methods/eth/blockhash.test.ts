@@ -15,12 +15,15 @@ const HASHED = [
   'parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom',
   'difficulty number gasLimit gasUsed timestamp extraData mixHash nonce',
   'baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash',
+  'blockAccessListHash slotNumber',
 ]
   .join(' ')
   .split(' ')
 
 const INTEGERS = new Set(
-  'difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas'.split(' '),
+  'difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas slotNumber'.split(
+    ' ',
+  ),
 )
 
 /** Members that each fork adds to the block. */
@@ -29,6 +32,7 @@ const ADDED = [
   ['shanghai', ['withdrawalsRoot', 'withdrawals']],
   ['cancun', ['blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot']],
   ['prague', ['requestsHash']],
+  ['amsterdam', ['blockAccessListHash', 'slotNumber']],
 ] as const
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

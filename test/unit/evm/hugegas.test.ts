@@ -12,6 +12,7 @@ import type { Jobs } from '../../../src/evm/executor.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
 import { intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { EXECUTION_GAS_CAP } from '../../../src/protocol/stategas.ts'
 import {
   emptyWorld,
   stateRoot,
@@ -39,6 +40,8 @@ const LIMITS = [
   2n ** 63n - 2n,
   2n ** 63n - 1n,
 ]
+
+const FORKS = HARDFORKS.filter((fork) => !isAtLeast(fork, 'amsterdam'))
 
 const FIRST_OPERATION = 2n
 
@@ -69,7 +72,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
   const reading = withProgram(funded, CONTRACT, RETURN_GAS)
 
   test.each(LIMITS)('is counted to the last unit: %d', async (gasLimit) => {
-    for (const hardfork of HARDFORKS) {
+    for (const hardfork of FORKS) {
       const { word } = await wordOf(jobs, hardfork, gasLimit, reading)
       const begun = gasLimit - intrinsicGas(messageWith({ gasLimit }), hardfork)
       expect(word, hardfork).toBe(begun - FIRST_OPERATION)
@@ -78,7 +81,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
 
   test.each(LIMITS)('is passed to a call except for a 64th: %d', async (gasLimit) => {
     const world = withProgram(withProgram(funded, CONTRACT, RETURN_INNER_GAS), OTHER, RETURN_GAS)
-    for (const hardfork of HARDFORKS.filter((fork) => isAtLeast(fork, 'byzantium'))) {
+    for (const hardfork of FORKS.filter((fork) => isAtLeast(fork, 'byzantium'))) {
       const { word } = await wordOf(jobs, hardfork, gasLimit, world)
       const access = isAtLeast(hardfork, 'berlin') ? 2_600n : 700n
       const pushes = 6n * 3n + 2n
@@ -89,7 +92,7 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
   })
 
   test.each(LIMITS)('is used up by a halt and by nothing else: %d', async (gasLimit) => {
-    for (const hardfork of HARDFORKS) {
+    for (const hardfork of FORKS) {
       const block = blockWith({ hardfork })
       const message = messageWith({ gasLimit })
       const halting = withProgram(funded, CONTRACT, 'INVALID')
@@ -99,6 +102,20 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
       expect(gasUsed, hardfork).toBe(intrinsicGas(message, hardfork) + 2n + 3n + 6n + 3n + 3n)
     }
   })
+
+  test.each([...LIMITS, 2n ** 64n])(
+    'pays for state only, from amsterdam on: %d',
+    async (gasLimit) => {
+      const hardfork = 'amsterdam'
+      const { word, gasUsed } = await wordOf(jobs, hardfork, gasLimit, reading)
+      const message = messageWith({ gasLimit })
+      expect(word).toBe(EXECUTION_GAS_CAP - intrinsicGas(message, hardfork) - FIRST_OPERATION)
+      expect(gasUsed).toBe(intrinsicGas(message, hardfork) + 2n + 3n + 6n + 3n + 3n)
+      const halting = withProgram(funded, CONTRACT, '1 0 SSTORE INVALID')
+      const outcome = await jobs.call({ world: halting, block: blockWith({ hardfork }), message })
+      expect(outcome.gasUsed).toBe(EXECUTION_GAS_CAP)
+    },
+  )
 
   test.each([
     // 2^36 words cost 2^63 gas and more

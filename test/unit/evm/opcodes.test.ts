@@ -7,7 +7,12 @@ import * as layout from '../../../src/evm/fast/layout.ts'
 import { forkNumber } from '../../../src/evm/fast/operations.ts'
 import { MAX_CALL_DEPTH } from '../../../src/evm/machine.ts'
 import { OP, operationsAt } from '../../../src/evm/opcodes.ts'
-import { HARDFORKS, type Hardfork, NEWEST_HARDFORK } from '../../../src/protocol/forks.ts'
+import {
+  HARDFORKS,
+  type Hardfork,
+  isAtLeast,
+  NEWEST_HARDFORK,
+} from '../../../src/protocol/forks.ts'
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OP).map(([name, opcode]) => [opcode, name]),
@@ -30,13 +35,21 @@ async function libraryOperations(hardfork: Hardfork): Promise<[number, string, n
     .map(({ code, fullName, fee }) => [
       code,
       SYNONYMS[fullName] ?? fullName,
-      // all that it costs is reckoned where it runs, as a static call must refuse it first
-      code === OP.SELFDESTRUCT ? 0 : fee,
+      baseGasOf(code, fee, hardfork),
     ])
 }
 
+/** Where the library reckons gas elsewhere. */
+function baseGasOf(code: number, fee: number, hardfork: Hardfork): number {
+  // all that it costs is reckoned where it runs, as a static call must refuse it first
+  if (code === OP.SELFDESTRUCT) return 0
+  // the second read, of the code (EIP-8038)
+  const readsCode = code === OP.EXTCODESIZE || code === OP.EXTCODECOPY
+  return readsCode && isAtLeast(hardfork, 'amsterdam') ? fee + 100 : fee
+}
+
 describe('the opcode table', () => {
-  test.each(HARDFORKS)(
+  test.each([...new Set([...HARDFORKS, NEWEST_HARDFORK])])(
     'of %s has the names and the base gas of @ethereumjs/evm',
     async (hardfork) => {
       const ours = [...operationsAt(hardfork)].map(([opcode, { gas }]) => [

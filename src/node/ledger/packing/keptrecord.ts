@@ -4,7 +4,6 @@ import { LruCache } from '../../../core/lrucache.ts'
 import type { MaybePromise } from '../../../core/promises.ts'
 import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
-import type { BlockAccessList } from '../../../protocol/blocks/accesslist.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import { codeAt, type World } from '../../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
@@ -68,7 +67,6 @@ export class KeptRecord implements BlockRecord {
   totalDifficulty: bigint
   readonly prevRandao: Hash | undefined
   readonly signers: Signers | undefined
-  readonly accessList: BlockAccessList | undefined
   /** The same for a block whose world alone was edited. */
   readonly origin: Origin
   #parts: BlockParts | undefined
@@ -78,13 +76,12 @@ export class KeptRecord implements BlockRecord {
   #changes: WorldChanges | undefined
 
   constructor(
-    { block, executed, world, totalDifficulty, prevRandao, signers, accessList }: BlockRecord,
+    { block, executed, world, totalDifficulty, prevRandao, signers }: BlockRecord,
     origin?: Origin,
   ) {
     this.totalDifficulty = totalDifficulty
     this.prevRandao = prevRandao
     this.signers = signers
-    this.accessList = accessList
     this.origin = origin ?? new Origin()
     this.#parts = { block, executed }
     this.#world = world
@@ -115,9 +112,9 @@ export class KeptRecord implements BlockRecord {
   }
 
   withWorld(world: World): KeptRecord {
-    const { block, executed, totalDifficulty, prevRandao, signers, accessList } = this
+    const { block, executed, totalDifficulty, prevRandao, signers } = this
     return new KeptRecord(
-      { block, executed, world, totalDifficulty, prevRandao, signers, accessList },
+      { block, executed, world, totalDifficulty, prevRandao, signers },
       this.origin,
     )
   }

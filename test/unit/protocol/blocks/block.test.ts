@@ -29,7 +29,12 @@ import {
   type Receipt,
   receiptsRoot,
 } from '../../../../src/protocol/blocks/receipt.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../../src/protocol/forks.ts'
+import {
+  HARDFORKS,
+  type Hardfork,
+  isAtLeast,
+  NEWEST_HARDFORK,
+} from '../../../../src/protocol/forks.ts'
 import {
   signTransaction,
   type TransactionType,
@@ -73,11 +78,14 @@ function headerAt(fork: Hardfork): Header {
     excessBlobGas: from('cancun', 131_072n),
     parentBeaconBlockRoot: from('cancun', parseHash(`0x${'55'.repeat(32)}`)),
     requestsHash: from('prague', EMPTY_REQUESTS_HASH),
+    blockAccessListHash: from('amsterdam', parseHash(`0x${'66'.repeat(32)}`)),
+    slotNumber: from('amsterdam', 77n),
   }
 }
 
 describe('a block', () => {
-  test.each(HARDFORKS)(
+  const forks = new Set([...HARDFORKS, NEWEST_HARDFORK])
+  test.each([...forks])(
     'has for a header of %s the hash that @ethereumjs/block computes',
     (fork) => {
       const header = headerAt(fork)
