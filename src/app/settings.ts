@@ -159,7 +159,8 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   }
   const values = new Map<OptionKey, unknown>()
   for (const [key, source] of given) values.set(key, readOption(source, key))
-  const isSet = (key: OptionKey): boolean => values.has(key) && values.get(key) !== false
+  const isSet = (key: OptionKey): boolean =>
+    values.has(key) && values.get(key) !== false && values.get(key) !== optionOf(key).default
   for (const [one, other, why] of CONTRADICTIONS) {
     const [first, second] = [given.get(one), given.get(other)]
     if (!(first && second && isSet(one) && isSet(other))) continue

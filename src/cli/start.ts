@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
-import { type Devchain, type Observer, openDevchain, type ThreadLog } from '../devchain.ts'
+import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
@@ -130,9 +130,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
   process.once('exit', onExit)
   return {
-    observer: isSilent
-      ? {}
-      : { ...observerOf(output.log), inThreads: logInThreads(settings, output) },
+    observer: isSilent ? {} : observerWith(output.log, settings, output.isColored),
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (boot) => {
       isUp = true
@@ -155,9 +153,10 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
 }
 
-function logInThreads(settings: AllSettings, { log, isColored }: Output): ThreadLog {
+/** With the log of chains in threads, which is written in the same way. */
+export function observerWith(log: Logger, settings: AllSettings, isColored: boolean): Observer {
   const order: LogOrder = { settings, isColored, totals: log.totals.memory }
-  return { order, write: (text) => log.foreign(text) }
+  return { ...observerOf(log), inThreads: { order, write: (text) => log.foreign(text) } }
 }
 
 export function observerOf(log: Logger): Observer {

@@ -5,18 +5,19 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Booted, boot } from '../support/process/boot.ts'
+import { type Booted, boot, startProcess } from '../support/process/boot.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
 let folder: string
-let started: Booted
+let started: Booted | undefined
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-threads-'))
 })
 
 afterEach(async () => {
-  await started.stop()
+  await started?.stop()
+  started = undefined
   rmSync(folder, { recursive: true })
 })
 
@@ -57,7 +58,7 @@ test('a thread that fails takes its chains along, and each says so once', async 
   expect(await post(`${url}/1`, blockNumber)).toEqual(result(1, '0x0'))
   expect(await post(`${url}/2`, blockNumber)).toEqual(result(1, '0x2'))
   expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
-  await started.says(new RegExp(`a thread ended, and with it the chain /1: ${why}`))
+  await started?.says(new RegExp(`a thread ended, and with it the chain /1: ${why}`))
 })
 
 test('a request that a thread was working on when it failed gets the error itself', async () => {
@@ -91,8 +92,8 @@ test('the log has the calls of each chain in their order, numbered once, and one
       for (let i = 0; i < ROUNDS; i++) await post(url + each, call(i, 'evm_increaseTime', [i]))
     }),
   )
-  await started.stop()
-  const lines = started
+  await started?.stop()
+  const lines = started!
     .stdout()
     .trim()
     .split('\n')
@@ -115,3 +116,15 @@ interface LogLine {
   readonly params: readonly unknown[]
   readonly calls?: number
 }
+
+test('devchain exec logs chains in threads as others', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), '')
+  const asked = `fetch(process.env.DEVCHAIN_URL + '/7', { method: 'POST', body: '${mine}' })`
+  const command = [process.execPath, '-e', `${asked}.then((each) => each.text()).then(console.log)`]
+  const args = ['exec', '--no-artifacts', '--threads', '2', '--log', 'always', '--', ...command]
+  const exec = startProcess(args)
+  expect(await exec.ended).toBe(0)
+  expect(JSON.parse(exec.stdout())).toEqual(result(1, '0x0'))
+  expect(exec.stderr()).toMatch(/^7 {2}evm_mine .* 1 block$/m)
+  expect(exec.stderr()).toMatch(/1 call, 0 transactions, 1 block/)
+})

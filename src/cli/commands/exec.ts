@@ -19,7 +19,7 @@ import {
   checkLogged,
   type Greeter,
   logFile,
-  observerOf,
+  observerWith,
   refusalOf,
   rendererOf,
 } from '../start.ts'
@@ -136,7 +136,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
   const lines = new Logger(renderer, writer, undefined, settings)
   return {
-    observer: observerOf(lines),
+    observer: observerWith(lines, settings, false),
     greet: (boot) => writer.write(renderer.boot(boot)),
     report: (text) => {
       lines.finish()
@@ -175,7 +175,7 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   const kept = new NewestText(KEPT)
   const lines = new Logger(renderer, kept, undefined, settings)
   return {
-    observer: observerOf(lines),
+    observer: observerWith(lines, settings, false),
     greet: (boot) => kept.write(renderer.boot(boot)),
     report: undefined,
     finish: async (exitCode) => {
