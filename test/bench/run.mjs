@@ -12,6 +12,11 @@ if (which === 'workers') {
   await workers(...rest)
   process.exit()
 }
+if (which === 'durable' || which === 'restart') {
+  const keeping = await import('./keeping.mjs')
+  await keeping[which](...rest)
+  process.exit()
+}
 if (which === 'memory') {
   const { memory } = await import('./memory.mjs')
   await memory(...rest)

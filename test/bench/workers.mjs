@@ -19,7 +19,7 @@ const COMMAND = path.resolve(import.meta.dirname, '../../bin/devchain.js')
 /** Milliseconds between two looks at the memory of all processes. */
 const LOOK_MS = 250
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()
@@ -28,7 +28,7 @@ async function freePort() {
 }
 
 /** A connection that is kept, as test clients have. */
-function clientOf(url) {
+export function clientOf(url) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return (method, ...params) =>
     new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ async function work(url) {
 }
 
 /** Bytes that these processes and their children hold. */
-function residentOf(pids) {
+export function residentOf(pids) {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -93,7 +93,7 @@ function residentOf(pids) {
 }
 
 /** Milliseconds that each thread of a process had the processor, by its id. */
-function threadsOf(pid) {
+export function threadsOf(pid) {
   const folder = `/proc/${pid}/task`
   if (!existsSync(folder)) return []
   return readdirSync(folder).map((id) => {
@@ -107,9 +107,9 @@ function busySince(before, pids) {
   return pids.flatMap(threadsOf).map(([id, ms]) => ms - (before.get(id) ?? 0))
 }
 
-const sum = (values) => values.reduce((total, value) => total + value, 0)
+export const sum = (values) => values.reduce((total, value) => total + value, 0)
 
-async function waitFor(url) {
+export async function waitFor(url) {
   for (;;) {
     try {
       await clientOf(url)('eth_chainId')
@@ -171,7 +171,7 @@ async function run(command) {
   return { wallMs, nodesMs, busiestMs, clientsMs, megabytes: highest / 1e6 }
 }
 
-const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
+export const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
 /** Prints a line for each command: medians of times and of the highest memory. */
 export async function workers(...rivals) {
