@@ -95,6 +95,10 @@ export function chargeAtAccess(evm: EVM): void {
     operations[opcode] = {
       ...entry,
       gasHandler: async (runState, baseGas, common) => {
+        // before anything is read, in the library after it
+        if (runState.interpreter.isStatic()) {
+          throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE)
+        }
         const isTooLong = hasLongCode(runState, common)
         if (!isTooLong && (await canCreate(runState))) return gasHandler(runState, baseGas, common)
         const { stateManager } = runState

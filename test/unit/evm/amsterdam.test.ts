@@ -12,7 +12,16 @@ import {
   withBalance,
 } from '../../../src/state/world.ts'
 import { allEngines } from '../../support/evm/engines.ts'
-import { ALICE, BOB, blockWith, CONTRACT, funded, transactionWith, withProgram } from './stage.ts'
+import {
+  ALICE,
+  BOB,
+  blockWith,
+  CONTRACT,
+  funded,
+  OTHER,
+  transactionWith,
+  withProgram,
+} from './stage.ts'
 
 const block = blockWith({ hardfork: 'amsterdam', slotNumber: 77n })
 const EXECUTION_CAP = 2n ** 24n
@@ -145,5 +154,13 @@ describe.each(allEngines())('amsterdam on the engine: $name', (engine) => {
     }
     expect(await listed(15_000n + 3n + 3_000n)).toBe(true)
     expect(await listed(15_000n + 3n + 2_999n)).toBe(false)
+  })
+
+  test('a creation in a static frame reads no account, not even with too little gas for it', async () => {
+    const creator = withProgram(funded, OTHER, '0 0 0 CREATE STOP')
+    const program = `0 0 0 0 ${OTHER} GAS STATICCALL ${RETURN_TOP}`
+    const { output, accesses } = await run(program, { gasLimit: 100_000n }, creator)
+    expect(hexFromBytes(output)).toBe(wordFromBigint(0n))
+    expect(accesses).toHaveLength(4)
   })
 })
