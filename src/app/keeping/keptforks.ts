@@ -17,6 +17,10 @@ export class SharedFork {
     return this.fork.base.upstream.source.name
   }
 
+  get users(): number {
+    return this.#users
+  }
+
   join(): this {
     this.#users += 1
     return this
@@ -48,7 +52,9 @@ export class KeptForks {
     const { name } = fork
     const named = new Set(this.#store.forks().map((source) => source.name))
     for (const [other, held] of this.#held) {
-      if (!named.has(other) || other === name) this.#drop(other, held)
+      // a chain may be about to begin with it
+      const isUnused = held.users === 1 && !named.has(other)
+      if (isUnused || other === name) this.#drop(other, held)
     }
     this.#held.set(name, fork.join())
     this.#store.addFork(fork.fork.base)
