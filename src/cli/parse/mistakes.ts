@@ -59,6 +59,8 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['--fork.origin', '--fork-header'],
   ['--fork.username', '--fork https://USER:PASSWORD@HOST'],
   ['--fork.password', '--fork https://USER:PASSWORD@HOST'],
+  ['--database.dbPath', '--state DIR'],
+  ['--db', '--state DIR'],
 ])
 
 const LIMITS = 'devchain learns the rate limits of a forked network and logs waits'

@@ -98,6 +98,8 @@ const FLAGS_OF_OTHERS = [
   '--fork.preLatestConfirmations',
   '--fork.username',
   '--fork.password',
+  '--database.dbPath',
+  '--db',
   '--fork.jwt',
   '--fork.userAgent',
   '--fork.origin',
