@@ -179,7 +179,7 @@ export class Front implements ServerFront {
     const settings = ownSettings(common.settings, options)
     return async (onLost) => {
       const threads = place === 'anywhere' ? await this.#threads() : undefined
-      if (threads !== undefined) return await threads.openOwn(name, options, onLost)
+      if (threads?.takesOwn(settings) === true) return await threads.openOwn(name, options, onLost)
       const kept = this.#common.keeping?.place(name, { options })
       return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
     }

@@ -1,7 +1,7 @@
 // Chains at paths of a devchain that forks: they share what is fetched, and keep their fork when the default chain leaves it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { call, post } from '../support/wire/testserver.ts'
+import { call, post, result } from '../support/wire/testserver.ts'
 
 const account = (index: number): string => `0x${index.toString(16).padStart(40, 'a')}`
 
@@ -143,4 +143,17 @@ test('chains in threads fork what the default chain forked, with what the set-up
   expect(await balances('2')).toEqual(['0x1', '0x7'])
   await ask('2', 'hardhat_reset', { forking: { jsonRpcUrl: second.url } })
   expect(await ask('2', 'eth_getBalance', account(5), 'latest')).toBe('0x2')
+})
+
+test('chains that fork a provider stay in its thread', async () => {
+  const options = { port: 0, fork: { provider: first }, noArtifacts: true, threads: 2 }
+  await using devchain = await createDevchain(options)
+  const { url } = await devchain.listen()
+  const ask = (path: string, method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    post(`${url}/${path}`, call(1, method, params))
+  expect(await ask('1', 'eth_getBalance', account(0), 'latest')).toEqual(result(1, '0x1'))
+  await ask('', 'devchain_newChain', { name: 'own', options: { accounts: 2 } })
+  expect(await ask('own', 'eth_getBalance', account(0), 'latest')).toEqual(result(1, '0x1'))
+  await ask('', 'devchain_newChain', { name: 'plain', options: { genesis: { alloc: {} } } })
+  expect(await ask('plain', 'eth_getBalance', account(0), 'latest')).toEqual(result(1, '0x0'))
 })

@@ -7,6 +7,11 @@ import type { Common } from '../common.ts'
 import { Forking } from '../forking.ts'
 import type { SentState } from './messages.ts'
 
+/** Neither a function nor a file that one thread writes. */
+export function hasPlainFork({ fork, forkRecord }: DevchainSettings): boolean {
+  return fork?.provider === undefined && forkRecord === undefined
+}
+
 /** A fork needs URLs, so that another thread can open it, and no recording, which one thread writes. */
 export function canBeSent(
   { state, forking }: Origin,

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { serveThread } from './host.ts'
 import type { FromThread, SentState, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
-import { canBeSent, receivedState, sentState } from './states.ts'
+import { canBeSent, hasPlainFork, receivedState, sentState } from './states.ts'
 import { Thread } from './thread.ts'
 
 /** In the built program. */
@@ -36,6 +37,10 @@ export class Threads {
     this.#common = common
     const { threads } = common.settings
     this.#count = threads === 'auto' ? availableParallelism() : threads
+  }
+
+  takesOwn(settings: DevchainSettings): boolean {
+    return hasPlainFork(settings)
   }
 
   takes(origin: Origin): boolean {
@@ -86,7 +91,7 @@ export class Threads {
   #start(): Member {
     const { settings, hooks, chains, onBug } = this.#common
     const order: ThreadOrder = {
-      settings,
+      settings: hasPlainFork(settings) ? settings : { ...settings, fork: undefined },
       folder: hooks.folder,
       isPlain: hooks.isPlain,
       log: hooks.observer?.inThreads?.order,
