@@ -11,6 +11,7 @@ import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import * as rules from '../../protocol/transactions/transactionrules.ts'
@@ -304,7 +305,9 @@ async function runCall(
   rules.requireBlobs(transaction, hardfork, blobRules)
   rules.requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
   if (simulation.validation) checkAsBlock(transaction, environment, world)
-  const watch = simulation.traceTransfers ? watchTransfers() : undefined
+  // from amsterdam on transfers have logs of their own (EIP-7708)
+  const isWatched = simulation.traceTransfers && !isAtLeast(hardfork, 'amsterdam')
+  const watch = isWatched ? watchTransfers() : undefined
   const job: CallJob = {
     world,
     block: environment,

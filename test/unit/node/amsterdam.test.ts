@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Address, bytesFromHex, concatBytes } from '../../../src/core/hex.ts'
 import { estimateGas } from '../../../src/node/calls/estimate.ts'
+import { simulateBlocks } from '../../../src/node/calls/simulateblocks.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
@@ -108,6 +109,21 @@ test.each<[string, Partial<Pick<UnsignedTransaction, 'to' | 'value' | 'data'>>]>
   const { number } = headOf(chain.state.tree).block.header
   expect(await send(gas, number)).toBe(true)
   expect(headOf(chain.state.tree).executed[0]!.receipt.gasUsed).toBe(gas)
+})
+
+test('a simulated block has the next slot, its access list, and one log of a transfer', async () => {
+  const chain = await testChain({ hardfork })
+  const calls = [{ from: account(chain, 0), to: STRANGER, value: 1n }]
+  const simulation = { blocks: [{ calls }], validation: false, traceTransfers: true }
+  const [simulated] = await simulateBlocks(chain, simulation, latest)
+  const { header } = simulated!.record.block
+  expect(header.slotNumber).toBe(1n)
+  expect(header.blockAccessListHash).not.toBe(
+    headOf(chain.state.tree).block.header.blockAccessListHash,
+  )
+  expect(header.gasUsed).toBe(183_600n)
+  const logs = simulated!.calls[0]!.logs
+  expect(logs.map(({ log }) => log.address)).toEqual([`0x${'f'.repeat(39)}e`])
 })
 
 test('the rules of amsterdam have the contracts of builders', async () => {
