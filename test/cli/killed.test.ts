@@ -121,6 +121,7 @@ test.each(['block', 'interval'])(
     let compactions = 0
     for (let kill = 0; kill <= KILLS; kill++) {
       const started = startProcess([SCRIPT, folder, durability], { command: [process.execPath] })
+      onTestFinished(() => void started.child.kill('SIGKILL'))
       const [, url = ''] = await started.says(/Listening on (\S+)/)
       if (kill === 0)
         await request(url, 'devchain_newChain', { name: 'alice', options: { chainId: 7 } })
