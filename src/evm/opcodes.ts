@@ -199,18 +199,6 @@ function isOperation(byte: number): boolean {
   return byte === OP.JUMPDEST || isPush(byte)
 }
 
-/** Words below the top that DUPN copies or SWAPN swaps with; undefined: the immediate is invalid (EIP-8024). */
-export function depthOf(immediate: number): number | undefined {
-  return immediate > 0x5a && immediate < 0x80 ? undefined : (immediate + 145) & 0xff
-}
-
-/** The words below the top that EXCHANGE swaps; undefined: the immediate is invalid (EIP-8024). */
-export function pairOf(immediate: number): readonly [number, number] | undefined {
-  if (immediate > 0x51 && immediate < 0x80) return undefined
-  const [first, second] = [(immediate ^ 0x8f) >> 4, (immediate ^ 0x8f) & 15]
-  return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
-}
-
 /** True for PUSH1 to PUSH32, not PUSH0. */
 export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
