@@ -115,9 +115,7 @@ export class Forking implements ForkStarter {
   /** Opens a fork that began in another thread, without a request. */
   async beginAgain(source: ForkSource): Promise<ForkBase> {
     const door = await this.#load()
-    const headerUrls = this.#settings.fork?.urls
-    const settings = { ...settingsAgain(this.#settings, source, []), headerUrls }
-    const fork = await door.openFork(settings, this.#onNotice)
+    const fork = await door.openFork(settingsAgain(this.#settings, source, []), this.#onNotice)
     this.#open.push(new SharedFork(fork))
     this.#choice = { urls: source.urls, block: `${fork.base.upstream.number}` }
     return fork.base
@@ -287,6 +285,7 @@ function settingsAgain(
   return {
     ...settings,
     fork: { urls: isOther ? given : urls, block: undefined },
+    headerUrls: settings.fork?.urls,
     begun: { head, mustMeet: isOther },
     forkProofs: (head as { readonly proofs?: true }).proofs === true,
     chainId: takesChainId ? 'remote' : undefined,

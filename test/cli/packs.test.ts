@@ -73,7 +73,7 @@ test('a chain is deployed once, saved, and begun with again by exec', async () =
 })
 
 test('a deployment answers its probes once its chain has begun with the pack', async () => {
-  const page = textOf('src/runners/machines.md')
+  const page = textOf('src/runners/README.md')
   const [, args = ''] = /args: \[(.*)\]/.exec(page)!
   const paths = [...page.matchAll(/httpGet: \{ path: (\S+), port: 8545 \}/g)].map(
     ([, each]) => each!,
