@@ -36,6 +36,9 @@ export interface BootEvent {
   readonly mining: string
   readonly clock: string
   readonly blockNumber: number
+  /** The folder or the file that the chain is kept in, or began with. */
+  readonly state: string | undefined
+  readonly from: string | undefined
   readonly fork:
     | {
         readonly source: string
@@ -90,6 +93,8 @@ export function readyFacts(devchain: Devchain, endpoints: Endpoints): ReadyFacts
     mining: describeMining(state.mining),
     clock: clock.kind === 'step' ? `${clock.seconds} s per block` : clock.kind,
     blockNumber: Number(block.header.number),
+    state: options.state,
+    from: typeof options.from === 'string' ? options.from : undefined,
     fork: forkOf(config.upstream),
     mnemonic: options.mnemonic,
     derivationPath: options.derivationPath,
@@ -129,6 +134,9 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
     ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', changes with demand'}`],
     ['Mining', boot.mining === 'instant' ? 'instant, one block per transaction' : boot.mining],
   ]
+  const block = number(BigInt(boot.blockNumber))
+  if (boot.from !== undefined) rows.unshift(['Pack', `${boot.from}, block ${block}`])
+  if (boot.state !== undefined) rows.unshift(['State', `${boot.state}, block ${block}`])
   if (boot.fork !== undefined) rows.unshift(['Fork', forkText(boot.fork)])
   if (boot.tip !== '0') rows.push(['Tip', fee(BigInt(boot.tip))])
   if (boot.compat !== undefined) rows.push(['Compat', boot.compat])

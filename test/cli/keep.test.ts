@@ -40,6 +40,7 @@ test.each(['block', 'interval'] as const)(
     for (const last of [3, 40, 0, 17, 90]) {
       const running = await boot(['--state', folder, '--durability', durability])
       const { number } = (await noteOf(running.url))!
+      expect(running.stdout()).toMatch(new RegExp(`^State +${folder}, block ${Number(number)}$`, 'm'))
       for (const [noted, { hash, stateRoot }] of known) {
         const block = await noteOf(running.url, noted)
         if (durability === 'block') expect(block).not.toBeNull()

@@ -55,6 +55,7 @@ test('a chain is deployed once, saved, and begun with again by exec', async () =
   )
   expect([ended, balance.trim(), error]).toEqual([0, '{"jsonrpc":"2.0","id":1,"result":"0x7"}', ''])
   const again = await boot(['--from', file])
+  expect(again.stdout()).toContain(`Pack        ${file}, block 1\n`)
   expect(again.stdout()).toMatch(/Chain id\s+5\n/)
   expect(again.stdout()).toMatch(/Clock\s+frozen\n/)
   await request(again.url, 'evm_mine')
