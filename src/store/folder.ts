@@ -18,6 +18,7 @@ export function chainsIn(folder: string): string {
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a folder that another process has, or that cannot be read or written */
 export function openFolder(folder: string, options: Omit<StoreOptions, 'path'>): ChainFolder {
+  requireNoDump(folder)
   const unlock = takeFolder(folder)
   try {
     const store = openStore({ ...options, path: chainsIn(folder) })
@@ -26,6 +27,14 @@ export function openFolder(folder: string, options: Omit<StoreOptions, 'path'>):
     unlock()
     throw error
   }
+}
+
+/** anvil keeps a dump in the folder that its --state names. */
+function requireNoDump(folder: string): void {
+  const dump = path.join(folder, 'state.json')
+  if (existsSync(chainsIn(folder)) || !existsSync(dump)) return
+  const message = `${folder} has a dump and no chain: --state ${dump} goes on with the dump; a chain needs another folder`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** Makes the folder if needed. @returns gives it up */

@@ -1,5 +1,5 @@
 // Chains kept in a folder (--state): processes that end in every way, and folders that cannot be used.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
@@ -40,7 +40,9 @@ test.each(['block', 'interval'] as const)(
     for (const last of [3, 40, 0, 17, 90]) {
       const running = await boot(['--state', folder, '--durability', durability])
       const { number } = (await noteOf(running.url))!
-      expect(running.stdout()).toMatch(new RegExp(`^State +${folder}, block ${Number(number)}$`, 'm'))
+      expect(running.stdout()).toMatch(
+        new RegExp(`^State +${folder}, block ${Number(number)}$`, 'm'),
+      )
       for (const [noted, { hash, stateRoot }] of known) {
         const block = await noteOf(running.url, noted)
         if (durability === 'block') expect(block).not.toBeNull()
@@ -153,4 +155,15 @@ test('a second process, other options and forks are refused, and the folder stay
   const again = await boot(['--state', folder])
   expect(await request(again.url, 'eth_chainId')).toBe('0x5')
   await again.stop()
+})
+
+test('a folder with a dump of anvil is refused, and stays as it is', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  writeFileSync(path.join(folder, 'state.json'), '{}')
+  const { ended, stderr } = startProcess(['--port', '0', '--state', folder])
+  expect(await ended).not.toBe(0)
+  expect(stderr()).toContain(
+    `${folder} has a dump and no chain: --state ${folder}/state.json goes on`,
+  )
+  expect(readdirSync(folder)).toEqual(['state.json'])
 })
