@@ -133,7 +133,12 @@ async function startNodes(command) {
   const urls = Array.from({ length: WORKERS }, (_, i) =>
     shared ? `http://127.0.0.1:${nodes[0].port}/${i + 1}` : `http://127.0.0.1:${nodes[i].port}`,
   )
-  await Promise.all(urls.map(waitFor))
+  const failed = nodes.map(async ({ child }) => {
+    const [code] = await once(child, 'exit')
+    throw new Error(`${command} ended with ${code} before it answered`)
+  })
+  await Promise.race([Promise.all(urls.map(waitFor)), ...failed])
+  for (const each of failed) each.catch(() => undefined)
   return { children: nodes.map(({ child }) => child), urls }
 }
 
