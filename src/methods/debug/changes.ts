@@ -5,9 +5,10 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
 import { replay } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { recordAt, stateAt } from '../../node/chain/lookup.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
+import { withWorldReady } from '../../node/ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, hash, list } from '../../rpc/primitives.ts'
@@ -63,12 +64,14 @@ async function modified(
   first: BlockReference,
   last: BlockReference | undefined,
 ): Promise<Address[]> {
-  const start = await stateAt(chain, first, caller)
-  const end = last === undefined ? start : await stateAt(chain, last, caller)
+  const start = await recordAt(chain, first, caller)
+  const end = last === undefined ? start : await recordAt(chain, last, caller)
   const before = last === undefined ? parentOf(chain, start) : start
   const [from, to] = [before.block.header.number, end.block.header.number]
-  if (from < to) return differences(before.world, end.world)
-  throw invalid('end', `a block after ${from}`, to)
+  if (from >= to) throw invalid('end', `a block after ${from}`, to)
+  await withWorldReady(before)
+  await withWorldReady(end)
+  return differences(before.world, end.world)
 }
 
 function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord): BlockRecord {

@@ -46,7 +46,7 @@ export async function witnessOf(
     const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
     throw new DevchainError('NOT_FOUND', message)
   }
-  // the parent's is made with it
+  await withWorldReady(parent)
   await withWorldReady(record)
   const touched = withSystem(record, parent.world, state.config.hardforkAt, sight.touched)
   const codes = new Set<Uint8Array>()
