@@ -28,7 +28,13 @@ export class Calls {
     return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
   }
 
-  async answer({ id, name, values }: ThreadCall): Promise<void> {
+  /** A call from the other end, or the result of one from here. */
+  take(message: ThreadCall | ThreadResult): void {
+    if (message.kind === 'call') void this.#answer(message)
+    else this.#settle(message)
+  }
+
+  async #answer({ id, name, values }: ThreadCall): Promise<void> {
     try {
       const result = await this.#functions[name]?.(...(values as never[]))
       this.#post({ kind: 'result', id, result })
@@ -37,7 +43,7 @@ export class Calls {
     }
   }
 
-  settle({ id, result, failure }: ThreadResult): void {
+  #settle({ id, result, failure }: ThreadResult): void {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
     if (failure === undefined) pending?.resolve(result)

@@ -101,10 +101,8 @@ class Host {
         this.#sessions.get(message.session)?.wasRead(message.count)
         break
       case 'call':
-        void this.#calls.answer(message)
-        break
       case 'result':
-        this.#calls.settle(message)
+        this.#calls.take(message)
         break
     }
   }

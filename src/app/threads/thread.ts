@@ -153,10 +153,8 @@ export class Thread {
         this.#sessions.get(message.session)?.cutOff()
         break
       case 'call':
-        void this.#calls.answer(message)
-        break
       case 'result':
-        this.#calls.settle(message)
+        this.#calls.take(message)
         break
       case 'log':
         this.#options.onText(message.text)
