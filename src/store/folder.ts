@@ -12,7 +12,7 @@ export interface ChainFolder {
 
 const FILE = 'chains'
 
-export function chainsIn(folder: string): string {
+function chainsIn(folder: string): string {
   return path.join(folder, FILE)
 }
 
@@ -49,13 +49,18 @@ function takeFolder(folder: string): () => void {
   }
 }
 
+/** @throws {DevchainError} `INVALID_PARAMS` if nothing was kept in the folder */
+export function requireChains(folder: string): void {
+  if (existsSync(chainsIn(folder))) return
+  throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+}
+
 /** Work on the file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */
 export function withFile<T>(folder: string, work: (file: string) => T): T {
-  const file = chainsIn(folder)
-  if (!existsSync(file)) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  requireChains(folder)
   const unlock = takeFolder(folder)
   try {
-    return work(file)
+    return work(chainsIn(folder))
   } finally {
     unlock()
   }

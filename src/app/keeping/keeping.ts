@@ -1,6 +1,4 @@
 // Chains on disk (--state). Loads src/store only when needed.
-import { existsSync } from 'node:fs'
-import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Chain, Commit } from '../../node/chain/chain.ts'
@@ -213,10 +211,8 @@ export async function withKept<T>(
   onNotice: OnNotice,
   work: (chains: readonly ListedChain[]) => MaybePromise<T>,
 ): Promise<T> {
-  const { chainsIn } = await import('../../store/folder.ts')
-  const { state: folder } = settings
-  if (!existsSync(chainsIn(folder)))
-    throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  const { requireChains } = await import('../../store/folder.ts')
+  requireChains(settings.state)
   const keeping = await openKeeping(settings, { onNotice })
   try {
     return await work((await keeping?.list(settings, onNotice)) ?? [])
