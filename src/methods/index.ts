@@ -16,6 +16,7 @@ import { chainsMethods } from './devchain/chains.ts'
 import { linkMethods } from './devchain/links.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
+import { accessListMethods } from './eth/accesslist.ts'
 import { blockMethods } from './eth/block.ts'
 import { bundleMethods } from './eth/bundles.ts'
 import { callMethods } from './eth/call.ts'
@@ -62,6 +63,7 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
     ...feeMethods,
     ...stateMethods,
     ...blockMethods,
+    ...accessListMethods,
     ...transactionMethods,
     ...callMethods,
     ...sendMethods,

@@ -16,16 +16,12 @@ import {
   scheduleFromGenesisConfig,
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
-import { TRANSACTION_GAS_CAP } from '../protocol/transactions/transactionrules.ts'
 import type { StateOptions } from './chainoptions.ts'
 import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'
 import type { ChainConfig, ConfigSource, Settings } from './ledger/chainstate.ts'
 import type { ForkBase } from './ledger/upstream.ts'
 
-type Rules = Pick<
-  Some<ConfigSource>,
-  'hardfork' | 'genesis' | 'unsaid' | 'behaviour' | 'baseFee' | 'txGasCap'
->
+type Rules = Pick<Some<ConfigSource>, 'hardfork' | 'genesis' | 'unsaid' | 'baseFee'>
 
 /** The configuration that was made from `source`. */
 export function configFromSource(source: ConfigSource, fork: ForkBase | undefined): ChainConfig {
@@ -71,7 +67,6 @@ export function configOf(
     hasOwnGenesis: options.genesis === undefined,
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),
-    transactionGasCap: options.txGasCap ?? usualGasCap(options, schedule),
     initialBaseFee: initialBaseFee(options) ?? 0n,
     scryptCost: options.scryptCost ?? 8192,
     behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
@@ -136,14 +131,6 @@ export function settingsOfFork(
 
 /** Gas limits from here on mean no limit, as on Arbitrum. */
 const UNLIMITED_GAS = 1n << 40n
-
-/** The cap of EIP-7825, where a chain behaves so and its first fork has it. */
-function usualGasCap({ behaviour, genesis }: Rules, schedule: ForkSchedule): bigint | undefined {
-  if (behaviour?.capsTransactionGas !== true) return undefined
-  const hardfork = forkInSchedule(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
-  const isCapped = isAtLeast(hardfork, 'osaka') && !isAtLeast(hardfork, 'amsterdam')
-  return isCapped ? TRANSACTION_GAS_CAP : undefined
-}
 
 function depositContractOf(genesis: Rules['genesis']): Address | undefined {
   const address = genesis?.config?.depositContractAddress

@@ -154,10 +154,10 @@ class TransactionTable {
     sentence: 'Default tip per gas of eth_sendTransaction',
     default: 0n,
   }
-  readonly defaultGas: Option<bigint | 'estimate'> = {
+  readonly defaultGas: Optional<bigint | 'estimate'> = {
     type: orWord(gas, 'estimate'),
     sentence: 'Default gas limit of eth_sendTransaction; estimate finds one for each transaction',
-    default: 90_000n,
+    unset: '90000, from amsterdam on estimate',
   }
   readonly txGasCap: Optional<bigint> = {
     type: gas,

@@ -220,7 +220,7 @@ describe('the default', () => {
       port: 8545,
       gasPrice: 0n,
       baseFee: undefined,
-      defaultGas: 90_000n,
+      defaultGas: undefined,
       onRevert: 'hash',
       filterTimeout: 300_000,
       bodyLimit: 5_000_000,

@@ -1,6 +1,8 @@
 // Hints after the first failure of a kind; each is logged once per run.
 import { number, oneLine } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { usualGas } from '../../node/mining/limits.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectHint } from '../../project/events.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -12,18 +14,13 @@ const EXECUTION_CODE = -32015
 
 export class Hints {
   readonly #isOn: boolean
-  readonly #hasFixedGas: boolean
   readonly #given: Set<string>
   #chain: Pick<Chain, 'state'> | undefined
 
   /** @param given hints that were given already */
-  constructor(
-    { noHints, defaultGas }: Pick<AllSettings, 'noHints' | 'defaultGas'>,
-    given: Set<string>,
-  ) {
+  constructor({ noHints }: Pick<AllSettings, 'noHints'>, given: Set<string>) {
     this.#given = given
     this.#isOn = !noHints
-    this.#hasFixedGas = defaultGas !== 'estimate'
   }
 
   watch(chain: Pick<Chain, 'state'>): void {
@@ -69,14 +66,20 @@ export class Hints {
   }
 
   #onGas(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
-    if (!this.#hasFixedGas || call.effects !== 'transaction' || askedBy(call)?.hasGas !== false) {
-      return []
-    }
+    if (call.effects !== 'transaction' || askedBy(call)?.hasGas !== false) return []
+    if (this.#estimatesGas()) return []
     const starved = events.find(isStarved)
     if (starved === undefined) return []
     const flag = '--default-gas estimate'
     const text = `the transaction set no gas limit and used up the default of ${number(starved.gasLimit)}; ${flag} estimates it`
     return this.#once('gas', flag, text)
+  }
+
+  #estimatesGas(): boolean {
+    if (this.#chain === undefined) return false
+    const { settings, config, tree } = this.#chain.state
+    const { number, timestamp } = headOf(tree).block.header
+    return usualGas(settings, config.hardforkAt(number, timestamp)) === 'estimate'
   }
 
   #once(key: string, flag: string, hint: string): HintEvent[] {

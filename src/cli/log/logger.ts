@@ -39,7 +39,7 @@ type LogTask = (isNow: boolean) => Promise<void> | undefined
 
 export type LogSettings = Pick<
   AllSettings,
-  'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept' | 'logChain'
+  'noHints' | 'trace' | 'logOnly' | 'logExcept' | 'logChain'
 >
 
 const COUNTED = ['calls', 'failedCalls', 'transactions', 'failedTransactions', 'blocks'] as const

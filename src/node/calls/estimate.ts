@@ -16,6 +16,7 @@ import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { rerunOf, withRerun } from '../chain/failedrun.ts'
 import type { BlockReference } from '../ledger/references.ts'
+import { transactionGasCap } from '../mining/limits.ts'
 import { executionError } from './call.ts'
 import {
   affordableGas,
@@ -109,15 +110,15 @@ function highestGas(
     const facts = { from, balance, cost: least, value, price: maxFeePerGas, gasLimit }
     throw new DevchainError('INSUFFICIENT_FUNDS', text, undefined, facts)
   }
-  const { transactionGasCap } = chain.state.config
+  const most = transactionGasCap(chain.state.config, block.hardfork)
   const affordable = affordableGas(world, message)
   const bounds: GasCap[] = [
     request.gas === undefined
       ? { gas: block.gasLimit, reason: 'the gas limit of the block' }
       : { gas: request.gas, reason: 'the gas given' },
   ]
-  if (transactionGasCap !== undefined) {
-    bounds.push({ gas: transactionGasCap, reason: 'the most that one transaction may have' })
+  if (most !== undefined) {
+    bounds.push({ gas: most, reason: 'the most that one transaction may have' })
   }
   if (affordable !== undefined) {
     bounds.push({ gas: affordable, reason: `the most that ${from} can pay for` })

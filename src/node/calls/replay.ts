@@ -207,19 +207,25 @@ export async function worldBefore(
   return worldAtIndex(contextOf(chain, record), index, () => undefined)
 }
 
+/** @throws {DevchainError} `NOT_FOUND` when the parent is not kept */
+export function parentToRunOn(
+  { tree }: ChainState,
+  { block: { header, hash } }: BlockRecord,
+): BlockRecord {
+  const parent = blockByHash(tree, header.parentHash)
+  if (parent !== undefined) return parent
+  const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
 async function worldAtStart({
   chain: { state, executor },
   record,
   block,
 }: ReplayContext): Promise<World> {
-  const { header, hash } = record.block
-  const parent = blockByHash(state.tree, header.parentHash)
-  if (parent === undefined) {
-    const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
-    throw new DevchainError('NOT_FOUND', message)
-  }
+  const { header } = record.block
   const { world } = await executor.beginBlock({
-    world: (await withWorldReady(parent)).world,
+    world: (await withWorldReady(parentToRunOn(state, record))).world,
     block,
     parentHash: header.parentHash,
     parentBeaconBlockRoot: header.parentBeaconBlockRoot,
@@ -228,7 +234,7 @@ async function worldAtStart({
 }
 
 /** The block's environment with the chain id that its transactions were signed for: the chain's may have changed. */
-function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
+export function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
   const signed = record.block.transactions.find((each) => each.chainId !== undefined)
   return blockEnvironment(state, record, signed?.chainId)
 }

@@ -32,7 +32,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
-import { TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
+import { hasGasCap, TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { balanceAt, stateRoot, type World } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
@@ -145,8 +145,7 @@ function checkForNetwork({ type, chainId, gasLimit }: Transaction, hardfork: Har
     const message = `invalid signature: replay protection begins with spuriousDragon, the block is ${hardfork}`
     throw new DevchainError('INVALID_SIGNATURE', message)
   }
-  const isCapped = isAtLeast(hardfork, 'osaka') && !isAtLeast(hardfork, 'amsterdam')
-  if (isCapped && gasLimit > TRANSACTION_GAS_CAP) {
+  if (hasGasCap(hardfork) && gasLimit > TRANSACTION_GAS_CAP) {
     const message = `transaction gas limit too high: have ${gasLimit}, at most ${TRANSACTION_GAS_CAP} are allowed`
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message)
   }
@@ -208,6 +207,8 @@ interface Result {
   readonly world: World
   readonly end: BlockEnd['fields']
   readonly requests: readonly Uint8Array[]
+  /** Undefined before amsterdam. */
+  readonly accessList: BlockAccessList | undefined
 }
 
 /**
@@ -218,9 +219,9 @@ export async function runBlock(
   executor: Executor,
   state: ChainState,
   record: BlockRecord,
+  block: BlockEnvironment = blockEnvironment(state, record),
 ): Promise<Result> {
   const { header, transactions, uncles, withdrawals } = record.block
-  const block = blockEnvironment(state, record)
   const { parentHash, parentBeaconBlockRoot } = header
   const start = { world: record.world, block, parentHash, parentBeaconBlockRoot }
   const begun = await executor.beginBlock(start)
@@ -237,7 +238,8 @@ export async function runBlock(
   const paid = withdrawnIn(world, withdrawn, withdrawals)
   const listed = parts.listed(block.hardfork, end.fields, [...paid, ...end.accesses])
   checkAccessList(listed.accessList, block.gasLimit)
-  return { executed, world: end.world, end: listed.fields, requests: end.requests }
+  const { accessList, fields } = listed
+  return { executed, world: end.world, end: fields, requests: end.requests, accessList }
 }
 
 /** As part of the block's access list. */

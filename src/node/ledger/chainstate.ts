@@ -61,8 +61,6 @@ export interface ChainConfig {
   readonly mergedAt?: bigint | undefined
   /** The source of deposit logs (EIP-6110); undefined: the main network's. */
   readonly depositContract: Address | undefined
-  /** Highest gas limit of one transaction (EIP-7825), from the options or the fork; undefined: none. */
-  readonly transactionGasCap: bigint | undefined
   readonly initialBaseFee: bigint
   /** Parameter N of scrypt, a power of two, for keys that the node encrypts (r = 8, p = 1). */
   readonly scryptCost: number
@@ -75,8 +73,8 @@ export interface Settings {
   readonly blockGasLimit: bigint
   readonly difficulty: bigint
   readonly extraData: Uint8Array
-  /** Gas of an `eth_sendTransaction` that names none. */
-  readonly defaultGas: bigint | 'estimate'
+  /** Gas of an `eth_sendTransaction` that names none; undefined: the hardfork decides. */
+  readonly defaultGas: bigint | 'estimate' | undefined
   /** Wei per gas of an `eth_sendTransaction` without a price; also the least `eth_gasPrice`. */
   readonly gasPrice: bigint
   /** Wei per gas above the base fee, by default and as the least suggestion. */

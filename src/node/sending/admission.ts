@@ -26,6 +26,7 @@ import { headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
+import { transactionGasCap } from '../mining/limits.ts'
 import { offeredPrice } from '../mining/pricedout.ts'
 import { type Conditions, requireConditions } from '../pool/conditions.ts'
 import {
@@ -113,11 +114,11 @@ function checkUnknown({ state, sender }: AdmissionContext, { hash, nonce }: Tran
   }
 }
 
-function checkGasLimit({ state }: AdmissionContext, { gasLimit }: Transaction): void {
-  const { transactionGasCap } = state.config
-  if (transactionGasCap !== undefined && gasLimit > transactionGasCap) {
-    const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${transactionGasCap}`
-    const facts = { given: gasLimit, most: transactionGasCap }
+function checkGasLimit({ state, rules }: AdmissionContext, { gasLimit }: Transaction): void {
+  const cap = transactionGasCap(state.config, rules.hardfork)
+  if (cap !== undefined && gasLimit > cap) {
+    const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${cap}`
+    const facts = { given: gasLimit, most: cap }
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message, undefined, facts)
   }
   requireBlockGas(gasLimit, state.settings.blockGasLimit)

@@ -26,6 +26,7 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { pendingReference } from '../ledger/references.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
+import { transactionGasCap, usualGas } from '../mining/limits.ts'
 import { nextNonce } from '../pool/pool.ts'
 import { gasPrice as gasPriceOffered } from './gasoracle.ts'
 
@@ -48,8 +49,9 @@ export async function gasFor(
   cancellation?: Cancellation,
 ): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
-  const { defaultGas } = chain.state.settings
-  if (defaultGas !== 'estimate') return smaller(defaultGas, mostGas(chain.state))
+  const { hardfork } = nextRules(chain.state, chain.environment.now())
+  const usual = usualGas(chain.state.settings, hardfork)
+  if (usual !== 'estimate') return smaller(usual, mostGas(chain))
   const failing = chain.state.config.behaviour.refusesFailingEstimates ? 'refused' : 'sent'
   return estimatedGas(chain, request, failing, { cancellation })
 }
@@ -66,13 +68,14 @@ export async function estimatedGas(
   } catch (error) {
     const isRefusal = error instanceof DevchainError && !isInterruption(error)
     if (failing === 'refused' || !isRefusal) throw error
-    return mostGas(chain.state)
+    return mostGas(chain)
   }
 }
 
-function mostGas({ settings, config }: ChainState): bigint {
-  const { transactionGasCap = settings.blockGasLimit } = config
-  return smaller(settings.blockGasLimit, transactionGasCap)
+function mostGas({ state, environment }: Chain): bigint {
+  const { blockGasLimit } = state.settings
+  const { hardfork } = nextRules(state, environment.now())
+  return smaller(blockGasLimit, transactionGasCap(state.config, hardfork) ?? blockGasLimit)
 }
 
 /** The nonce follows the sender's waiting transactions. */

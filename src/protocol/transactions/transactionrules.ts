@@ -37,6 +37,10 @@ export function maxCodeSize(hardfork: Hardfork): number {
 /** Gas limit of one transaction from osaka on (EIP-7825); since amsterdam only its execution gas is limited. */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
 
+export function hasGasCap(hardfork: Hardfork): boolean {
+  return isAtLeast(hardfork, 'osaka') && !isAtLeast(hardfork, 'amsterdam')
+}
+
 export interface Sender {
   readonly nonce: bigint
   readonly balance: bigint

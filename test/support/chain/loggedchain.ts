@@ -45,11 +45,10 @@ export async function startLogged(
     ? createJsonRenderer(() => 0, verbose)
     : createPrettyRenderer(PLAIN, verbose)
   const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
-  const { defaultGas, trace } = readDevchainOptions(options)
+  const { trace } = readDevchainOptions(options)
   const { only: logOnly = [], except: logExcept = [] } = form
   const settings = {
     noHints: !hasHints,
-    defaultGas,
     trace,
     logOnly,
     logExcept,

@@ -3,6 +3,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Address, bytesFromHex, concatBytes } from '../../../src/core/hex.ts'
+import { accessListOfBlock } from '../../../src/node/calls/blockaccesslist.ts'
 import { estimateGas } from '../../../src/node/calls/estimate.ts'
 import { simulateBlocks } from '../../../src/node/calls/simulateblocks.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
@@ -11,7 +12,9 @@ import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { forkConfigsOf } from '../../../src/node/ledger/forkconfig.ts'
 import { latest } from '../../../src/node/ledger/references.ts'
 import { mineGiven } from '../../../src/node/mining/miner.ts'
+import { gasFor } from '../../../src/node/sending/fill.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
+import { hashAccessList } from '../../../src/protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
 import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
@@ -47,6 +50,7 @@ describe('blocks of amsterdam', () => {
     await fc.assert(
       fc.asyncProperty(turns, async (each) => {
         const chain = await grown(each)
+        await checkAccessLists(chain)
         const blocks = exported(chain)
         const head = headOf(chain.state.tree).block.hash
         for (const evm of ['reference', 'interpreter'] as const) {
@@ -59,6 +63,14 @@ describe('blocks of amsterdam', () => {
       { seed: 33, numRuns: 10 },
     )
   })
+
+  /** Each is made by running its block again, and must have the header's hash. */
+  async function checkAccessLists(chain: Chain): Promise<void> {
+    for (const record of chain.state.tree.canonical.values()) {
+      const list = await accessListOfBlock(chain, record, { aborted: false })
+      expect(hashAccessList(list)).toBe(record.block.header.blockAccessListHash)
+    }
+  }
 
   async function grown(turns: readonly (readonly Step[])[]): Promise<Chain> {
     const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
@@ -109,6 +121,30 @@ test.each<[string, Partial<Pick<UnsignedTransaction, 'to' | 'value' | 'data'>>]>
   const { number } = headOf(chain.state.tree).block.header
   expect(await send(gas, number)).toBe(true)
   expect(headOf(chain.state.tree).executed[0]!.receipt.gasUsed).toBe(gas)
+})
+
+describe('a send without gas', () => {
+  const gasOf = async (options: Parameters<typeof testChain>[0]): Promise<bigint> => {
+    const chain = await testChain(options)
+    return gasFor(chain, { from: account(chain, 0), to: STRANGER, value: 1n })
+  }
+
+  test('gets an estimate, which has room for state gas', async () => {
+    expect(await gasOf({ hardfork })).toBe(204_600n)
+    expect(await gasOf({ hardfork: 'bpo2' })).toBe(90_000n)
+  })
+
+  test('gets the gas that is set', async () => {
+    expect(await gasOf({ hardfork, defaultGas: 90_000n })).toBe(90_000n)
+    expect(await gasOf({ hardfork: 'bpo2', defaultGas: 'estimate' })).toBe(21_000n)
+  })
+
+  test('may have more than 2^24 gas if that fails, as no rule caps the limit', async () => {
+    const behaviour = { capsTransactionGas: true, refusesFailingEstimates: false }
+    const chain = await testChain({ hardfork, behaviour })
+    const failing = { from: account(chain, 0), data: bytesFromHex('0xfe') }
+    expect(await gasFor(chain, failing)).toBe(30_000_000n)
+  })
 })
 
 test('a simulated block has the next slot, its access list, and one log of a transfer', async () => {

@@ -28,7 +28,7 @@ describe('a chain without options', () => {
     expect(settings).toMatchObject({
       blockGasLimit: 30_000_000n,
       gasPrice: 0n,
-      defaultGas: 90_000n,
+      defaultGas: undefined,
       pinnedBaseFee: true,
     })
     expect(mining).toEqual({ mode: { kind: 'instant' }, stopped: false })

@@ -1,0 +1,53 @@
+// Encodes access lists of blocks.
+import { paddedBytes } from '../../core/hex.ts'
+import type { AccountChanges, BlockAccessList, Changed } from '../../protocol/blocks/accesslist.ts'
+import { address, data, list } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { field, quantityResult, shape } from './encodeobject.ts'
+
+const word: Encoder<bigint> = {
+  name: '32-byte word',
+  json: { title: '32-byte word', type: 'string', pattern: '^0x[0-9a-f]{64}$' },
+  encode: (value) => data.encode(paddedBytes(value, 32)),
+}
+
+function changes<T>(
+  name: string,
+  member: string,
+  encoder: Encoder<T>,
+): Encoder<readonly Changed<T>[]> {
+  return list(
+    shape<Changed<T>>(name, {
+      index: field(quantityResult, ({ index }) => BigInt(index)),
+      [member]: field(encoder, ({ value }) => value),
+    }),
+  )
+}
+
+type SlotChanges = AccountChanges['storageChanges'][number]
+
+/** @see https://github.com/ethereum/execution-apis/blob/main/src/schemas/block-access-list.yaml */
+export const blockAccessList: Encoder<BlockAccessList> = list(
+  shape<AccountChanges>('account access', {
+    address: field(address, (account) => account.address),
+    storageChanges: field(
+      list(
+        shape<SlotChanges>('slot changes', {
+          key: field(word, ({ slot }) => slot),
+          changes: field(changes('storage change', 'value', word), (slot) => slot.changes),
+        }),
+      ),
+      ({ storageChanges }) => storageChanges,
+    ),
+    storageReads: field(list(word), ({ storageReads }) => storageReads),
+    balanceChanges: field(
+      changes('balance change', 'value', quantityResult),
+      ({ balanceChanges }) => balanceChanges,
+    ),
+    nonceChanges: field(
+      changes('nonce change', 'value', quantityResult),
+      ({ nonceChanges }) => nonceChanges,
+    ),
+    codeChanges: field(changes('code change', 'code', data), ({ codeChanges }) => codeChanges),
+  }),
+)
