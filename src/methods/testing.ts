@@ -2,6 +2,7 @@
 
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
+import { encodeAccessList } from '../protocol/blocks/accesslist.ts'
 import type { Block } from '../protocol/blocks/block.ts'
 import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
@@ -31,6 +32,7 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
     withdrawals: list(withdrawal),
     parentBeaconBlockRoot: hash,
     targetGasLimit: quantity,
+    slotNumber: quantity,
   }),
   (given, path) => ({
     timestamp: required(given.timestamp, `${path}.timestamp`, 'seconds since 1970'),
@@ -43,11 +45,14 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
     withdrawals: given.withdrawals ?? [],
     parentBeaconBlockRoot: given.parentBeaconBlockRoot,
     targetGasLimit: given.targetGasLimit,
+    slotNumber: given.slotNumber,
   }),
 )
 
-/** The engine API's ExecutionPayloadV3. */
-const executionPayload: Encoder<Block> = shape<Block>('execution payload', {
+type Payload = Block & Pick<BuiltBlock, 'accessList'>
+
+/** The engine API's ExecutionPayloadV3, from amsterdam on V4. */
+const executionPayload: Encoder<Payload> = shape<Payload>('execution payload', {
   parentHash: headerField('parentHash'),
   feeRecipient: headerField('miner'),
   stateRoot: headerField('stateRoot'),
@@ -67,6 +72,8 @@ const executionPayload: Encoder<Block> = shape<Block>('execution payload', {
   ),
   blobGasUsed: headerField('blobGasUsed'),
   excessBlobGas: headerField('excessBlobGas'),
+  blockAccessList: fieldIfAny(data, ({ accessList }) => accessList && encodeAccessList(accessList)),
+  slotNumber: headerField('slotNumber'),
 })
 
 const blobsBundle: Encoder<BuiltBlock['sidecars']> = shape<BuiltBlock['sidecars']>('blobs bundle', {
@@ -86,7 +93,10 @@ export const testingMethods: Methods = [
       optional('extraData', data, EMPTY_BYTES),
     ],
     result: shape<BuiltBlock>('built block', {
-      executionPayload: field(executionPayload, ({ block }) => block),
+      executionPayload: field(executionPayload, ({ block, accessList }) => ({
+        ...block,
+        accessList,
+      })),
       blockValue: field(quantityResult, ({ value }) => value),
       blobsBundle: field(blobsBundle, ({ sidecars }) => sidecars),
       executionRequests: field(list(data), ({ requests }) => requests),

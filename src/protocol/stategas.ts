@@ -2,6 +2,7 @@
 // splits into both. Values are of glamsterdam-devnet v8.1.
 import { larger, smaller } from '../core/bigints.ts'
 import type { BlockGas } from './blocks/receipt.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
 
 const GAS_PER_BYTE = 1530n
 
@@ -68,6 +69,24 @@ export class GasMeter {
     this.#spilled = 0n
     this.reservoir = this.#granted
   }
+}
+
+/**
+ * What a transaction needs of a block, and what is left. Since amsterdam any part of a gas limit may go to either
+ * dimension, but execution is capped: the scarcer one counts.
+ */
+export function blockRoom(
+  gasLimit: bigint,
+  blockGasLimit: bigint,
+  counted: BlockGas,
+  hardfork: Hardfork,
+): { readonly needed: bigint; readonly left: bigint; readonly isOfState: boolean } {
+  const left = blockGasLimit - counted.execution
+  const stateLeft = blockGasLimit - counted.state
+  const isCapped = isAtLeast(hardfork, 'amsterdam')
+  const needed = isCapped ? smaller(gasLimit, EXECUTION_GAS_CAP) : gasLimit
+  const isOfState = needed <= left && gasLimit > stateLeft
+  return isOfState ? { needed: gasLimit, left: stateLeft, isOfState } : { needed, left, isOfState }
 }
 
 export interface GasBill {

@@ -3,6 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
+import type { BlockAccessList } from '../../protocol/blocks/accesslist.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
 import { type BlockContents, headerOf } from '../../protocol/blocks/header.ts'
 import {
@@ -33,6 +34,8 @@ export interface BlockAttributes {
   readonly parentBeaconBlockRoot: Hash | undefined
   /** The gas limit moves towards it by at most 1/1024 of the parent's; undefined: this chain's usual limit. */
   readonly targetGasLimit: bigint | undefined
+  /** From amsterdam on; undefined: the slot after the parent's. */
+  readonly slotNumber: bigint | undefined
 }
 
 interface BlockRequest {
@@ -49,6 +52,8 @@ export interface BuiltBlock {
   /** The requests by type: the type's number, then the requests (EIP-7685). */
   readonly requests: readonly Uint8Array[]
   readonly sidecars: readonly BlobSidecar[]
+  /** From amsterdam on. */
+  readonly accessList: BlockAccessList | undefined
 }
 
 /** The default gas limit target of clients (EIP-7935). */
@@ -102,6 +107,7 @@ export async function buildBlock(
     value: tipsOf(result.executed, draft),
     requests: result.requests,
     sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
+    accessList: result.accessList,
   }
 }
 
@@ -142,7 +148,7 @@ function environmentOf(
     const message = `payloads need paris or later: block ${number} at ${timestamp} is of ${hardfork}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  return environmentAfter(state, header, {
+  const environment = environmentAfter(state, header, {
     number,
     timestamp,
     coinbase: attributes.feeRecipient,
@@ -151,6 +157,7 @@ function environmentOf(
     prevRandao: attributes.prevRandao,
     blockHash: () => undefined,
   })
+  return { ...environment, slotNumber: attributes.slotNumber ?? environment.slotNumber }
 }
 
 /** As near to the target as one block may come; without a target the limit that blocks here jump to, if any. */

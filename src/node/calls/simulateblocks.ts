@@ -9,7 +9,7 @@ import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../..
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
-import type { Log } from '../../protocol/blocks/receipt.ts'
+import { type BlockGas, type Log, sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
@@ -107,6 +107,8 @@ interface BlockContext {
 interface BlockProgress {
   readonly world: World
   readonly gasUsed: bigint
+  /** What the block counts, in each dimension. */
+  readonly counted: BlockGas
   readonly blobGasUsed: bigint
 }
 
@@ -266,7 +268,8 @@ async function runCalls(
   begun: World,
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
-  let progress: BlockProgress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
+  const counted = { execution: 0n, state: 0n }
+  let progress: BlockProgress = { world: begun, gasUsed: 0n, counted, blobGasUsed: 0n }
   const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
     const run = await runCall(block, progress, request).catch((error: unknown) => {
@@ -276,6 +279,7 @@ async function runCalls(
     progress = {
       world: run.outcome.world,
       gasUsed: progress.gasUsed + run.outcome.gasUsed,
+      counted: sumOfBlockGas(runs.map(({ executed }) => executed.receipt)),
       blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
     }
     await yieldIfDue()

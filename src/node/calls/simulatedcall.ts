@@ -1,11 +1,13 @@
 // A call of a simulated block: the message to run, and the transaction in the block.
 
-import { MAX_UINT64 } from '../../core/bigints.ts'
+import { larger, MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
+import type { BlockGas } from '../../protocol/blocks/receipt.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { blockRoom } from '../../protocol/stategas.ts'
 import {
   type BlobFields,
   type Transaction,
@@ -18,8 +20,8 @@ import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request
 
 interface CallPlace {
   readonly world: World
-  /** By the calls before it in the block. */
-  readonly gasUsed: bigint
+  /** Of the calls before it in the block. */
+  readonly counted: BlockGas
   /** By the blocks before. */
   readonly spent: bigint
 }
@@ -36,20 +38,20 @@ const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
  */
 export function prepare(
   environment: BlockEnvironment,
-  { world, gasUsed, spent }: CallPlace,
+  { world, counted, spent }: CallPlace,
   request: TransactionRequest,
 ): { readonly message: Message; readonly transaction: Transaction } {
   const { chainId } = environment
   const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
   const nonce = nonceAt(world, from)
   const type = typeOf(request, environment.hardfork)
-  const left = environment.gasLimit - gasUsed
-  checkRequest(request, chainId, left, environment.gasLimit)
+  checkRequest(request, environment, counted)
+  const used = larger(counted.execution, counted.state)
   const common = {
     to,
     value,
     data,
-    gasLimit: request.gas ?? sharedGas(left, SHARED_GAS - spent - gasUsed),
+    gasLimit: request.gas ?? sharedGas(environment.gasLimit - used, SHARED_GAS - spent - used),
     ...feesOf(request, environment),
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
@@ -74,9 +76,8 @@ function sharedGas(leftOfBlock: bigint, leftOfAll: bigint): bigint {
 
 function checkRequest(
   { chainId, gas, nonce }: TransactionRequest,
-  expected: bigint,
-  left: bigint,
-  blockGas: bigint,
+  { chainId: expected, gasLimit, hardfork }: BlockEnvironment,
+  counted: BlockGas,
 ): void {
   if (chainId !== undefined && chainId !== expected) {
     const message = `wrong chain id: expected ${expected}, got ${chainId}`
@@ -86,8 +87,10 @@ function checkRequest(
     const message = `nonce: expected at most ${MAX_UINT64}, got ${nonce}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  if (gas === undefined || gas <= left) return
-  const message = `block gas limit reached: expected at most ${left} gas, the rest of ${blockGas}, got ${gas}`
+  if (gas === undefined) return
+  const { needed, left } = blockRoom(gas, gasLimit, counted, hardfork)
+  if (needed <= left) return
+  const message = `block gas limit reached: expected at most ${left} gas, the rest of ${gasLimit}, got ${gas}`
   throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
 }
 

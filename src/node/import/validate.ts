@@ -1,5 +1,4 @@
 // Validates foreign blocks: position, uncles, and all results of running them.
-import { smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { equalBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
@@ -29,7 +28,7 @@ import {
 } from '../../protocol/blocks/receipt.ts'
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
+import { blockRoom } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { hasGasCap, TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
@@ -308,22 +307,17 @@ async function runTransactions(
   return { executed, world: draft.settle() }
 }
 
-/** Since amsterdam execution is capped, but any part of the limit may pay for state (EIP-8037). */
 function checkRoom(
   { gasLimit }: Transaction,
   index: number,
   { gasLimit: most, hardfork }: BlockEnvironment,
   counted: BlockGas,
 ): void {
-  const isOfState = isAtLeast(hardfork, 'amsterdam')
-  const needed = isOfState ? smaller(gasLimit, EXECUTION_GAS_CAP) : gasLimit
-  const left = most - counted.execution
-  const stateLeft = most - counted.state
-  if (needed <= left && gasLimit <= stateLeft) return
-  const problem =
-    needed > left
-      ? `number ${index}: it needs ${needed} gas, the block has ${left} left`
-      : `number ${index}: it may use ${gasLimit} gas for state, the block has ${stateLeft} left`
+  const { needed, left, isOfState } = blockRoom(gasLimit, most, counted, hardfork)
+  if (needed <= left) return
+  const problem = isOfState
+    ? `number ${index}: it may use ${needed} gas for state, the block has ${left} left`
+    : `number ${index}: it needs ${needed} gas, the block has ${left} left`
   throw brokenRule('transaction', problem)
 }
 

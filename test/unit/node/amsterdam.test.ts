@@ -2,8 +2,15 @@
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Address, bytesFromHex, concatBytes } from '../../../src/core/hex.ts'
+import {
+  type Address,
+  bytesFromHex,
+  concatBytes,
+  EMPTY_BYTES,
+  ZERO_HASH,
+} from '../../../src/core/hex.ts'
 import { accessListOfBlock } from '../../../src/node/calls/blockaccesslist.ts'
+import { buildBlock } from '../../../src/node/calls/buildblock.ts'
 import { estimateGas } from '../../../src/node/calls/estimate.ts'
 import { simulateBlocks } from '../../../src/node/calls/simulateblocks.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
@@ -160,6 +167,77 @@ test('a simulated block has the next slot, its access list, and one log of a tra
   expect(header.gasUsed).toBe(183_600n)
   const logs = simulated!.calls[0]!.logs
   expect(logs.map(({ log }) => log.address)).toEqual([`0x${'f'.repeat(39)}e`])
+})
+
+test('a simulated block has the access list of the block that is mined, with and without validation', async () => {
+  const chain = await testChain({ hardfork })
+  const [from, to] = [account(chain, 0), account(chain, 1)]
+  const calls = [
+    { from, to: STRANGER, value: 1n },
+    { from, data: STORING },
+    { from: to, to: from, value: 5n },
+  ]
+  const nonces = [0n, 1n, 0n]
+  const transactions = calls.map(({ from: sender, ...call }, at) => {
+    const fields = { to: null, value: 0n, data: EMPTY_BYTES, ...call }
+    const index = sender === from ? 0 : 1
+    return signed(chain, { ...fields, index, nonce: nonces[at]!, gasLimit: 400_000n })
+  })
+  const { record } = await chain.update(async (state, executor) => {
+    const mined = await mineGiven(executor, state, transactions, { now: 0 })
+    return { state: mined.state, value: { record: mined.records[0]! } }
+  })
+  const { timestamp, miner, blockAccessListHash } = record.block.header
+  const blockOverrides = { timestamp, coinbase: miner }
+  for (const validation of [true, false]) {
+    const blocks = [{ blockOverrides, calls: calls.map((call) => ({ ...call, gas: 400_000n })) }]
+    const simulation = { blocks, validation, traceTransfers: false }
+    const [simulated] = await simulateBlocks(chain, simulation, { kind: 'number', number: 0n })
+    expect(simulated!.record.block.header).toMatchObject({ blockAccessListHash, slotNumber: 1n })
+  }
+})
+
+test('a simulated block has room in both dimensions of gas', async () => {
+  const chain = await testChain({ hardfork, gasLimit: 30_000_000n })
+  const from = account(chain, 0)
+  const simulate = (gas: bigint): Promise<unknown> => {
+    const calls = [
+      { from, to: STRANGER, value: 1n },
+      { from, to: STRANGER, gas },
+    ]
+    const simulation = { blocks: [{ calls }], validation: false, traceTransfers: false }
+    return simulateBlocks(chain, simulation, latest)
+  }
+  await expect(simulate(30_000_000n - 183_600n)).resolves.toHaveLength(1)
+  await expect(simulate(30_000_001n - 183_600n)).rejects.toThrow(
+    'block gas limit reached: expected at most 29816400 gas, the rest of 30000000, got 29816401',
+  )
+})
+
+test('a built block has its access list, and the slot that is asked for', async () => {
+  const chain = await testChain({ hardfork })
+  const parent = headOf(chain.state.tree).block
+  const transaction = signed(chain, { to: STRANGER, value: 1n, gasLimit: 300_000n })
+  const build = (slotNumber: bigint | undefined): ReturnType<typeof buildBlock> => {
+    const attributes = {
+      timestamp: parent.header.timestamp + 12n,
+      prevRandao: ZERO_HASH,
+      feeRecipient: STRANGER,
+      withdrawals: [{ index: 0n, validatorIndex: 0n, address: addressOf(0x3317), amountGwei: 7n }],
+      parentBeaconBlockRoot: ZERO_HASH,
+      targetGasLimit: undefined,
+      slotNumber,
+    }
+    const transactions = [{ transaction, sidecar: undefined }]
+    const order = { parentHash: parent.hash, attributes, transactions, extraData: EMPTY_BYTES }
+    return buildBlock(chain, order, { aborted: false })
+  }
+  const { block, accessList } = await build(9_000_000n)
+  expect(block.header.slotNumber).toBe(9_000_000n)
+  expect(hashAccessList(accessList!)).toBe(block.header.blockAccessListHash)
+  const paid = accessList!.find(({ address }) => address === addressOf(0x3317))
+  expect(paid!.balanceChanges).toEqual([{ index: 2, value: 7n * 10n ** 9n }])
+  expect((await build(undefined)).block.header.slotNumber).toBe(1n)
 })
 
 test('the rules of amsterdam have the contracts of builders', async () => {
