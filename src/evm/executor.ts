@@ -130,6 +130,8 @@ export interface Step {
   readonly memory: Uint8Array
   /** The result of SLOAD; 0n if the gas does not cover even a warm read. */
   readonly loaded: bigint | undefined
+  /** From amsterdam on: the reservoir before, and the cost beside `gasCost`, below 0 if state gas comes back. */
+  readonly state?: { readonly reservoir: bigint; readonly cost: bigint } | undefined
 }
 
 /** The parts of steps that a tracer needs; others may be empty. */
@@ -166,6 +168,16 @@ export interface FrameEnd {
   readonly output: Uint8Array
   readonly created: Address | undefined
   readonly failure: Failure | undefined
+  /** From amsterdam on. */
+  readonly state?: FrameState | undefined
+}
+
+/** State gas of a frame with its inner frames. */
+export interface FrameState {
+  /** Below 0 if more came back than was paid. */
+  readonly used: bigint
+  /** The part that execution gas paid, which `gasUsed` includes. */
+  readonly spilled: bigint
 }
 
 export interface Destruction {

@@ -112,14 +112,27 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
 
 /** What a tracer of frames hears, what one of steps hears, and what was reached. */
 function heardOf({ frames, steps, reached }: Heard, { hardfork }: Case): Traces {
-  // the library reports neither transfer logs nor state gas
-  if (isAtLeast(hardfork, 'amsterdam')) return reached === undefined ? {} : { reached: reached() }
+  const known = isAtLeast(hardfork, 'amsterdam') ? knownToLibrary : (lines: typeof frames) => lines
   return {
-    ...(frames.length === 0 ? {} : { frames }),
-    ...(steps === undefined ? {} : { steps }),
+    ...(frames.length === 0 ? {} : { frames: known(frames) }),
+    ...(steps === undefined ? {} : { steps: known(steps) }),
     ...(reached === undefined ? {} : { reached: reached() }),
   }
 }
+
+/**
+ * Since amsterdam the library reports no transfer logs, and operations that may make an account only once they have paid for
+ * it: the next step shows their gas. What was touched is compared by `accesses`.
+ */
+function knownToLibrary(lines: readonly string[]): readonly string[] {
+  return lines
+    .filter((line) => !line.startsWith(`log ${SYSTEM}`) && !line.startsWith('touched '))
+    .map((line) =>
+      line.replace(/^(step \d+ (?:CREATE2?|CALL|CALLCODE) \d+) gas \d+ cost \d+/, '$1'),
+    )
+}
+
+const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 function isPrecompile(to: string | null): boolean {
   return to?.startsWith(`0x${'0'.repeat(37)}`) === true
@@ -163,7 +176,7 @@ export function callOf(subject: Case, message: CaseMessage, world: World): CallJ
   }
 }
 
-function transactionOf(subject: Case, message: CaseMessage, world: World): TransactionJob {
+export function transactionOf(subject: Case, message: CaseMessage, world: World): TransactionJob {
   return {
     world,
     block: blockOf(subject),

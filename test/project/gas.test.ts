@@ -74,6 +74,20 @@ describe('the gas report', () => {
   })
 })
 
+test('the gas report has a column of state gas once there is any, as under amsterdam', () => {
+  const amounts = { min: 9, average: 9, median: 9, max: 9 }
+  const row = { contract: 'Vault', kind: 'transaction', calls: 1, failed: 0, ...amounts } as const
+  const rows = [
+    { ...row, function: 'deposit(string)', state: 97_920 },
+    { ...row, function: 'withdraw(uint256)' },
+  ]
+  expect(gasTable(rows)).toMatchInlineSnapshot(`
+    "Contract  Function           Calls  Failed  Min  Average  Median  Max   State
+    Vault     deposit(string)        1       0    9        9       9    9  97,920
+              withdraw(uint256)      1       0    9        9       9    9       –"
+  `)
+})
+
 describe('the gas report of internal calls', () => {
   test('has each call by another contract, without those that a proxy delegates', async () => {
     const inner = await createDevchain({ artifacts: [path.join(folder, 'out')], gasReport: true })

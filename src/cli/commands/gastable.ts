@@ -15,6 +15,7 @@ const HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', '
 /** Only a contract's first row has its name. */
 export function gasTable(rows: readonly GasRow[]): string {
   if (rows.length === 0) return 'no transactions to contracts of the project yet'
+  const hasState = rows.some(({ state }) => state !== undefined)
   const cells = rows.map((row, i) => [
     rows[i - 1]?.contract === row.contract ? '' : row.contract,
     functionText(row),
@@ -23,8 +24,9 @@ export function gasTable(rows: readonly GasRow[]): string {
     ...[row.min, row.average, row.median, row.max].map((amount) =>
       row.calls === 0 ? '–' : number(amount),
     ),
+    ...(hasState ? [row.state === undefined ? '–' : number(row.state)] : []),
   ])
-  return aligned([HEADINGS, ...cells], 2)
+  return aligned([hasState ? [...HEADINGS, 'State'] : HEADINGS, ...cells], 2)
 }
 
 /** The largest increases first. */

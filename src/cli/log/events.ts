@@ -14,6 +14,7 @@ import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
+import { sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
@@ -22,6 +23,9 @@ import { type ImportedEvent, importedEvent } from './peers.ts'
 export interface CallEvent extends ObservedCall {
   readonly event: 'call'
 }
+
+/** Before refunds; undefined before amsterdam. */
+type GasPart = bigint | undefined
 
 /** A mined transaction. Amounts in wei. */
 export interface TransactionEvent {
@@ -36,6 +40,8 @@ export interface TransactionEvent {
   readonly value: bigint
   readonly gasUsed: bigint
   readonly gasLimit: bigint
+  readonly executionGasUsed?: GasPart
+  readonly stateGasUsed?: GasPart
   /** The count; undefined for types without blobs. */
   readonly blobs?: number | undefined
   readonly fee: bigint
@@ -61,6 +67,8 @@ export interface BlockEvent {
   readonly transactions: number
   readonly gasUsed: bigint
   readonly gasLimit: bigint
+  readonly executionGasUsed?: GasPart
+  readonly stateGasUsed?: GasPart
   /** Wei per gas; undefined before london. */
   readonly baseFee: bigint | undefined
   /** Seconds since 1970. */
@@ -213,6 +221,8 @@ function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): T
     value: transaction.value,
     gasUsed: receipt.gasUsed,
     gasLimit: transaction.gasLimit,
+    executionGasUsed: receipt.blockGas?.execution,
+    stateGasUsed: receipt.blockGas?.state,
     blobs: transaction.blobs?.versionedHashes.length,
     fee: receipt.gasUsed * receipt.effectiveGasPrice + used * price,
     block: record.block.header.number,
@@ -238,6 +248,8 @@ function remarksOn(
 
 function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
   const { header, hash, transactions } = record.block
+  const receipts = record.executed.map(({ receipt }) => receipt)
+  const parts = receipts[0]?.blockGas && sumOfBlockGas(receipts)
   return {
     event: 'block',
     first,
@@ -246,6 +258,8 @@ function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
     transactions: transactions.length,
     gasUsed: header.gasUsed,
     gasLimit: header.gasLimit,
+    executionGasUsed: parts?.execution,
+    stateGasUsed: parts?.state,
     baseFee: header.baseFeePerGas,
     timestamp: header.timestamp,
   }

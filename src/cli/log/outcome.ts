@@ -108,7 +108,9 @@ function blockOutcome(block: JsonObject): string {
 
 function receiptOutcome(receipt: JsonObject): string {
   const verdict = receipt.status === '0x0' ? 'failed' : 'success'
-  return `${verdict}, block ${quantity(receipt.blockNumber)}, gas ${quantity(receipt.gasUsed)}`
+  const state = quantity(receipt.stateGasUsed ?? '0x0')
+  const ofState = state === '0' ? '' : `, state ${state}`
+  return `${verdict}, block ${quantity(receipt.blockNumber)}, gas ${quantity(receipt.gasUsed)}${ofState}`
 }
 
 function quantity(value: Json | undefined): string {

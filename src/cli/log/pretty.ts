@@ -366,10 +366,13 @@ function eventTexts(look: Look, event: TransactionEvent): string[] {
 
 function gasOf(
   look: Look,
-  { gasUsed, gasLimit }: Pick<BlockEvent, 'gasUsed' | 'gasLimit'>,
+  event: Pick<BlockEvent, 'gasUsed' | 'gasLimit' | 'executionGasUsed' | 'stateGasUsed'>,
 ): string {
+  const { gasUsed, gasLimit, executionGasUsed = 0n, stateGasUsed = 0n } = event
   const whole = isShort(look) ? '' : ` of ${number(gasLimit)}`
-  return `gas ${number(gasUsed)}${whole} (${percent(gasUsed, gasLimit)})`
+  const used = `gas ${number(gasUsed)}${whole} (${percent(gasUsed, gasLimit)})`
+  if (stateGasUsed === 0n) return used
+  return `${used}, execution ${number(executionGasUsed)}, state ${number(stateGasUsed)}`
 }
 
 function isShort({ columns }: Look): boolean {

@@ -88,6 +88,13 @@ function reportExit(
     output,
     created: created === 0 ? undefined : interpreter.loaded(created).address,
     failure: failureOf(end, output, instance.number(at + layout.EVENT_OPCODE)),
+    state:
+      instance.number(layout.FORK) >= layout.AMSTERDAM
+        ? {
+            used: BigInt.asIntN(64, instance.long(at + layout.EVENT_STATE)),
+            spilled: instance.long(at + layout.EVENT_SPILLED),
+          }
+        : undefined,
   })
 }
 

@@ -153,6 +153,8 @@ export const STATE_SPILLED: u32 = 0x1128
 export const COLD_ACCOUNT: u32 = 0x1130
 /** 1: the gas was too little for the accesses before the first operation. */
 export const IS_UNPREPARED: u32 = 0x1138
+/** 8 bytes: what the open step's frame had spilled before. */
+export const OPEN_SPILLED: u32 = 0x1140
 /** The source of transfer logs (EIP-7708), 20 bytes, and their first topic, 32 bytes. */
 export const SYSTEM_BYTES: u32 = 0x1150
 export const TRANSFER_TOPIC: u32 = 0x1170
@@ -402,19 +404,27 @@ export const EVENT_GAS: u32 = 32
 export const EVENT_END: u32 = 40
 /** A word. */
 export const EVENT_VALUE: u32 = 48
+/** 8 bytes each, of EXIT: state gas that the frame used, and how much of it execution gas paid. */
+export const EVENT_STATE: u32 = 48
+export const EVENT_SPILLED: u32 = 56
 export const EVENT: u32 = 80
 
 /** Fields of a step besides ACCOUNT, DEPTH, OPCODE and GAS; the last ones are stack height and top word. */
 export const STEP_PC: u32 = 12
 export const STEP_HEIGHT: u32 = 24
 export const STEP_MEMORY_SIZE: u32 = 28
+/** The byte behind the opcode. */
+export const STEP_IMMEDIATE: u32 = 40
 export const STEP_TOP: u32 = 48
 /** 8 bytes each. */
 export const STEP_COST: u32 = 80
 export const STEP_REFUND: u32 = 88
 /** The result of SLOAD. */
 export const STEP_LOADED: u32 = 96
-export const STEP: u32 = 128
+/** 8 bytes each: the reservoir before, and what it costs in state gas. */
+export const STEP_RESERVOIR: u32 = 128
+export const STEP_STATE_COST: u32 = 136
+export const STEP: u32 = 144
 
 // ---- Records of reached code: entries, and marks of operations ----
 

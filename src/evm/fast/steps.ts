@@ -1,7 +1,7 @@
 // Builds trace steps from the instance's events, which contain only changes of stack and memory.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
-import { type Hardfork, NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { Step, Tracer } from '../executor.ts'
 import { namesAt, OP, operationsAt } from '../opcodes.ts'
 import type { Instance } from './instance.ts'
@@ -11,11 +11,21 @@ import * as layout from './layout.ts'
 const LEAVES = new Uint8Array(256)
 for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode] = leaves
 
+/** Since amsterdam (EIP-8024): the words that SWAPN or EXCHANGE swaps, counted from the top. */
+function swappedBy(opcode: number, immediate: number): readonly [nearer: number, other: number] {
+  if (opcode === OP.SWAPN) return [0, (immediate + 145) & 0xff]
+  const first = (immediate ^ 0x8f) >> 4
+  const second = (immediate ^ 0x8f) & 15
+  return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
+}
+
 const NO_WORDS: readonly bigint[] = []
 
 interface OpenFrame {
   readonly stack: bigint[]
   last: number
+  /** The byte behind the last operation. */
+  immediate: number
   /** The written part of memory; zeros follow. */
   memory: Uint8Array
   copy: Uint8Array | undefined
@@ -30,6 +40,7 @@ export class Steps {
   #watchesTop = false
   #watchesMemory = false
   #watchesGas = true
+  #countsState = false
   #stackOf: ReadonlySet<number> | undefined
 
   constructor(instance: Instance) {
@@ -38,6 +49,7 @@ export class Steps {
 
   begin(tracer: Tracer, hardfork: Hardfork): void {
     this.#frames.length = 0
+    this.#countsState = isAtLeast(hardfork, 'amsterdam')
     if (this.#hardfork !== hardfork) this.#names = namesAt(hardfork)
     this.#hardfork = hardfork
     const { stack = true, only, stackOf, gas = true } = tracer.stepParts ?? {}
@@ -50,7 +62,13 @@ export class Steps {
 
   enter(at: number): void {
     const depth = this.#instance.number(at + layout.EVENT_DEPTH)
-    this.#frames[depth] = { stack: [], last: -1, memory: EMPTY_BYTES, copy: undefined }
+    this.#frames[depth] = {
+      stack: [],
+      last: -1,
+      immediate: 0,
+      memory: EMPTY_BYTES,
+      copy: undefined,
+    }
   }
 
   stepAt(at: number, address: Address): Step {
@@ -62,6 +80,7 @@ export class Steps {
       throw new Error(`the instance reports a step without a frame at depth ${depth}`)
     const unchanged = this.#watchesStack ? this.#follow(frame, at) : 0
     frame.last = opcode
+    frame.immediate = instance.number(at + layout.STEP_IMMEDIATE)
     return {
       pc: instance.number(at + layout.STEP_PC),
       opcode,
@@ -75,7 +94,14 @@ export class Steps {
       unchanged,
       memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
       loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
+      state: this.#watchesGas && this.#countsState ? this.#stateAt(at) : undefined,
     }
+  }
+
+  #stateAt(at: number): Step['state'] {
+    const reservoir = this.#instance.long(at + layout.STEP_RESERVOIR)
+    const cost = BigInt.asIntN(64, this.#instance.long(at + layout.STEP_STATE_COST))
+    return { reservoir, cost }
   }
 
   #stackAt(frame: OpenFrame, opcode: number, at: number): readonly bigint[] {
@@ -93,15 +119,9 @@ export class Steps {
   }
 
   /** @returns unchanged words at the bottom */
-  #follow({ stack, last }: OpenFrame, at: number): number {
-    if (last >= OP.SWAP1 && last <= OP.SWAP16) {
-      const top = stack.length - 1
-      const other = top - (last - OP.SWAP1 + 1)
-      const word = stack[top] as bigint
-      stack[top] = stack[other] as bigint
-      stack[other] = word
-      return other
-    }
+  #follow({ stack, last, immediate }: OpenFrame, at: number): number {
+    if (last >= OP.SWAP1 && last <= OP.SWAP16) return swap(stack, 0, last - OP.SWAP1 + 1)
+    if (last === OP.SWAPN || last === OP.EXCHANGE) return swap(stack, ...swappedBy(last, immediate))
     if (last >= OP.DUP1 && last <= OP.DUP16) {
       return stack.push(stack[stack.length - 1 - (last - OP.DUP1)] as bigint) - 1
     }
@@ -126,6 +146,15 @@ export class Steps {
     }
     return frame.copy
   }
+}
+
+/** @returns unchanged words at the bottom */
+function swap(stack: bigint[], nearer: number, other: number): number {
+  const top = stack.length - 1
+  const word = stack[top - nearer] as bigint
+  stack[top - nearer] = stack[top - other] as bigint
+  stack[top - other] = word
+  return top - other
 }
 
 function reaching(bytes: Uint8Array, size: number): Uint8Array {

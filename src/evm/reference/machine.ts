@@ -240,6 +240,8 @@ function baseProblem(
   hardfork: Hardfork,
 ): string | undefined {
   if (error !== 'static state change' || runState === undefined) return undefined
+  const problem = stackProblem(runState, hardfork)
+  if (problem !== undefined) return problem
   const { code, programCounter, gasLeft } = runState
   const operation = operationsAt(hardfork).get(code[programCounter] ?? 0)
   return operation !== undefined && gasLeft < operation.gas ? 'out of gas' : undefined

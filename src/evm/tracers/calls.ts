@@ -28,6 +28,8 @@ export interface CallFrame {
   readonly failure: Failure | undefined
   readonly revertText: string | undefined
   readonly isPrecompile: boolean
+  /** Since amsterdam: state gas of the frame and its inner ones; below 0 if more came back. */
+  readonly stateGasUsed?: bigint | undefined
   readonly calls: readonly CallFrame[]
   readonly logs: readonly FrameLog[]
 }
@@ -75,11 +77,12 @@ export function recordCalls({
   }
   const tracer: Tracer = {
     onEnter,
-    onExit: ({ gasUsed, output, created, failure }) => {
+    onExit: ({ gasUsed, output, created, failure, state }) => {
       const frame = open.pop()
       const firstLog = firstLogs.pop()
       if (frame === undefined || firstLog === undefined) return
       frame.gasUsed = gasUsed
+      frame.stateGasUsed = state?.used
       frame.output = output
       frame.failure = failure
       if (failure?.kind === 'revert') frame.revertText = revertText(output)
@@ -133,6 +136,7 @@ function opened(
     failure: undefined,
     revertText: undefined,
     isPrecompile,
+    stateGasUsed: undefined,
     calls: [],
     logs: [],
   }

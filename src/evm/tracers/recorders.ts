@@ -82,12 +82,12 @@ export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode:
   const openers: (OpcodeGas | undefined)[] = []
   const isPrecompile: boolean[] = []
   let latest: OpcodeGas | undefined
-  const count = ({ opName, gas, gasCost }: Step): void => {
+  const count = ({ opName, gas, gasCost, state }: Step): void => {
     const entry = byOpcode.get(opName) ?? { count: 0, gasUsed: 0n }
     byOpcode.set(opName, entry)
     entry.count += 1
     // an operation cannot use more gas than is left
-    entry.gasUsed += gasCost < gas ? gasCost : gas
+    entry.gasUsed += (gasCost < gas ? gasCost : gas) + (state?.cost ?? 0n)
     latest = entry
   }
   const tracer: Tracer = {

@@ -1,7 +1,7 @@
 // The tracers of debug_trace… by name: each provides hooks for a run, and writes the result.
 
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { hexFromBytes } from '../../core/hex.ts'
+import { hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
@@ -18,6 +18,7 @@ import { boolean } from '../../rpc/primitives.ts'
 import { invalid, type Notes } from '../../rpc/schema.ts'
 import { members } from '../wire/decodeobject.ts'
 import {
+  dimensionsOf,
   type FramePlace,
   wholeFrame,
   writeCallTree,
@@ -25,6 +26,7 @@ import {
 } from '../wire/traces/encodeframes.ts'
 import { prestateOf } from '../wire/traces/encodestate.ts'
 import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
+import { knownDimensions } from './aloneframe.ts'
 
 /** The context of a recording. */
 export interface Stage {
@@ -61,12 +63,15 @@ export function structLogRecorder(options: StructLogOptions): Recorder {
     const logs = writeStructLogs(writer, options)
     return {
       tracer: traceStructLogs(options, logs),
-      write: async ({ outcome }) => {
+      write: async (run) => {
         logs.end()
-        const { gasUsed, failure, output } = outcome
+        const { gasUsed, failure, output } = run.outcome
         const returnValue = failure?.kind === 'halt' ? '0x' : hexFromBytes(output)
+        const parts = Object.entries(dimensionsOf(run) ?? {}).map(
+          ([key, gas]) => `,"${key}":${gas}`,
+        )
         writer.write(
-          `,"gas":${gasUsed},"failed":${failure !== undefined},"returnValue":"${returnValue}"}`,
+          `,"gas":${gasUsed},"failed":${failure !== undefined},"returnValue":"${returnValue}"${parts.join('')}}`,
         )
       },
     }
@@ -112,10 +117,10 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   if (wantsNames === true) return recorder
   return Object.assign(recorder, {
     ofAlone: ({ writer, place }: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) =>
-      writeCallTree(
-        writer,
-        outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined),
-      ),
+      writeCallTree(writer, {
+        ...outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined),
+        dimensions: knownDimensions(executed),
+      }),
   })
 }
 
@@ -183,6 +188,21 @@ function selectorTracer(config: unknown, path: string, notes?: Notes): Recorder 
   }
 }
 
+/** A transaction's gas in both dimensions; before amsterdam there is no state gas. */
+function stateGasTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  emptyConfig.decode(config, path, notes)
+  return ({ writer }) => ({
+    tracer: {},
+    write: async (run) => {
+      const { gasUsed, gasRefund } = run.outcome
+      const before = { executionGasUsed: gasUsed + gasRefund, stateGasUsed: 0n, gasRefund }
+      const parts = { gasUsed, ...(dimensionsOf(run) ?? before) }
+      const members = Object.entries(parts).map(([key, gas]) => [key, quantityFromBigint(gas)])
+      writer.value(Object.fromEntries(members))
+    },
+  })
+}
+
 function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
   emptyConfig.decode(config, path, notes)
   return ({ writer }) => ({ tracer: {}, write: async () => writer.write('{}') })
@@ -220,6 +240,7 @@ const TRACERS: ReadonlyMap<string, Making> = new Map([
   ['4byteTracer', selectorTracer],
   ['flatCallTracer', flatCallTracer],
   ['muxTracer', muxTracer],
+  ['stateGasTracer', stateGasTracer],
   ['noopTracer', noopTracer],
 ])
 

@@ -37,6 +37,12 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   to: field(nullable(address), (place) => executedAt(place).transaction.to),
   cumulativeGasUsed: field(quantityResult, (place) => executedAt(place).receipt.cumulativeGasUsed),
   gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
+  // as the tracers name them; gasUsed counts both, after refunds
+  executionGasUsed: fieldIfAny(
+    quantityResult,
+    (place) => executedAt(place).receipt.blockGas?.execution,
+  ),
+  stateGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blockGas?.state),
   contractAddress: field(
     nullable<Address>(address),
     (place) => executedAt(place).receipt.contractAddress,

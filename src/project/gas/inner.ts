@@ -13,7 +13,10 @@ export interface InnerCalls {
   readonly through: Address | undefined
   /** True if the account delegated the same call to another. */
   readonly isHandedOn: boolean
+  /** With state gas. */
   readonly gas: number[]
+  /** The sum of state gas; undefined before amsterdam. */
+  state: number | undefined
   failed: number
 }
 
@@ -60,14 +63,20 @@ export class InnerCallWatch implements CommandWatch {
     this.#open.push({ to, input: frame.input.slice(), isPrecompile, through, isHandedOn: false })
   }
 
-  #exit({ gasUsed, failure }: FrameEnd): void {
+  #exit({ gasUsed, failure, state }: FrameEnd): void {
     const frame = this.#open.pop()
     // the outermost frame is the transaction itself
     if (frame === undefined || this.#open.length === 0 || frame.isPrecompile) return
     const calls = this.#callsOf(frame)
     if (calls === undefined) return
-    if (failure === undefined) calls.gas.push(Number(gasUsed))
-    else calls.failed += 1
+    if (failure !== undefined) {
+      calls.failed += 1
+      return
+    }
+    // what the reservoir paid is not in gasUsed
+    const reserved = state === undefined ? 0n : state.used - state.spilled
+    calls.gas.push(Number(gasUsed + reserved))
+    if (state !== undefined) calls.state = (calls.state ?? 0) + Number(state.used)
   }
 
   #callsOf({ to, input, through, isHandedOn }: OpenFrame): InnerCalls | undefined {
@@ -75,7 +84,7 @@ export class InnerCallWatch implements CommandWatch {
     const key = `${to} ${through} ${isHandedOn} ${Buffer.from(recorded).toString('latin1')}`
     const known = this.#called.get(key)
     if (known !== undefined || this.#called.size >= MOST_CALLED) return known
-    const made = { to, input: recorded, through, isHandedOn, gas: [], failed: 0 }
+    const made = { to, input: recorded, through, isHandedOn, gas: [], state: undefined, failed: 0 }
     this.#called.set(key, made)
     return made
   }

@@ -27,10 +27,14 @@ export interface GasRow {
   readonly average: number
   readonly median: number
   readonly max: number
+  /** The average state gas, part of `average`; undefined before amsterdam. */
+  readonly state?: number | undefined
 }
 
 export interface GasSummary {
   readonly rows: readonly GasRow[]
+  /** For each row, how many logs its successful transactions emitted. */
+  readonly logs: readonly number[]
   /** Why the report is empty or incomplete; undefined if complete. */
   readonly warning: string | undefined
 }
@@ -50,6 +54,9 @@ const MOST_UNSETTLED_BYTES = 64_000_000
 interface Counts {
   readonly amounts: Map<number, number>
   failed: number
+  logs: number
+  /** The sum of state gas; undefined before amsterdam. */
+  state: number | undefined
 }
 
 interface RowKey {
@@ -179,14 +186,19 @@ export class GasReport {
     const counts = this.#countsOf({ kind: 'transaction', from, to, input, through, world })
     if (counts === undefined) return
     // a failure says little about a function's gas
-    if (failure === undefined) add(counts.amounts, Number(receipt.gasUsed))
-    else counts.failed += 1
+    if (failure === undefined) {
+      add(counts.amounts, Number(receipt.gasUsed))
+      counts.logs += receipt.logs.length
+      addState(counts, receipt.blockGas && Number(receipt.blockGas.state))
+    } else counts.failed += 1
   }
 
-  #countInner({ to, input, through, isHandedOn, gas, failed }: InnerCalls, world: World): void {
+  #countInner(calls: InnerCalls, world: World): void {
+    const { to, input, through, isHandedOn, gas, state, failed } = calls
     const counts = this.#countsOf({ kind: 'inner', to, input, through, isHandedOn, world })
     if (counts === undefined) return
     for (const amount of gas) add(counts.amounts, amount)
+    addState(counts, state)
     counts.failed += failed
   }
 
@@ -224,7 +236,7 @@ export class GasReport {
       return undefined
     }
     this.#unsettledBytes += input.length
-    const made = { ...called, input: input.slice(), amounts: new Map<number, number>(), failed: 0 }
+    const made = { ...called, input: input.slice(), ...noCounts() }
     this.#unsettled.set(key, made)
     return made
   }
@@ -329,11 +341,12 @@ export class GasTotals {
     const usages = new Map<string, Usage>()
     const all = [this.counted(), ...others]
     for (const each of all) addAll(usages, each.usages)
-    const rows = [...usages.values()].map(rowOf)
-    rows.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    const sorted = [...usages.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    const rows = sorted.map(rowOf)
+    const logs = sorted.map((usage) => usage.logs)
     const unnamed = all.reduce((sum, each) => sum + each.unnamed, 0)
     const isCut = all.some((each) => each.isCut)
-    return { rows, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
+    return { rows, logs, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
   }
 
   #warning(rows: number, unnamed: number): string | undefined {
@@ -364,8 +377,7 @@ function usageIn(usages: Map<string, Usage>, rowKey: RowKey): Usage {
     contract,
     function: name,
     kind,
-    amounts: new Map<number, number>(),
-    failed: 0,
+    ...noCounts(),
   }
   usages.set(key, known)
   return known
@@ -383,9 +395,19 @@ function addAll(usages: Map<string, Usage>, others: Iterable<Usage>): void {
   for (const usage of others) addCounts(usageIn(usages, usage), usage)
 }
 
-function addCounts(sum: Counts, { amounts, failed }: Counts): void {
+function noCounts(): Counts {
+  return { amounts: new Map<number, number>(), failed: 0, logs: 0, state: undefined }
+}
+
+function addCounts(sum: Counts, { amounts, failed, logs, state }: Counts): void {
   for (const [gas, count] of amounts) add(sum.amounts, gas, count)
   sum.failed += failed
+  sum.logs += logs
+  addState(sum, state)
+}
+
+function addState(counts: Counts, gas: number | undefined): void {
+  if (gas !== undefined) counts.state = (counts.state ?? 0) + gas
 }
 
 function add(amounts: Map<number, number>, gas: number, count = 1): void {
@@ -395,7 +417,7 @@ function add(amounts: Map<number, number>, gas: number, count = 1): void {
 }
 
 function rowOf(usage: Usage): GasRow {
-  const { contract, function: name, kind, amounts, failed } = usage
+  const { contract, function: name, kind, amounts, failed, state } = usage
   const calls = callsOf(usage)
   const sorted = [...amounts].sort(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [gas, count]) => sum + gas * count, 0)
@@ -418,10 +440,11 @@ function rowOf(usage: Usage): GasRow {
     average: calls === 0 ? 0 : Math.round(total / calls),
     median: Math.round(median),
     max: sorted.at(-1)?.[0] ?? 0,
+    ...(state === undefined ? {} : { state: Math.round(state / calls) }),
   }
 }
 
 /** Rows are in the order of these: by contract and function, transactions first. */
-function placeOf({ contract, function: name, kind }: GasRow): string {
+function placeOf({ contract, function: name, kind }: RowKey): string {
   return [contract, name, kind === 'transaction' ? 0 : 1].join('\0')
 }

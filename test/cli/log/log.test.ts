@@ -146,6 +146,32 @@ describe('the text log', () => {
     `)
   })
 
+  test('shows execution and state gas of a transaction and its block under amsterdam', () => {
+    const gas = { gasUsed: 204_600n, executionGasUsed: 21_000n, stateGasUsed: 183_600n }
+    const sent = call('eth_sendTransaction', { result: HASH })
+    const text = print(sent, { ...transfer, ...gas, gasLimit: 300_000n }, { ...block, ...gas })
+    expect(text).toContain(
+      'gas 204,600 of 300,000 (68 %), execution 21,000, state 183,600 · fee 0 ether',
+    )
+    expect(text).toContain('gas 204,600 of 30,000,000 (<1 %), execution 21,000, state 183,600')
+    // nothing to see where no state grew
+    expect(print(sent, { ...transfer, executionGasUsed: 23_642n, stateGasUsed: 0n })).toBe(
+      print(sent, transfer),
+    )
+    const json = createJsonRenderer(() => 0, false)
+    const lines = json.entry({ call: undefined, count: 1, events: [{ ...transfer, ...gas }] })
+    expect(JSON.parse(lines)).toMatchObject({ executionGasUsed: '21000', stateGasUsed: '183600' })
+    const receipt = {
+      status: '0x1',
+      blockNumber: '0x1',
+      cumulativeGasUsed: '0x0',
+      gasUsed: '0x31f38',
+    }
+    expect(
+      print(call('eth_getTransactionReceipt', { result: { ...receipt, stateGasUsed: '0x2cd30' } })),
+    ).toContain('success, block 1, gas 204,600, state 183,600')
+  })
+
   test('says why a creation failed', () => {
     expect(print(call('eth_sendTransaction', { result: HASH }), creation)).toMatchInlineSnapshot(`
       "eth_sendTransaction             0.4 ms  0x48cf…b142

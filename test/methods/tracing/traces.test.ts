@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import { assemble } from '../../support/evm/bytecode.ts'
 import {
   allFrames,
@@ -25,7 +26,10 @@ const CONTRACTS = [1, 2, 3].map((i) => `0x${`a${i}`.repeat(20)}`)
 const IDENTITY = `0x${'00'.repeat(19)}04`
 
 /** Rules that differ in what opens a frame, what gas it gets, and what destruction does. */
-const FORKS = ['frontier', 'tangerineWhistle', 'byzantium', 'istanbul', 'london', 'osaka'] as const
+const FORKS = [
+  ...['frontier', 'tangerineWhistle', 'byzantium', 'istanbul', 'london', 'osaka'],
+  HARDFORKS.at(-1)!,
+]
 
 interface Receipt {
   readonly gasUsed: string

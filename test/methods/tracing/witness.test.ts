@@ -13,6 +13,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { DEFAULT_HARDFORK, HARDFORKS } from '../../../src/protocol/forks.ts'
 import { networkBlocks, networkGenesis } from '../../support/chain/networkchain.ts'
 
 interface Witness {
@@ -143,16 +144,18 @@ async function check(number: string | number): Promise<Witness> {
   return witness
 }
 
-describe('debug_executionWitness alone gives the state root', () => {
+const FORKS = [...new Set([DEFAULT_HARDFORK, HARDFORKS.at(-1)!])]
+
+describe.each(FORKS)('debug_executionWitness alone gives the state root under %s', (hardfork) => {
   test('of an empty block, which passes the parent hash to system contracts', async () => {
-    await start()
+    await start({ hardfork })
     await ask('evm_mine')
     const witness = await checkNewest()
     expect([...keysOf(witness).keys()]).toContain('0x0000f90827f1c53a10cb7a02335b175320002935')
   })
 
   test('of a transfer to a new account', async () => {
-    await start()
+    await start({ hardfork })
     const to = `0x${'a1'.repeat(20)}`
     await ask('eth_sendTransaction', { from: sender, to, value: '0x1', gas: '0x5208' })
     expect([...keysOf(await checkNewest()).keys()]).toContain(to)
@@ -162,7 +165,7 @@ describe('debug_executionWitness alone gives the state root', () => {
     { order: 'as they came', clear: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n] },
     { order: 'from the last on', clear: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n] },
   ])('of slots that are set and cleared $order, with their branches', async ({ clear }) => {
-    await start()
+    await start({ hardfork })
     // SSTORE(calldata[32], calldata[0])
     const store = await deploy('60003560203555')
     await checkNewest()
@@ -179,7 +182,7 @@ describe('debug_executionWitness alone gives the state root', () => {
   })
 
   test('of many cleared slots in one block', async () => {
-    await start()
+    await start({ hardfork })
     // SSTORE(calldata[32], calldata[0]), SSTORE(calldata[96], calldata[64])
     const store = await deploy('600035602035556040356060355500')
     for (let slot = 0n; slot < 20n; slot += 2n) await call(store, 7n, slot, 7n, slot + 1n)

@@ -2,9 +2,12 @@
 // destructions, and reports each once it is final.
 
 import type { EVM, EVMResult, ExecResult, InterpreterStep, Message } from '@ethereumjs/evm'
+import { generateAddress, generateAddress2 } from '@ethereumjs/util'
 import {
   type Address,
   addressFromBytes,
+  bytesFromBigint,
+  bytesFromHex,
   EMPTY_BYTES,
   paddedBytes,
   wordFromBigint,
@@ -23,6 +26,10 @@ import { Touches } from './touches.ts'
 const TURN_MS = 5
 
 const LOOK_EVERY = 64
+
+const WARM_GAS = 100n
+const COLLISION = 'contract address collision'
+const MAX_NONCE = 2n ** 64n - 1n
 
 /** Their cost depends only on the account or slot they name. */
 const NAMING: ReadonlySet<number> = new Set([
@@ -63,6 +70,7 @@ class StepTracer {
   readonly #touches: Touches | undefined
   readonly #reaches: Reaches | undefined
   readonly #codes: FrameStart['code'][] = []
+  readonly #started: FrameStart[] = []
   /** The last operation, until its effect is known. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
@@ -70,6 +78,7 @@ class StepTracer {
   #depth = 0
   /** Wei of a contract before it destroys itself. */
   #balance = 0n
+  #refund = 0n
   #ticks = 0
   #pauseError: unknown
 
@@ -103,7 +112,7 @@ class StepTracer {
       opName: step.opcode.name,
       gas: step.gasLeft,
       gasCost: this.#feeOf(step) + this.#passedOn(step),
-      refund: step.gasRefund,
+      refund: this.#refundOf(step),
       depth: step.depth,
       address: addressFromBytes(step.address.bytes),
       stack: step.stack,
@@ -113,12 +122,20 @@ class StepTracer {
     })
   }
 
+  /** Since amsterdam the library counts refunds of an SSTORE before it lacks the gas. */
+  #refundOf(step: InterpreterStep): bigint {
+    const isUnpaid = step.opcode.code === OP.SSTORE && this.#feeOf(step) > step.gasLeft
+    if (!isUnpaid || !isAtLeast(this.#hardfork, 'amsterdam')) this.#refund = step.gasRefund
+    return this.#refund
+  }
+
   enter(message: Message): void {
     // the pending call opened this frame
     this.#open = undefined
     this.#depth += 1
     const start = this.#frameOf(message)
     this.#codes.push(start.code)
+    this.#started.push(start)
     this.#touches?.enter(start, message.isStatic)
     this.#reaches?.enter(start)
     this.#tracer.onEnter?.(start)
@@ -129,9 +146,11 @@ class StepTracer {
     const failure = frameFailure(execResult, this.#hardfork)
     this.#settle(failure === undefined)
     this.#depth -= 1
+    const { gas = 0n, isPrecompile = false } = this.#started.pop() ?? {}
+    const isLost = failure?.kind === 'halt' || (failure !== undefined && isPrecompile)
     const end: FrameEnd = {
       depth: this.#depth,
-      gasUsed: execResult.executionGasUsed,
+      gasUsed: isLost ? gas : execResult.executionGasUsed,
       output: execResult.returnValue,
       created: createdAddress === undefined ? undefined : addressFromBytes(createdAddress.bytes),
       failure,
@@ -195,10 +214,12 @@ class StepTracer {
     return code === INVALID ? (this.#codes.at(-1)?.()[pc] ?? INVALID) : code
   }
 
-  #loadedBy({ opcode: { code }, stack, address, gasLeft }: InterpreterStep): bigint | undefined {
-    if (code !== OP.SLOAD) return undefined
+  #loadedBy(step: InterpreterStep): bigint | undefined {
+    const { stack, address, gasLeft, opcode } = step
+    if (opcode.code !== OP.SLOAD) return undefined
     const slot = stack.at(-1)
-    if (slot === undefined || gasLeft < this.#baseOf(code)) return 0n
+    const isUnread = isAtLeast(this.#hardfork, 'amsterdam') && gasLeft < this.#feeOf(step)
+    if (slot === undefined || isUnread || gasLeft < this.#baseOf(OP.SLOAD)) return 0n
     return this.#state.storage(addressFromBytes(address.bytes), slot)
   }
 
@@ -211,6 +232,9 @@ class StepTracer {
   #feeOf({ opcode: { code, dynamicFee, fee }, gasLeft, stack }: InterpreterStep): bigint {
     const whole = dynamicFee ?? BigInt(fee)
     const base = this.#baseOf(code)
+    // since amsterdam nothing is read without the gas for a warm slot
+    const isUnread = code === OP.SLOAD && isAtLeast(this.#hardfork, 'amsterdam')
+    if (isUnread && gasLeft < WARM_GAS) return WARM_GAS
     if (stack.length < (this.#operations.get(code)?.takes ?? 0)) return base
     const isReported = whole <= gasLeft || (NAMING.has(code) && gasLeft >= base)
     return isReported ? whole : base
@@ -257,12 +281,14 @@ class StepTracer {
     if (!(onEnter || onExit || this.#touches)) return
     const depth = step.depth + 1
     const start = this.#unopenedFrame(step)
+    const reason = this.#whyUnopened(depth, start)
+    const isTaken = reason === COLLISION
     const end: FrameEnd = {
       depth,
-      gasUsed: 0n,
+      gasUsed: isTaken ? start.gas : 0n,
       output: EMPTY_BYTES,
-      created: undefined,
-      failure: { kind: 'halt', reason: this.#whyUnopened(depth, start) },
+      created: isTaken ? this.#creationOf(step, start) : undefined,
+      failure: { kind: 'halt', reason },
     }
     this.#touches?.enter(start, false)
     this.#touches?.exit(end)
@@ -311,8 +337,20 @@ class StepTracer {
 
   #whyUnopened(depth: number, { from, value }: FrameStart): string {
     if (depth > MAX_CALL_DEPTH) return 'max call depth exceeded'
-    const balance = this.#state.account(from)?.balance ?? 0n
-    return balance < value ? 'insufficient balance for transfer' : 'nonce uint64 overflow'
+    const { balance, nonce } = this.#state.account(from) ?? { balance: 0n, nonce: 0n }
+    if (balance < value) return 'insufficient balance for transfer'
+    // since amsterdam the library opens no frame for an address that is taken
+    return nonce === MAX_NONCE ? 'nonce uint64 overflow' : COLLISION
+  }
+
+  #creationOf({ opcode, stack }: InterpreterStep, { from, input }: FrameStart): Address {
+    const creator = bytesFromHex(from)
+    const nonce = (this.#state.account(from)?.nonce ?? 1n) - 1n
+    const made =
+      opcode.code === OP.CREATE2
+        ? generateAddress2(creator, paddedBytes(stack.at(-4) ?? 0n, 32), input)
+        : generateAddress(creator, bytesFromBigint(nonce))
+    return addressFromBytes(made)
   }
 
   /** Gas that a call passes on (EIP-150), without the stipend. */

@@ -61,18 +61,20 @@ export function reportEnter(
 }
 
 export function reportExit(
-  end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, output: usize, length: u32,
+  end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, state: i64, spilled: i64, output: usize, length: u32,
 ): void {
   const place = event(layout.EVENT_EXIT, created, 0, output, length)
   store<u32>(place, depth, layout.EVENT_DEPTH)
   store<u32>(place, opcode, layout.EVENT_OPCODE)
   store<i64>(place, gasUsed, layout.EVENT_GAS)
   store<u32>(place, end as u32, layout.EVENT_END)
+  store<i64>(place, state, layout.EVENT_STATE)
+  store<i64>(place, spilled, layout.EVENT_SPILLED)
   flushIfLong(length)
 }
 
 export function reportUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
-  reportExit(end, depth, created, 0, gasUsed, 0, 0)
+  reportExit(end, depth, created, 0, gasUsed, 0, 0, 0, 0)
 }
 
 export function reportLog(log: usize): void {

@@ -82,8 +82,10 @@ function reportEnd(frame: usize, end: i32, kind: u32): void {
   const last = load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)
   const created = isCreation(kind) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0
   const gasUsed = load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS)
+  const spilled = load<i64>(frame, layout.FRAME_STATE_SPILLED)
+  const state = load<i64>(frame, layout.FRAME_STATE_BASELINE) - load<i64>(layout.STATE_GAS) + spilled
   reportExit(
-    end, depthOf(frame), created, load<u8>(last as usize), gasUsed,
+    end, depthOf(frame), created, load<u8>(last as usize), gasUsed, state, spilled,
     load<u32>(frame, layout.FRAME_OUTPUT), load<u32>(frame, layout.FRAME_OUTPUT_LENGTH),
   )
 }

@@ -43,9 +43,12 @@ function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): vo
   store<u32>(place, load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.STEP_MEMORY_SIZE)
   store<i64>(place, gas, layout.EVENT_GAS)
   store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
+  store<u32>(place, load<u8>((load<u32>(frame, layout.FRAME_CODE) as usize) + pc, 1), layout.STEP_IMMEDIATE)
+  store<i64>(place, load<i64>(layout.STATE_GAS), layout.STEP_RESERVOIR)
   // an empty stack yields other bytes, which nobody reads
   copyWord(place + layout.STEP_TOP, sp - 32)
   store<u32>(layout.OPEN_STEP, place as u32)
+  store<i64>(layout.OPEN_SPILLED, load<i64>(frame, layout.FRAME_STATE_SPILLED))
   if (watchesMemory) noteWritten(frame, opcode, sp)
 }
 
@@ -57,7 +60,11 @@ export function closeStep(gas: i64, sp: usize): void {
   if (opcode == SLOAD) copyWord(place + layout.STEP_LOADED, sp - 32)
   // its refund counts from the operation itself on
   else if (opcode == SSTORE) store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
-  reportStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
+  const taken = load<i64>(place, layout.STEP_RESERVOIR) - load<i64>(layout.STATE_GAS)
+  const frame = layout.FRAMES + load<u32>(place, layout.EVENT_DEPTH) * layout.FRAME
+  const spilled = load<i64>(frame, layout.FRAME_STATE_SPILLED) - load<i64>(layout.OPEN_SPILLED)
+  store<i64>(place, taken + spilled, layout.STEP_STATE_COST)
+  reportStep(place, load<i64>(place, layout.EVENT_GAS) - gas - spilled)
 }
 
 export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
@@ -66,11 +73,17 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   if (end < layout.FIRST_HALT) return closeStep(gas, sp)
   const opcode = load<u32>(place, layout.EVENT_OPCODE)
   const before = load<i64>(place, layout.EVENT_GAS)
-  const isKnown = opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
-  if (end == layout.END_OUT_OF_GAS && gas < 0 && (opcode == SLOAD || (isKnown && gas > i64.MIN_VALUE))) return closeStep(gas, sp)
+  const isKnown = opcode == SLOAD || opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
+  if (end == layout.END_OUT_OF_GAS && gas < 0 && isKnown && gas > i64.MIN_VALUE) {
+    closeStep(gas, sp)
+    // since amsterdam a slot is read only if there is the gas for it
+    if (opcode == SLOAD && load<u32>(layout.FORK) >= layout.AMSTERDAM) setShort(place + layout.STEP_LOADED, 0)
+    return
+  }
   const isDestruction = opcode == SELFDESTRUCT && load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE
   const base: i64 = isDestruction ? DESTRUCTION_GAS : (load<u16>(layout.RULES + (opcode << 3)) as i64)
   setShort(place + layout.STEP_LOADED, 0)
+  store<i64>(place, 0, layout.STEP_STATE_COST)
   const isCall = opcode == CALL || opcode == CALLCODE || opcode == DELEGATECALL || opcode == STATICCALL
   reportStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
 }

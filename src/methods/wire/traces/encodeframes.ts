@@ -29,6 +29,25 @@ export interface FlatForm extends FlatOptions {
   readonly place: FramePlace | undefined
 }
 
+/** Of a transaction since amsterdam, before refunds (EIP-7778, EIP-8037); as in execution-apis #852. */
+export interface GasDimensions {
+  readonly executionGasUsed: bigint
+  readonly stateGasUsed: bigint
+  readonly gasRefund: bigint
+}
+
+/** Undefined before amsterdam. */
+export function dimensionsOf({ outcome }: TracedRun): GasDimensions | undefined {
+  const { blockGas, gasRefund } = outcome
+  if (blockGas === undefined) return undefined
+  return { executionGasUsed: blockGas.execution, stateGasUsed: blockGas.state, gasRefund }
+}
+
+/** A call tree's outermost frame. */
+export interface WholeFrame extends CallFrame {
+  readonly dimensions?: GasDimensions | undefined
+}
+
 /** Members that the user's project adds to a tree of frames. */
 export interface FrameNames {
   readonly nameOf: (frame: CallFrame) => string | undefined
@@ -38,12 +57,13 @@ export interface FrameNames {
 
 /**
  * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
- * revertReason?, value?, calls?, logs?}`.
+ * revertReason?, value?, calls?, logs?}`; since amsterdam with `stateGasUsed`, and the outermost with `executionGasUsed` and
+ * `gasRefund`.
  * @param names add `name` to frames, and `solidityStack` to a failed outermost frame
  */
 export async function writeCallTree(
   writer: JsonWriter,
-  top: CallFrame,
+  top: WholeFrame,
   names?: FrameNames,
 ): Promise<void> {
   for (const text of callTexts(top, names?.nameOf, names?.solidityStack)) {
@@ -54,7 +74,7 @@ export async function writeCallTree(
 }
 
 function* callTexts(
-  frame: CallFrame,
+  frame: WholeFrame,
   nameOf: FrameNames['nameOf'] | undefined,
   solidityStack?: readonly string[],
 ): IterableIterator<string> {
@@ -75,8 +95,9 @@ function* callTexts(
 }
 
 /** The outermost frame with the transaction's gas limit and gas used. */
-export function wholeFrame(top: CallFrame, { target, outcome }: TracedRun): CallFrame {
-  return { ...top, gas: target.gasLimit, gasUsed: outcome.gasUsed }
+export function wholeFrame(top: CallFrame, run: TracedRun): WholeFrame {
+  const { target, outcome } = run
+  return { ...top, gas: target.gasLimit, gasUsed: outcome.gasUsed, dimensions: dimensionsOf(run) }
 }
 
 /** Writes frames as a list, without the enclosing brackets. */
@@ -111,9 +132,12 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
 }
 
 /** A frame's members except calls, without the closing bracket. Built as text, because there may be very many. */
-function callText(frame: CallFrame): string {
+function callText(frame: WholeFrame): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
+  const { stateGasUsed, dimensions } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
+  if (dimensions !== undefined) text += `,${membersOf(dimensions)}`
+  else if (stateGasUsed !== undefined) text += `,"stateGasUsed":"${signedQuantity(stateGasUsed)}"`
   if (to !== null) text += `,"to":"${to}"`
   text += `,"input":"${hexFromBytes(input)}"`
   const isGiven = failure === undefined || failure.kind === 'revert'
@@ -123,6 +147,17 @@ function callText(frame: CallFrame): string {
   if (logs.length > 0) text += `,"logs":${JSON.stringify(logs.map(logMembers))}`
   if (kind !== 'STATICCALL') text += `,"value":"${quantityFromBigint(value)}"`
   return `${text},"type":"${kind}"`
+}
+
+function membersOf({ executionGasUsed, stateGasUsed, gasRefund }: GasDimensions): string {
+  const [execution, state, refund] = [executionGasUsed, stateGasUsed, gasRefund].map(
+    quantityFromBigint,
+  )
+  return `"executionGasUsed":"${execution}","stateGasUsed":"${state}","gasRefund":"${refund}"`
+}
+
+function signedQuantity(value: bigint): string {
+  return value < 0n ? `-${quantityFromBigint(-value)}` : quantityFromBigint(value)
 }
 
 function logMembers({ log, position, index }: FrameLog): Json {

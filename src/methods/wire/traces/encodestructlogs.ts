@@ -14,7 +14,7 @@ export interface StructLogText extends StructLogSink {
 }
 
 /**
- * Begins a list: entries `{pc, op, gas, gasCost, depth, refund?, stack?, memory?, storage?, returnData?, error?}` with
+ * Begins a list: entries `{pc, op, gas, gasCost, stateGasCost?, stateGasReservoir?, depth, refund?, stack?, memory?, storage?, returnData?, error?}` with
  * numbers as JSON numbers, stack words as minimal hex, memory and storage words as 32 bytes. Empty memory
  * is omitted.
  * @see https://github.com/ethereum/execution-apis/pull/762
@@ -28,9 +28,11 @@ export function writeStructLogs(
   let isFirst = true
   writer.write('[')
   const write = (step: Step, details: StepDetails | undefined): void => {
-    const { pc, opName, gas, gasCost, depth, refund } = step
+    const { pc, opName, gas, gasCost, depth, refund, state } = step
     // the next entry closes this one: whether it failed is known only then
-    let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost},"depth":${depth + 1}`
+    let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost}`
+    if (state !== undefined) text += stateText(state)
+    text += `,"depth":${depth + 1}`
     isFirst = false
     if (refund > 0n) text += `,"refund":${refund}`
     if (withStack) {
@@ -45,6 +47,12 @@ export function writeStructLogs(
     fail: (reason) => writer.write(`,"error":${JSON.stringify(reason)}`),
     end: () => writer.write(isFirst ? ']' : '}]'),
   }
+}
+
+/** Named as in alloy and erigon, which omit zeros. */
+function stateText({ cost, reservoir }: NonNullable<Step['state']>): string {
+  const spent = cost === 0n ? '' : `,"stateGasCost":${cost}`
+  return reservoir === 0n ? spent : `${spent},"stateGasReservoir":${reservoir}`
 }
 
 /** @param texts of the previous stack at this depth, up to each word; updated to this one */

@@ -1,5 +1,5 @@
 // State gas (EIP-8037): all open frames share the reservoir; each frame counts what it paid with execution gas instead.
-import { FRAME_GAS, FRAME_GAS_LIMIT, FRAME_STATE_BASELINE, FRAME_STATE_SPILLED, STATE_GAS } from '../../layout'
+import { FRAME_GAS, FRAME_GAS_LIMIT, FRAME_STATE_BASELINE, FRAME_STATE_SPILLED, OPEN_SPILLED, STATE_GAS } from '../../layout'
 import { raiseNeed } from './gasneed'
 
 const BYTE_GAS: i64 = 1530
@@ -24,7 +24,11 @@ export function payState(frame: usize, amount: i64, gas: i64): i64 {
     return gas
   }
   gas -= missing
-  if (gas < 0) return gas
+  if (gas < 0) {
+    // a traced operation shows what it lacks as state gas
+    store<i64>(OPEN_SPILLED, load<i64>(OPEN_SPILLED) - missing)
+    return gas
+  }
   store<i64>(STATE_GAS, 0)
   spill(frame, missing)
   return gas
