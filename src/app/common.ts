@@ -36,7 +36,7 @@ export interface Common extends CommonOptions {
   readonly environment: Environment
   readonly subscriptions: Subscriptions
   readonly artifacts: ArtifactsDoor
-  /** Chains with the same engine share an executor, which keeps compiled code. */
+  /** Chains with the same engine share an executor. */
   readonly engines: Engines
 }
 

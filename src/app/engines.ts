@@ -1,4 +1,4 @@
-// The executors of a program: chains with the same engine share one, and so its compiled code.
+// The executors of a program: chains with the same engine share one.
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import type { DevchainSettings } from '../options/derived.ts'

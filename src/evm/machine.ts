@@ -46,6 +46,8 @@ export interface MachineJob {
   readonly onConsole: (from: Address, data: Uint8Array) => void
   /** The machine awaits it now and then, with the gas used if known; its exceptions end the run. Undefined: no pauses. */
   readonly pause: ((gasUsed?: bigint) => Promise<void>) | undefined
+  /** Reports a bug that the machine works around, as the caller does not see it. */
+  readonly onBug: (error: unknown) => void
 }
 
 export interface MachineResult {
@@ -145,4 +147,5 @@ export interface RunContext {
   /** Limits the memory of all open frames of a run, in bytes. */
   readonly memoryLimit: number
   readonly isClosed: () => boolean
+  readonly onBug: MachineJob['onBug']
 }

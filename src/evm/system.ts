@@ -226,20 +226,21 @@ export async function systemCall(
       const accesses = state === undefined ? [] : accessesOf(overlay, state.read)
       return { world: overlay.world(), output, accesses }
     }
-    const { memoryLimit } = context
+    const { memoryLimit, onBug } = context
     const result = machine.run({
       ...SYSTEM_JOB,
       overlay,
       block,
       message: { ...SYSTEM_MESSAGE, to: address, data },
       memoryLimit,
+      onBug,
     })
     return result instanceof Promise ? result.then(finish) : finish(result)
   })
 }
 
 const SYSTEM_MESSAGE = { from: SYSTEM_ADDRESS, value: 0n, accessList: [] }
-const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimit'> = {
+const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimit' | 'onBug'> = {
   gas: SYSTEM_GAS,
   stateGas: SYSTEM_STATE_GAS,
   gasPrice: 0n,

@@ -32,7 +32,14 @@ export interface SenderTerms {
 export interface RunSetting
   extends Pick<
     MachineJob,
-    'block' | 'limits' | 'movedPrecompiles' | 'memoryLimit' | 'reportsAccess' | 'tracer' | 'pause'
+    | 'block'
+    | 'limits'
+    | 'movedPrecompiles'
+    | 'memoryLimit'
+    | 'reportsAccess'
+    | 'tracer'
+    | 'pause'
+    | 'onBug'
   > {
   readonly base: World | Overlay
 }
@@ -86,6 +93,7 @@ export function applyMessage(
     tracer: setting.tracer,
     onConsole: (from, data) => printLine(lines, from, data),
     pause: setting.pause,
+    onBug: setting.onBug,
   })
   return result instanceof Promise ? result.then(finish) : finish(result)
 }

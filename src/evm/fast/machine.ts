@@ -14,7 +14,7 @@ export interface HotCode {
   readonly threshold: number
   readonly onJob: (interpreter: Interpreter, hardfork: Hardfork) => void
   /** @returns the exit to continue with */
-  readonly onHot: (interpreter: Interpreter) => number
+  readonly onHot: (interpreter: Interpreter, job: MachineJob) => number
   readonly onClear: (interpreter: Interpreter) => void
 }
 
@@ -72,7 +72,7 @@ export class FastMachine implements Machine {
         if (typeof after !== 'number') return after
         exit = after
       } else if (exit === layout.EXIT_HOT)
-        exit = this.#hotCode?.onHot(interpreter) ?? layout.EXIT_FRAME
+        exit = this.#hotCode?.onHot(interpreter, job) ?? layout.EXIT_FRAME
       else if (exit === layout.EXIT_YIELD) {
         // a precompile may use more than the budget
         interpreter.gasUsed +=

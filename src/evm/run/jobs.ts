@@ -43,10 +43,10 @@ export function createJobs(
   }: ExecutorOptions,
   isClosed: () => boolean,
 ): Jobs {
-  const machines = new Tiers(tiersOf(evm, onBug), onBug)
+  const machines = new Tiers(tiersOf(evm), onBug)
   // the reference does not trace
-  const tracing = evm === 'reference' ? new Tiers(tiersOf('interpreter', onBug), onBug) : undefined
-  return createJobsOn({ machines, tracing, memoryLimit, isClosed })
+  const tracing = evm === 'reference' ? new Tiers(tiersOf('interpreter'), onBug) : undefined
+  return createJobsOn({ machines, tracing, memoryLimit, isClosed, onBug })
 }
 
 interface YieldingContext extends RunContext {
@@ -122,6 +122,7 @@ function apply(
     reportsAccess: job.reportsAccess === true,
     tracer: job.tracer,
     pause: pauseOf(context, job),
+    onBug: context.onBug,
   }
   const { machines, tracing = machines } = context
   const chosen = job.tracer === undefined ? machines : tracing

@@ -2,7 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { LruCache, lazy } from '../../core/lrucache.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
 import { type Machine, type Machines, Unrepeatable } from '../machine.ts'
@@ -21,30 +21,32 @@ type OnBug = (error: unknown) => void
 type CodeHash = () => Hash
 
 /**
- * From the choice to the reference, the last fallback.
- * @param onBug reports compiler failures; the code is then interpreted
+ * All chains of a process run on the same machines, and so share compiled code and instances: V8 collects all garbage for
+ * each new one, as it counts the 84 MB that one may come to use.
  */
-export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
-  const tiers: readonly Tier[] = [
-    // the only entry to fast/compiler: without it everything works, but slower
-    {
-      name: 'compiler',
-      load: async () => {
-        const { FastMachine } = await import('../fast/machine.ts')
-        const { HotCodeCompiler } = await import('../fast/compiler/hotcode.ts')
-        return new FastMachine(new HotCodeCompiler(onBug))
-      },
-    },
-    {
-      name: 'interpreter',
-      load: async () => new (await import('../fast/machine.ts')).FastMachine(),
-    },
-    {
-      name: 'reference',
-      load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
-    },
-  ]
-  return choice === 'auto' ? tiers : tiers.slice(tiers.findIndex(({ name }) => name === choice))
+const TIERS: readonly Tier[] = [
+  // the only entry to fast/compiler: without it everything works, but slower
+  {
+    name: 'compiler',
+    load: lazy(async () => {
+      const { FastMachine } = await import('../fast/machine.ts')
+      const { HotCodeCompiler } = await import('../fast/compiler/hotcode.ts')
+      return new FastMachine(new HotCodeCompiler())
+    }),
+  },
+  {
+    name: 'interpreter',
+    load: lazy(async () => new (await import('../fast/machine.ts')).FastMachine()),
+  },
+  {
+    name: 'reference',
+    load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
+  },
+]
+
+/** From the choice to the reference, the last fallback. */
+export function tiersOf(choice: EvmChoice): readonly Tier[] {
+  return choice === 'auto' ? TIERS : TIERS.slice(TIERS.findIndex(({ name }) => name === choice))
 }
 
 export class Tiers implements Machines {

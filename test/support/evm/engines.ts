@@ -16,7 +16,11 @@ export interface Engine {
 }
 
 /** An engine of one machine. Its bugs come out. */
-export function engineOf(name: string, machine: () => Promise<Machine>): Engine {
+export function engineOf(
+  name: string,
+  machine: () => Promise<Machine>,
+  onBug: (error: unknown) => void = fail,
+): Engine {
   let loaded: Promise<Machine> | undefined
   const load = (): Promise<Machine> => {
     loaded ??= machine()
@@ -25,7 +29,8 @@ export function engineOf(name: string, machine: () => Promise<Machine>): Engine 
   const machines = new Tiers([{ name, load }], () => undefined)
   return {
     name,
-    jobsWithin: (memoryLimit) => createJobsOn({ machines, memoryLimit, isClosed: () => false }),
+    jobsWithin: (memoryLimit) =>
+      createJobsOn({ machines, memoryLimit, isClosed: () => false, onBug }),
   }
 }
 
@@ -37,7 +42,7 @@ export function allEngines(): readonly Engine[] {
   return [
     engineOf('reference', async () => createReferenceMachine(attachTracer)),
     engineOf('interpreter', async () => new FastMachine()),
-    engineOf('compiler', async () => new FastMachine(new HotCodeCompiler(fail, EARLY))),
+    engineOf('compiler', async () => new FastMachine(new HotCodeCompiler(EARLY))),
   ]
 }
 

@@ -38,9 +38,10 @@ import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.
 
 const executor = createExecutor()
 const context: RunContext = {
-  machines: new Tiers(tiersOf('auto', console.error), console.error),
+  machines: new Tiers(tiersOf('auto'), console.error),
   memoryLimit: OPTIONS.memoryLimit.default,
   isClosed: () => false,
+  onBug: console.error,
 }
 const parentHash = `0x${'11'.repeat(32)}` as Hash
 const root = `0x${'22'.repeat(32)}` as Hash

@@ -141,6 +141,7 @@ describe('an executor', () => {
       ),
       memoryLimit: 1_000_000,
       isClosed: () => false,
+      onBug: (error) => bugs.push(error),
     })
     const { world } = callOf('42 1 SSTORE')
     const transaction = transactionWith({ to: CONTRACT })

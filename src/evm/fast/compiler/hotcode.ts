@@ -2,6 +2,7 @@
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache, memoize } from '../../../core/lrucache.ts'
 import { HARDFORKS, type Hardfork } from '../../../protocol/forks.ts'
+import type { MachineJob } from '../../machine.ts'
 import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
 import type { Interpreter } from '../interpreter.ts'
@@ -30,23 +31,18 @@ const FAILED_LIMIT = 1_000
 
 export class HotCodeCompiler implements HotCode {
   readonly threshold: number
-  readonly #onBug: (error: unknown) => void
   readonly #exitThreshold: number
   readonly #compiler = new Compiler()
   readonly #stores = new WeakMap<Interpreter, TraceStore>()
   readonly #failed = new LruCache<Hash, true>(FAILED_LIMIT)
   readonly #operationsAt = memoize(HARDFORKS.length, compiledOperations)
-  #operations: ReadonlyMap<number, Operation> = new Map()
 
-  /** @param onBug reports compiler failures; the code then stays interpreted */
-  constructor(onBug: (error: unknown) => void, threshold: number = USUAL_THRESHOLD) {
-    this.#onBug = onBug
+  constructor(threshold: number = USUAL_THRESHOLD) {
     this.threshold = threshold
     this.#exitThreshold = Math.min(threshold, EXIT_THRESHOLD)
   }
 
   onJob(interpreter: Interpreter, hardfork: Hardfork): void {
-    this.#operations = this.#operationsAt(hardfork)
     this.#storeOf(interpreter).setFork(hardfork)
   }
 
@@ -64,7 +60,8 @@ export class HotCodeCompiler implements HotCode {
     return store
   }
 
-  onHot(interpreter: Interpreter): number {
+  /** After a failure of the compiler, which it reports, the code stays interpreted. */
+  onHot(interpreter: Interpreter, { block, onBug }: Pick<MachineJob, 'block' | 'onBug'>): number {
     const store = this.#storeOf(interpreter)
     const { instance, codes } = interpreter
     const cell = instance.number(layout.LAST_CELL)
@@ -87,17 +84,18 @@ export class HotCodeCompiler implements HotCode {
     }
     const { recording, exit } = record(interpreter, place, frame)
     try {
-      this.#compile(interpreter, store, place, recording, cell, isRoot)
+      const operations = this.#operationsAt(block.hardfork)
+      this.#compile({ interpreter, store, place, operations }, recording, cell, isRoot)
     } catch (error) {
-      this.#fail(place.hash, error)
+      this.#failed.set(place.hash, true)
+      const message = `the compiler failed on code ${place.hash}, which is interpreted`
+      onBug(new Error(message, { cause: error }))
     }
     return exit
   }
 
   #compile(
-    interpreter: Interpreter,
-    store: TraceStore,
-    place: CodePlace,
+    { interpreter, store, place, operations }: HotPlace,
     recording: RecordedPath,
     cell: number,
     isRoot: boolean,
@@ -114,7 +112,7 @@ export class HotCodeCompiler implements HotCode {
       isDestination: (pc: number) => instance.bytes[place.jumps + pc] !== 0,
     }
     const doublings = Math.floor(store.countOf(place.code) / TRACES_PER_DOUBLING)
-    const trace = this.#compiler.compile(code, this.#operations, recording, {
+    const trace = this.#compiler.compile(code, operations, recording, {
       newCell,
       threshold: this.#exitThreshold << Math.min(doublings, MOST_DOUBLINGS),
     })
@@ -123,13 +121,14 @@ export class HotCodeCompiler implements HotCode {
     // inner loops have traces, whose exits link to traces of the code between
     else if (isLoopHead) instance.bytes[place.jumps + start] = layout.JUMP_TARGET
   }
+}
 
-  #fail(hash: Hash, error: unknown): void {
-    this.#failed.set(hash, true)
-    this.#onBug(
-      new Error(`the compiler failed on code ${hash}, which is interpreted`, { cause: error }),
-    )
-  }
+/** Code that is hot in an interpreter, and the operations of the job's hardfork. */
+interface HotPlace {
+  readonly interpreter: Interpreter
+  readonly store: TraceStore
+  readonly place: CodePlace
+  readonly operations: ReadonlyMap<number, Operation>
 }
 
 function isHead({ instance }: Interpreter, { jumps }: CodePlace, pc: number): boolean {

@@ -16,17 +16,11 @@ const PLENTY = 10_000_000n
 
 const interpreter = engineOf('interpreter', async () => new FastMachine())
 
-function fail(error: unknown): never {
-  throw error
-}
-
 /** An engine that compiles after two rounds, and how often something was hot. */
-function compiling(
-  onBug: (error: unknown) => void = fail,
-): Engine & { readonly hot: () => number } {
-  const code = new HotCodeCompiler(onBug, 2)
+function compiling(onBug?: (error: unknown) => void): Engine & { readonly hot: () => number } {
+  const code = new HotCodeCompiler(2)
   const onHot = vi.spyOn(code, 'onHot')
-  const engine = engineOf('compiler', async () => new FastMachine(code))
+  const engine = engineOf('compiler', async () => new FastMachine(code), onBug)
   return { ...engine, hot: () => onHot.mock.calls.length }
 }
 
@@ -125,6 +119,33 @@ test('a compiled loop charges the prices of the current hardfork after a run und
     const right = await run(interpreter, program, PLENTY, hardfork)
     expect(seen(await run(engine, program, PLENTY, hardfork)), hardfork).toEqual(seen(right))
   }
+})
+
+test('a loop that becomes hot after a run under another hardfork charges its own prices', async () => {
+  const { hot, ...engine } = compiling()
+  const jobs = engine.jobsWithin(MEMORY_LIMIT)
+  const loop = looping(50, '0 SLOAD POP')
+  const program = `${'300000 0 KECCAK256 POP '.repeat(10)} ${loop}`
+  const right = await run(interpreter, program, PLENTY, 'istanbul')
+  let time = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    time += 1000
+    return time
+  })
+  let pauses = 0
+  const outcome = await jobs.call({
+    ...jobOf(program, PLENTY, 'istanbul'),
+    cancellation: {
+      aborted: false,
+      onPause: () => {
+        if (hot() === 0) pauses += 1
+        void jobs.call(jobOf('STOP', PLENTY, 'osaka'))
+      },
+    },
+  })
+  expect(pauses).toBeGreaterThan(0)
+  expect(hot()).toBeGreaterThan(0)
+  expect(seen(outcome)).toEqual(seen(right))
 })
 
 test('a compiled loop that outgrows the memory halts like an interpreted one', async () => {
