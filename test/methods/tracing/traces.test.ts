@@ -357,7 +357,7 @@ describe('all traces of a transaction agree', () => {
         const transaction = { to: CONTRACTS[0], value, data: '0x1122334455' }
         await checkTransaction(devchain, transaction)
       }),
-      { numRuns: 40, seed: 7 },
+      { numRuns: 20, seed: 7 },
     )
   })
 

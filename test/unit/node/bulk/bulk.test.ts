@@ -217,7 +217,7 @@ describe('bulk mining over several commands', () => {
           expect(stateRoot(one.world)).toBe(stateRoot(other.world))
         }
       }),
-      { seed: 12, numRuns: 60 },
+      { seed: 12, numRuns: 30 },
     )
   })
 })
@@ -321,7 +321,7 @@ describe('bulk mining of more blocks than the ring buffers of system contracts h
   // headers become longer at 65,536, within the larger one
   it.each([
     [17_000, 12n],
-    [110_000, 1n],
+    [66_000, 1n],
   ])('has the right roots and hashes: %d blocks, %d s apart', async (blocks, interval) => {
     const chain = await testChain({})
     await mineBlocks(chain, blocks, interval)

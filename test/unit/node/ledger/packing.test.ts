@@ -114,7 +114,7 @@ describe('a packed block', () => {
     const turns = fc.array(turn, { minLength: 1, maxLength: 6, size: 'max' })
     await fc.assert(
       fc.asyncProperty(turns, (each) => pack(hardfork, each)),
-      { seed: 32, numRuns: 4 },
+      { seed: 32, numRuns: 2 },
     )
   })
 })
