@@ -6,12 +6,14 @@ import type { BlockRun } from '../node/ledger/blockrun.ts'
 import type { Header } from '../protocol/blocks/header.ts'
 import type { Json } from '../rpc/schema.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
+import type { World } from '../state/world.ts'
 import { currentWaitBudget, type WaitBudget } from './client/waitbudget.ts'
 import type { Lineage } from './lineage.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type BlockPoint, type ForkedNetwork, pointOf } from './network/network.ts'
+import { prefetchListed } from './replay/listed.ts'
 import { type BlockBody, bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
@@ -102,6 +104,16 @@ export class Ancestors implements BlockRun, MissSource {
     for (const [index, { hash }] of body.transactions.entries()) {
       this.#places.set(hash, { number, index })
     }
+  }
+
+  /** Fetches what a replay of the block needs, as far as the network names it. */
+  async prepareReplay(number: bigint): Promise<void> {
+    await this.recall(number)
+    const block = await this.#lineage.blockAt(number)
+    if (block.header.blockAccessListHash === undefined) return
+    await this.#fetchNumber(number - 1n)
+    const before = (): World => this.recordAt(Number(number) - 1).world
+    await prefetchListed(this.#network, this.#fork, block, before)
   }
 
   #bodyOf(number: bigint): BlockBody {

@@ -7,7 +7,7 @@ import type { ForkBase, ForkSource, SeenNumber, Upstream } from '../node/ledger/
 import type { DevchainSettings } from '../options/derived.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/header.ts'
-import { ASSUMED_HARDFORK, type Hardfork } from '../protocol/forks.ts'
+import type { Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
 import { adapting, L1Hashes } from './arbitrum/adapt.ts'
@@ -188,8 +188,6 @@ function headerOf(line: string): HttpHeader {
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
 
-const NEWER = `has a newer hardfork than devchain knows: contracts run by the rules of ${ASSUMED_HARDFORK}, so gas may differ`
-
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
   readonly store: Store
@@ -217,7 +215,6 @@ function opened(
     const message = `fork: the header of block ${block.header.number} does not hash to ${block.hash}: the network is wrong, or its headers have unknown fields, so nothing can be proven (--fork-proofs)`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  if (block.isNewer) onNotice(`block ${block.header.number} ${NEWER}`)
   // local chains share ids and restart, so no block of theirs is final
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
@@ -259,7 +256,7 @@ function opened(
       ...upstreamOf(network, point, lineage, () => isRootKnown),
       seenNumber,
       adapt: seenNumber === undefined ? asDeposit : adapting(seenNumber, hashes),
-      recall: (number) => ancestors.recall(number),
+      recall: (number) => ancestors.prepareReplay(number),
       moveTo,
     },
     ancestors,

@@ -1,15 +1,14 @@
 // Prefetches what a message will need: the network's trace or access list names it before the run gets there.
 import { DevchainError } from '../core/errors.ts'
-import { type Address, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
+import { hexFromBytes, quantityFromBigint } from '../core/hex.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
-import { accountAt, slotValue } from '../state/world.ts'
 import { RefusedByUpstream } from './client/client.ts'
 import { isMethodNotFound } from './client/provider.ts'
 import { inTime } from './client/waitbudget.ts'
 import type { MessageCall } from './executor.ts'
-import { isObject, isQuantity } from './network/answers.ts'
-import { Gathering, within } from './network/gather.ts'
+import { isObject } from './network/answers.ts'
+import { type NamedState, readAll } from './network/named.ts'
 import { isAddress, isTracedAccount, type TracedAccount } from './network/prestate.ts'
 
 /** A trace has accounts and slots with values, an access list only addresses and slots. */
@@ -19,16 +18,8 @@ const LIST = 'eth_createAccessList'
 /** Methods that a network lacks, or that take too long there. */
 const refused = new WeakMap<Upstream, Set<string>>()
 
-/** Slots of one prefetch; the run fetches any others itself. */
-const MOST_SLOTS = 10_000
-
 /** Milliseconds; after that the call continues without the prefetch. */
 const TIMEOUT_MS = 3_000
-
-interface Entry {
-  readonly address: string
-  readonly storageKeys: readonly unknown[]
-}
 
 /** Undefined: there is nothing to prefetch. */
 export function prefetch(
@@ -96,30 +87,6 @@ async function ask(
   return answer
 }
 
-function isEntry(value: unknown): value is Entry {
+function isEntry(value: unknown): value is NamedState {
   return isObject(value) && isAddress(value.address) && Array.isArray(value.storageKeys)
-}
-
-async function readAll(list: readonly Entry[], world: World): Promise<void> {
-  const attempt = new Gathering(true)
-  let slots = 0
-  within(attempt, () => {
-    for (const { address, storageKeys } of list) {
-      const account = accountAt(world, address.toLowerCase() as Address)
-      if (account === undefined) continue
-      for (const key of storageKeys) {
-        if (slots >= MOST_SLOTS) return
-        if (!isQuantity(key)) continue
-        slots += 1
-        slotValue(account.storage, BigInt(key))
-      }
-    }
-  })
-  if (!attempt.hasMisses) return
-  try {
-    await attempt.fetch()
-  } catch (error) {
-    // the prefetch is optional: the message may not need it
-    if (!(error instanceof RefusedByUpstream)) throw error
-  }
 }

@@ -1,5 +1,6 @@
 // testing: blocks as for a consensus client, built in one call and not kept.
 
+import { MAX_UINT64 } from '../core/bigints.ts'
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
 import { encodeAccessList } from '../protocol/blocks/accesslist.ts'
@@ -8,7 +9,7 @@ import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
 import { optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, hashOfBlock, list, quantity } from '../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../rpc/schema.ts'
+import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
 import { type Methods, method } from './common/context.ts'
 import { members, refined, required } from './wire/decodeobject.ts'
 import { headerField, withdrawalShape } from './wire/encodeblock.ts'
@@ -24,6 +25,11 @@ const withdrawal: Decoder<Withdrawal> = refined(
   }),
 )
 
+const slot: Decoder<bigint> = refined(quantity, (number, path) => {
+  if (number <= MAX_UINT64) return number
+  throw invalid(path, 'a slot number below 2^64', number)
+})
+
 const payloadAttributes: Decoder<BlockAttributes> = refined(
   members('payload attributes', {
     timestamp: quantity,
@@ -32,7 +38,7 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
     withdrawals: list(withdrawal),
     parentBeaconBlockRoot: hash,
     targetGasLimit: quantity,
-    slotNumber: quantity,
+    slotNumber: slot,
   }),
   (given, path) => ({
     timestamp: required(given.timestamp, `${path}.timestamp`, 'seconds since 1970'),

@@ -26,22 +26,17 @@ const CONFIG_KEYS = {
 
 export type Hardfork = keyof typeof CONFIG_KEYS
 
-const ALL: readonly Hardfork[] = Object.keys(CONFIG_KEYS) as Hardfork[]
-
-/** Incomplete ones, which users cannot select and genesis files cannot schedule. */
-const UNFINISHED: ReadonlySet<Hardfork> = new Set<Hardfork>(['amsterdam'])
-
-export const HARDFORKS: readonly Hardfork[] = ALL.filter((fork) => !UNFINISHED.has(fork))
+export const HARDFORKS: readonly Hardfork[] = Object.keys(CONFIG_KEYS) as Hardfork[]
 
 /** A lookup, as small calls ask a dozen times: a search took 1/25 of their time. */
-const PLACES = Object.fromEntries(ALL.map((fork, place) => [fork, place])) as Readonly<
+const PLACES = Object.fromEntries(HARDFORKS.map((fork, place) => [fork, place])) as Readonly<
   Record<Hardfork, number>
 >
 
 /** The newest one live on mainnet, since 7 January 2026. */
 export const DEFAULT_HARDFORK: Hardfork = 'bpo2'
 
-export const NEWEST_HARDFORK: Hardfork = ALL.at(-1)!
+export const NEWEST_HARDFORK: Hardfork = HARDFORKS.at(-1)!
 
 /** For networks of today that do not name theirs. */
 export const ASSUMED_HARDFORK: Hardfork = 'bpo2'

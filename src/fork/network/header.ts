@@ -9,12 +9,7 @@ import {
   ZERO_HASH,
 } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import {
-  FIELDS_AHEAD,
-  type Header,
-  type HeaderName,
-  headerFrom,
-} from '../../protocol/blocks/header.ts'
+import { type Header, type HeaderName, headerFrom } from '../../protocol/blocks/header.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
@@ -28,8 +23,6 @@ export interface RemoteBlock {
   readonly parentNumber: bigint | undefined
   /** True: the block names its batch, as nodes of ZKsync do. */
   readonly isOfZksync: boolean
-  /** True: it has fields of a hardfork that is not supported here. */
-  readonly isNewer: boolean
 }
 
 type Members = Readonly<Record<string, Json | undefined>>
@@ -48,7 +41,6 @@ export function readBlock(json: Json): RemoteBlock {
       totalDifficulty: integer(block.totalDifficulty ?? block.difficulty),
       parentNumber: isNone(block.l1BlockNumber) ? undefined : integer(block.l1BlockNumber),
       isOfZksync: block.l1BatchNumber !== undefined,
-      isNewer: FIELDS_AHEAD.some((name) => typeof block[name] === 'string'),
     }
   } catch (error) {
     throw noBlock(json, error)
@@ -64,7 +56,6 @@ const NEEDED: readonly HeaderName[] = ['parentHash', 'number', 'timestamp']
 
 function headerOf(block: Members): Header {
   return headerFrom((name, { kind, size, since }) => {
-    if (FIELDS_AHEAD.includes(name)) return undefined
     const value = block[name] ?? block[SYNONYMS[name] ?? name]
     if (isNone(value) && since !== undefined) return undefined
     if (isNone(value) && NEEDED.includes(name)) throw new Error(`it has no ${name}`)

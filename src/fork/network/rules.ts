@@ -60,6 +60,7 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
       osakaTime: 1_760_427_360,
       bpo1Time: 1_761_017_184,
       bpo2Time: 1_761_607_008,
+      amsterdamTime: 1_791_294_816,
     },
   ],
   [
@@ -184,9 +185,11 @@ export function notBefore(header: Header, machine: Hardfork | undefined): Hardfo
 
 /** The newest hardfork with such headers that a live network may have. */
 export function admittedBy(header: Header): Hardfork {
-  const next = HEADER_FORKS[HEADER_FORKS.indexOf(lowestOf(header)) + 1]
-  const newest = next && before(next, header)
-  return newest === undefined || isAtLeast(newest, ASSUMED_HARDFORK) ? ASSUMED_HARDFORK : newest
+  const lowest = lowestOf(header)
+  const next = HEADER_FORKS[HEADER_FORKS.indexOf(lowest) + 1]
+  if (next === undefined) return lowest
+  const newest = before(next, header)
+  return isAtLeast(newest, ASSUMED_HARDFORK) ? ASSUMED_HARDFORK : newest
 }
 
 /** Parses a hardfork as other nodes write it; undefined: unknown here. */

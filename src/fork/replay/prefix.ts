@@ -12,6 +12,7 @@ import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import type { Prefix } from '../store/recordingfile.ts'
 import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
+import { prefetchListed } from './listed.ts'
 import { readTransaction } from './transactions.ts'
 
 /** @param onNotice warns about transactions that cannot run here and are left out */
@@ -40,6 +41,7 @@ export async function worldAfter(
     effectsOf(network, point, prefix, plain.includes(undefined)),
   ])
   if (effects !== undefined) return await withEffects(beginning, effects)
+  if (index > 0) await prefetchListed(network, point, remote, () => beginning)
   let world = beginning
   let left = 0
   for (const each of before) {

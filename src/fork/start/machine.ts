@@ -14,6 +14,8 @@ const QUESTIONS: readonly (readonly [code: string, hardfork: Hardfork])[] = [
   ['60006000610100610100600b617530fa503d608014', 'prague'],
   // CLZ (EIP-7939)
   [creating('60011e00'), ASSUMED_HARDFORK],
+  // SLOTNUM (EIP-7843)
+  [creating('4b00'), 'amsterdam'],
 ]
 
 /** Bytes between a question and the start of the next one. */

@@ -3,10 +3,12 @@
 import type { Address } from '../../core/hex.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordBlockHashes } from '../../evm/tracers/recorders.ts'
+import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { type Sight, type Witness, witnessOf } from '../../node/calls/witness.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { latest } from '../../node/ledger/references.ts'
+import { encodeAccessList } from '../../protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -69,6 +71,19 @@ export const debugRawMethods: Methods = [
     onFork: 'rawTransactions',
     handle: async ({ chain, caller }, block) =>
       (await recordAt(chain, block, caller)).block.transactions.map(({ raw }) => raw),
+  }),
+  method({
+    name: 'debug_getRawBlockAccessList',
+    aliases: ['debug_getBlockAccessList'],
+    summary: 'Returns the access list of a block as RLP (EIP-7928).',
+    params: [optional('block', blockReference, latest)],
+    result: data,
+    example: { params: ['latest'] },
+    onFork: 'network',
+    handle: async ({ chain, caller }, block) => {
+      const record = await recordAt(chain, block, caller)
+      return encodeAccessList(await accessListOfBlock(chain, record, caller))
+    },
   }),
   method({
     name: 'debug_executionWitness',

@@ -3,14 +3,19 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
 import {
-  FIELDS_AHEAD,
   type Header,
   hashHeader,
   headerFrom,
   transactionsRoot,
   unclesHash,
 } from '../../protocol/blocks/header.ts'
-import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import {
+  type BlockGas,
+  bloomOf,
+  type Log,
+  type Receipt,
+  receiptsRoot,
+} from '../../protocol/blocks/receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import { blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -57,6 +62,7 @@ interface GivenReceipt {
   readonly status: boolean
   readonly root: Hash | undefined
   readonly cumulativeGasUsed: bigint
+  readonly blockGas: BlockGas | undefined
   readonly logs: readonly Log[]
 }
 
@@ -138,10 +144,6 @@ function requireRoot(path: string, name: Root, header: Header, computed: Hash): 
 
 function headerOf(value: unknown, path: string): Header {
   const header = new Members(value, path)
-  const ahead = FIELDS_AHEAD.find((name) => header.has(name))
-  if (ahead !== undefined) {
-    throw noDump(`${path}: it has ${ahead}, of a fork that is not known here`)
-  }
   return headerFrom((name, { kind, size, since }) =>
     since === undefined || header.has(name) ? header.read(kind, name, size) : undefined,
   )
@@ -216,13 +218,19 @@ function givenReceipt(value: unknown, path: string): GivenReceipt {
     status: root !== undefined || members.integer('status', 8) === 1n,
     root,
     cumulativeGasUsed: members.integer('cumulativeGasUsed', 64),
+    blockGas: members.has('executionGasUsed')
+      ? {
+          execution: members.integer('executionGasUsed', 64),
+          state: members.integer('stateGasUsed', 64),
+        }
+      : undefined,
     logs: members.each('logs', logOf),
   }
 }
 
 function receiptOf(
   transaction: Transaction,
-  { path, status, root, cumulativeGasUsed, logs }: GivenReceipt,
+  { path, status, root, cumulativeGasUsed, blockGas, logs }: GivenReceipt,
   usedBefore: bigint,
   header: Header,
   config: ChainConfig,
@@ -245,6 +253,7 @@ function receiptOf(
       used: blobGasOf(transaction),
       price: blobFeeIn({ config }, header),
     },
+    blockGas,
   }
 }
 

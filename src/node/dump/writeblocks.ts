@@ -107,12 +107,16 @@ function dumpedInfo(
   }
 }
 
-function dumpedReceipt({ type, status, cumulativeGasUsed, logs, logsBloom }: Receipt): DumpedJson {
+/** With members that anvil ignores: the gas of both dimensions. */
+function dumpedReceipt(receipt: Receipt): DumpedJson {
+  const { type, status, cumulativeGasUsed, logs, logsBloom, blockGas } = receipt
   return dumped({
     type: `0x${type}`,
     status: status ? '0x1' : '0x0',
     cumulativeGasUsed,
     logs: logs.map(({ address, topics, data }) => dumped({ address, topics, data })),
     logsBloom,
+    executionGasUsed: blockGas?.execution,
+    stateGasUsed: blockGas?.state,
   })
 }

@@ -6,7 +6,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, encodeRlp, type RlpValue } from '../../core/rlp.ts'
 import { blobGasOfAll } from '../fees.ts'
 import { type FieldKind, type FieldValues, ListFields } from '../fields.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../forks.ts'
+import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 import { blockGasUsed, mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
@@ -138,12 +138,7 @@ export const LATER_FIELDS: readonly (readonly [
 /** Hardforks that added fields, oldest first. */
 export const HEADER_FORKS: readonly Hardfork[] = [
   ...new Set(LATER_FIELDS.map(([, { since }]) => since)),
-].filter((fork) => HARDFORKS.includes(fork))
-
-/** Fields of hardforks that are not supported: without them the header's hash differs. */
-export const FIELDS_AHEAD: readonly HeaderName[] = LATER_FIELDS.filter(
-  ([, { since }]) => !HARDFORKS.includes(since),
-).map(([name]) => name)
+]
 
 export function hasFieldsOf(fork: Hardfork, header: Header): boolean {
   return LATER_FIELDS.some(([name, { since }]) => since === fork && header[name] !== undefined)

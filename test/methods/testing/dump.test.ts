@@ -444,11 +444,6 @@ describe('an invalid dump', () => {
       /header\.stateRoot: expected a 32-byte hash, got nothing/,
     ],
     [
-      'a header of a later fork',
-      (dump) => (block(dump, 3).header.blockAccessListHash = `0x${'00'.repeat(32)}`),
-      /it has blockAccessListHash, of a fork that is not known here/,
-    ],
-    [
       'a time beyond 64 bits',
       (dump) => (block(dump, 3).header.timestamp = `0x1${'00'.repeat(8)}`),
       /timestamp: expected an integer below 2\^64/,

@@ -16,7 +16,12 @@ import { createVM, runBlock } from '@ethereumjs/vm'
 import { addressOfKey, keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../../../src/core/hex.ts'
 import { GAS_PER_BLOB } from '../../../src/protocol/fees.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import {
+  HARDFORKS,
+  type Hardfork,
+  isAtLeast,
+  NEWEST_HARDFORK,
+} from '../../../src/protocol/forks.ts'
 import {
   signTransaction,
   type UnsignedTransaction,
@@ -68,7 +73,7 @@ interface RawAccount {
 const ALLOC: Readonly<Record<string, RawAccount>> = Object.fromEntries([
   [SENDER.slice(2), { balance: `0x${(10n ** 24n).toString(16)}` }],
   [COUNTER.slice(2), { balance: '0x1', code: textOf(COUNTER_CODE) }],
-  ...systemContracts('prague').map(({ address, code }) => [
+  ...systemContracts('amsterdam').map(({ address, code }) => [
     address.slice(2),
     { balance: '0x1', code: textOf(code) },
   ]),
@@ -98,6 +103,7 @@ export const networkGenesis: Readonly<Record<string, unknown>> = {
     osakaTime: timeOf('osaka'),
     bpo1Time: timeOf('bpo1'),
     bpo2Time: timeOf('bpo2'),
+    amsterdamTime: timeOf('amsterdam'),
     terminalTotalDifficulty: Number(startOf('paris') * DIFFICULTY),
     ethash: {},
     blobSchedule: {
@@ -155,7 +161,7 @@ export async function networkBlocks(genesisHash: Hash): Promise<Uint8Array[]> {
   let parent = genesisParent(genesisHash)
   const older: { block: Parent; parent: Parent }[] = []
   const blocks: Uint8Array[] = []
-  for (let number = 1n; number < startOf('bpo2') + BLOCKS_PER_FORK; number++) {
+  for (let number = 1n; number < startOf(NEWEST_HARDFORK) + BLOCKS_PER_FORK; number++) {
     const fork = forkAt(number)
     const common = commonOf(fork)
     const transactions = transactionsOf(number, fork, nonce)
@@ -287,6 +293,7 @@ function headerOf(number: bigint, fork: Hardfork, common: Common, parent: Parent
       parent.header!.excessBlobGas === undefined ? 0n : parent.header!.calcNextExcessBlobGas(common)
     header.parentBeaconBlockRoot = mark
   }
+  if (isAtLeast(fork, 'amsterdam')) header.slotNumber = 5n * number
   return header
 }
 
@@ -326,7 +333,7 @@ function transactionsOf(number: bigint, fork: Hardfork, firstNonce: bigint): Uin
     type: 0,
     chainId: isAtLeast(fork, 'spuriousDragon') ? CHAIN_ID : undefined,
     nonce: 0n,
-    gasLimit: 200_000n,
+    gasLimit: isAtLeast(fork, 'amsterdam') ? 500_000n : 200_000n,
     maxFeePerGas: price,
     maxPriorityFeePerGas: price,
     to: COUNTER,

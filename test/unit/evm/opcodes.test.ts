@@ -7,12 +7,7 @@ import * as layout from '../../../src/evm/fast/layout.ts'
 import { forkNumber } from '../../../src/evm/fast/operations.ts'
 import { MAX_CALL_DEPTH } from '../../../src/evm/machine.ts'
 import { OP, operationsAt } from '../../../src/evm/opcodes.ts'
-import {
-  HARDFORKS,
-  type Hardfork,
-  isAtLeast,
-  NEWEST_HARDFORK,
-} from '../../../src/protocol/forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OP).map(([name, opcode]) => [opcode, name]),
@@ -49,7 +44,7 @@ function baseGasOf(code: number, fee: number, hardfork: Hardfork): number {
 }
 
 describe('the opcode table', () => {
-  test.each([...new Set([...HARDFORKS, NEWEST_HARDFORK])])(
+  test.each(HARDFORKS)(
     'of %s has the names and the base gas of @ethereumjs/evm',
     async (hardfork) => {
       const ours = [...operationsAt(hardfork)].map(([opcode, { gas }]) => [
@@ -94,7 +89,7 @@ describe('the hardforks in WebAssembly', () => {
   test.each(constants.map(([, name, value]) => [name, Number(value)]))(
     'number %s as %i',
     (name, value) => {
-      const fork = [...HARDFORKS, NEWEST_HARDFORK].find((each) => constantOf(each) === name)
+      const fork = HARDFORKS.find((each) => constantOf(each) === name)
       expect(fork).toBeDefined()
       expect(value).toBe(forkNumber(fork as Hardfork))
     },

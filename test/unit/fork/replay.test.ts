@@ -107,7 +107,7 @@ describe('a fork at a transaction', () => {
     },
   )
 
-  test.each<Hardfork>(['bpo2', 'shanghai'])(
+  test.each<Hardfork>(['amsterdam', 'bpo2', 'shanghai'])(
     'has the same traces as the network, made by either side: %s',
     async (hardfork) => {
       await using network = await randomNetwork(40, hardfork)
@@ -273,6 +273,52 @@ describe('an old trace that the network refuses', () => {
     await expect(fork.ask('debug_traceTransaction', hashes[0])).rejects.toThrow(
       /cannot re-execute block \d+ here: transaction 0x\w+ has type 0x6a, which only its network runs/,
     )
+  })
+})
+
+describe('a network with block access lists', () => {
+  const LISTS = ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockNumber'] as const
+
+  /** How often the network was asked, and what was seen, if it lacks these methods. */
+  async function replayed(
+    unknown: readonly string[],
+  ): Promise<{ asked: number; methods: Set<string>; seen: unknown }> {
+    await using upstream = await startUpstream({ chainId: 5, hardfork: 'amsterdam' })
+    const { keeper, hashes } = await busy(upstream, 4)
+    const traces = ['debug_traceBlockByHash', 'debug_traceTransaction']
+    for (const method of [...traces, ...unknown]) upstream.faults.unknown.add(method)
+    upstream.requests.length = 0
+    await using fork = await forkOf(upstream, { forkTransaction: hashes[3] as string })
+    const slot = await fork.ask('eth_getStorageAt', keeper, '0x0')
+    await using whole = await forkOf(upstream)
+    const trace = await whole.ask('debug_traceTransaction', hashes[3], { tracer: 'callTracer' })
+    const methods = new Set(upstream.requests.flat().map(({ method }) => method))
+    return { asked: upstream.requests.length, methods, seen: [slot, trace] }
+  }
+
+  test('is asked for what a replay needs, in fewer rounds', async () => {
+    const [known, older, plain] = [
+      await replayed([]),
+      await replayed([LISTS[0]]),
+      await replayed(LISTS),
+    ]
+    expect(known.seen).toEqual(plain.seen)
+    expect(older.seen).toEqual(plain.seen)
+    expect(known.methods).toContain(LISTS[0])
+    expect(known.methods).not.toContain(LISTS[1])
+    expect(older.methods).toContain(LISTS[1])
+    expect(known.asked).toBeLessThan(plain.asked)
+  })
+
+  test('may return no list, or none that can be read', async () => {
+    await using upstream = await startUpstream({ hardfork: 'amsterdam' })
+    const { keeper, hashes } = await busy(upstream)
+    for (const lie of [null, 7, [{ address: '0x12' }], [{ address: keeper, storageReads: 1 }]]) {
+      upstream.faults.lie = ({ method }, truth) => (method === LISTS[0] ? lie : truth)
+      const begun = forkOf(upstream, { forkTransaction: hashes[2] as string })
+      await using fork = await begun
+      expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(8)}`)
+    }
   })
 })
 

@@ -38,6 +38,7 @@ const CONFIG = {
   osakaTime: 4_000,
   bpo1Time: 5_000,
   bpo2Time: 6_000,
+  amsterdamTime: 7_000,
 }
 
 const options: ChainOptions = {
@@ -64,9 +65,9 @@ async function grown(changes: ChainOptions = {}): Promise<Chain> {
     await sendTransaction(chain, { from, data: CREATION, gas: 200_000n })
     await sendTransaction(chain, { from, to: account(chain, 1), value: 5n })
   }
-  for (const _ of Array.from({ length: 7 })) {
+  for (const _ of Array.from({ length: 8 })) {
     await chain.update((state) => increaseTime(state, 1_000n, chain.environment.now()))
-    await sendTransaction(chain, { from, data: CREATION, gas: 200_000n })
+    await sendTransaction(chain, { from, data: CREATION, gas: 500_000n })
   }
   return chain
 }

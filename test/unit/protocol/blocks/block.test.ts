@@ -29,12 +29,7 @@ import {
   type Receipt,
   receiptsRoot,
 } from '../../../../src/protocol/blocks/receipt.ts'
-import {
-  HARDFORKS,
-  type Hardfork,
-  isAtLeast,
-  NEWEST_HARDFORK,
-} from '../../../../src/protocol/forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../../src/protocol/forks.ts'
 import {
   signTransaction,
   type TransactionType,
@@ -84,8 +79,7 @@ function headerAt(fork: Hardfork): Header {
 }
 
 describe('a block', () => {
-  const forks = new Set([...HARDFORKS, NEWEST_HARDFORK])
-  test.each([...forks])(
+  test.each(HARDFORKS)(
     'has for a header of %s the hash that @ethereumjs/block computes',
     (fork) => {
       const header = headerAt(fork)

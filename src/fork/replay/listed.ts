@@ -1,0 +1,66 @@
+// Prefetches what a block needs to run here: the network's access list of the block names all of it (EIP-7928).
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
+import { RefusedByUpstream } from '../client/client.ts'
+import { inTime } from '../client/waitbudget.ts'
+import { isObject } from '../network/answers.ts'
+import { type NamedState, readAll } from '../network/named.ts'
+import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
+import { isAddress } from '../network/prestate.ts'
+
+/** Of execution-apis; then of older nodes, which lack the first one. */
+const METHODS = ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockNumber']
+
+/** Milliseconds; after that the block runs without the prefetch. */
+const TIMEOUT_MS = 10_000
+
+interface Listed {
+  readonly header: Header
+  readonly hash: Hash
+}
+
+/** The list is only a hint, so it need not be proven: the run fetches what the list lacks. */
+export async function prefetchListed(
+  network: ForkedNetwork,
+  fork: BlockPoint,
+  { header, hash }: Listed,
+  before: () => World,
+): Promise<void> {
+  if (header.blockAccessListHash === undefined) return
+  const named = await inTime(namedIn(network, fork, header.number, hash), TIMEOUT_MS)
+  if (named !== undefined) await readAll(named, before())
+}
+
+/** Undefined: the network has no such list. */
+async function namedIn(
+  network: ForkedNetwork,
+  fork: BlockPoint,
+  number: bigint,
+  hash: Hash,
+): Promise<readonly NamedState[] | undefined> {
+  for (const method of METHODS) {
+    const at = method === METHODS[0] ? hash : quantityFromBigint(number)
+    try {
+      return await network.askHistory(fork, method, [at], number, readList)
+    } catch (error) {
+      if (!(error instanceof RefusedByUpstream)) throw error
+    }
+  }
+  return undefined
+}
+
+/** Leaves out what cannot be read. */
+function readList(json: Json): readonly NamedState[] {
+  return listIn(json).flatMap((each) => {
+    const { address, storageChanges, storageReads } = isObject(each) ? each : {}
+    if (!isAddress(address)) return []
+    const changed = listIn(storageChanges).map((change) => (isObject(change) ? change.key : change))
+    return { address, storageKeys: [...changed, ...listIn(storageReads)] }
+  })
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
