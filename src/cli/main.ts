@@ -15,7 +15,7 @@ import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
 
 /** Commands that need chain code. */
-export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'state' | 'completions'
+export type HeavyName = 'exec' | 'gas-diff' | 'export' | 'fork-merge' | 'state' | 'completions'
 
 /**
  * @param argv the arguments without the program's name and without a subcommand
@@ -42,6 +42,8 @@ async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
       return (await import('./commands/exec.ts')).execCommand(line, readSettings)
+    case 'gas-diff':
+      return (await import('./commands/gasdiff.ts')).gasDiffCommand(line, readSettings)
     case 'export':
       return (await import('./commands/export.ts')).exportCommand(line)
     case 'fork-merge':

@@ -15,7 +15,14 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** Commands that load chain code. */
-const HEAVY: readonly string[] = ['exec', 'export', 'fork-merge', 'state', 'completions']
+const HEAVY: readonly string[] = [
+  'exec',
+  'gas-diff',
+  'export',
+  'fork-merge',
+  'state',
+  'completions',
+]
 
 function isHeavy(name: string | undefined): name is HeavyName {
   return name !== undefined && HEAVY.includes(name)

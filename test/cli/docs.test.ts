@@ -3,10 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { number } from '../../src/core/format.ts'
 import { methods } from '../../src/methods/index.ts'
+import { marketGas } from '../support/chain/market.ts'
 import { linksOf, PAGES, textOf } from '../support/pages/readme.ts'
 import { ROOT } from '../support/process/boot.ts'
-import { TABLES, withTables } from './tables.ts'
+import { TABLES, table, withTable, withTables } from './tables.ts'
 
 test.each(Object.keys(TABLES))(
   'the tables of %s match the declarations (npm run docs writes them)',
@@ -15,6 +17,36 @@ test.each(Object.keys(TABLES))(
     await expect(withTables(page, readFileSync(file, 'utf8'), methods)).toMatchFileSnapshot(file)
   },
 )
+
+test('the gas on the page of Amsterdam is what it is (npm run docs writes it)', async () => {
+  const file = path.join(ROOT, 'src/protocol/README.md')
+  const page = withTable(readFileSync(file, 'utf8'), 'amsterdam', await marketTable())
+  await expect(page).toMatchFileSnapshot(file)
+})
+
+/** What steps of a market cost under both hardforks. */
+async function marketTable(): Promise<string> {
+  const [before, after] = await Promise.all([marketGas('bpo2'), marketGas('amsterdam')])
+  const rows = MARKET_ROWS.map((name) => {
+    const [was, is] = [before.get(name)!, after.get(name)!]
+    const change = (100 * (is.gasUsed - was.gasUsed)) / was.gasUsed
+    const amounts = [was.gasUsed, is.gasUsed, is.executionGasUsed, is.stateGasUsed]
+    return [name, ...amounts.map(number), `+${change.toFixed(0)} %`]
+  })
+  return table(['', 'bpo2', 'amsterdam', 'execution', 'state', 'change'], rows)
+}
+
+const MARKET_ROWS = [
+  'ether to an account that exists',
+  'ether to a new account',
+  'ERC-20 transfer to a holder',
+  'ERC-20 transfer to a new holder',
+  'ERC-20 approval',
+  'swap',
+  'deployment of an ERC-20',
+  'deployment of a pool',
+  'EIP-7702 authorization',
+]
 
 test('the front page is short enough', () => {
   expect(Buffer.byteLength(textOf('README.md'))).toBeLessThan(12_000)

@@ -19,7 +19,7 @@ import type { Method } from '../../src/rpc/method.ts'
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 const code = (text: string): string => `\`${cell(text)}\``
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
@@ -140,10 +140,16 @@ export function withTables(
   text: string,
   methods: readonly Method<MethodContext>[],
 ): string {
-  return Object.entries(TABLES[page] ?? {}).reduce((before, [name, table]) => {
-    const [start, end] = [`<!-- ${name}: written by npm run docs -->`, `<!-- end of ${name} -->`]
-    const [from, to] = [before.indexOf(start), before.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`${page} has no ${start} … ${end}`)
-    return `${before.slice(0, from + start.length)}\n\n${table(methods)}\n\n${before.slice(to)}`
-  }, text)
+  return Object.entries(TABLES[page] ?? {}).reduce(
+    (before, [name, table]) => withTable(before, name, table(methods)),
+    text,
+  )
+}
+
+/** A page with a table between its markers. Throws when a marker is missing. */
+export function withTable(page: string, name: string, table: string): string {
+  const [start, end] = [`<!-- ${name}: written by npm run docs -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [page.indexOf(start), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`the page has no ${start} … ${end}`)
+  return `${page.slice(0, from + start.length)}\n\n${table}\n\n${page.slice(to)}`
 }

@@ -93,6 +93,7 @@ async function runBeside(
   }
   try {
     const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))
+    const unrun = refusal && `devchain: exec: ${refusal}\n`
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
@@ -100,7 +101,7 @@ async function runBeside(
     // a user who interrupts a command need not see why it ended
     await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
     const unprinted = output.report === undefined ? reports.text : ''
-    await complain(unprinted + (refusal ?? reports.refusal))
+    await complain(unprinted + (unrun ?? reports.refusal))
     return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
   } finally {
     await devchain.close().catch(() => undefined)
@@ -185,7 +186,7 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   }
 }
 
-interface End {
+export interface CommandEnd {
   readonly exitCode: number
   readonly refusal?: string
   /** True if the user interrupted it: by Ctrl-C, or by a signal that devchain forwards. */
@@ -193,7 +194,7 @@ interface End {
 }
 
 /** The variables of the command. With chains, every node process below it loads runners/preload.ts. */
-function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessEnv {
+export function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessEnv {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   if (!hasChains) return env
   const preload = path.resolve(import.meta.dirname, '../runners/preload.cjs')
@@ -201,11 +202,13 @@ function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessEnv {
   return { ...env, DEVCHAIN_CHAINS: url, NODE_OPTIONS }
 }
 
-async function run(
+/** @param output where its standard output goes: to devchain's own, or to standard error */
+export async function run(
   [program = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<End> {
-  const child = spawn(program, args, { stdio: 'inherit', env })
+  output: 1 | 2 = 1,
+): Promise<CommandEnd> {
+  const child = spawn(program, args, { stdio: [0, output, 2], env })
   // the terminal sends typed signals to the command too; signals from elsewhere reach only devchain
   const isTyped = (signal: NodeJS.Signals): boolean =>
     (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
@@ -227,10 +230,10 @@ async function run(
   }
 }
 
-function cannotRun(program: string, error: NodeJS.ErrnoException): End {
+function cannotRun(program: string, error: NodeJS.ErrnoException): CommandEnd {
   const isMissing = error.code === 'ENOENT'
   const why = isMissing ? 'there is no such command' : error.message
-  const refusal = `devchain: exec: cannot run ${program}: ${why}\n`
+  const refusal = `cannot run ${program}: ${why}`
   return { exitCode: isMissing ? NOT_FOUND : NOT_EXECUTABLE, refusal }
 }
 

@@ -2,6 +2,7 @@
 
 export type SubcommandName =
   | 'exec'
+  | 'gas-diff'
   | 'wait'
   | 'rpc'
   | 'snapshot'
@@ -146,8 +147,43 @@ Forwards signals to the command. Keeps the newest 4 MB of a long log.
   startsChain: true,
 }
 
+const gasDiff: Subcommand = {
+  name: 'gas-diff',
+  arguments: [repeated('command', 'Command with its arguments, such as npm test', 'commands')],
+  sentence: 'Run a command under two hardforks, and print the gas of each function in both',
+  flags: [
+    { name: '--from', placeholder: 'HARDFORK', sentence: 'Hardfork of the first run (bpo2)' },
+    { name: '--to', placeholder: 'HARDFORK', sentence: 'Hardfork of the second run (amsterdam)' },
+    {
+      name: '--threshold',
+      placeholder: 'PERCENT',
+      sentence: 'Fail if an average rises by more, or if other tests fail',
+    },
+    {
+      name: '--chains',
+      sentence: 'Give each worker of a test runner its own chain in DEVCHAIN_URL and ETH_RPC_URL',
+    },
+    { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
+  ],
+  exits: [
+    ['0', 'done, also if tests changed'],
+    ['1', 'with --threshold: an average rose by more, or tests changed'],
+    ['2', 'the arguments are wrong'],
+    ['125', 'the chain could not be started'],
+    ['126, 127', 'the command could not be run, or was not found'],
+  ],
+  notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output goes to
+standard error, the comparison to standard output.
+
+  devchain gas-diff -- npm test
+  devchain gas-diff --threshold 25 --json -- npx hardhat test --network devchain > gas.json
+  devchain gas-diff --from prague --to osaka -- forge script Deploy.s.sol --broadcast`,
+  startsChain: true,
+}
+
 export const SUBCOMMANDS: readonly Subcommand[] = [
   exec,
+  gasDiff,
   remote(
     {
       name: 'wait',

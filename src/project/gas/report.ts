@@ -12,6 +12,7 @@ import { hashOf } from '../code/shape.ts'
 import type { CallMessage } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
+import { NO_TOTALS, type RunTotals, sumOf, totalsOf } from './runtotals.ts'
 
 /** Gas of one function's calls; amounts are 0 if none succeeded. */
 export interface GasRow {
@@ -32,6 +33,7 @@ export interface GasRow {
 }
 
 export interface GasSummary {
+  readonly totals: RunTotals
   readonly rows: readonly GasRow[]
   /** For each row, how many logs its successful transactions emitted. */
   readonly logs: readonly number[]
@@ -69,6 +71,7 @@ type Usage = RowKey & Counts
 
 /** Plain values: another thread may add them to its own. */
 export interface CountedGas {
+  readonly totals: RunTotals
   readonly usages: readonly Usage[]
   /** Transactions without a name. */
   readonly unnamed: number
@@ -97,6 +100,7 @@ export class GasReport {
   /** Calls of code without an artifact yet; their names are looked up for the report. */
   readonly #unsettled = new Map<string, Called & Counts>()
   #unsettledBytes = 0
+  #totals = NO_TOTALS
   #version = 0
   #isCut = false
   #waiting: (StateChange | WaitingCalls)[] = []
@@ -140,6 +144,10 @@ export class GasReport {
     return unnamed
   }
 
+  get totals(): RunTotals {
+    return this.#totals
+  }
+
   get isCut(): boolean {
     return this.#isCut
   }
@@ -180,7 +188,9 @@ export class GasReport {
     }
   }
 
-  #count({ transaction, receipt, failure }: ExecutedTransaction, world: World): void {
+  #count(executed: ExecutedTransaction, world: World): void {
+    const { transaction, receipt, failure } = executed
+    this.#totals = sumOf(this.#totals, totalsOf(executed))
     const { from, to, data: input } = transaction
     const through = undefined
     const counts = this.#countsOf({ kind: 'transaction', from, to, input, through, world })
@@ -308,6 +318,7 @@ export class GasTotals {
   readonly #reports: Set<GasReport>
   /** Of chains that have ended. */
   readonly #ended = new Map<string, Usage>()
+  #totals = NO_TOTALS
   #unnamed = 0
   #isCut = false
 
@@ -324,6 +335,7 @@ export class GasTotals {
   leave(report: GasReport): void {
     this.#reports.delete(report)
     this.#unnamed += report.addTo(this.#ended)
+    this.#totals = sumOf(this.#totals, report.totals)
     this.#isCut ||= report.isCut
   }
 
@@ -333,7 +345,8 @@ export class GasTotals {
     const reports = [...this.#reports]
     const unnamed = reports.reduce((sum, report) => sum + report.addTo(usages), this.#unnamed)
     const isCut = this.#isCut || reports.some((report) => report.isCut)
-    return { usages: [...usages.values()], unnamed, isCut }
+    const totals = reports.reduce((sum, report) => sumOf(sum, report.totals), this.#totals)
+    return { usages: [...usages.values()], totals, unnamed, isCut }
   }
 
   /** @param others counted in other threads */
@@ -345,8 +358,9 @@ export class GasTotals {
     const rows = sorted.map(rowOf)
     const logs = sorted.map((usage) => usage.logs)
     const unnamed = all.reduce((sum, each) => sum + each.unnamed, 0)
+    const totals = all.reduce((sum, each) => sumOf(sum, each.totals), NO_TOTALS)
     const isCut = all.some((each) => each.isCut)
-    return { rows, logs, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
+    return { rows, logs, totals, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
   }
 
   #warning(rows: number, unnamed: number): string | undefined {
