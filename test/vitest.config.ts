@@ -29,6 +29,7 @@ const config: ViteUserConfig = defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/setup.ts'],
+          isolate: false,
         },
       },
     ],

@@ -43,7 +43,11 @@ beforeAll(async () => {
   devchain = await createDevchain({ port: 0 })
   const { url } = await devchain.listen()
   wsUrl = url.replace('http', 'ws')
-  const common = { chain: chain(url), transport: http(url), pollingInterval: 20 }
+  const common = {
+    chain: chain(url),
+    transport: http(url, { timeout: 60_000 }),
+    pollingInterval: 20,
+  }
   client = createPublicClient(common) as PublicClient
   wallet = createWalletClient(common)
   tester = createTestClient({ ...common, mode: 'ganache' })
