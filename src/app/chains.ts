@@ -91,6 +91,11 @@ export class Chains implements ChainsDoor {
     return this.#slots.get(path)
   }
 
+  /** A request to this path reaches a chain. */
+  isReachable(path: string): boolean {
+    return path === '/' || this.at(path) !== undefined || numberIn(path) !== undefined
+  }
+
   /** A name that no chain has, and that one may get. */
   isFree(path: string): boolean {
     return NAME.test(path.slice(1)) && !RESERVED.includes(path.slice(1)) && !this.#slots.has(path)

@@ -17,6 +17,7 @@ import { openWire, type Wire } from './dispatcher.ts'
 import type { Forking } from './forking.ts'
 import { beginningOf, type DefaultBeginning, withDumpFile } from './keeping/beginning.ts'
 import { type Keeping, openKeeping } from './keeping/keeping.ts'
+import { pageSite } from './pagesite.ts'
 import { ownSettings } from './settings.ts'
 import type { OnLost, ServedChain } from './slot.ts'
 import type { Threads } from './threads/threads.ts'
@@ -108,6 +109,7 @@ export class Front implements ServerFront {
     this.targetOf = this.chains.targetOf
     this.sites = [
       first.projectSite,
+      ...(settings.noPage ? [] : [pageSite((path) => this.chains.isReachable(path))]),
       ...chainSites({ chains: this.chains, onBug }),
       healthSite(() => healthOf(first.facts())),
     ]

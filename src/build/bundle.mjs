@@ -1,6 +1,6 @@
 // Makes dist/: the types of the programmatic API come from the compiler, the code from here. Plain CommonJS parts, that
 // node's own `require` can load: what a start needs in one file, and what it imports dynamically in others.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
@@ -50,6 +50,7 @@ await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], '
 await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', false)
 await bundle({ preload: path.join(root, 'src/runners/preload.ts') }, [], 'runners', false)
 await bundleModules(['vitest', 'jest', 'worker'])
+await bundlePage()
 writeJestModules()
 writeThread()
 writeApi(names)
@@ -98,6 +99,34 @@ async function bundleModules(names) {
     ],
   })
   await build.write({ dir: path.join(dist, 'runners'), format: 'esm', entryFileNames: '[name].js' })
+}
+
+/** Bundles the page for browsers: one script with its libraries, and one style sheet. */
+async function bundlePage() {
+  const [from, to] = [path.join(root, 'src/page'), path.join(dist, 'page')]
+  const build = await rolldown({
+    cwd: root,
+    input: { page: path.join(from, 'main.ts') },
+    platform: 'browser',
+    plugins: [ascii],
+  })
+  await build.write({
+    dir: to,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    minify: true,
+    banner: '/* devchain (MIT) with preact (MIT) and htm (Apache-2.0) */',
+  })
+  mkdirSync(to, { recursive: true })
+  const sheets = readdirSync(path.join(from, 'style')).sort()
+  const css = sheets.map((each) => readFileSync(path.join(from, 'style', each), 'utf8')).join('')
+  writeFileSync(
+    path.join(to, 'page.css'),
+    css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n'),
+  )
+  for (const each of ['index.html', 'page.svg']) {
+    copyFileSync(path.join(from, each), path.join(to, each))
+  }
 }
 
 /** One file for what the entry points import: each more would take time at a start. */

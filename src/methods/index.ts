@@ -14,6 +14,7 @@ import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { chainsMethods } from './devchain/chains.ts'
 import { linkMethods } from './devchain/links.ts'
+import { namesMethods } from './devchain/names.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { accessListMethods } from './eth/accesslist.ts'
@@ -77,7 +78,13 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   mnr: mnrMethods,
   personal: personalMethods,
   evm: evmMethods,
-  devchain: [...snapshotMethods, ...chainsMethods, ...linkMethods, ...projectMethods],
+  devchain: [
+    ...snapshotMethods,
+    ...chainsMethods,
+    ...linkMethods,
+    ...namesMethods,
+    ...projectMethods,
+  ],
   hardhat: [...hardhatAccountMethods, ...hardhatMiningMethods, ...hardhatChainMethods],
   anvil: [...anvilAccountMethods, ...anvilMiningMethods, ...anvilPoolMethods, ...anvilChainMethods],
   miner: minerMethods,

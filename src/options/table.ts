@@ -239,6 +239,7 @@ class ServerTable {
     sentence: 'Web origin whose pages may call, besides those of this computer; * allows any',
     default: ['*'],
   }
+  readonly noPage: Option<boolean> = off('Do not serve the page that browsers get at the URL')
   /** Bytes. */
   readonly bodyLimit: Option<number> = {
     type: byteSize,

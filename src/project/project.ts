@@ -12,6 +12,7 @@ import type { Coverage } from './coverage/coverage.ts'
 import { GasReport } from './gas/report.ts'
 import { type KeptLabels, Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
+import { type DescribedTransaction, describeTransaction } from './naming/transactions.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import type { Totals } from './totals.ts'
@@ -88,6 +89,24 @@ export class Project {
   close(): void {
     this.gas.close()
     this.#options.totals.gas.leave(this.gas)
+  }
+
+  /** Undefined for an unknown transaction. */
+  async describe(hash: Hash): Promise<DescribedTransaction | undefined> {
+    await this.artifacts.catchUp()
+    return describeTransaction(this.#options.chain, this.names, hash)
+  }
+
+  /** Of those accounts that have one, in the newest state. */
+  async namesOf(accounts: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
+    await this.artifacts.catchUp()
+    const { world } = this.names
+    return new Map(
+      accounts.flatMap((account) => {
+        const name = this.names.nameOf(world, account)
+        return name === undefined ? [] : [[account, name] as const]
+      }),
+    )
   }
 
   /**

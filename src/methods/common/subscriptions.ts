@@ -31,6 +31,7 @@ const ORDER = [
   'logs',
   'transactionReceipts',
   'newHeads',
+  'changes',
   'syncing',
 ] as const
 

@@ -6,7 +6,9 @@ import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
 import { type LogQuery, matches } from '../../node/events/logs.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
+import type { StateChange } from '../../node/ledger/change.ts'
 import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -25,6 +27,7 @@ import { logQuery } from '../wire/decodelogquery.ts'
 import { members } from '../wire/decodeobject.ts'
 import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
+import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 import { addBlockFilter, queryText } from './filters.ts'
@@ -50,6 +53,7 @@ const DETAILS: Record<SubscriptionKind, readonly [Details['given'], string]> = {
   logs: ['an object', 'a filter'],
   newPendingTransactions: ['a boolean', 'true or false'],
   transactionReceipts: ['transaction hashes', 'transaction hashes'],
+  changes: ['nothing', 'nothing'],
   syncing: ['nothing', 'nothing'],
 }
 
@@ -88,7 +92,7 @@ export const subscribeMethods: Methods = [
   method({
     name: 'eth_subscribe',
     summary:
-      'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions or syncing.',
+      'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions, changes or syncing.',
     params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
     result: text,
     example: { params: ['newHeads'] },
@@ -145,6 +149,15 @@ function polledInstead(
   if (kind === 'logs') return filters.addLogFilter(query)
   return kind === 'newPendingTransactions' ? filters.addPendingFilter() : undefined
 }
+
+/** Any change of the chain's state, also one without a block: a balance that was set, a snapshot, a revert. */
+const changeShape = shape<StateChange>('change', {
+  blockNumber: field(quantityResult, ({ after }) => headOf(after.tree).block.header.number),
+  blockHash: field(hash, ({ after }) => headOf(after.tree).block.hash),
+  removed: field(quantityResult, ({ head }) => BigInt(head.removed.length)),
+  added: field(quantityResult, ({ head }) => BigInt(head.added.length)),
+  pending: field(quantityResult, ({ after }) => BigInt(after.pool.size)),
+})
 
 /** Heads per change of the chain, as in the summary: a billion blocks can be mined at once. */
 const MAX_HEADS = 10_000
@@ -210,6 +223,7 @@ function subscriptionSelector(
 ): Selector {
   const selectors: Record<typeof kind, Selector> = {
     newHeads: ({ heads }) => newest(context, heads, MAX_HEADS),
+    changes: ({ change }) => selection(1, () => [changeShape.encode(change)].values()),
     logs: ({ logs }) => logsThatMatch(query, logs),
     newPendingTransactions: ({ pending }) => pendingOf(pending, bodies),
     transactionReceipts: ({ heads }) => receiptsOf(context, heads, hashes),

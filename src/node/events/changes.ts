@@ -15,6 +15,7 @@ export interface Announcements {
   /** Removed blocks, newest first, then new blocks, oldest first. */
   readonly logs: readonly BlockLogs[]
   readonly heads: BlockRange
+  readonly change: StateChange
 }
 
 export interface BlockLogs {
@@ -36,6 +37,7 @@ export function announcementsOf(change: StateChange): Announcements {
       return logs
     },
     heads: change.head.added,
+    change,
   }
 }
 

@@ -1,0 +1,51 @@
+// devchain: accounts and transactions in words, with names from artifacts and labels.
+
+import { checksumAddress } from '../../core/crypto/crypto.ts'
+import type { Address } from '../../core/hex.ts'
+import type { DescribedEvent, DescribedTransaction } from '../../project/naming/transactions.ts'
+import { param } from '../../rpc/method.ts'
+import { address, hashOfTransaction, list, nullable, text } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { type Methods, method } from '../common/context.ts'
+import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { field, shape } from '../wire/encodeobject.ts'
+
+const eventShape = shape<DescribedEvent>('event', {
+  address: field(address, (event) => event.address),
+  text: field(nullable(text), (event) => event.text),
+})
+
+const describedShape: Encoder<DescribedTransaction> = shape<DescribedTransaction>('description', {
+  call: field(nullable(text), ({ call }) => call),
+  from: field(nullable(text), ({ from }) => from),
+  to: field(nullable(text), ({ to }) => to),
+  error: field(nullable(text), ({ error }) => error),
+  events: field(list(eventShape), ({ events }) => events),
+})
+
+const namesResult: Encoder<ReadonlyMap<Address, string>> = {
+  name: '{address: name}',
+  json: {},
+  encode: (names) =>
+    Object.fromEntries([...names].map(([account, name]) => [checksumAddress(account), name])),
+}
+
+export const namesMethods: Methods = [
+  method({
+    name: 'devchain_describeTransaction',
+    summary: 'Returns call, error and events of a transaction in words; null if it is unknown.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(describedShape),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'own',
+    handle: async ({ project }, hash) => (await project.open()).describe(hash),
+  }),
+  method({
+    name: 'devchain_names',
+    summary: 'Returns the names of accounts: labels, contracts, and symbols of tokens.',
+    params: [param('accounts', list(address))],
+    result: namesResult,
+    example: { params: [[ACCOUNT]], result: {} },
+    handle: async ({ project }, accounts) => (await project.open()).namesOf(accounts),
+  }),
+]

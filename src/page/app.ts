@@ -1,0 +1,129 @@
+// The frame around all views: navigation, search, the state of the connection, and shortcuts.
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { count, plural } from './data/format.ts'
+import { go, linkTo, type Route, useRoute } from './data/route.ts'
+import { placeOf } from './data/search.ts'
+import { useChain, useView } from './data/use.ts'
+import { classes, html } from './html.ts'
+import { Help } from './parts/help.ts'
+import { VIEWS, type ViewEntry, viewAt } from './views/index.ts'
+
+export function App(): VNode {
+  const route = useRoute()
+  const [isHelping, setHelping] = useState(false)
+  const search = useRef<HTMLInputElement>(null)
+  useShortcuts(search, () => setHelping((is) => !is))
+  const entry = viewAt(route)
+  const title = entry === undefined ? 'Not found' : entry.titleOf(route)
+  useEffect(() => {
+    document.title = `${title} · devchain`
+  }, [title])
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <${Header} search=${search} onHelp=${() => setHelping(true)} />
+    <${Navigation} route=${route} current=${entry} />
+    <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full')}>
+      <${Problem} />
+      ${
+        entry === undefined
+          ? html`<h1>Nothing here</h1><p>There is no page at this address.</p><p><a href="#/">Show the chain</a></p>`
+          : html`<${entry.view} key=${route.parts.join('/')} route=${route} />`
+      }
+    </main>
+    ${isHelping && html`<${Help} onClose=${() => setHelping(false)} />`}
+  `
+}
+
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
+function Header({
+  search,
+  onHelp,
+}: {
+  search: { current: HTMLInputElement | null }
+  onHelp: () => void
+}): VNode {
+  const { path } = useChain()
+  const { head, status, chainId, pending } = useView()
+  const words = { open: 'Live', connecting: 'Connecting', lost: 'Reconnecting' }
+  return html`<header class="top">
+    <a class="brand" href="#/" aria-label="devchain"><img src="/page.svg" alt="" width="22" height="22" /><span>devchain</span></a>
+    <span class="where" title="Path and id of the chain">${path === '/' ? '' : `${path} `}${chainId === undefined ? '' : `chain ${chainId}`}</span>
+    <${Search} input=${search} />
+    <div class="now">
+      <span class="pending" title="Transactions in the pool">${pending > 0 ? `${plural(pending, 'pending')}`.replace(/s$/, '') : ''}</span>
+      <a class="height" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
+        <span class="hidden">Newest block </span>${head ? `#${count(head.number)}` : '–'}</a>
+      <span class=${`status ${status}`} role="status">${words[status]}</span>
+      <button type="button" class="quiet" onClick=${onHelp} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>
+    </div>
+  </header>`
+}
+
+function Search({ input }: { input: { current: HTMLInputElement | null } }): VNode {
+  const chain = useChain()
+  const [problem, setProblem] = useState('')
+  const find = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const text = input.current?.value.trim() ?? ''
+    if (text === '') return
+    const place = await placeOf(chain, text)
+    if (place === undefined) return setProblem(`nothing found for ${text}`)
+    setProblem('')
+    input.current!.value = ''
+    input.current!.blur()
+    go(linkTo(place))
+  }
+  return html`<form class="search" role="search" onSubmit=${find}>
+    <input ref=${input} type="search" spellcheck=${false} autocomplete="off" aria-label="Search"
+      placeholder="Block, transaction, address or name" onInput=${() => setProblem('')} />
+    <kbd aria-hidden="true">/</kbd>
+    <span class="problem" role="alert">${problem}</span>
+  </form>`
+}
+
+function Navigation({ route, current }: { route: Route; current: ViewEntry | undefined }): VNode {
+  return html`<nav class="views" aria-label="Views">${VIEWS.filter(({ isListed }) => isListed).map(
+    (entry) =>
+      html`<a href=${linkTo(entry.path, { at: route.at })} aria-current=${entry === current ? 'page' : undefined}
+        title=${`${entry.title} (g ${entry.key})`}>${entry.title}</a>`,
+  )}</nav>`
+}
+
+function Problem(): VNode | false {
+  const { status, problem } = useView()
+  if (problem !== undefined)
+    return html`<p class="failure" role="alert">This page cannot read the chain: ${problem}</p>`
+  return (
+    status === 'lost' &&
+    html`<p class="warning" role="alert">devchain does not respond. The page goes on when it is back.</p>`
+  )
+}
+
+/** `/` searches, `?` helps, `g` and a letter go to a view. */
+function useShortcuts(search: { current: HTMLInputElement | null }, help: () => void): void {
+  useEffect(() => {
+    let isGoing = false
+    const onKey = (event: KeyboardEvent): void => {
+      const { target, key } = event
+      const isTyping =
+        target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
+      if (key === 'Escape' && isTyping) (target as HTMLElement).blur()
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      const view = isGoing ? VIEWS.find((each) => each.isListed && each.key === key) : undefined
+      isGoing = key === 'g'
+      if (view !== undefined) go(linkTo(view.path))
+      else if (key === '?') help()
+      else if (key === '/') {
+        event.preventDefault()
+        search.current?.focus()
+      }
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}

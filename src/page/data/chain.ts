@@ -1,0 +1,212 @@
+// The chain as the page knows it: its head, what it read, and what a revert or a reorg left behind.
+import { Lru } from './lru.ts'
+import { RpcSocket } from './socket.ts'
+
+export interface Head {
+  readonly number: number
+  readonly hash: string
+}
+
+/** A block that was part of the chain while this page was open. */
+export interface LeftBlock extends Head {
+  /** Counts the reverts, resets and reorgs that this page saw. */
+  readonly era: number
+}
+
+export interface ChainView {
+  readonly status: 'connecting' | 'open' | 'lost'
+  readonly head: Head | undefined
+  /** Changes when blocks were taken away: what was read by number or transaction may differ. */
+  readonly era: number
+  /** Changes with every change of the chain. */
+  readonly version: number
+  readonly pending: number
+  readonly chainId: number | undefined
+  readonly client: string
+  /** Why the page shows nothing, such as a disabled method. */
+  readonly problem: string | undefined
+}
+
+/** How long a result stays right: for good, until blocks are taken away, or until the next change. */
+export type Lifetime = 'good' | 'era' | 'now'
+
+export interface Kept {
+  readonly value: unknown
+  readonly error: Error | undefined
+  readonly stamp: string
+}
+
+interface ChangeNews {
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly removed: string
+  readonly added: string
+  readonly pending: string
+}
+
+const MOST_KEPT = 4_000
+
+/** Characters of JSON. */
+const MOST_KEPT_SIZE = 24_000_000
+
+const MOST_LEFT = 2_000
+
+/** Milliseconds between two drawings of changes: nobody reads more, and a hidden page is not read. */
+const BETWEEN_MS = 80
+const HIDDEN_MS = 1_000
+
+export class ChainClient {
+  readonly path: string
+  readonly #socket: RpcSocket
+  readonly #kept = new Lru<Kept>(MOST_KEPT, MOST_KEPT_SIZE)
+  readonly #running = new Map<string, Promise<Kept>>()
+  readonly #listeners = new Set<() => void>()
+  readonly #news = new Map<string, (result: unknown) => void>()
+  readonly #hashes = new Map<number, string>()
+  #view: ChainView = {
+    status: 'connecting',
+    head: undefined,
+    era: 0,
+    version: 0,
+    pending: 0,
+    chainId: undefined,
+    client: '',
+    problem: undefined,
+  }
+  #left: readonly LeftBlock[] = []
+  #isAnnouncing = false
+  #announcedMs = 0
+
+  constructor(origin: string, path: string) {
+    this.path = path
+    this.#socket = new RpcSocket(`${origin}${path}`, {
+      onOpen: () => void this.#begin(),
+      onLost: () => this.#set({ status: 'lost' }),
+      onNews: (id, result) => this.#news.get(id)?.(result),
+    })
+  }
+
+  get view(): ChainView {
+    return this.#view
+  }
+
+  /** Newest first. */
+  get left(): readonly LeftBlock[] {
+    return this.#left
+  }
+
+  /** @returns ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  hurry(): void {
+    this.#socket.hurry()
+  }
+
+  /** Sends a request whose result is not kept. */
+  async request<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    return (await this.#socket.request(method, params, true)).result as T
+  }
+
+  /** The stamp of a result that is right now. */
+  stampOf(span: Lifetime): string {
+    const { era, version } = this.#view
+    if (span === 'good') return ''
+    return span === 'era' ? `${era}` : `${era}.${version}`
+  }
+
+  /** What was read last; it may be out of date. */
+  kept(key: string): Kept | undefined {
+    return this.#kept.get(key)
+  }
+
+  /** Reads once for all who ask at the same time. Never rejects. */
+  read(key: string, method: string, params: readonly unknown[], span: Lifetime): Promise<Kept> {
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    const stamp = this.stampOf(span)
+    const reading = this.#socket
+      .request(method, params, /trace/i.test(method))
+      .then(
+        ({ result, size }) => ({ kept: { value: result, error: undefined, stamp }, size }),
+        (error: Error) => ({ kept: { value: undefined, error, stamp }, size: 100 }),
+      )
+      .then(({ kept, size }) => {
+        this.#running.delete(key)
+        if (this.#view.status === 'open') this.#kept.set(key, kept, size + key.length)
+        return kept
+      })
+    this.#running.set(key, reading)
+    return reading
+  }
+
+  /** Remembers the hash of a block of the chain, so that it can be shown when it is left behind. */
+  note({ number, hash }: Head): void {
+    this.#hashes.set(number, hash)
+    if (this.#hashes.size > MOST_LEFT) this.#hashes.delete(this.#hashes.keys().next().value!)
+  }
+
+  /** Notifications of a subscription, which ends with the connection. */
+  async subscribe(kind: string, listener: (result: unknown) => void): Promise<void> {
+    this.#news.set(await this.request<string>('eth_subscribe', kind), listener)
+  }
+
+  async #begin(): Promise<void> {
+    this.#news.clear()
+    this.#kept.clear()
+    try {
+      await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
+      const [block, chainId, client, status] = await Promise.all([
+        this.request<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false),
+        this.request<string>('eth_chainId'),
+        this.request<string>('web3_clientVersion'),
+        this.request<{ pending: string; queued: string }>('txpool_status'),
+      ])
+      const head = { number: Number(block.number), hash: block.hash }
+      const pending = Number(status.pending) + Number(status.queued)
+      this.#leave(0)
+      const now = { head, pending, chainId: Number(chainId), client, problem: undefined }
+      this.#set({ ...now, status: 'open', era: this.#view.era + 1 })
+    } catch (error) {
+      this.#set({ problem: (error as Error).message })
+    }
+  }
+
+  #take({ blockNumber, blockHash, removed, added, pending }: ChangeNews): void {
+    const head = { number: Number(blockNumber), hash: blockHash }
+    const { era, version } = this.#view
+    const isBack = Number(removed) > 0
+    if (isBack) this.#leave(head.number - Number(added) + 1)
+    this.note(head)
+    const next = { head, pending: Number(pending), version: version + 1 }
+    this.#set({ ...next, era: isBack ? era + 1 : era })
+  }
+
+  /** Moves the known blocks from a number on to those left behind. */
+  #leave(from: number): void {
+    const era = this.#view.era
+    const gone = [...this.#hashes]
+      .filter(([number]) => number >= from)
+      .map(([number, hash]) => ({ number, hash, era }))
+    for (const { number } of gone) this.#hashes.delete(number)
+    gone.sort((a, b) => b.number - a.number)
+    this.#left = [...gone, ...this.#left].slice(0, MOST_LEFT)
+  }
+
+  /** Listeners hear of many changes at once. */
+  #set(news: Partial<ChainView>): void {
+    this.#view = { ...this.#view, ...news }
+    if (this.#isAnnouncing) return
+    this.#isAnnouncing = true
+    const waitMs = this.#announcedMs + BETWEEN_MS - performance.now()
+    setTimeout(() => this.#announce(), document.hidden ? HIDDEN_MS : Math.max(0, waitMs))
+  }
+
+  #announce(): void {
+    this.#isAnnouncing = false
+    this.#announcedMs = performance.now()
+    for (const listener of this.#listeners) listener()
+  }
+}

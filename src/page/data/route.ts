@@ -1,0 +1,64 @@
+// Where the page is: the part of the URL behind `#`, so that the browser's history and links work.
+import { useEffect, useReducer } from 'preact/hooks'
+
+export interface Route {
+  /** `['tx', '0x…']` of `#/tx/0x…`. */
+  readonly parts: readonly string[]
+  readonly query: Readonly<Record<string, string>>
+  /** The block in the past at which the page shows the chain; undefined: the newest. */
+  readonly at: number | undefined
+}
+
+export interface ViewProps {
+  readonly route: Route
+}
+
+export function routeOf(fragment: string): Route {
+  const [path = '', search = ''] = fragment.replace(/^#\/?/, '').split('?', 2)
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded)
+  const query = Object.fromEntries(new URLSearchParams(search))
+  const at = /^\d{1,15}$/.test(query.at ?? '') ? Number(query.at) : undefined
+  return { parts, query, at }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** `#/block/7?at=5`; members of the query that are undefined are left out. */
+export function linkTo(
+  parts: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  const members = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(members.map(([name, value]) => [name, String(value)]))
+  const path = parts.map((part) => encodeURIComponent(part)).join('/')
+  return `#/${path}${members.length > 0 ? `?${search}` : ''}`
+}
+
+export function useRoute(): Route {
+  const [, draw] = useReducer((times: number) => times + 1, 0)
+  useEffect(() => {
+    const onMove = (): void => draw(undefined)
+    addEventListener('hashchange', onMove)
+    return () => removeEventListener('hashchange', onMove)
+  }, [])
+  return routeOf(location.hash)
+}
+
+export function go(link: string): void {
+  location.hash = link
+}
+
+/** The same place without a new entry in the history. */
+export function replaceWith(link: string): void {
+  history.replaceState(undefined, '', link)
+  dispatchEvent(new HashChangeEvent('hashchange'))
+}

@@ -1,0 +1,130 @@
+// JSON-RPC over one WebSocket, which is opened again when it ends.
+
+/** What a method refused, with its code and data. */
+export class CallError extends Error {
+  readonly code: number
+  readonly data: unknown
+
+  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+interface Reply {
+  readonly id?: number
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+  readonly params?: { readonly subscription: string; readonly result: unknown }
+}
+
+interface Waiting {
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A result, and the characters of the message that it came in. */
+export interface Answer {
+  readonly result: unknown
+  readonly size: number
+}
+
+interface SocketEvents {
+  readonly onOpen: () => void
+  readonly onLost: () => void
+  readonly onNews: (subscription: string, result: unknown) => void
+}
+
+/** Requests of one batch: the server answers its first only with its last. */
+const MOST_TOGETHER = 50
+
+/** Milliseconds before another attempt: the first, and the most. */
+const RETRY_MS = 250
+const MOST_RETRY_MS = 4_000
+
+export class RpcSocket {
+  readonly url: string
+  readonly #events: SocketEvents
+  readonly #waiting = new Map<number, Waiting>()
+  #socket: WebSocket | undefined
+  #queue: { readonly id: number; readonly text: string }[] = []
+  #nextId = 1
+  #retryMs = RETRY_MS
+
+  constructor(url: string, events: SocketEvents) {
+    this.url = url
+    this.#events = events
+    this.#connect()
+  }
+
+  /** Requests of one turn go out as a batch. @param alone not in a batch: it takes long */
+  request(method: string, params: readonly unknown[], alone = false): Promise<Answer> {
+    const id = this.#nextId++
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    return new Promise((resolve, reject) => {
+      if (this.#socket?.readyState !== WebSocket.OPEN) return reject(lost())
+      this.#waiting.set(id, { resolve, reject })
+      if (alone) return this.#socket.send(text)
+      if (this.#queue.length === 0) queueMicrotask(() => this.#flush())
+      this.#queue.push({ id, text })
+    })
+  }
+
+  /** Tries now, without waiting for the next attempt. */
+  hurry(): void {
+    if (this.#socket === undefined) this.#connect()
+  }
+
+  #flush(): void {
+    const queue = this.#queue
+    this.#queue = []
+    while (queue.length > 0) {
+      const texts = queue.splice(0, MOST_TOGETHER).map(({ text }) => text)
+      this.#socket?.send(texts.length === 1 ? texts[0]! : `[${texts.join()}]`)
+    }
+  }
+
+  #connect(): void {
+    const socket = new WebSocket(this.url)
+    this.#socket = socket
+    socket.onopen = () => {
+      this.#retryMs = RETRY_MS
+      this.#events.onOpen()
+    }
+    socket.onmessage = ({ data }: MessageEvent<string>) => this.#take(data)
+    socket.onclose = () => this.#end()
+  }
+
+  #end(): void {
+    this.#socket = undefined
+    this.#queue = []
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { reject } of waiting) reject(lost())
+    this.#events.onLost()
+    setTimeout(() => this.hurry(), this.#retryMs)
+    this.#retryMs = Math.min(2 * this.#retryMs, MOST_RETRY_MS)
+  }
+
+  #take(text: string): void {
+    const message = JSON.parse(text) as Reply | readonly Reply[]
+    const replies = Array.isArray(message) ? (message as readonly Reply[]) : [message as Reply]
+    for (const each of replies) this.#takeOne(each, text.length / replies.length)
+  }
+
+  #takeOne({ id, result, error, params }: Reply, size: number): void {
+    if (params !== undefined) {
+      this.#events.onNews(params.subscription, params.result)
+      return
+    }
+    const waiting = this.#waiting.get(id ?? 0)
+    this.#waiting.delete(id ?? 0)
+    if (error === undefined) waiting?.resolve({ result, size })
+    else waiting?.reject(new CallError(error))
+  }
+}
+
+function lost(): Error {
+  return new Error('the connection to devchain is lost')
+}

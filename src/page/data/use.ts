@@ -1,0 +1,49 @@
+// Hooks by which views read the chain.
+import { createContext } from 'preact'
+import { useContext, useEffect, useReducer, useRef } from 'preact/hooks'
+import type { ChainClient, ChainView, Lifetime } from './chain.ts'
+
+export const ChainContext: ReturnType<typeof createContext<ChainClient | undefined>> =
+  createContext<ChainClient | undefined>(undefined)
+
+export function useChain(): ChainClient {
+  return useContext(ChainContext)!
+}
+
+/** Draws again with every change of the chain. */
+export function useView(): ChainView {
+  const chain = useChain()
+  const [, draw] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => chain.onChange(() => draw(undefined)), [chain])
+  return chain.view
+}
+
+export interface Reading<T> {
+  /** The last value, also while a newer one is read. */
+  readonly value: T | undefined
+  readonly error: Error | undefined
+}
+
+/**
+ * Reads by JSON-RPC, again when the result may have changed.
+ * @param method empty: reads nothing
+ */
+export function useRead<T>(method: string, params: readonly unknown[], span: Lifetime): Reading<T> {
+  const chain = useChain()
+  const { status } = useView()
+  const [, draw] = useReducer((count: number) => count + 1, 0)
+  const key = method && JSON.stringify([method, params])
+  const stamp = chain.stampOf(span)
+  const last = useRef<{ readonly key: string; readonly read: Reading<T> }>(undefined)
+  const kept = method === '' ? undefined : chain.kept(key)
+  useEffect(() => {
+    if (method === '' || status !== 'open' || chain.kept(key)?.stamp === stamp) return
+    let isGone = false
+    void chain.read(key, method, params, span).then(() => isGone || draw(undefined))
+    return () => {
+      isGone = true
+    }
+  }, [chain, key, stamp, status, kept])
+  if (kept !== undefined) last.current = { key, read: kept as unknown as Reading<T> }
+  return last.current?.key === key ? last.current.read : { value: undefined, error: undefined }
+}

@@ -1,0 +1,80 @@
+// Small parts of all views: hashes and addresses to copy, states of a read, panels and facts.
+
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { short } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import type { Reading } from '../data/use.ts'
+import { type Children, classes, html } from '../html.ts'
+
+/** Milliseconds for which a button says that it copied. */
+const COPIED_MS = 1_200
+
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }): VNode {
+  const [isDone, setDone] = useState(false)
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard?.writeText(text)
+    setDone(true)
+    setTimeout(() => setDone(false), COPIED_MS)
+  }
+  return html`<button type="button" class=${classes('copy', isDone && 'done')} title=${label}
+    aria-label=${isDone ? 'Copied' : label} onClick=${copy}></button>`
+}
+
+interface HexLinkProps {
+  readonly value: string
+  readonly to: readonly (string | number)[]
+  readonly at?: number | undefined
+  readonly name?: string | undefined
+  readonly isWhole?: boolean
+}
+
+/** A hash or an address: shortened, whole when pointed at, with a button that copies it. */
+export function HexLink({ value, to, at, name, isWhole = false }: HexLinkProps): VNode {
+  const text = name ?? (isWhole ? value : short(value))
+  return html`<span class="hex"><a href=${linkTo(to, { at })} title=${value}
+    class=${classes(name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
+}
+
+export function Hex({ value, isWhole = false }: { value: string; isWhole?: boolean }): VNode {
+  return html`<span class="hex"><span class="mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
+}
+
+export function Panel(props: {
+  readonly title: string
+  readonly note?: Children
+  readonly children?: Children
+  readonly className?: string
+}): VNode {
+  const { title, note, children, className } = props
+  return html`<section class=${classes('panel', className)} aria-label=${title}>
+    <header><h2>${title}</h2>${note && html`<div class="note">${note}</div>`}</header>
+    ${children}
+  </section>`
+}
+
+/** Names and values of one thing; undefined values are left out. */
+export function Facts({ of }: { of: readonly (readonly [string, Children])[] }): VNode {
+  return html`<dl class="facts">${of
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+export function Empty({ children }: { children?: Children }): VNode {
+  return html`<p class="empty">${children}</p>`
+}
+
+export function Failure({ error }: { error: Error }): VNode {
+  return html`<p class="failure" role="alert">${error.message}</p>`
+}
+
+/** What stands for a value that is not there yet, or failed. */
+export function Waiting({ read }: { read: Reading<unknown> }): VNode {
+  return read.error === undefined
+    ? html`<p class="empty" aria-busy="true">Reading…</p>`
+    : html`<${Failure} error=${read.error} />`
+}
+
+export function Badge({ kind, children }: { kind: string; children?: Children }): VNode {
+  return html`<span class=${`badge ${kind}`}>${children}</span>`
+}

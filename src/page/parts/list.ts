@@ -1,0 +1,98 @@
+// A list of rows of one height, of which only those in sight exist.
+import type { VNode } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Children, html } from '../html.ts'
+
+interface ListProps {
+  readonly label: string
+  /** Columns for the header, and for CSS the name of their grid. */
+  readonly columns: readonly string[]
+  readonly kind: string
+  readonly total: number
+  /** Pixels. */
+  readonly rowHeight: number
+  readonly keyOf: (index: number) => string
+  readonly row: (index: number) => Children
+  /** Rows that came in at the top since the list was first drawn: who has scrolled down keeps their place. */
+  readonly added?: number
+  readonly empty: string
+}
+
+/** Rows beyond the edges of what is in sight. */
+const BEYOND = 6
+
+/** Browsers draw nothing below some ten million pixels. */
+const MOST_PIXELS = 8_000_000
+
+export function List(props: ListProps): VNode {
+  const { label, columns, kind, rowHeight, keyOf, row, added = 0, empty } = props
+  const total = Math.min(props.total, Math.floor(MOST_PIXELS / rowHeight))
+  const scroller = useRef<HTMLDivElement>(null)
+  const before = useRef(added)
+  const [{ top, height }, setSight] = useState({ top: 0, height: 900 })
+  const look = (): void => {
+    const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
+    setSight({ top: scrollTop, height: clientHeight })
+  }
+  useEffect(() => {
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(scroller.current!)
+    return () => observer.disconnect()
+  }, [])
+  useLayoutEffect(() => {
+    const more = added - before.current
+    before.current = added
+    const box = scroller.current!
+    if (more > 0 && box.scrollTop > 0) box.scrollTop += more * rowHeight
+  }, [added])
+  const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND)
+  const last = Math.min(total, Math.ceil((top + height) / rowHeight) + BEYOND)
+  const rows: VNode[] = []
+  for (let index = first; index < last; index++) {
+    rows.push(html`<div role="row" class="row" key=${keyOf(index)} aria-rowindex=${index + 2}
+      style=${{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}>${row(index)}</div>`)
+  }
+  return html`<div class=${`list ${kind}`} role="table" aria-label=${label} aria-rowcount=${total + 1}>
+    <div role="rowgroup" class="head"><div role="row" class="row">${columns.map(
+      (name) => html`<div role="columnheader" class="cell">${name}</div>`,
+    )}</div></div>
+    <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows} tabindex="0" aria-label=${label}>
+      ${total === 0 && html`<div role="row" class="empty"><div role="cell">${empty}</div></div>`}
+      <div role="presentation" class="sheet" style=${{ height: `${total * rowHeight}px` }}>${rows}</div>
+    </div>
+  </div>`
+}
+
+export function Cell({
+  children,
+  className = '',
+}: {
+  children?: Children
+  className?: string
+}): VNode {
+  return html`<div role="cell" class=${`cell ${className}`}>${children}</div>`
+}
+
+/** Up and down move between the first links of the rows. */
+function moveByArrows(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const row = (event.target as Element).closest('.row')
+  if (step === undefined) return
+  const box = event.currentTarget as HTMLElement
+  const rows = [...box.querySelectorAll<HTMLElement>('.row')].sort(
+    (a, b) => Number(a.ariaRowIndex) - Number(b.ariaRowIndex),
+  )
+  const next =
+    row === null
+      ? rows.find((each) => isInSight(each, box))
+      : rows[rows.indexOf(row as HTMLElement) + step]
+  const link = next?.querySelector<HTMLElement>('a')
+  if (link === null || link === undefined) return
+  event.preventDefault()
+  link.focus()
+}
+
+function isInSight(row: HTMLElement, box: HTMLElement): boolean {
+  return row.getBoundingClientRect().top >= box.getBoundingClientRect().top
+}

@@ -1,0 +1,72 @@
+// Rows of transactions: what was called, by whom, and whether it succeeded.
+import type { VNode } from 'preact'
+import { count, ether, short } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import type { RpcReceipt, RpcTransaction } from '../data/shapes.ts'
+import { useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+import { HexLink } from './basics.ts'
+import { Cell } from './list.ts'
+
+export const TRANSACTION_COLUMNS: readonly string[] = [
+  'Transaction',
+  'Call',
+  'From',
+  'To',
+  'Value',
+  'Gas used',
+]
+
+export interface RpcDescription {
+  /** What was called, `Vault.withdraw(5)`; null if no name is known. */
+  readonly call: string | null
+  readonly contract: string | null
+  /** Why it failed; null if it succeeded or is pending. */
+  readonly error: string | null
+  readonly from: string | null
+  readonly to: string | null
+}
+
+export function TransactionCells({ hash }: { hash: string }): VNode {
+  const { value: transaction } = useRead<RpcTransaction | null>(
+    'eth_getTransactionByHash',
+    [hash],
+    'era',
+  )
+  const { value: receipt } = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], 'era')
+  const { value: names } = useRead<RpcDescription | null>(
+    'devchain_describeTransaction',
+    [hash],
+    'era',
+  )
+  const target = transaction?.to ?? receipt?.contractAddress
+  return html`
+    <${Cell}><${Outcome} receipt=${receipt} /><a class="mono" href=${linkTo(['tx', hash])} title=${hash}>${short(hash)}</a><//>
+    <${Cell} className="call">${names?.error ? html`<span class="bad" title=${names.error}>${callText(transaction, names)}: ${names.error}</span>` : html`<span title=${names?.call}>${callText(transaction, names)}</span>`}<//>
+    <${Cell}>${transaction && html`<${HexLink} value=${transaction.from} to=${['address', transaction.from]} name=${names?.from ?? undefined} />`}<//>
+    <${Cell}>${target && html`<${HexLink} value=${target} to=${['address', target]} name=${names?.to ?? undefined} />`}<//>
+    <${Cell}>${transaction && (BigInt(transaction.value) === 0n ? html`<span class="dim">0</span>` : ether(BigInt(transaction.value)))}<//>
+    <${Cell} className="dim">${receipt && count(Number(receipt.gasUsed))}<//>`
+}
+
+export function callText(
+  transaction: RpcTransaction | null | undefined,
+  names: RpcDescription | null | undefined,
+): string {
+  if (transaction === null || transaction === undefined) return ''
+  if (transaction.to === null) return names?.call ?? 'contract creation'
+  if (transaction.input === '0x') return 'transfer'
+  return names?.call ?? transaction.input.slice(0, 10)
+}
+
+/** Success, failure or waiting, as a form and a colour. */
+export function Outcome({ receipt }: { receipt: RpcReceipt | null | undefined }): VNode {
+  if (receipt === undefined) return html`<span class="outcome"></span>`
+  const [kind, word] =
+    receipt === null
+      ? ['waiting', 'Pending']
+      : receipt.status === '0x0'
+        ? ['bad', 'Failed']
+        : ['good', 'Succeeded']
+  return html`<span class=${`outcome ${kind}`} role="img" aria-label=${word} title=${word}></span>`
+}

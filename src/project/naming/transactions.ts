@@ -1,0 +1,63 @@
+// Mined and pending transactions in words: what is called, why it failed, and its events.
+import type { Address, Hash } from '../../core/hex.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
+import { executedAt, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { pooledByHash } from '../../node/pool/pool.ts'
+import type { Names } from './names.ts'
+
+export interface DescribedEvent {
+  readonly address: Address
+  readonly text: string | undefined
+}
+
+export interface DescribedTransaction {
+  /** `Vault.withdraw(5 ether)`; undefined if no name is known. */
+  readonly call: string | undefined
+  readonly from: string | undefined
+  /** Of the contract that it creates, for a creation. */
+  readonly to: string | undefined
+  /** Why it failed. */
+  readonly error: string | undefined
+  /** In the order of the receipt's logs. */
+  readonly events: readonly DescribedEvent[]
+}
+
+/** Undefined for an unknown transaction. Names are those of the newest state. */
+export function describeTransaction(
+  chain: Chain,
+  names: Names,
+  hash: Hash,
+): DescribedTransaction | undefined {
+  const { tree, pool } = chain.state
+  const place = transactionPlace(tree, hash)
+  if (place !== undefined) return described(names, executedAt(place))
+  const pooled = pooledByHash(pool, hash)
+  return pooled && described(names, { transaction: pooled.transaction })
+}
+
+function described(
+  names: Names,
+  { transaction, receipt, failure, output }: Mined,
+): DescribedTransaction {
+  const { world } = names
+  const { from, to, data } = transaction
+  const created = receipt?.contractAddress ?? null
+  const call =
+    to === null
+      ? names.creation(world, data, created)
+      : names.call(world, { from, to, input: data })
+  const target = to ?? created
+  return {
+    call: call?.text,
+    from: names.nameOf(world, from),
+    to: target === null ? undefined : names.nameOf(world, target),
+    error: failure && (names.error(world, to, output ?? new Uint8Array())?.text ?? failure.reason),
+    events: (receipt?.logs ?? []).map((log) => ({
+      address: log.address,
+      text: names.event(world, log, null)?.text,
+    })),
+  }
+}
+
+type Mined = Pick<ExecutedTransaction, 'transaction'> & Partial<ExecutedTransaction>
