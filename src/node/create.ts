@@ -8,7 +8,7 @@ import { OPTIONS } from '../options/table.ts'
 import { sealBlock } from '../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../protocol/blocks/header.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
-import { type Hardfork, hardforkAt } from '../protocol/forks.ts'
+import { type ForkSchedule, type Hardfork, hardforkAt } from '../protocol/forks.ts'
 import {
   allocOf,
   createDefaultAlloc,
@@ -154,7 +154,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
   const hardfork = hardforkAt(schedule, 1n, timestamp)
   const settings = settingsOf(options, hardfork)
   const config = configOf(options, schedule)
-  const world = genesisWorld(options, addresses(accounts), hardfork)
+  const world = genesisWorld(options, addresses(accounts), forkOfContracts(schedule, hardfork))
   const genesis = genesisRecord(options, { config, settings, timestamp, world })
   const clock = firstClock(options, now)
   return originOf(
@@ -283,6 +283,11 @@ function genesisTimestamp(options: StateOptions, now: number): bigint {
     genesisTime ??
     (isWall ? BigInt(Math.floor(now / 1000)) : FIXED_GENESIS_TIMESTAMP)
   )
+}
+
+/** Networks deploy the queues of amsterdam (EIP-8282) before it begins. Older schedules keep the genesis that they had. */
+function forkOfContracts({ activations }: ForkSchedule, first: Hardfork): Hardfork {
+  return activations.some(({ fork }) => fork === 'amsterdam') ? 'amsterdam' : first
 }
 
 /** A genesis file without dev accounts is used as is, so that the genesis has the hash that other nodes give it. */

@@ -18,6 +18,10 @@ const AT_ONCE = [
   'eth_getTransactionCount',
   // a pending block has no receipts
   'eth_getBlockReceipts',
+  // nor an access list
+  'eth_getBlockAccessList',
+  'eth_getBlockAccessListByBlockNumber',
+  'eth_getBlockAccessListRaw',
 ]
 
 /** A request of each method that takes a block, about the pending one. */
