@@ -195,6 +195,22 @@ export function nextOperation(code: Uint8Array, pc: number): number {
   return pc + 1 + IMMEDIATES[opcode]!
 }
 
+/**
+ * The words that DUPN, SWAPN or EXCHANGE works on (EIP-8024), by their distance from the top; DUPN's is the second, from 1.
+ * Undefined for an immediate that is invalid.
+ */
+export function farWords(
+  opcode: number,
+  immediate: number,
+): readonly [nearer: number, other: number] | undefined {
+  const isPair = opcode === OP.EXCHANGE
+  if (immediate > (isPair ? 0x51 : 0x5a) && immediate < 0x80) return undefined
+  if (!isPair) return [0, (immediate + 145) & 0xff]
+  const first = (immediate ^ 0x8f) >> 4
+  const second = (immediate ^ 0x8f) & 15
+  return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
+}
+
 function isOperation(byte: number): boolean {
   return byte === OP.JUMPDEST || isPush(byte)
 }

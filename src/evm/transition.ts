@@ -245,7 +245,9 @@ function reportUnprepared(
   const code = (): Uint8Array => EMPTY_BYTES
   const start = { kind: 'CALL', depth: 0, from, to, value, gas, input: data, code } as const
   tracer?.onEnter?.({ ...start, isPrecompile: false })
-  tracer?.onExit?.({ depth: 0, gasUsed: gas, output: EMPTY_BYTES, created: undefined, failure })
+  const state = { used: 0n, spilled: 0n }
+  const end = { depth: 0, gasUsed: gas, output: EMPTY_BYTES, created: undefined, failure, state }
+  tracer?.onExit?.(end)
 }
 
 const NOTHING_RUN: Omit<MachineResult, 'touched'> = {

@@ -10,7 +10,7 @@ import {
 import { encodeRlp } from '../../src/core/rlp.ts'
 import type { BlockEnvironment } from '../../src/evm/executor.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../src/protocol/forks.ts'
-import type { Authorization } from '../../src/protocol/transactions/transaction.ts'
+import type { Authorization, TransactionType } from '../../src/protocol/transactions/transaction.ts'
 import {
   emptyAccount,
   emptyWorld,
@@ -41,6 +41,8 @@ export interface CaseMessage {
   readonly kind: 'transaction' | 'call'
   /** Null: a creation, of which `code` is the init code. */
   readonly to: Address | null
+  /** 0 to 4; left out in older cases, which have the newest that fits. */
+  readonly type?: TransactionType
   /** Decimal. */
   readonly value: string
   /** Hex. */
@@ -147,6 +149,7 @@ function messageOf(random: Random, programs: Programs, hardfork: Hardfork): Case
   ])
   const hasList = isAtLeast(hardfork, 'berlin') && random.percent(15)
   const mayDelegate = isAtLeast(hardfork, 'prague') && to !== null
+  if (isAtLeast(hardfork, 'amsterdam')) return amsterdamMessage(random, programs, to)
   return {
     kind: random.percent(50) ? 'transaction' : 'call',
     to,
@@ -156,6 +159,38 @@ function messageOf(random: Random, programs: Programs, hardfork: Hardfork): Case
     gas: gasOf(random, hardfork),
     accessList: hasList ? [{ address: random.pick(CONTRACTS), slots: [0, random.below(5)] }] : [],
     delegations: mayDelegate && random.percent(5) ? [delegationOf(random)] : [],
+  }
+}
+
+/** Of all types, with calldata that the floor is for, lists of each length, and authorizations that may fail. */
+function amsterdamMessage(random: Random, programs: Programs, to: Address | null): CaseMessage {
+  const type = random.weighted<TransactionType>([
+    [2, 0],
+    [2, 1],
+    [4, 2],
+    [to === null ? 0 : 1, 3],
+    [to === null ? 0 : 3, 4],
+  ])
+  const lists = type === 0 ? 0 : random.pick([0, 0, 1, 3])
+  const slots = (): number[] => Array.from({ length: random.below(4) }, () => random.below(5))
+  const delegations = type === 4 ? random.between(1, 3) : 0
+  const size = random.weighted([
+    [6, random.pick([0, 4, 36, 100])],
+    [2, random.between(200, 4_000)],
+  ])
+  return {
+    kind: random.percent(60) ? 'transaction' : 'call',
+    type,
+    to: to !== null && random.percent(10) ? random.pick([...PEOPLE, SIGNER, SENDER]) : to,
+    value: String(random.pick([0, 0, 1, 1_000])),
+    data: `0x${random.percent(30) ? '00'.repeat(size) : random.digits(size)}`,
+    code: to === null ? programs.program(random.between(0, 5)) : [],
+    gas: random.percent(20) ? random.between(12_000, 300_000) : gasOf(random, 'amsterdam'),
+    accessList: Array.from({ length: lists }, () => ({
+      address: random.pick([...CONTRACTS, ...PEOPLE]),
+      slots: slots(),
+    })),
+    delegations: Array.from({ length: delegations }, () => delegationOf(random)),
   }
 }
 
@@ -215,13 +250,15 @@ export function blockOf({ hardfork, baseFee, coinbase }: Case): BlockEnvironment
     prevRandao: `0x${'5e'.repeat(32)}` as Hash,
     baseFee: BigInt(baseFee),
     excessBlobGas: 0n,
-    slotNumber: 0n,
+    slotNumber: 77n,
     blockHash: (number) => `0x${(number * 7n).toString(16).padStart(64, '0')}` as Hash,
   }
 }
 
 /** What the one signer permits. */
-export function authorizationsOf({ delegations }: CaseMessage): Authorization[] {
+export function authorizationsOf({
+  delegations,
+}: Pick<CaseMessage, 'delegations'>): Authorization[] {
   return delegations.map(({ address, nonce }) => {
     const fields = [CHAIN_ID, bytesFromHex(address), BigInt(nonce)].map((field) =>
       typeof field === 'bigint' ? bytesFromBigint(field) : field,

@@ -5,6 +5,7 @@ import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/execu
 import { OPTIONS } from '../../src/options/table.ts'
 import { accessListOf } from '../../src/protocol/blocks/accesslist.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
+import type { BlobFields, TransactionType } from '../../src/protocol/transactions/transaction.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/evm/engines.ts'
 import { type Heard, hearFrames, hearReached, hearSteps } from '../support/evm/heard.ts'
@@ -128,7 +129,10 @@ function knownToLibrary(lines: readonly string[]): readonly string[] {
   return lines
     .filter((line) => !line.startsWith(`log ${SYSTEM}`) && !line.startsWith('touched '))
     .map((line) =>
-      line.replace(/^(step \d+ (?:CREATE2?|CALL|CALLCODE) \d+) gas \d+ cost \d+/, '$1'),
+      line
+        .replace(/^(step \d+ (?:CREATE2?|CALL|CALLCODE) \d+) gas \d+ cost \d+/, '$1')
+        // the reference shows what execution costs also where state gas is missing
+        .replace(/^(step \d+ (?:SELFDESTRUCT|DELEGATECALL|STATICCALL) \d+ gas \d+) cost \d+/, '$1'),
     )
 }
 
@@ -196,7 +200,11 @@ export function transactionOf(subject: Case, message: CaseMessage, world: World)
   }
 }
 
-function typeOf({ hardfork }: Case, { accessList, delegations }: CaseMessage): 0 | 1 | 2 | 4 {
+function typeOf(
+  { hardfork }: Case,
+  { type, accessList, delegations }: CaseMessage,
+): TransactionType {
+  if (type !== undefined) return type
   if (delegations.length > 0) return 4
   if (isAtLeast(hardfork, 'london')) return 2
   return accessList.length > 0 ? 1 : 0
@@ -205,19 +213,26 @@ function typeOf({ hardfork }: Case, { accessList, delegations }: CaseMessage): 0
 function fieldsOf({ hardfork, baseFee }: Case, message: CaseMessage) {
   const tip = baseFee === 0 ? 0n : 2n
   const price = BigInt(baseFee) + tip
+  const { type = 2 } = message
   return {
     to: message.to,
     value: BigInt(message.value),
     data: message.to === null ? assembled(message.code) : bytesFromHex(message.data),
     gasLimit: BigInt(message.gas),
     maxFeePerGas: price,
-    maxPriorityFeePerGas: isAtLeast(hardfork, 'london') ? tip : price,
+    maxPriorityFeePerGas: isAtLeast(hardfork, 'london') && type >= 2 ? tip : price,
+    blobs: type === 3 ? BLOBS : undefined,
     accessList: message.accessList.map(({ address, slots }) => ({
       address,
       storageKeys: slots.map((slot) => `0x${slot.toString(16).padStart(64, '0')}` as Hash),
     })),
     authorizationList: authorizationsOf(message),
   } as const
+}
+
+const BLOBS: BlobFields = {
+  maxFeePerBlobGas: 10n ** 10n,
+  versionedHashes: ['aa', 'bb'].map((byte) => `0x01${byte.repeat(31)}` as Hash),
 }
 
 function limitsOf({ codeSizeLimit }: Case): { readonly codeSize: number | undefined } {

@@ -91,6 +91,7 @@ export class Programs {
 
   piece(depth: number): string {
     const random = this.#random
+    if (isAtLeast(this.#hardfork, 'amsterdam') && random.percent(10)) return this.#far()
     const make = random.weighted<() => string>([
       [26, () => this.#expression()],
       [12, () => this.#memory()],
@@ -236,8 +237,26 @@ export class Programs {
     return `${topics} ${this.#length()} ${this.#offset()} LOG${count}`
   }
 
+  /** DUPN, SWAPN and EXCHANGE (EIP-8024) over a deep stack; some go below it, and some have an invalid immediate. */
+  #far(): string {
+    const random = this.#random
+    const deep = random.between(2, 60)
+    const words = Array.from({ length: deep }, () => (random.percent(90) ? '7' : this.number()))
+    let depth = deep
+    for (let i = random.between(1, 6); i > 0; i -= 1) {
+      const opcode = random.pick(['e6', 'e7', 'e8'])
+      const reach = (random.between(17, Math.max(depth - 1, 17)) + 111) & 0xff
+      const pair = random.pick([random.below(0x52), random.between(0x80, 0xff)])
+      const immediate = random.percent(3) ? random.below(256) : opcode === 'e8' ? pair : reach
+      words.push(`=${opcode}${immediate.toString(16).padStart(2, '0')}`)
+      if (opcode === 'e6') depth += 1
+    }
+    return [...words, ...Array.from({ length: depth }, () => this.#sink())].join(' ')
+  }
+
   #environment(): string {
     const random = this.#random
+    if (isAtLeast(this.#hardfork, 'amsterdam') && random.percent(15)) return `=4b ${this.#sink()}`
     if (random.percent(10)) return `NUMBER ${random.below(300)} SWAP1 SUB BLOCKHASH ${this.#sink()}`
     if (random.percent(5) && this.#has('cancun'))
       return `${random.below(3)} BLOBHASH ${this.#sink()}`

@@ -3,21 +3,13 @@ import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { Step, Tracer } from '../executor.ts'
-import { namesAt, OP, operationsAt } from '../opcodes.ts'
+import { farWords, namesAt, OP, operationsAt } from '../opcodes.ts'
 import type { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 
 /** 1 for operations that push a word. DUP and SWAP are derived from the stack. */
 const LEAVES = new Uint8Array(256)
 for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode] = leaves
-
-/** Since amsterdam (EIP-8024): the words that SWAPN or EXCHANGE swaps, counted from the top. */
-function swappedBy(opcode: number, immediate: number): readonly [nearer: number, other: number] {
-  if (opcode === OP.SWAPN) return [0, (immediate + 145) & 0xff]
-  const first = (immediate ^ 0x8f) >> 4
-  const second = (immediate ^ 0x8f) & 15
-  return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
-}
 
 const NO_WORDS: readonly bigint[] = []
 
@@ -121,7 +113,7 @@ export class Steps {
   /** @returns unchanged words at the bottom */
   #follow({ stack, last, immediate }: OpenFrame, at: number): number {
     if (last >= OP.SWAP1 && last <= OP.SWAP16) return swap(stack, 0, last - OP.SWAP1 + 1)
-    if (last === OP.SWAPN || last === OP.EXCHANGE) return swap(stack, ...swappedBy(last, immediate))
+    if (last === OP.SWAPN || last === OP.EXCHANGE) return swap(stack, ...farWords(last, immediate)!)
     if (last >= OP.DUP1 && last <= OP.DUP16) {
       return stack.push(stack[stack.length - 1 - (last - OP.DUP1)] as bigint) - 1
     }

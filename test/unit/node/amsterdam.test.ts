@@ -7,6 +7,7 @@ import {
   bytesFromHex,
   concatBytes,
   EMPTY_BYTES,
+  wordFromBigint,
   ZERO_HASH,
 } from '../../../src/core/hex.ts'
 import { accessListOfBlock } from '../../../src/node/calls/blockaccesslist.ts'
@@ -24,6 +25,7 @@ import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { hashAccessList } from '../../../src/protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
 import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
+import { authorizationsOf } from '../../fuzz/cases.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { close, openKept } from '../store/kept.ts'
 import { account, signed, testChain, testEnvironment } from './chains.ts'
@@ -39,6 +41,43 @@ function exported(chain: Chain): Uint8Array {
   return concatBytes(...blocks)
 }
 
+/** How a transaction is sent: its type, with lists and calldata that only some have. */
+interface Terms {
+  readonly type: 0 | 1 | 2 | 4
+  readonly hasList: boolean
+  readonly isLong: boolean
+  /** Some exceed the cap of execution gas: the rest is for state. */
+  readonly gasLimit: bigint
+  readonly delegations: readonly { readonly address: Address; readonly nonce: number }[]
+}
+
+const DELEGATES = [0xc0, 0xc1, 0xc5, 0x57a9].map(addressOf)
+
+const terms: fc.Arbitrary<Terms> = fc.record({
+  type: fc.constantFrom(0, 1, 2, 4),
+  hasList: fc.boolean(),
+  isLong: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+  gasLimit: fc.constantFrom(1_000_000n, 400_000n, 17_500_000n),
+  delegations: fc.array(fc.record({ address: fc.constantFrom(...DELEGATES), nonce: fc.nat(2) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+})
+
+function fieldsOf({ to }: Step, given: Terms): Partial<UnsignedTransaction> {
+  const type = given.type === 4 && to === null ? 2 : given.type
+  const storageKeys = [0n, 1n].map(wordFromBigint)
+  return {
+    type,
+    gasLimit: given.gasLimit,
+    accessList: type > 0 && given.hasList ? [{ address: addressOf(0xc0), storageKeys }] : [],
+    authorizationList: type === 4 ? authorizationsOf(given) : [],
+    ...(given.isLong && to !== null ? { data: new Uint8Array(3_000) } : {}),
+  }
+}
+
+const START = { hardfork, genesis: genesisOfSteps(), gasLimit: 200_000_000n } as const
+
 describe('blocks of amsterdam', () => {
   test('of many at once each have a slot and an access list of their own', async () => {
     const chain = await testChain({ hardfork })
@@ -51,8 +90,8 @@ describe('blocks of amsterdam', () => {
     expect(headOf(again.state.tree).block.hash).toBe(headOf(chain.state.tree).block.hash)
   })
 
-  test('of random transactions are valid on each engine', async () => {
-    const steps = fc.array(step, { minLength: 1, maxLength: 8, size: 'max' })
+  test('of random transactions of all types are valid on each engine', async () => {
+    const steps = fc.array(fc.tuple(step, terms), { minLength: 1, maxLength: 8, size: 'max' })
     const turns = fc.array(steps, { minLength: 1, maxLength: 4, size: 'max' })
     await fc.assert(
       fc.asyncProperty(turns, async (each) => {
@@ -61,13 +100,13 @@ describe('blocks of amsterdam', () => {
         const blocks = exported(chain)
         const head = headOf(chain.state.tree).block.hash
         for (const evm of ['reference', 'interpreter'] as const) {
-          const again = await testChain({ hardfork, genesis: genesisOfSteps(), blocks, evm })
+          const again = await testChain({ ...START, blocks, evm })
           expect(headOf(again.state.tree).block.hash).toBe(head)
           again.close()
         }
         chain.close()
       }),
-      { seed: 33, numRuns: 10 },
+      { seed: 33, numRuns: 20 },
     )
   })
 
@@ -79,11 +118,13 @@ describe('blocks of amsterdam', () => {
     }
   }
 
-  async function grown(turns: readonly (readonly Step[])[]): Promise<Chain> {
-    const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
+  async function grown(turns: readonly (readonly (readonly [Step, Terms])[])[]): Promise<Chain> {
+    const chain = await testChain({ ...START, noMining: true })
     const nonces = [0n, 0n, 0n]
-    for (const steps of turns) {
-      const transactions = transactionsOf(chain, steps, nonces, 1_000_000n)
+    for (const turn of turns) {
+      const steps = turn.map(([each]) => each)
+      const more = turn.map(([each, its]) => fieldsOf(each, its))
+      const transactions = transactionsOf(chain, steps, nonces, 1_000_000n, more)
       await chain.update(async (state, executor) => {
         const mined = await mineGiven(executor, state, transactions, { now: 0 })
         return { state: mined.state, value: undefined }

@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { EMPTY_BYTES, hexFromBytes } from '../../../../src/core/hex.ts'
 import type { CallJob, Outcome } from '../../../../src/evm/executor.ts'
+import { compiledOperations } from '../../../../src/evm/fast/compiler/compile.ts'
 import { HotCodeCompiler } from '../../../../src/evm/fast/compiler/hotcode.ts'
 import { Writer } from '../../../../src/evm/fast/compiler/wasm/writer.ts'
 import { FastMachine } from '../../../../src/evm/fast/machine.ts'
+import { OP } from '../../../../src/evm/opcodes.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
 import { RETURN_WORD } from '../../../support/evm/bytecode.ts'
 import { type Engine, engineOf } from '../../../support/evm/engines.ts'
@@ -72,6 +74,36 @@ test('the compiler compiles a loop once, however long it runs', async () => {
   expect(after).toBeGreaterThan(0)
   await run(engine, program)
   expect(engine.hot() - after).toBeLessThan(5)
+})
+
+test('the compiler compiles operations of amsterdam, also those deep in the stack', async () => {
+  // 30 words below the loop's own two
+  const words = Array.from({ length: 30 }, (_, i) => `${i}`).join(' ')
+  // DUPN 20, SWAPN 25, EXCHANGE of near and far words, SLOTNUM
+  const far = '=e683 SWAP1 POP =e788 =e88e =e80f =e851 =4b ADD'
+  const engine = compiling()
+  for (const body of [far, `${far} ${far}`, `SWAP1 =4b ADD SWAP1 =e783`]) {
+    const program = `${words} 7 ${looping(500, `SWAP1 ${body} SWAP1`).slice(2)}`
+    const before = engine.hot()
+    const outcome = await run(engine, program, PLENTY, 'amsterdam')
+    expect(seen(outcome)).toEqual(seen(await run(interpreter, program, PLENTY, 'amsterdam')))
+    expect(engine.hot()).toBeGreaterThan(before)
+  }
+  const compiled = (hardfork: Hardfork): number[] =>
+    [OP.DUPN, OP.SWAPN, OP.EXCHANGE, OP.SLOTNUM].filter((each) =>
+      compiledOperations(hardfork).has(each),
+    )
+  expect(compiled('amsterdam')).toHaveLength(4)
+  expect(compiled('bpo2')).toHaveLength(0)
+})
+
+test('a compiled trace ends before an invalid immediate', async () => {
+  const engine = compiling()
+  // the branch with the invalid DUPN is taken in the last round
+  const program = looping(50, 'DUP1 1 EQ ISZERO @A JUMPI =e65c A: SWAP1 3 MUL SWAP1')
+  const outcome = await run(engine, program, PLENTY, 'amsterdam')
+  expect(outcome.failure?.reason).toMatch(/invalid opcode/)
+  expect(seen(outcome)).toEqual(seen(await run(interpreter, program, PLENTY, 'amsterdam')))
 })
 
 test('the compiler makes few traces for the branches of a loop, not one for each round', async () => {

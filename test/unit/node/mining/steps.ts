@@ -7,7 +7,10 @@ import {
   wordFromBigint,
 } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
+import type {
+  Transaction,
+  UnsignedTransaction,
+} from '../../../../src/protocol/transactions/transaction.ts'
 import { type Genesis, parseGenesis } from '../../../../src/state/genesis.ts'
 import { assemble } from '../../../support/evm/bytecode.ts'
 import { signed } from '../chains.ts'
@@ -54,18 +57,22 @@ export function genesisOfSteps(): Genesis {
   return parseGenesis({ alloc })
 }
 
-/** @param nonces of the three senders, counted on */
+/**
+ * @param nonces of the three senders, counted on
+ * @param more members for each transaction
+ */
 export function transactionsOf(
   chain: Chain,
   steps: readonly Step[],
   nonces: bigint[] = [0n, 0n, 0n],
   gasLimit = 200_000n,
+  more: readonly Partial<UnsignedTransaction>[] = [],
 ): Transaction[] {
-  return steps.map(({ index, to, value, input: [first, second] }) => {
+  return steps.map(({ index, to, value, input: [first, second] }, i) => {
     const nonce = nonces[index]!
     nonces[index] = nonce + 1n
     const words = bytesFromHex(wordFromBigint(first) + wordFromBigint(second).slice(2))
     const data = to === null ? CODES[Number(second)]! : words
-    return signed(chain, { index, nonce, to, value, data, gasLimit })
+    return signed(chain, { index, nonce, to, value, data, gasLimit, ...more[i] })
   })
 }

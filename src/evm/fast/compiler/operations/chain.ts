@@ -79,6 +79,7 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.BASEFEE, environment(layout.ENV_BASE_FEE)],
   [OP.BLOBHASH, called('blobHash')],
   [OP.BLOBBASEFEE, environment(layout.ENV_BLOB_BASE_FEE)],
+  [OP.SLOTNUM, environment(layout.ENV_SLOT_NUMBER)],
   [OP.MSIZE, frameNumber(layout.FRAME_MEMORY_SIZE)],
   [OP.GAS, compileGas],
   [OP.TLOAD, called('tload')],

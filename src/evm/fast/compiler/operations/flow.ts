@@ -1,5 +1,5 @@
 // Compiles PUSH, POP, DUP, SWAP and jumps. A trace follows its recording: known jumps need no code, others compare the target.
-import { OP } from '../../../opcodes.ts'
+import { farWords, OP } from '../../../opcodes.ts'
 import type { Word } from '../trace/stack.ts'
 import type { TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Limb } from '../wasm/emitter.ts'
@@ -78,6 +78,16 @@ function compileStay(trace: TraceBuilder, step: TraceStep, target: bigint | unde
   else trace.needZero(condition, exit)
 }
 
+/** DUPN, SWAPN and EXCHANGE. */
+const compileFar: Compile = (trace, { pc, opcode }) => {
+  const { stack, code } = trace
+  const words = farWords(opcode, code.bytes[pc + 1] ?? 0)
+  if (words === undefined) return trace.end(trace.exit(pc))
+  const [nearer, other] = words
+  if (opcode === OP.DUPN) stack.duplicate(other)
+  else stack.swap(other, nearer)
+}
+
 export const FLOW_OPERATIONS: readonly Row[] = [
   [OP.POP, compileDrop],
   [OP.JUMP, compileJump],
@@ -91,4 +101,7 @@ export const FLOW_OPERATIONS: readonly Row[] = [
     (_, i): Row => [OP.DUP1 + i, ({ stack }) => stack.duplicate(i + 1)],
   ),
   ...Array.from({ length: 16 }, (_, i): Row => [OP.SWAP1 + i, ({ stack }) => stack.swap(i + 1)]),
+  [OP.DUPN, compileFar],
+  [OP.SWAPN, compileFar],
+  [OP.EXCHANGE, compileFar],
 ]

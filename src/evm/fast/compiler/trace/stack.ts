@@ -70,12 +70,13 @@ export class SymbolicStack {
     this.pushWord(this.at(this.height - depth))
   }
 
-  swap(depth: number): void {
-    const top = this.height - 1
-    const other = top - depth
-    const word = this.at(top)
-    this.#current.set(top, this.at(other))
-    this.#current.set(other, word)
+  /** @param nearer the distance from the top, as `other` */
+  swap(other: number, nearer = 0): void {
+    const one = this.height - 1 - nearer
+    const two = this.height - 1 - other
+    const word = this.at(one)
+    this.#current.set(one, this.at(two))
+    this.#current.set(two, word)
   }
 
   at(slot: number): Word {
