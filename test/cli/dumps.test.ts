@@ -72,6 +72,16 @@ test('--state with a JSON file or a folder of anvil loads and writes a dump, as 
   await third.stop()
 })
 
+test('--state with a JSON file writes a chain that began with a dump without older states', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'state.json')
+  for (const height of [1, 2, 3]) {
+    const running = await boot(['--state', file])
+    await send(running)
+    await running.stop()
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ best_block_number: height })
+  }
+})
+
 test('a dump is written at intervals, but only if the chain changed', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'dump.json')
   const running = await boot(['--dump-state', file, '--state-interval', '50ms'])

@@ -12,8 +12,11 @@ export type DumpedJson = Readonly<Record<string, unknown>>
 
 /** Integers become quantities, bytes hex; undefined members are left out. */
 export function dumped(members: DumpedJson): DumpedJson {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries.map(([name, value]) => [name, jsonOf(value)]))
+  const json: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined) json[name] = jsonOf(value)
+  }
+  return json
 }
 
 function jsonOf(value: unknown): unknown {

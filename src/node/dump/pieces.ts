@@ -73,12 +73,29 @@ interface Piece {
   readonly end: number | undefined
 }
 
+const TRACES = Buffer.from('"traces":')
+
+/** Call frames are most of a transaction, and nobody reads them. Within a string the quotes would be escaped. */
+function withoutTraces(bytes: Buffer, { start, end }: Piece): string {
+  const found = bytes.subarray(start, end).indexOf(TRACES)
+  const from = start + found + TRACES.length
+  const to = found < 0 ? undefined : valueEnd(bytes, from)
+  if (to === undefined) return utf8(bytes, start, end)
+  return `${utf8(bytes, start, from)}null${utf8(bytes, to, end)}`
+}
+
+function utf8(bytes: Buffer, start: number, end: number | undefined): string {
+  return bytes.toString('utf8', start, end)
+}
+
 /** Of integers that JavaScript would round: a nonce may have 64 bits. */
 const LONG_NUMBER = /([:[,]\s*|^)(\d{16,})(?=\s*([,}\]]|$))/g
 
-function parsed(bytes: Buffer, { path, name, start, end }: Piece): unknown {
+function parsed(bytes: Buffer, piece: Piece): unknown {
+  const { path, name, start, end } = piece
   try {
-    return JSON.parse(bytes.toString('utf8', start, end).replace(LONG_NUMBER, '$1"$2"'))
+    const text = path === 'transactions' ? withoutTraces(bytes, piece) : utf8(bytes, start, end)
+    return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
   } catch (error) {
     const where = typeof name === 'number' ? `${path}[${name}]` : [path, name].join('.')
     throw noDump(`it is not JSON: ${where.replace(/^\./, '')}: ${(error as Error).message}`)

@@ -1,10 +1,8 @@
 // Reads a dump as it arrives: anvil's JSON (0.2 to 1.7), and that of older versions of devchain.
 import type { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { yielder } from '../../core/yield.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import type { World } from '../../state/world.ts'
-import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { emptyWorld, type World } from '../../state/world.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
@@ -14,6 +12,7 @@ import {
   addOutcome,
   type GivenBlock,
   givenBlock,
+  HeaderReader,
   type Outcomes,
   type ReadBlock,
   readBlock,
@@ -21,7 +20,9 @@ import {
 
 export interface Dump {
   /** From the genesis on; empty if the dump has only accounts. */
-  readonly blocks: readonly ReadBlock[]
+  readonly hashes: readonly Hash[]
+  /** The blocks, to be read once, one after another. @throws {DevchainError} `INVALID_PARAMS` for a wrong one */
+  readonly readBlocks: () => IterableIterator<ReadBlock>
   readonly world: World
   readonly older: ReadonlyMap<Hash, World>
 }
@@ -34,10 +35,10 @@ export type DumpSource = () => AsyncIterable<Uint8Array>
  * @throws {DevchainError} `INVALID_PARAMS` for an invalid dump; `LIMIT_EXCEEDED` for one too large to hold
  */
 export async function readDump(source: DumpSource, state: ChainState): Promise<Dump> {
-  const whole = await readFrom(source, state, genesisOf(state).world)
-  if (whole.blocks.length > 0) return whole
+  const whole = await readFrom(source, state, genesisWorldOf(state))
+  if (whole.hashes.length > 0) return whole
   const { world } = headOf(state.tree)
-  return genesisOf(state).world === world ? whole : await readFrom(source, state, world)
+  return genesisWorldOf(state) === world ? whole : await readFrom(source, state, world)
 }
 
 async function readFrom(source: DumpSource, state: ChainState, base: World): Promise<Dump> {
@@ -46,12 +47,13 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   const members: Record<string, unknown> = {}
   const given: GivenBlock[] = []
   const outcomes: Outcomes = new Map()
+  const headers = new HeaderReader()
   await readPieces(source(), (path, name, value) => {
     switch (path) {
       case 'accounts':
         return reader.addAccount(String(name), value)
       case 'blocks':
-        given.push(givenBlock(value, `blocks[${name}]`))
+        given.push(givenBlock(value, `blocks[${name}]`, headers))
         return
       case 'transactions':
         addOutcome(outcomes, value, `transactions[${name}]`)
@@ -65,15 +67,28 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   })
   requireKinds(members)
   const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given)
-  const yieldIfDue = yielder()
-  const read: ReadBlock[] = []
-  for (const block of line) {
-    read.push(readBlock(block, outcomes, config))
-    await yieldIfDue()
-  }
   const { world, older } = reader.worlds
-  const newest = line.at(-1)?.hash
-  return { blocks: read, world, older: new Map([...older].filter(([hash]) => hash !== newest)) }
+  const hashes = line.map(({ hash }) => hash)
+  const newest = hashes.at(-1)
+  return {
+    hashes,
+    readBlocks: () => readLine(line, outcomes, config),
+    world,
+    older: new Map([...older].filter(([hash]) => hash !== newest)),
+  }
+}
+
+/** Frees what was read. */
+function* readLine(
+  line: GivenBlock[],
+  outcomes: Outcomes,
+  config: ChainState['config'],
+): IterableIterator<ReadBlock> {
+  line.reverse()
+  for (let block = line.pop(); block !== undefined; block = line.pop()) {
+    yield readBlock(block, outcomes, config)
+    outcomes.delete(block.hash)
+  }
 }
 
 /** What was not split is null, or something else than it should be. */
@@ -92,8 +107,10 @@ function olderState(reader: WorldReader, entry: unknown, path: string): Promise<
   return reader.addOlder(hashAt(hash, path), state, `${path}[1]`)
 }
 
-export function genesisOf({ origin, tree }: ChainState): BlockRecord {
-  return blockByNumber((origin ?? { tree }).tree, 0n)!
+/** What a chain has before its first block; nothing if it began with a dump that lacks that. */
+export function genesisWorldOf({ origin, tree }: ChainState): World {
+  const genesis = blockByNumber((origin ?? { tree }).tree, 0n)!
+  return genesis.isStateless === true ? emptyWorld : genesis.world
 }
 
 function keepsEmpty({ config, tree }: ChainState): boolean {
@@ -102,7 +119,7 @@ function keepsEmpty({ config, tree }: ChainState): boolean {
 }
 
 /** The newest block and its ancestors, genesis first. A dump may also have blocks that were rolled back or replaced. */
-function lineOf(dump: Members, given: readonly GivenBlock[]): readonly GivenBlock[] {
+function lineOf(dump: Members, given: readonly GivenBlock[]): GivenBlock[] {
   const byHash = new Map(given.map((block) => [block.hash, block]))
   const line: GivenBlock[] = []
   let each = newestOf(dump, given)

@@ -1,10 +1,11 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
-import { type Block, sealBlock } from '../../protocol/blocks/block.ts'
+import { type Block, sizeOf } from '../../protocol/blocks/block.ts'
 import {
+  encodeHeader,
   type Header,
-  hashHeader,
   headerFrom,
   transactionsRoot,
   unclesHash,
@@ -12,6 +13,7 @@ import {
 import {
   type BlockGas,
   bloomOf,
+  EMPTY_BLOOM,
   type Log,
   type Receipt,
   receiptsRoot,
@@ -26,12 +28,16 @@ import { createdBy, failureOf } from './anvil.ts'
 import { hashAt, Members, noDump } from './members.ts'
 import { decodedTransaction, type EncodedTransaction, readTransaction } from './readtransaction.ts'
 
+const NONE: readonly never[] = []
+
 /** Blocks off the chain may be wrong, so an error is kept until the block is needed. */
 type Kept<T> = T | DevchainError
 
 export interface GivenBlock {
   readonly header: Header
   readonly hash: Hash
+  /** Bytes of the encoded header. */
+  readonly headerSize: number
   readonly path: string
   readonly contents: Kept<Contents>
 }
@@ -64,6 +70,7 @@ interface GivenReceipt {
   readonly cumulativeGasUsed: bigint
   readonly blockGas: BlockGas | undefined
   readonly logs: readonly Log[]
+  readonly logsBloom: Uint8Array
 }
 
 /** By block hash and index; two entries where anvil gives a transaction two hashes. */
@@ -100,20 +107,22 @@ function needed<T>(value: Kept<T>): T {
   return value
 }
 
-export function givenBlock(value: unknown, path: string): GivenBlock {
+/** @param headers reads the headers of a dump, one after another */
+export function givenBlock(value: unknown, path: string, headers: HeaderReader): GivenBlock {
   const members = new Members(value, path)
-  const header = headerOf(members.value('header'), `${path}.header`)
+  const header = headers.read(members.value('header'), `${path}.header`)
+  const encoded = encodeHeader(header)
   const contents = kept(() => ({
     given: members.each('transactions', readTransaction),
-    uncles: members.has('ommers') ? members.each('ommers', headerOf) : [],
-    withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : [],
+    uncles: members.has('ommers') ? members.each('ommers', uncleOf) : NONE,
+    withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : NONE,
   }))
-  return { header, hash: hashHeader(header), path, contents }
+  return { header, hash: keccakHash(encoded), headerSize: encoded.length, path, contents }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a malformed block, wrong roots, or a transaction without receipt */
 export function readBlock(
-  { header, hash, path, contents }: GivenBlock,
+  { header, hash, headerSize, path, contents }: GivenBlock,
   outcomes: Outcomes,
   config: ChainConfig,
 ): ReadBlock {
@@ -131,7 +140,8 @@ export function readBlock(
   const executed = executedOf(sent, header, config)
   requireRoot(path, 'receiptsRoot', header, receiptsRoot(executed.map(({ receipt }) => receipt)))
   const named = executed.map(({ transaction }) => transaction)
-  return { block: { ...sealBlock(header, named, uncles, withdrawals), hash }, executed }
+  const size = sizeOf({ header, transactions: named, uncles, withdrawals }, headerSize)
+  return { block: { header, hash, transactions: named, uncles, withdrawals, size }, executed }
 }
 
 type Root = 'transactionsRoot' | 'sha3Uncles' | 'withdrawalsRoot' | 'receiptsRoot'
@@ -142,11 +152,27 @@ function requireRoot(path: string, name: Root, header: Header, computed: Hash): 
   throw noDump(message)
 }
 
-function headerOf(value: unknown, path: string): Header {
-  const header = new Members(value, path)
-  return headerFrom((name, { kind, size, since }) =>
-    since === undefined || header.has(name) ? header.read(kind, name, size) : undefined,
-  )
+/** Headers share the values in which they do not differ from the one before. */
+export class HeaderReader {
+  #members = new Members({}, '')
+  #header: Partial<Header> = {}
+
+  read(value: unknown, path: string): Header {
+    const members = new Members(value, path)
+    const [before, known] = [this.#members, this.#header]
+    const header = headerFrom((name, { kind, size, since }) => {
+      const given = members.value(name)
+      if (given !== undefined && given === before.value(name)) return known[name]
+      return since === undefined || given !== undefined ? members.read(kind, name, size) : undefined
+    })
+    this.#members = members
+    this.#header = header
+    return header
+  }
+}
+
+function uncleOf(value: unknown, path: string): Header {
+  return new HeaderReader().read(value, path)
 }
 
 function withdrawalOf(value: unknown, path: string): Withdrawal {
@@ -213,6 +239,9 @@ function hashOf({ transaction: { hash }, isImpersonated, outcome }: Sent): Hash 
 function givenReceipt(value: unknown, path: string): GivenReceipt {
   const members = new Members(value, path)
   const root = members.optional('root', (name) => members.hash(name))
+  const logs = members.each('logs', logOf)
+  // the receipts' root is checked, of which it is part
+  const given = members.optional('logsBloom', (name) => members.bytes(name, EMPTY_BLOOM.length))
   return {
     path,
     status: root !== undefined || members.integer('status', 8) === 1n,
@@ -224,13 +253,14 @@ function givenReceipt(value: unknown, path: string): GivenReceipt {
           state: members.integer('stateGasUsed', 64),
         }
       : undefined,
-    logs: members.each('logs', logOf),
+    logs,
+    logsBloom: logs.length === 0 ? EMPTY_BLOOM : (given ?? bloomOf(logs)),
   }
 }
 
 function receiptOf(
   transaction: Transaction,
-  { path, status, root, cumulativeGasUsed, blockGas, logs }: GivenReceipt,
+  { path, status, root, cumulativeGasUsed, blockGas, logs, logsBloom }: GivenReceipt,
   usedBefore: bigint,
   header: Header,
   config: ChainConfig,
@@ -246,7 +276,7 @@ function receiptOf(
     cumulativeGasUsed,
     gasUsed: cumulativeGasUsed - usedBefore,
     effectiveGasPrice: effectiveGasPrice(transaction, header.baseFeePerGas ?? 0n),
-    logsBloom: bloomOf(logs),
+    logsBloom,
     logs,
     contractAddress: createdBy(transaction),
     blobGas: transaction.blobs && {

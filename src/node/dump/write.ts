@@ -21,7 +21,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { blobFeeIn } from '../mining/environment.ts'
 import { analyzedCode } from './anvil.ts'
 import { MAX_DUMP } from './members.ts'
-import { genesisOf } from './read.ts'
+import { genesisWorldOf } from './read.ts'
 import { Spool } from './spool.ts'
 import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
@@ -96,7 +96,7 @@ async function* jsonOf(
   yield beginningOf(chain.state)
   let separator = ''
   for (const record of ownBlocks(chain.state.tree).filled()) {
-    const traces = await tracesOf(chain, record)
+    const traces = record.isStateless === true ? [] : await tracesOf(chain, record)
     for (const outcome of dumpedOutcomes(record, traces)) {
       yield [separator, JSON.stringify(outcome)]
       separator = ','
@@ -108,7 +108,7 @@ async function* jsonOf(
 function* beginningOf(state: ChainState): IterableIterator<string> {
   const { tree, config } = state
   const head = headOf(tree)
-  const genesis = genesisWorldOf(state)
+  const genesis = ownGenesisOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* joined(accountsWith(head.world, genesis), accountParts)
@@ -121,7 +121,7 @@ function* endOf(state: ChainState, historical: boolean): IterableIterator<string
   const canonical = ownBlocks(state.tree)
   yield '],"historical_states":'
   if (historical && canonical.length > 0) {
-    const genesis = genesisWorldOf(state)
+    const genesis = ownGenesisOf(state)
     const records = withState(canonical.values(0, canonical.length - 1))
     yield '['
     yield* joined(records, (record) => olderState(record, genesis))
@@ -146,8 +146,9 @@ function* joined<T>(items: Iterable<T>, print: (item: T) => Parts): IterableIter
   }
 }
 
-function genesisWorldOf(state: ChainState): World {
-  return state.tree.network === undefined ? genesisOf(state).world : emptyWorld
+/** A fork has no genesis of its own. */
+function ownGenesisOf(state: ChainState): World {
+  return state.tree.network === undefined ? genesisWorldOf(state) : emptyWorld
 }
 
 /** Includes empty accounts for deleted ones of the genesis, because a loader starts with its genesis. */

@@ -29,8 +29,17 @@ export function sealBlock(
 ): Block {
   const encoded = encodeHeader(header)
   rememberEncoding(header, encoded)
-  const size = listSize(
-    encoded.length +
+  const size = sizeOf({ header, transactions, uncles, withdrawals }, encoded.length)
+  return { header, hash: keccakHash(encoded), transactions, uncles, withdrawals, size }
+}
+
+/** @param headerSize bytes of the encoded header */
+export function sizeOf(
+  { header, transactions, uncles, withdrawals }: Omit<Block, 'hash' | 'size'>,
+  headerSize: number,
+): number {
+  return listSize(
+    headerSize +
       listSize(
         sumOf(transactions, ({ type, raw }) => (type === 0 ? raw.length : stringSize(raw))),
       ) +
@@ -39,11 +48,10 @@ export function sealBlock(
         ? 0
         : listSize(sumOf(withdrawals, (each) => encodeWithdrawal(each).length))),
   )
-  return { header, hash: keccakHash(encoded), transactions, uncles, withdrawals, size }
 }
 
-function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {
-  return items.reduce((sum, item) => sum + sizeOf(item), 0)
+function sumOf<T>(items: readonly T[], size: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + size(item), 0)
 }
 
 export function cumulativeDifficulty({ header, uncles }: Pick<Block, 'header' | 'uncles'>): bigint {

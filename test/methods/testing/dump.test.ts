@@ -263,6 +263,33 @@ describe('a dump of devchain', () => {
     expect(unpacked(await other('anvil_dumpState', true))).toEqual(unpacked(dump))
   })
 
+  test('has blocks that are kept as bytes, and finds them and their transactions by hash', async () => {
+    const [one, other] = [await devchain(), await devchain({ clock: 'frozen' })]
+    const impersonated = '0x00000000000000000000000000000000000000aa'
+    await one('anvil_impersonateAccount', impersonated)
+    await one('anvil_setBalance', impersonated, '0xde0b6b3a7640000')
+    const hashes: unknown[] = []
+    for (const from of [SENDER, impersonated, OTHER]) {
+      hashes.push(await one('eth_sendTransaction', { from, to: OTHER, value: '0x1' }))
+    }
+    await one('hardhat_mine', '0x500')
+    hashes.push(await one('eth_sendTransaction', { from: OTHER, to: SENDER }))
+    await other('anvil_loadState', await one('anvil_dumpState'))
+    for (const hash of hashes) {
+      const mined = await one('eth_getTransactionByHash', hash)
+      expect(await other('eth_getTransactionByHash', hash)).toEqual(mined)
+      const { blockHash } = mined as Json
+      const block = await one('eth_getBlockByHash', blockHash, true)
+      expect(await other('eth_getBlockByHash', blockHash, true)).toEqual(block)
+    }
+    expect(await sight(other)).toEqual(await sight(one))
+    await other('evm_mine')
+    expect(await other('eth_blockNumber')).toBe('0x505')
+    await expect(other('eth_getBalance', SENDER, '0x1')).rejects.toMatchObject({
+      message: expect.stringContaining('the block was loaded from a dump without it'),
+    })
+  })
+
   test('has older states only on request', async () => {
     const ask = await devchain()
     await ask('evm_mine')

@@ -121,7 +121,8 @@ export function unpackBlock(packed: PackedBlock): BlockParts {
   const parts = partsOf(packed)
   const header = headerOf(parts[0], template, logsBloomOfPacked(packed))
   const items = decodeRlp(parts[1]) as readonly RlpItem[]
-  const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index)))
+  const bloom = items.length === 1 ? header.logsBloom : undefined
+  const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index), bloom))
   const transactions = executed.map(({ transaction }) => transaction)
   const { uncles = NONE, withdrawals = NONE } = rest ?? {}
   const hash = hashOfPacked(packed)
@@ -192,7 +193,11 @@ function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] 
   ]
 }
 
-function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTransaction {
+function executedOf(
+  item: RlpItem,
+  rest: OutcomeRest | undefined,
+  bloom: Uint8Array | undefined,
+): ExecutedTransaction {
   const fields = new ListFields(item, 'packed transaction', 11, 13)
   const raw = fields.bytes('raw')
   const sender = fields.address('from')
@@ -217,7 +222,7 @@ function executedOf(item: RlpItem, rest: OutcomeRest | undefined): ExecutedTrans
     cumulativeGasUsed,
     gasUsed,
     effectiveGasPrice,
-    logsBloom: bloomOf(logs),
+    logsBloom: bloom ?? bloomOf(logs),
     logs,
     contractAddress,
     blobGas: transaction.blobs && { used: blobGasOf(transaction), price: blobPrice },

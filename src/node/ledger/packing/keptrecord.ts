@@ -5,8 +5,9 @@ import type { MaybePromise } from '../../../core/promises.ts'
 import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
+import { isImpersonated } from '../../../protocol/transactions/transaction.ts'
 import { codeAt, type World } from '../../../state/world.ts'
-import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import { type BlockRecord, type ExecutedTransaction, noWorldOf } from '../blockrecord.ts'
 import {
   type BlockParts,
   hashOfPacked,
@@ -62,6 +63,11 @@ const restoring = new Map<KeptRecord, Promise<void>>()
 
 class Origin {}
 
+type Recorded = Omit<BlockRecord, 'world'> & {
+  /** Undefined if a dump lacks it. */
+  readonly world: World | undefined
+}
+
 /** The same to all who read it, packed or not. */
 export class KeptRecord implements BlockRecord {
   totalDifficulty: bigint
@@ -76,7 +82,7 @@ export class KeptRecord implements BlockRecord {
   #changes: WorldChanges | undefined
 
   constructor(
-    { block, executed, world, totalDifficulty, prevRandao, signers }: BlockRecord,
+    { block, executed, world, totalDifficulty, prevRandao, signers }: Recorded,
     origin?: Origin,
   ) {
     this.totalDifficulty = totalDifficulty
@@ -107,6 +113,10 @@ export class KeptRecord implements BlockRecord {
     return this.#world ?? KeptRecord.#restored(this)
   }
 
+  get isStateless(): boolean {
+    return KeptRecord.#isStateless(this)
+  }
+
   get hasMany(): boolean {
     return this.#parts !== undefined && this.#parts.executed.length > MANY
   }
@@ -132,7 +142,7 @@ export class KeptRecord implements BlockRecord {
 
   /** Goes on as changes to the parent's world, which in turn may go. */
   packWorld(parent: BlockRecord | undefined, number: number): void {
-    if (!(parent instanceof KeptRecord) || this.#changes !== undefined) return
+    if (!(parent instanceof KeptRecord) || parent.isStateless || this.#changes !== undefined) return
     const changes = worldChanges(parent.world, this.world)
     if (changes === undefined) return
     this.#changes = changes
@@ -146,6 +156,10 @@ export class KeptRecord implements BlockRecord {
   }
 
   // private methods of objects would take 56 bytes of each
+
+  static #isStateless(record: KeptRecord): boolean {
+    return record.#world === undefined && record.#changes === undefined
+  }
 
   static #forgetWorld(record: KeptRecord): void {
     // without the changes it could not be made again
@@ -163,6 +177,7 @@ export class KeptRecord implements BlockRecord {
   static #restored(record: KeptRecord): World {
     const known = restored.get(record)
     if (known !== undefined) return known.world
+    if (KeptRecord.#isStateless(record)) throw noWorldOf(record.block)
     const { base, after } = KeptRecord.#wayTo(record)
     const changes = after.map((each) => each.#changes!)
     const world = worldAfter(base, changes)
@@ -185,7 +200,8 @@ export class KeptRecord implements BlockRecord {
 
   /** Undefined if its world is there, or made in less than a turn. */
   static restore(record: KeptRecord): Promise<void> | undefined {
-    if (record.#world !== undefined || restored.get(record) !== undefined) return undefined
+    if (record.#changes === undefined || restored.get(record) !== undefined) return undefined
+    if (record.#world !== undefined) return undefined
     const underway = restoring.get(record)
     if (underway !== undefined) return underway
     const { base, after } = KeptRecord.#wayTo(record)
@@ -197,7 +213,7 @@ export class KeptRecord implements BlockRecord {
 
   /** Undefined if its world is there now, else when it is. It stays until blocks after it are old, too. */
   static hold(record: KeptRecord): Promise<void> | undefined {
-    if (record.#world !== undefined) return undefined
+    if (record.#world !== undefined || record.#changes === undefined) return undefined
     const keep = (): void => {
       record.#world = KeptRecord.#restored(record)
     }
@@ -205,6 +221,7 @@ export class KeptRecord implements BlockRecord {
   }
 
   static hasCode(record: KeptRecord, address: Address): boolean {
+    if (KeptRecord.#isStateless(record)) throw noWorldOf(record.block)
     let at = record
     while (at.#world === undefined && restored.get(at) === undefined) {
       const isSet = codeSetBy(at.#changes!, address)
@@ -232,6 +249,20 @@ export class KeptRecord implements BlockRecord {
   }
 }
 
+/** A block of a dump. Other rules may have made it, so its world is not made from changes. */
+export class LoadedRecord extends KeptRecord {
+  get isLoaded(): boolean {
+    return true
+  }
+
+  /** An impersonated transaction has another hash than its bytes. */
+  override pack(parent: BlockRecord | undefined): void {
+    if (!this.block.transactions.some(isImpersonated)) super.pack(parent)
+  }
+
+  override packWorld(): void {}
+}
+
 /** The record, when its world can be read at once: that of an old block is made in turns. */
 export function withWorldReady(record: BlockRecord): MaybePromise<BlockRecord> {
   const made = record instanceof KeptRecord ? KeptRecord.restore(record) : undefined
@@ -249,7 +280,7 @@ export function hasCodeAfter(record: BlockRecord, address: Address): boolean {
   return codeAt(record.world, address).length > 0
 }
 
-/** Blocks of dumps stay as they are: other rules may have made them. */
+/** Blocks of a fork's network stay as they are: other rules may have made them. */
 export function kept(record: BlockRecord): BlockRecord {
   const { isLoaded, isStateless } = record
   if (record instanceof KeptRecord || isLoaded === true || isStateless === true) return record
