@@ -9,7 +9,6 @@ import {
   EMPTY_BYTES,
   type Hash,
   hashFromBytes,
-  ZERO_HASH,
 } from '../core/hex.ts'
 import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
 import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/header.ts'
@@ -25,8 +24,14 @@ import {
   queuesOf,
   SYSTEM_ADDRESS,
 } from '../state/predeploys.ts'
-import { isAsDeployed, isIdleQueue, withSystemWrites } from '../state/systemslots.ts'
-import { accountAt, codeAt, type World } from '../state/world.ts'
+import {
+  isAsDeployed,
+  isIdleQueue,
+  QUEUE_SLOTS,
+  systemWrites,
+  withSystemWrites,
+} from '../state/systemslots.ts'
+import { accountAt, codeAt, slotValue, type World } from '../state/world.ts'
 import { accessesOf } from './accesses.ts'
 import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult, RunContext } from './machine.ts'
@@ -51,42 +56,48 @@ const DEPOSIT_LOG_LENGTH = 576
 
 /** Stores the parent's beacon root (cancun) and hash (prague), if the contracts are deployed. */
 export async function beginBlock(context: RunContext, job: BlockStartJob): Promise<BlockStart> {
-  if (isAtLeast(job.block.hardfork, 'amsterdam')) return beginListed(context, job)
-  return { world: await beginUnlisted(context, job), accesses: [] }
-}
-
-/** Runs the contracts, so that the block's access list has what they read. */
-async function beginListed(context: RunContext, job: BlockStartJob): Promise<BlockStart> {
-  const { block, parentHash, parentBeaconBlockRoot = ZERO_HASH } = job
-  const calls: readonly (readonly [Predeploy, Hash])[] = [
-    [BEACON_ROOTS, parentBeaconBlockRoot],
-    [HISTORY_STORAGE, parentHash],
-  ]
-  let { world } = job
-  const accesses: AccountAccess[] = []
-  for (const [{ address }, word] of calls) {
-    const called = await systemCall(context, world, block, address, hashBytes(word))
-    accesses.push(...called.accesses)
-    world = called.world
-  }
-  return { world, accesses }
-}
-
-async function beginUnlisted(context: RunContext, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
   let beaconRoot = isAtLeast(block.hardfork, 'cancun') ? parentBeaconBlockRoot : undefined
   let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
   let { world } = job
+  const accesses: AccountAccess[] = []
   if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
-    world = await callWith(context, world, block, BEACON_ROOTS, beaconRoot)
+    const called = await callWith(context, world, block, BEACON_ROOTS, beaconRoot)
+    world = called.world
+    accesses.push(...called.accesses)
     beaconRoot = undefined
   }
   const replaced = isAsDeployed(world, HISTORY_STORAGE) ? undefined : previous
   if (replaced !== undefined) previous = undefined
   const { timestamp, number } = block
+  const writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
+  if (isAtLeast(block.hardfork, 'amsterdam')) accesses.push(...accessesOfWrites(world, writes))
   // both at once if unmodified, so that each trie path changes once
-  world = withSystemWrites(world, { timestamp, beaconRoot, number, parentHash: previous })
-  return replaced === undefined ? world : callWith(context, world, block, HISTORY_STORAGE, replaced)
+  world = withSystemWrites(world, writes)
+  if (replaced === undefined) return { world, accesses }
+  const called = await callWith(context, world, block, HISTORY_STORAGE, replaced)
+  return { world: called.world, accesses: [...accesses, ...called.accesses] }
+}
+
+/** As the contracts' own code makes them. */
+function accessesOfWrites(world: World, writes: ReturnType<typeof systemWrites>): AccountAccess[] {
+  return writes.map(({ address, slots }) => {
+    const { storage } = accountAt(world, address)!
+    const changed = slots.filter(([slot, value]) => slotValue(storage, slot) !== value)
+    return access(
+      address,
+      slots.map(([slot]) => slot),
+      new Map(changed),
+    )
+  })
+}
+
+function access(
+  address: Address,
+  reads: readonly bigint[],
+  writes: ReadonlyMap<bigint, bigint> = new Map(),
+): AccountAccess {
+  return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
 /** Runs the code of a contract that is not the usual one. */
@@ -96,8 +107,8 @@ async function callWith(
   block: BlockEnvironment,
   contract: Predeploy,
   word: Hash,
-): Promise<World> {
-  return (await systemCall(context, world, block, contract.address, hashBytes(word))).world
+): Promise<Collected> {
+  return await systemCall(context, world, block, contract.address, hashBytes(word))
 }
 
 /**
@@ -193,8 +204,11 @@ async function collect(
     return { world, output: EMPTY_BYTES, failure, accesses: [] }
   }
   // an unused queue returns and changes nothing
-  const isListed = isAtLeast(block.hardfork, 'amsterdam')
-  if (!isListed && isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES, accesses: [] }
+  if (isIdleQueue(world, contract)) {
+    const isListed = isAtLeast(block.hardfork, 'amsterdam')
+    const accesses = isListed ? [access(address, QUEUE_SLOTS)] : []
+    return { world, output: EMPTY_BYTES, accesses }
+  }
   return systemCall(context, world, block, address, EMPTY_BYTES)
 }
 

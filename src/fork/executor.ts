@@ -10,11 +10,9 @@ import type {
 } from '../evm/executor.ts'
 import { slotKey } from '../state/keys.ts'
 import { queuesOf, SYSTEM_ADDRESS, systemContracts } from '../state/predeploys.ts'
+import { QUEUE_SLOTS } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
 import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
-
-/** Slots that a queue's system call reads: excess and count of requests, head and tail (EIP-7002, EIP-7251). */
-const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
 export type MessageCall = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
 

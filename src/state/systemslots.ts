@@ -24,6 +24,9 @@ export function isAsDeployed(world: World, { address, code }: Predeploy): boolea
   return account !== undefined && (account.code === code || equalBytes(account.code, code))
 }
 
+/** In which the queues of requests keep their excess, count, head and tail. */
+export const QUEUE_SLOTS: readonly bigint[] = [0n, 1n, 2n, 3n]
+
 /** True if a call would change and return nothing: no contract, or a queue never used. */
 export function isIdleQueue(world: World, queue: Predeploy): boolean {
   const account = accountAt(world, queue.address)
@@ -42,19 +45,35 @@ export interface SystemInput {
   readonly parentHash: Hash | undefined
 }
 
-/** The world as the contracts' own code would leave it. Both must have mainnet's code. */
-export function withSystemWrites(world: World, input: SystemInput): World {
+interface SlotWrites {
+  readonly address: Address
+  readonly slots: readonly (readonly [slot: bigint, value: bigint])[]
+}
+
+/** What the contracts' own code would write. Both must have mainnet's. */
+export function systemWrites(input: SystemInput): readonly SlotWrites[] {
   const { timestamp, beaconRoot, number, parentHash } = input
-  const changed: TrieChange<Account>[] = []
+  const writes: SlotWrites[] = []
   if (beaconRoot !== undefined) {
     const slot = beaconSlot(timestamp)
-    const slots = [slotChange(slot, timestamp), slotChange(slot + RING, BigInt(beaconRoot))]
-    changed.push(written(world, BEACON_ROOTS.address, slots))
+    const slots = [[slot, timestamp] as const, [slot + RING, BigInt(beaconRoot)] as const]
+    writes.push({ address: BEACON_ROOTS.address, slots })
   }
   if (parentHash !== undefined) {
-    const slots = [slotChange(historySlot(number), BigInt(parentHash))]
-    changed.push(written(world, HISTORY_STORAGE.address, slots))
+    const slots = [[historySlot(number), BigInt(parentHash)] as const]
+    writes.push({ address: HISTORY_STORAGE.address, slots })
   }
+  return writes
+}
+
+export function withSystemWrites(world: World, writes: readonly SlotWrites[]): World {
+  const changed = writes.map(({ address, slots }) =>
+    written(
+      world,
+      address,
+      slots.map(([slot, value]) => slotChange(slot, value)),
+    ),
+  )
   return withAccounts(world, changed)
 }
 

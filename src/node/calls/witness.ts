@@ -6,7 +6,7 @@ import type { Touched } from '../../evm/executor.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, systemContracts } from '../../state/predeploys.ts'
-import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
+import { beaconSlot, historySlot, QUEUE_SLOTS, RING } from '../../state/systemslots.ts'
 import type { Trie } from '../../state/trie.ts'
 import { accountAt, emptyStorage, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -30,9 +30,6 @@ export interface Sight {
   /** Number of the oldest block whose hash was read, if any. */
   readonly oldest: bigint | undefined
 }
-
-/** Slots in which the queues of EIP-7002 and EIP-7251 keep their excess, count, head and tail. */
-const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
 /** Includes what the system calls and rewards of the block touch. */
 export async function witnessOf(

@@ -11,12 +11,15 @@ import {
   hashFromBytes,
   hexFromBytes,
   paddedBytes,
+  ZERO_HASH,
 } from '../../../src/core/hex.ts'
+import type { BlockEnvironment } from '../../../src/evm/executor.ts'
 import type { RunContext } from '../../../src/evm/machine.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
+import { accessListOf } from '../../../src/protocol/blocks/accesslist.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/blocks/header.ts'
 import {
   BEACON_ROOTS,
@@ -30,8 +33,10 @@ import {
   stateRoot,
   storageAt,
   type World,
+  withAccount,
   withCode,
   withNonce,
+  withSlots,
 } from '../../../src/state/world.ts'
 import { assemble, storing } from '../../support/evm/bytecode.ts'
 import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.ts'
@@ -49,6 +54,48 @@ const root = `0x${'22'.repeat(32)}` as Hash
 const deployed: World = systemContracts('prague').reduce(
   (world, { address, code }) => withNonce(withCode(world, address, code), address, 1n),
   funded,
+)
+
+/** What a block without transactions accesses. */
+async function listOf(world: World, block: BlockEnvironment, beaconRoot: Hash): Promise<unknown> {
+  const job = { world, block, parentHash, parentBeaconBlockRoot: beaconRoot }
+  const start = await executor.beginBlock(job)
+  const end = await executor.endBlock({ world: start.world, block, logs: [] })
+  return accessListOf([
+    { index: 0, accesses: start.accesses },
+    { index: 1, accesses: end.accesses },
+  ])
+}
+
+test.each<[string, Hash, readonly [Address, bigint, bigint][]]>([
+  ['a beacon root', root, []],
+  ['no beacon root', ZERO_HASH, []],
+  ['a root in place of another', root, [[BEACON_ROOTS.address, 7096n + 8191n, 5n]]],
+  ['no root in place of one', ZERO_HASH, [[BEACON_ROOTS.address, 7096n + 8191n, 5n]]],
+  ['the time that is there', ZERO_HASH, [[BEACON_ROOTS.address, 7096n, 1_700_000_000n]]],
+  ['the hash that is there', root, [[HISTORY_STORAGE.address, 999n, BigInt(parentHash)]]],
+])(
+  'a block with %s has the same access list as by running the contracts',
+  async (_, beaconRoot, slots) => {
+    const block = blockWith({ hardfork: 'amsterdam' })
+    expect(block.timestamp % 8191n).toBe(7096n)
+    const contracts = systemContracts('amsterdam')
+    const worldOf = (end: readonly number[]): World => {
+      const world = contracts.reduce(
+        (made, { address, code }) => withCode(made, address, Uint8Array.of(...code, ...end)),
+        funded,
+      )
+      return slots.reduce((made, [address, slot, value]) => {
+        const account = accountAt(made, address)!
+        const storage = withSlots(account.storage, new Map([[slot, value]]))
+        return withAccount(made, { ...account, storage })
+      }, world)
+    }
+    // code that is not as deployed is run
+    const run = await listOf(worldOf([0]), block, beaconRoot)
+    expect(run).toHaveLength(contracts.length)
+    expect(await listOf(worldOf([]), block, beaconRoot)).toEqual(run)
+  },
 )
 
 describe('the start of a block', () => {
