@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact'
 import { count, short } from '../data/format.ts'
 import type { Route, ViewProps } from '../data/route.ts'
+import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
 import { LiveView } from './live.ts'
 import { TransactionView } from './transaction.ts'
@@ -38,6 +39,7 @@ function single(path: string, title: string, view: ViewEntry['view']): ViewEntry
 
 export const VIEWS: readonly ViewEntry[] = [
   listed('', 'Live', 'l', LiveView),
+  listed('act', 'Act', 'a', ActView, false),
   single('block', 'Block', BlockView),
   single('tx', 'Transaction', TransactionView),
 ]

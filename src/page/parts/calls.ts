@@ -1,0 +1,84 @@
+// Calls that the page makes for somebody: shown before, to be copied, and with their result after.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../data/callcode.ts'
+import { isHash } from '../data/format.ts'
+import type { RpcReceipt } from '../data/shapes.ts'
+import { useChain, useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Copy, Failure, HexLink } from './basics.ts'
+import { Outcome } from './transactions.ts'
+
+const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
+
+/** The calls as JSON, curl or viem, with a button that copies them. */
+export function CallCode({ calls }: { calls: readonly RpcCall[] }): VNode {
+  const [form, setForm] = useState<(typeof FORMS)[number]>('JSON-RPC')
+  const url = `${location.origin}${location.pathname}`.replace(/(?<=\w)\/$/, '')
+  const text = {
+    'JSON-RPC': () => calls.map(jsonOf).join('\n'),
+    curl: () => calls.map((each) => curlOf(url, each)).join('\n'),
+    viem: () => [viemClientOf(url), ...calls.map(viemOf)].join('\n'),
+  }[form]()
+  return html`<div class="code">
+    <div class="choices" role="group" aria-label="Form of the call">${FORMS.map(
+      (each) =>
+        html`<button type="button" class="quiet" aria-pressed=${each === form} onClick=${() => setForm(each)}>${each}</button>`,
+    )}<${Copy} text=${text} label=${`Copy as ${form}`} /></div>
+    <pre tabindex="0" aria-label=${`The call as ${form}`}>${text}</pre>
+  </div>`
+}
+
+export interface Run {
+  readonly state: 'idle' | 'running' | 'done' | 'failed'
+  /** Of the last call. */
+  readonly result?: unknown
+  readonly error?: Error
+  readonly method?: string
+}
+
+/** Makes calls one after the other, until one fails. */
+export function useRun(): readonly [Run, (calls: readonly RpcCall[]) => Promise<void>] {
+  const chain = useChain()
+  const [run, setRun] = useState<Run>({ state: 'idle' })
+  const start = async (calls: readonly RpcCall[]): Promise<void> => {
+    setRun({ state: 'running' })
+    let last: Run = { state: 'idle' }
+    try {
+      for (const { method, params } of calls) {
+        last = { state: 'done', method, result: await chain.request(method, ...params) }
+      }
+    } catch (error) {
+      last = { state: 'failed', error: error as Error }
+    }
+    setRun(last)
+  }
+  return [run, start]
+}
+
+/** What came of a run: a link to the transaction, a value, or why it failed. */
+export function RunResult({ run }: { run: Run }): VNode {
+  return html`<div class="result" aria-live="polite" aria-busy=${run.state === 'running'}>
+    ${run.state === 'failed' && html`<${Failure} error=${run.error} />`}
+    ${run.state === 'done' && html`<${Result} run=${run} />`}
+  </div>`
+}
+
+function Result({ run: { method, result } }: { run: Run }): VNode {
+  if (method === 'eth_sendTransaction' && isHash(String(result)))
+    return html`<${Sent} hash=${result} />`
+  const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
+  return result === null || result === true
+    ? html`<p class="success">Done.</p>`
+    : html`<div class="success"><code>${text}</code><${Copy} text=${text} label="Copy the result" /></div>`
+}
+
+function Sent({ hash }: { hash: string }): VNode {
+  const { value: receipt } = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], 'now')
+  const created = receipt?.contractAddress
+  return html`<div class="success"><${Outcome} receipt=${receipt} />
+    <span>${receipt === null ? 'Waits in the pool' : receipt?.status === '0x0' ? 'Failed' : 'Mined'}</span>
+    <${HexLink} value=${hash} to=${['tx', hash]} />
+    ${created && html`<span>created</span><${HexLink} value=${created} to=${['address', created]} />`}
+  </div>`
+}

@@ -1,0 +1,75 @@
+// Fields of forms, with what the chain offers for them.
+import type { VNode } from 'preact'
+import { useId } from 'preact/hooks'
+import { useNames, useOwned } from '../data/accounts.ts'
+import { count } from '../data/format.ts'
+import { useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+
+interface FieldProps {
+  readonly label: string
+  readonly kind: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly hint?: string | undefined
+  readonly isOptional?: boolean | undefined
+}
+
+export function FormField(props: FieldProps): VNode {
+  const { label, kind, value, onValue, hint = '', isOptional = false } = props
+  const id = useId()
+  const onInput = (event: Event): void =>
+    onValue((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value)
+  const common = { id, value, onInput, placeholder: hint, spellcheck: false, autocomplete: 'off' }
+  return html`<div class="field">
+    <label for=${id}>${label}${isOptional && html` <span class="dim">optional</span>`}</label>
+    ${
+      kind === 'snapshot'
+        ? html`<${SnapshotSelect} id=${id} value=${value} onValue=${onValue} />`
+        : kind === 'bytes'
+          ? html`<textarea ...${common} rows="2" class="mono"></textarea>`
+          : kind === 'account'
+            ? html`<${AccountInput} ...${common} />`
+            : html`<input type="text" ...${common} />`
+    }
+  </div>`
+}
+
+/** Any address, with those of the node to choose from. */
+function AccountInput(props: { readonly id: string; readonly value: string }): VNode {
+  const owned = useOwned()
+  const names = useNames(owned)
+  const name = useNames(/^0x[0-9a-f]{40}$/i.test(props.value) ? [props.value] : []).get(
+    props.value.toLowerCase(),
+  )
+  return html`<div class="account"><input type="text" class="mono" list=${`${props.id}-known`} ...${props} />
+    ${name && html`<span class="dim">${name}</span>`}
+    <datalist id=${`${props.id}-known`}>${owned.map(
+      (each, i) => html`<option value=${each}>${names.get(each) ?? `account ${i}`}</option>`,
+    )}</datalist></div>`
+}
+
+export interface RpcSnapshot {
+  readonly id: string
+  readonly name: string | null
+  readonly blockNumber: string
+}
+
+function SnapshotSelect(props: {
+  readonly id: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+}): VNode {
+  const { id, value, onValue } = props
+  const { value: all = [] } = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
+  const newestFirst = [...all].reverse()
+  const isGone = value !== '' && !all.some((each) => (each.name ?? each.id) === value)
+  if (isGone) queueMicrotask(() => onValue(''))
+  return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue((event.currentTarget as HTMLSelectElement).value)}>
+    <option value="">${all.length === 0 ? 'none taken yet' : 'choose one'}</option>
+    ${newestFirst.map(
+      (each) =>
+        html`<option value=${each.name ?? each.id}>${each.name ?? `snapshot ${Number(each.id)}`} at block ${count(Number(each.blockNumber))}</option>`,
+    )}
+  </select>`
+}
