@@ -25,13 +25,14 @@ import {
   SYSTEM_ADDRESS,
 } from '../state/predeploys.ts'
 import {
+  accessesOfWrites,
+  accessOfQueue,
   isAsDeployed,
   isIdleQueue,
-  QUEUE_SLOTS,
   systemWrites,
   withSystemWrites,
 } from '../state/systemslots.ts'
-import { accountAt, codeAt, slotValue, type World } from '../state/world.ts'
+import { accountAt, codeAt, type World } from '../state/world.ts'
 import { accessesOf } from './accesses.ts'
 import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult, RunContext } from './machine.ts'
@@ -77,27 +78,6 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   if (replaced === undefined) return { world, accesses }
   const called = await callWith(context, world, block, HISTORY_STORAGE, replaced)
   return { world: called.world, accesses: [...accesses, ...called.accesses] }
-}
-
-/** As the contracts' own code makes them. */
-function accessesOfWrites(world: World, writes: ReturnType<typeof systemWrites>): AccountAccess[] {
-  return writes.map(({ address, slots }) => {
-    const { storage } = accountAt(world, address)!
-    const changed = slots.filter(([slot, value]) => slotValue(storage, slot) !== value)
-    return access(
-      address,
-      slots.map(([slot]) => slot),
-      new Map(changed),
-    )
-  })
-}
-
-function access(
-  address: Address,
-  reads: readonly bigint[],
-  writes: ReadonlyMap<bigint, bigint> = new Map(),
-): AccountAccess {
-  return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
 /** Runs the code of a contract that is not the usual one. */
@@ -206,7 +186,7 @@ async function collect(
   // an unused queue returns and changes nothing
   if (isIdleQueue(world, contract)) {
     const isListed = isAtLeast(block.hardfork, 'amsterdam')
-    const accesses = isListed ? [access(address, QUEUE_SLOTS)] : []
+    const accesses = isListed ? [accessOfQueue(contract)] : []
     return { world, output: EMPTY_BYTES, accesses }
   }
   return systemCall(context, world, block, address, EMPTY_BYTES)

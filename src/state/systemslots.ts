@@ -1,10 +1,23 @@
 // Writes the slots of the block system contracts without running them (EIP-4788, EIP-2935).
-import { type Address, equalBytes, type Hash } from '../core/hex.ts'
+import { type Address, equalBytes, type Hash, ZERO_HASH } from '../core/hex.ts'
+import {
+  type AccountAccess,
+  accessListOf,
+  type BlockAccessList,
+} from '../protocol/blocks/accesslist.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey, slotKey } from './keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy, queuesOf } from './predeploys.ts'
 import type { TrieChange } from './trie.ts'
-import { type Account, accountAt, type StorageSlot, type World, withAccounts } from './world.ts'
+import {
+  type Account,
+  accountAt,
+  codeAt,
+  type StorageSlot,
+  slotValue,
+  type World,
+  withAccounts,
+} from './world.ts'
 
 /** The length of both rings. Beacon roots are `RING` slots behind their timestamps. */
 export const RING = 8191n
@@ -64,6 +77,51 @@ export function systemWrites(input: SystemInput): readonly SlotWrites[] {
     writes.push({ address: HISTORY_STORAGE.address, slots })
   }
   return writes
+}
+
+function accessOf(
+  address: Address,
+  reads: readonly bigint[],
+  writes: ReadonlyMap<bigint, bigint> = new Map(),
+): AccountAccess {
+  return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
+}
+
+export function accessesOfWrites(world: World, writes: readonly SlotWrites[]): AccountAccess[] {
+  return writes.map(({ address, slots }) => {
+    const { storage } = accountAt(world, address)!
+    const changed = slots.filter(([slot, value]) => slotValue(storage, slot) !== value)
+    const reads = slots.map(([slot]) => slot)
+    return accessOf(address, reads, new Map(changed))
+  })
+}
+
+/** What a call of an idle queue reads. */
+export function accessOfQueue({ address }: Predeploy): AccountAccess {
+  return accessOf(address, QUEUE_SLOTS)
+}
+
+/** Queues with code, whose calls an empty block lists. */
+export function listedQueues(world: World, hardfork: Hardfork): readonly Predeploy[] {
+  return queuesOf(hardfork).filter(({ address }) => codeAt(world, address).length > 0)
+}
+
+/** The access list of a block that only writes to both rings, without a beacon root before or after it (EIP-7928). */
+export function emptyAccessList(
+  queues: readonly Predeploy[],
+  block: Pick<SystemInput, 'number' | 'timestamp' | 'parentHash'>,
+): BlockAccessList {
+  const begin = systemWrites({ ...block, beaconRoot: ZERO_HASH }).map(({ address, slots }) =>
+    accessOf(
+      address,
+      slots.map(([slot]) => slot),
+      new Map(slots.filter(([, value]) => value !== 0n)),
+    ),
+  )
+  return accessListOf([
+    { index: 0, accesses: begin },
+    { index: 1, accesses: queues.map(accessOfQueue) },
+  ])
 }
 
 export function withSystemWrites(world: World, writes: readonly SlotWrites[]): World {

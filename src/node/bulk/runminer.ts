@@ -1,11 +1,12 @@
 // Mines empty blocks with real hashes, changing header and state in place, in WebAssembly.
 
 import { integerSize, writeRlp } from '../../core/fastrlp/writer.ts'
-import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
-import { encodeHeader, type Header } from '../../protocol/blocks/header.ts'
+import { bytesFromHex, concatBytes, equalBytes, ZERO_HASH } from '../../core/hex.ts'
+import { accessListOf, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
+import { encodeHeader, FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../state/predeploys.ts'
-import { RING } from '../../state/systemslots.ts'
+import { accessOfQueue, listedQueues, RING } from '../../state/systemslots.ts'
 import { type Account, accountAt, stateRoot, type World } from '../../state/world.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { randaoSeed } from '../mining/randao.ts'
@@ -21,8 +22,13 @@ const RING_SLOTS = Number(RING)
 const PARAMETERS = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
-  ...(['above', 'aboveEnd', 'times', 'parents', 'rooted', 'blocks'] as const),
+  ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
+  ...(['accessHash', 'slotEnd', 'slotLength', 'aheadLow', 'aheadHigh'] as const),
+  ...(['listed', 'listedLength', 'ringAddresses', 'blocks'] as const),
 ] as const
+
+/** The place of the hash of the access list in a header. */
+const ACCESS_HASH = FIELDS.findIndex(([name]) => name === 'blockAccessListHash')
 
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], number>>
 
@@ -33,6 +39,7 @@ export class RunMiner {
   /** Bytes of the RLP of number and timestamp that the header is laid out for. */
   #numberLength = 0
   #timestampLength = 0
+  #slotLength = 0
   readonly #header: number
   readonly #seed: number
   readonly #seedLength: number
@@ -53,6 +60,7 @@ export class RunMiner {
     this.#parameters = arena.allocate(4 * PARAMETERS.length)
     this.#set({ seed: this.#seed, blocks: this.#blocks })
     this.#layRings(parent.world, writes)
+    this.#layList(parent.world)
   }
 
   get next(): number {
@@ -63,6 +71,7 @@ export class RunMiner {
   mine(timestamps: readonly number[]): number {
     const number = this.next
     if (this.#isLost || !timestamps.every(Number.isSafeInteger)) return 0
+    if (this.#parent.slotNumber !== undefined && !this.#isLater(timestamps)) return 0
     this.#layOut(number, timestamps[0]!)
     const view = new DataView(this.#arena.bytes.buffer, this.#blocks)
     for (const [index, time] of timestamps.entries()) view.setFloat64(ENTRY * index, time, true)
@@ -73,14 +82,27 @@ export class RunMiner {
     return count
   }
 
+  /** False where a block has its parent's time, whose slot it does not change: the access list is another. */
+  #isLater(timestamps: readonly number[]): boolean {
+    const { count } = this.run
+    const newest = count === 0 ? this.#parent.timestamp : this.run.timestampAt(count - 1)
+    return timestamps.every((time, index) => time !== (timestamps[index - 1] ?? Number(newest)))
+  }
+
   /** Writes the header for integers of these sizes. Each block fills in the hashes. */
   #layOut(number: number, timestamp: number): void {
+    const { slotNumber, number: before } = this.#parent
+    const slot = slotNumber === undefined ? undefined : slotNumber + BigInt(number) - before
     const [numberLength, timestampLength] = [integerSize(number), integerSize(timestamp)]
+    const slotLength = slot === undefined ? 0 : integerSize(slot)
     const isLaidOut =
-      numberLength === this.#numberLength && timestampLength === this.#timestampLength
+      numberLength === this.#numberLength &&
+      timestampLength === this.#timestampLength &&
+      slotLength === this.#slotLength
     if (isLaidOut) return
     this.#numberLength = numberLength
     this.#timestampLength = timestampLength
+    this.#slotLength = slotLength
     const encoded = encodeHeader({
       ...this.#parent,
       number: BigInt(number),
@@ -88,6 +110,7 @@ export class RunMiner {
       parentHash: ZERO_HASH,
       stateRoot: ZERO_HASH,
       mixHash: ZERO_HASH,
+      ...(slot !== undefined && { slotNumber: slot, blockAccessListHash: ZERO_HASH }),
     })
     this.#arena.bytes.set(encoded, this.#header)
     const starts = itemStarts(encoded).map((start) => this.#header + start)
@@ -101,6 +124,32 @@ export class RunMiner {
       randao: this.#job(this.#seed, this.#seedLength, starts[13]! + 1),
       // the hash is the next block's parent
       header: this.#job(this.#header, encoded.length, this.#seed),
+    })
+    if (slot === undefined) return
+    this.#set({
+      accessHash: starts[ACCESS_HASH]! + 1,
+      slotEnd: this.#header + encoded.length,
+      slotLength,
+    })
+  }
+
+  /** What the access lists of all blocks have in common. */
+  #layList(world: World): void {
+    const { slotNumber, number } = this.#parent
+    if (slotNumber === undefined) return
+    const queues = listedQueues(world, 'amsterdam')
+    const accounts = encodeAccessList(
+      accessListOf([{ index: 1, accesses: queues.map(accessOfQueue) }]),
+    )
+    const listed = accounts.subarray(itemStarts(accounts)[0])
+    const addresses = [HISTORY_STORAGE, BEACON_ROOTS].map(({ address }) => bytesFromHex(address))
+    const ahead = BigInt.asUintN(64, slotNumber - number)
+    this.#set({
+      listed: this.#arena.store(listed),
+      listedLength: listed.length,
+      ringAddresses: this.#arena.store(concatBytes(...addresses)),
+      aheadLow: Number(ahead & 0xffff_ffffn),
+      aheadHigh: Number(ahead >> 32n),
     })
   }
 

@@ -52,13 +52,12 @@ export function alikeBlocks(
   return { count: alikeCount(state, blocks, timestampAt), times, timestampAt, writes }
 }
 
-/**
- * The next block's writes to system contracts; undefined when it is not empty or not like the newest one. From amsterdam on each
- * empty block has its own access list.
- */
+/** The next block's writes to system contracts; undefined when it is not empty or not like the newest one. */
 export function writesOfAlike(state: ChainState, next: BlockEnvironment): SystemWrites | undefined {
-  if (isAtLeast(next.hardfork, 'amsterdam')) return undefined
   const writes = systemWrites(headOf(state.tree).world, next)
+  // the access list of a block names both
+  const isListed = isAtLeast(next.hardfork, 'amsterdam')
+  if (isListed && !(writes?.time === true && writes.hash)) return undefined
   return writes !== undefined && isLikeHead(state, next) ? writes : undefined
 }
 
@@ -121,17 +120,19 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
   )
 }
 
-/** Compares all but number, time, hashes and randomness. */
+/** Compares all but number, time, slot, hashes and randomness. */
 function hasHeaderOf(
   header: Header,
   next: BlockEnvironment,
   { config, settings: { extraData } }: ChainState,
 ): boolean {
   const { parentHash, stateRoot, number, timestamp, mixHash } = header
+  const { slotNumber, blockAccessListHash } = header
   const nonce = nonceAt(config, next.hardfork)
   const contents = { transactions: [], receipts: [], stateRoot, extraData, nonce }
   const empty = headerOf(next, parentHash, contents)
-  return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
+  const own = { number, timestamp, mixHash, slotNumber, blockAccessListHash }
+  return equalBytes(encodeHeader({ ...empty, ...own }), encodeHeader(header))
 }
 
 /** How many of the next blocks have the same rules: all wanted, or half, or a quarter… */

@@ -2,8 +2,10 @@
 
 import { integerSize } from '../../core/fastrlp/writer.ts'
 import type { Hash } from '../../core/hex.ts'
+import { hashAccessList } from '../../protocol/blocks/accesslist.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
-import type { Header } from '../../protocol/blocks/header.ts'
+import type { Header, LaterFields } from '../../protocol/blocks/header.ts'
+import { emptyAccessList, listedQueues } from '../../state/systemslots.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
@@ -71,20 +73,39 @@ function blockOf(run: RunContents, index: number): Block {
   const { header: template, size } = parent.block
   const number = template.number + 1n + BigInt(index)
   const parentHash = parentHashAt(run, index)
+  const timestamp = run.timestampAt(index)
   const header: Header = {
     ...template,
     parentHash,
     number,
     stateRoot: run.rootAt(index),
-    timestamp: run.timestampAt(index),
+    timestamp,
     mixHash: derivedRandao(parentHash, number, abandoned),
+    ...listFields(parent, { number, timestamp, parentHash }),
   }
   const parts = { header, transactions: NONE, uncles: NONE, withdrawals: NONE }
   return { ...parts, hash: run.hashAt(index), size: size + sizeDifference(header, template) }
 }
 
-/** Size difference of two blocks by number and timestamp. Both are longer than 256 bytes. */
+/** From amsterdam on each block has its own list and slot. */
+function listFields(
+  { block, world }: Pick<BlockRecord, 'block' | 'world'>,
+  next: Pick<Header, 'number' | 'timestamp' | 'parentHash'>,
+): LaterFields {
+  const { slotNumber, number } = block.header
+  if (slotNumber === undefined) return {}
+  const list = emptyAccessList(listedQueues(world, 'amsterdam'), next)
+  return {
+    blockAccessListHash: hashAccessList(list),
+    slotNumber: slotNumber + next.number - number,
+  }
+}
+
+/** Size difference of two blocks by their integers. Both are longer than 256 bytes. */
 function sizeDifference(header: Header, other: Header): number {
-  const own = integerSize(header.number) + integerSize(header.timestamp)
-  return own - integerSize(other.number) - integerSize(other.timestamp)
+  return sizeOfIntegers(header) - sizeOfIntegers(other)
+}
+
+function sizeOfIntegers({ number, timestamp, slotNumber = 0n }: Header): number {
+  return integerSize(number) + integerSize(timestamp) + integerSize(slotNumber)
 }

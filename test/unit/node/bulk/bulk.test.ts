@@ -1,6 +1,6 @@
 // Mining many blocks at once: the same chain as mining them one by one, in other memory.
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, test, vi } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
 import { bulkMining } from '../../../../src/node/bulk/bulk.ts'
 import { RunMiner } from '../../../../src/node/bulk/runminer.ts'
@@ -24,6 +24,7 @@ import { alikeBlocks } from '../../../../src/node/mining/emptyblocks.ts'
 import { mineBlock } from '../../../../src/node/mining/miner.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { sealBlock } from '../../../../src/protocol/blocks/block.ts'
 import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../../src/state/predeploys.ts'
 import { nonceAt, stateRoot, storageAt, withStorage } from '../../../../src/state/world.ts'
@@ -78,6 +79,8 @@ const STEPS = { kind: 'step', seconds: 7n } as const
 
 const cases: readonly (readonly [string, ChainOptions])[] = [
   ['on the newest fork', {}],
+  ['on amsterdam, where each has an access list', { hardfork: 'amsterdam' }],
+  ['on amsterdam with times that may be equal', { hardfork: 'amsterdam', sameTimestamp: true }],
   ['on cancun, where only the time changes', { hardfork: 'cancun' }],
   ['on london, where the world stays the same', { hardfork: 'london' }],
   ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
@@ -201,9 +204,10 @@ describe('bulk mining over several commands', () => {
 
   it('makes the same blocks whatever happens to the chain between commands', async () => {
     const several = fc.array(commands, { minLength: 5, maxLength: 25 })
+    const fork = fc.constantFrom('prague', 'amsterdam')
     await fc.assert(
-      fc.asyncProperty(several, fc.boolean(), async (list, sameTimestamp) => {
-        const options: ChainOptions = { hardfork: 'prague', sameTimestamp }
+      fc.asyncProperty(several, fc.boolean(), fork, async (list, sameTimestamp, hardfork) => {
+        const options: ChainOptions = { hardfork, sameTimestamp }
         const [fast, slow] = [await testChain(options), await testChain(options)]
         for (const command of list) {
           await Promise.all([command(fast, mineBlocks), command(slow, mineSlowly)])
@@ -447,3 +451,29 @@ describe('a run longer than the sealed blocks', () => {
     expect(queryLogs(chain.state, query)).toEqual([])
   })
 })
+
+test.each([9_000_000n, 0n, 127n])(
+  'blocks after slot %i have the slots after it',
+  async (slotNumber) => {
+    const chain = await testChain({ hardfork: 'amsterdam' })
+    await mineSlowly(chain, 300)
+    const head = headOf(chain.state.tree)
+    const { block, executed, world, totalDifficulty } = head
+    const sealed = sealBlock({ ...block.header, slotNumber }, [])
+    const parent = { block: sealed, executed, world, totalDifficulty }
+    const miner = new RunMiner({ parent, abandoned: 0 }, { time: true, hash: true })
+    const times = Array.from(
+      { length: 64 },
+      (_, index) => Number(block.header.timestamp) + 1 + index,
+    )
+    let mined = 0
+    // stops where a number gets longer
+    while (mined < times.length) mined += miner.mine(times.slice(mined))
+    for (let index = 0; index < mined; index++) {
+      const { header, hash, size } = miner.run.recordAt(index).block
+      expect(header.slotNumber).toBe(slotNumber + 1n + BigInt(index))
+      expect(hashHeader(header)).toBe(hash)
+      expect(size).toBe(sealBlock(header, []).size)
+    }
+  },
+)
