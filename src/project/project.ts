@@ -5,7 +5,7 @@ import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Rerun } from '../node/chain/failedrun.ts'
-import type { World } from '../state/world.ts'
+import { codeAt, type World } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { Coverage } from './coverage/coverage.ts'
@@ -14,6 +14,7 @@ import { type KeptLabels, Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { type DescribedTransaction, describeTransaction } from './naming/transactions.ts'
 import { explain, type Prediction } from './solidity/explain.ts'
+import { type CodeSources, codeSources } from './solidity/sources.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import type { Totals } from './totals.ts'
 import {
@@ -50,10 +51,7 @@ export class Project {
     this.labels = new Labels(options.labels)
     this.names = new Names(chain, artifacts.catalogue, this.labels, {
       catchUp: () => artifacts.catchUp(),
-      explain: async (hash) => {
-        const rerun = runOfMined(chain, hash)
-        return rerun && (await this.explain(rerun, 'it failed'))?.lines
-      },
+      explain: (hash) => this.explainMined(hash),
       explainRun: async (rerun, usual) => (await this.explain(rerun, usual))?.lines,
       trace: async (hash) => (await this.trace(hash)).lines,
       traceRun: async (rerun) => (await this.#traceOf(await tracedRerun(rerun))).lines,
@@ -95,6 +93,29 @@ export class Project {
   async describe(hash: Hash): Promise<DescribedTransaction | undefined> {
     await this.artifacts.catchUp()
     return describeTransaction(this.#options.chain, this.names, hash)
+  }
+
+  /** The reason, then the Solidity stack, innermost first; undefined if it succeeded or no source is known. */
+  async explainMined(hash: Hash): Promise<readonly string[] | undefined> {
+    const rerun = runOfMined(this.#options.chain, hash)
+    return rerun && (await this.explain(rerun, 'it failed'))?.lines
+  }
+
+  /** Of an account in the newest state, or of creation code; undefined without an artifact of just this code. */
+  async sourcesOf(code: Address | Uint8Array): Promise<CodeSources | undefined> {
+    const { artifacts, names } = this
+    await artifacts.catchUp()
+    const isCreation = typeof code !== 'string'
+    const bytes = isCreation ? code : codeAt(names.world, code)
+    const match = isCreation
+      ? artifacts.catalogue.creation(code)
+      : names.identities.matchOf(code, bytes)
+    if (match === undefined || match.isGuess) return undefined
+    await artifacts.details.prepare([match.contract])
+    const details = artifacts.details.of(match.contract)
+    const map = isCreation ? details?.creationMap(bytes) : details?.runtimeMap(bytes)
+    if (details === undefined || map === undefined) return undefined
+    return codeSources(artifacts.catalogue.nameOf(match.contract), bytes, map, details)
   }
 
   /** Of those accounts that have one, in the newest state. */

@@ -3,11 +3,21 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
 import type { DescribedEvent, DescribedTransaction } from '../../project/naming/transactions.ts'
+import type { CodeSources } from '../../project/solidity/sources.ts'
 import { param } from '../../rpc/method.ts'
-import { address, hashOfTransaction, list, nullable, text } from '../../rpc/primitives.ts'
-import type { Encoder } from '../../rpc/schema.ts'
+import {
+  address,
+  asJson,
+  data,
+  hashOfTransaction,
+  list,
+  nullable,
+  text,
+} from '../../rpc/primitives.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { either, isText, members, refined } from '../wire/decodeobject.ts'
 import { field, shape } from '../wire/encodeobject.ts'
 
 const eventShape = shape<DescribedEvent>('event', {
@@ -30,6 +40,21 @@ const namesResult: Encoder<ReadonlyMap<Address, string>> = {
     Object.fromEntries([...names].map(([account, name]) => [checksumAddress(account), name])),
 }
 
+const creation = members('code', { creation: data })
+
+/** An address, or `{creation}`: the code that makes a contract. */
+const codeOrAccount: Decoder<Address | Uint8Array> = either(
+  'account or {creation}',
+  isText,
+  address,
+  refined(creation, ({ creation: code }, path) => {
+    if (code !== undefined) return code
+    throw invalid(`${path}.creation`, 'the code that makes a contract', code)
+  }),
+)
+
+const codeSourcesResult: Encoder<CodeSources> = asJson('sources', { type: 'object' })
+
 export const namesMethods: Methods = [
   method({
     name: 'devchain_describeTransaction',
@@ -39,6 +64,24 @@ export const namesMethods: Methods = [
     example: { params: [UNKNOWN], result: null },
     onFork: 'own',
     handle: async ({ project }, hash) => (await project.open()).describe(hash),
+  }),
+  method({
+    name: 'devchain_explainTransaction',
+    summary: 'Returns why a transaction failed and its Solidity stack, in lines; null if unknown.',
+    params: [param('hash', hashOfTransaction)],
+    result: nullable(list(text)),
+    example: { params: [UNKNOWN], result: null },
+    onFork: 'own',
+    handle: async ({ project }, hash) => (await project.open()).explainMined(hash),
+  }),
+  method({
+    name: 'devchain_sources',
+    summary:
+      'Returns the sources of an account or {creation} code, and the place of each instruction.',
+    params: [param('code', codeOrAccount)],
+    result: nullable(codeSourcesResult),
+    example: { params: [ACCOUNT], result: null },
+    handle: async ({ project }, code) => (await project.open()).sourcesOf(code),
   }),
   method({
     name: 'devchain_names',

@@ -45,3 +45,55 @@ export interface RpcReceipt {
   readonly logs: readonly RpcLog[]
   readonly blockNumber: string
 }
+
+/** Of devchain_traceTransaction: a call, or an event between its calls. */
+export interface RpcTraceNode {
+  readonly type: string
+  readonly name: string
+  /** The members of calls only. */
+  readonly from?: string
+  readonly to?: string | null
+  readonly value?: string
+  readonly gasUsed?: string
+  readonly input?: string
+  readonly output?: string
+  readonly result?: string
+  readonly error?: string
+  readonly steps?: readonly RpcTraceNode[]
+  /** Of an event. */
+  readonly address?: string
+}
+
+export interface RpcTrace {
+  readonly call: RpcTraceNode
+  readonly storage: readonly {
+    readonly address: string
+    readonly name: string
+    readonly changes: readonly string[]
+  }[]
+}
+
+/** Of devchain_sources. A place: pc, source, line, column, end line, end column, jump. */
+export interface RpcSources {
+  readonly contract: string
+  readonly sources: readonly { readonly path: string; readonly text: string }[]
+  readonly places: readonly (readonly [number, number, number, number, number, number, string])[]
+}
+
+/** Of debug_traceTransaction without a tracer. */
+export interface RpcStructLogs {
+  readonly failed: boolean
+  readonly structLogs: readonly RpcStructLog[]
+}
+
+export interface RpcStructLog {
+  readonly pc: number
+  readonly op: string
+  readonly gas: number
+  readonly gasCost: number
+  readonly depth: number
+  readonly error?: string
+  readonly stack?: readonly string[]
+  readonly memory?: readonly string[]
+  readonly storage?: Readonly<Record<string, string>>
+}

@@ -14,8 +14,13 @@ export function useChain(): ChainClient {
 export function useView(): ChainView {
   const chain = useChain()
   const [, draw] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => chain.onChange(() => draw(undefined)), [chain])
-  return chain.view
+  const { view } = chain
+  useEffect(() => {
+    // it may have changed between drawing and now
+    if (chain.view !== view) draw(undefined)
+    return chain.onChange(() => draw(undefined))
+  }, [chain])
+  return view
 }
 
 export interface Reading<T> {

@@ -16,6 +16,8 @@ interface ListProps {
   /** Rows that came in at the top since the list was first drawn: who has scrolled down keeps their place. */
   readonly added?: number
   readonly empty: string
+  /** A row that is scrolled into sight when it changes. */
+  readonly focus?: number | undefined
 }
 
 /** Rows beyond the edges of what is in sight. */
@@ -25,7 +27,7 @@ const BEYOND = 6
 const MOST_PIXELS = 8_000_000
 
 export function List(props: ListProps): VNode {
-  const { label, columns, kind, rowHeight, keyOf, row, added = 0, empty } = props
+  const { label, columns, kind, rowHeight, keyOf, row, added = 0, empty, focus } = props
   const total = Math.min(props.total, Math.floor(MOST_PIXELS / rowHeight))
   const scroller = useRef<HTMLDivElement>(null)
   const before = useRef(added)
@@ -46,6 +48,12 @@ export function List(props: ListProps): VNode {
     const box = scroller.current!
     if (more > 0 && box.scrollTop > 0) box.scrollTop += more * rowHeight
   }, [added])
+  useLayoutEffect(() => {
+    const box = scroller.current!
+    const place = (focus ?? -1) * rowHeight
+    const isSeen = place >= box.scrollTop && place + rowHeight <= box.scrollTop + box.clientHeight
+    if (focus !== undefined && !isSeen) box.scrollTop = place - box.clientHeight / 3
+  }, [focus, label])
   const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND)
   const last = Math.min(total, Math.ceil((top + height) / rowHeight) + BEYOND)
   const rows: VNode[] = []

@@ -20,11 +20,11 @@ export const TRANSACTION_COLUMNS: readonly string[] = [
 export interface RpcDescription {
   /** What was called, `Vault.withdraw(5)`; null if no name is known. */
   readonly call: string | null
-  readonly contract: string | null
   /** Why it failed; null if it succeeded or is pending. */
   readonly error: string | null
   readonly from: string | null
   readonly to: string | null
+  readonly events: readonly { readonly address: string; readonly text: string | null }[]
 }
 
 export function TransactionCells({ hash }: { hash: string }): VNode {

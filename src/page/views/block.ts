@@ -45,8 +45,8 @@ function Block({ block }: { block: RpcBlock }): VNode {
     <div class="title"><h1>Block ${count(number)}</h1>
       ${isLeft && html`<${Badge} kind="left">not in the chain: a reorg left it<//>`}
       <nav aria-label="Neighbours">
-        <a class="button" href=${linkTo(['block', Math.max(0, number - 1)])} aria-disabled=${number === 0}>← Before</a>
-        <a class="button" href=${linkTo(['block', number + 1])} aria-disabled=${number === head?.number}>Next →</a>
+        <a class="button" href=${linkTo(['block', Math.max(0, number - 1)])} aria-disabled=${number === 0}>Previous</a>
+        <a class="button" href=${linkTo(['block', number + 1])} aria-disabled=${number === head?.number}>Next</a>
       </nav>
     </div>
     <${Panel} title="Header">

@@ -4,6 +4,7 @@ import { count, short } from '../data/format.ts'
 import type { Route, ViewProps } from '../data/route.ts'
 import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
+import { DebuggerView } from './debugger.ts'
 import { LiveView } from './live.ts'
 import { TransactionView } from './transaction.ts'
 
@@ -42,6 +43,7 @@ export const VIEWS: readonly ViewEntry[] = [
   listed('act', 'Act', 'a', ActView, false),
   single('block', 'Block', BlockView),
   single('tx', 'Transaction', TransactionView),
+  { ...single('debug', 'Debugger', DebuggerView), isFull: true },
 ]
 
 export function viewAt({ parts }: Route): ViewEntry | undefined {

@@ -2,11 +2,22 @@
 import type { VNode } from 'preact'
 import { count, ether, gasPrice, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
-import type { RpcReceipt, RpcTransaction } from '../data/shapes.ts'
+import type { LinePlace } from '../data/run.ts'
+import type {
+  RpcReceipt,
+  RpcSources,
+  RpcTrace,
+  RpcTraceNode,
+  RpcTransaction,
+} from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { CallTree } from '../parts/calltree.ts'
+import { Excerpt } from '../parts/source.ts'
 import { callText, type RpcDescription } from '../parts/transactions.ts'
+
+const MOST_EVENTS = 500
 
 export function TransactionView({ route: { parts } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
@@ -22,9 +33,99 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
     return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A revert may have dropped it.<//>`
   const transaction = read.value
   return html`
-    <div class="title"><h1>${callText(transaction, names)}</h1><${OutcomeBadge} receipt=${receipt} /></div>
-    ${names?.error && html`<p class="failure" role="alert">${names.error}</p>`}
-    <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names)} /><//>`
+    <div class="title"><h1>${callText(transaction, names)}</h1><${OutcomeBadge} receipt=${receipt} />
+      ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
+    </div>
+    ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
+    <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names)} /><//>
+    ${receipt && html`<${Trace} hash=${hash} />`}
+    ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
+}
+
+/** Why it failed, where, and the source there. */
+function Explanation({ hash, error }: { hash: string; error: string }): VNode {
+  const { value: lines } = useRead<readonly string[] | null>(
+    'devchain_explainTransaction',
+    [hash],
+    'era',
+  )
+  const { value: place } = useFailingPlace(lines?.[1], hash)
+  const [reason = error, ...stack] = lines ?? []
+  return html`<${Panel} title="Why it failed" className="failed">
+    <p class="reason" role="alert">${reason}</p>
+    ${stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code>${line}</code></li>`)}</ol>`}
+    ${place && html`<${Excerpt} text=${place.text} place=${place} />`}
+  <//>`
+}
+
+interface FailingPlace extends LinePlace {
+  readonly text: string
+}
+
+/** The source of the innermost place of a stack, among the sources of the accounts that were called. */
+function useFailingPlace(
+  line: string | undefined,
+  hash: string,
+): { value: FailingPlace | undefined } {
+  const { value: trace } = useRead<RpcTrace>(
+    line === undefined ? '' : 'devchain_traceTransaction',
+    [hash],
+    'era',
+  )
+  const failing = trace && innermostFailure(trace.call)
+  const code =
+    failing?.type.startsWith('CREATE') === true ? { creation: failing.input } : failing?.to
+  const { value: found } = useRead<RpcSources | null>(code ? 'devchain_sources' : '', [code], 'era')
+  const [, path = '', number = '0', column = '1'] =
+    /\((?:about )?(.+):(\d+):(\d+)\)$/.exec(line ?? '') ?? []
+  const source = found?.sources.find((each) => each.path === path)
+  if (source === undefined) return { value: undefined }
+  const at = Number(number)
+  return {
+    value: {
+      text: source.text,
+      source: 0,
+      line: at,
+      column: Number(column),
+      endLine: at,
+      endColumn: 0,
+    },
+  }
+}
+
+function innermostFailure(node: RpcTraceNode): RpcTraceNode {
+  const inner = (node.steps ?? []).findLast(({ error }) => error !== undefined)
+  return inner === undefined ? node : innermostFailure(inner)
+}
+
+function Trace({ hash }: { hash: string }): VNode {
+  const read = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era')
+  if (read.value === undefined) return html`<${Panel} title="Calls"><${Waiting} read=${read} /><//>`
+  const { call, storage } = read.value
+  return html`
+    <${Panel} title="Calls"><${CallTree} call=${call} /><//>
+    ${
+      storage.length > 0 &&
+      html`<${Panel} title="Storage changes">${storage.map(
+        ({ address, name, changes }) =>
+          html`<div class="group"><h3><${HexLink} value=${address} to=${['address', address]} name=${name} /></h3>
+            <ul>${changes.map((change) => html`<li><code>${change}</code></li>`)}</ul></div>`,
+      )}<//>`
+    }`
+}
+
+function Events(props: { receipt: RpcReceipt; names: RpcDescription | null | undefined }): VNode {
+  const { receipt, names } = props
+  return html`<${Panel} title="Events" note=${count(receipt.logs.length)}><ol class="events">${receipt.logs
+    .slice(0, MOST_EVENTS)
+    .map(({ address, topics, data }, i) => {
+      const text = names?.events[i]?.text
+      return html`<li><${HexLink} value=${address} to=${['address', address]} /> ${
+        text
+          ? html`<code>${text}</code>`
+          : html`<code class="dim">${[...topics, data].join(' ')}</code>`
+      }</li>`
+    })}</ol>${receipt.logs.length > MOST_EVENTS && html`<${Empty}>Only the first ${MOST_EVENTS} are shown.<//>`}<//>`
 }
 
 export function OutcomeBadge({

@@ -1,9 +1,11 @@
 // A real Chromium, from an npm package that ships the binary, and chains of the built program for it.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { createDevchain, Devchain, DevchainOptions } from '../../../src/devchain.ts'
 import { ROOT } from '../../support/process/boot.ts'
+import { violationsOn } from './axe.ts'
 
 /** Where the binary, its libraries and its font are unpacked, once for each version. */
 const { devDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
@@ -53,7 +55,7 @@ async function inFolder<T>(folder: string, use: (binary: Binary) => Promise<T>):
 const UNLIKE_USERS =
   /--(single-process|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials|disable-features)/
 
-export async function startBrowser(): Promise<Browser> {
+async function startBrowser(): Promise<Browser> {
   await unpack()
   return await inFolder(FOLDER, async (binary) =>
     chromium.launch({
@@ -77,7 +79,7 @@ export async function startChain(options: Partial<DevchainOptions> = {}): Promis
 }
 
 /** Errors and refused resources of a page, which no test expects. */
-export function problemsOf(page: Page): readonly string[] {
+function problemsOf(page: Page): readonly string[] {
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
@@ -87,3 +89,70 @@ export function problemsOf(page: Page): readonly string[] {
   })
   return problems
 }
+
+/** A browser for a file of tests, and for each test a page and a chain. */
+export class Stage {
+  browser!: Browser
+  devchain!: Devchain
+  page!: Page
+  url!: string
+  #problems: readonly string[] = []
+
+  constructor() {
+    beforeAll(async () => {
+      this.browser = await startBrowser()
+    })
+    afterAll(async () => {
+      await this.browser.close()
+    })
+    beforeEach(async () => {
+      this.devchain = await startChain()
+      this.url = (await this.devchain.listen()).url
+      this.page = await this.browser.newPage({ viewport: { width: 1280, height: 800 } })
+      this.#problems = problemsOf(this.page)
+    })
+    afterEach(async () => {
+      await this.page.close()
+      await this.devchain.close()
+      expect(this.#problems).toEqual([])
+    })
+  }
+
+  rpc(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    return this.devchain.request({ method, params })
+  }
+
+  /** Opens a place of the page, such as `#/block/1`, and waits until it has read it. */
+  async open(place = ''): Promise<void> {
+    await this.page.goto(`${this.url}/${place}`)
+    await this.page.getByRole('status').getByText('Live').waitFor({ state: 'attached' })
+    await this.page.getByText('Reading…').first().waitFor({ state: 'detached' })
+  }
+
+  rows(table: string): Locator {
+    return this.page.getByRole('table', { name: table, exact: true }).getByRole('row')
+  }
+
+  /** Violations of accessibility, and whether anything is wider than the window, at the widths and colours that are promised. */
+  async inspect(...places: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const [width, colorScheme] of SIGHTS) {
+      await this.page.setViewportSize({ width, height: 800 })
+      await this.page.emulateMedia({ colorScheme })
+      for (const place of places) {
+        await this.open(place)
+        const wide = await this.page.evaluate('document.documentElement.scrollWidth')
+        if (wide !== width) found.push(`${place} at ${width}: is ${wide} wide`)
+        const violations = await violationsOn(this.page)
+        found.push(...violations.map((each) => `${place} at ${width} ${colorScheme}: ${each}`))
+      }
+    }
+    return found
+  }
+}
+
+const SIGHTS = [
+  [360, 'light'],
+  [1280, 'dark'],
+  [2560, 'light'],
+] as const

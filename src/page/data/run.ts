@@ -1,0 +1,111 @@
+// A recorded run for the debugger: which code each step is of, and where one step or one line further is.
+import type { RpcSources, RpcStructLog } from './shapes.ts'
+
+/** What runs: the code of an account, or code that makes a contract. */
+export type RunningCode = { readonly account: string } | { readonly creation: string }
+
+export interface Frame {
+  readonly code: RunningCode
+  /** `CALL`, `DELEGATECALL`, …; `SEND` for the outermost. */
+  readonly kind: string
+  /** The frame that called it: its index; −1 for the outermost. */
+  readonly caller: number
+}
+
+export interface Run {
+  readonly steps: readonly RpcStructLog[]
+  readonly frames: readonly Frame[]
+  /** For each step, the index of its frame. */
+  readonly frameOf: Int32Array
+}
+
+/** A line of a source. */
+export interface LinePlace {
+  readonly source: number
+  readonly line: number
+  readonly column: number
+  readonly endLine: number
+  readonly endColumn: number
+}
+
+/** @param outermost the code that the transaction runs */
+export function runOf(steps: readonly RpcStructLog[], outermost: RunningCode): Run {
+  const frames: Frame[] = [{ code: outermost, kind: 'SEND', caller: -1 }]
+  const frameOf = new Int32Array(steps.length)
+  let current = 0
+  for (const [i, step] of steps.entries()) {
+    const before = steps[i - 1]
+    if (before !== undefined && step.depth > before.depth) {
+      frames.push({ code: codeEnteredBy(before), kind: before.op, caller: current })
+      current = frames.length - 1
+    }
+    for (let depth = before?.depth ?? step.depth; depth > step.depth; depth--) {
+      current = Math.max(0, frames[current]!.caller)
+    }
+    frameOf[i] = current
+  }
+  return { steps, frames, frameOf }
+}
+
+/** By the stack of the instruction that calls or creates. */
+function codeEnteredBy({ op, stack = [], memory = [] }: RpcStructLog): RunningCode {
+  if (!op.startsWith('CREATE')) {
+    const target = BigInt(stack.at(-2) ?? 0) & ((1n << 160n) - 1n)
+    return { account: `0x${target.toString(16).padStart(40, '0')}` }
+  }
+  const [offset, size] = [Number(stack.at(-2) ?? 0), Number(stack.at(-3) ?? 0)]
+  const bytes = memory.map((word) => word.replace(/^0x/, '')).join('')
+  return { creation: `0x${bytes.slice(2 * offset, 2 * (offset + size))}` }
+}
+
+/** The frames around a step, the outermost first. */
+export function framesAround({ frames, frameOf }: Run, step: number): readonly number[] {
+  const around: number[] = []
+  for (let at = frameOf[step] ?? 0; at >= 0; at = frames[at]!.caller) around.unshift(at)
+  return around
+}
+
+/** Undefined where no source is known. */
+export function placeIn(sources: RpcSources | null | undefined, pc: number): LinePlace | undefined {
+  const places = sources?.places ?? []
+  let [low, high] = [0, places.length - 1]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (places[middle]![0] <= pc) low = middle
+    else high = middle - 1
+  }
+  const found = places[low]
+  if (found === undefined || found[1] < 0) return undefined
+  const [, source, line, column, endLine, endColumn] = found
+  return { source, line, column, endLine, endColumn }
+}
+
+/**
+ * The next step, forward or back, at another line. A place that spans lines, such as a whole function, is none.
+ * @param lineOf a text for the line of a step; empty where there is none
+ */
+export function otherLine(
+  { steps }: Run,
+  from: number,
+  direction: 1 | -1,
+  lineOf: (step: number) => string,
+): number {
+  const start = lineOf(from)
+  let at = from + direction
+  while (at > 0 && at < steps.length - 1) {
+    const line = lineOf(at)
+    if (line !== '' && line !== start) return at
+    at += direction
+  }
+  return Math.min(Math.max(at, 0), steps.length - 1)
+}
+
+/** Slots that the frame's account read or wrote up to a step. */
+export function storageAt({ steps, frameOf }: Run, step: number): Readonly<Record<string, string>> {
+  const frame = frameOf[step]
+  for (let at = step; at >= 0; at--) {
+    const { storage } = steps[at]!
+    if (storage !== undefined && frameOf[at] === frame) return storage
+  }
+  return {}
+}

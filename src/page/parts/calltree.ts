@@ -1,0 +1,74 @@
+// The calls of a transaction within each other, with their events in between.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { count, ether } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import type { RpcTraceNode } from '../data/shapes.ts'
+import { classes, html } from '../html.ts'
+import { Cell, List } from './list.ts'
+
+/** Pixels. */
+const ROW = 30
+const MOST_ROWS = 24
+
+interface TreeRow {
+  readonly key: string
+  readonly depth: number
+  readonly node: RpcTraceNode
+  readonly isClosed: boolean
+}
+
+export function CallTree({ call }: { call: RpcTraceNode }): VNode {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const rows = rowsOf(call, closed)
+  const toggle = (key: string): void => {
+    const next = new Set(closed)
+    if (!next.delete(key)) next.add(key)
+    setClosed(next)
+  }
+  return html`<div style=${{ height: `${Math.min(rows.length, MOST_ROWS) * ROW + 40}px` }}>
+    <${List} label="Calls" kind="calls" columns=${['Call', 'Value', 'Gas used']} total=${rows.length} rowHeight=${ROW} empty=""
+      keyOf=${(index: number) => rows[index]?.key} row=${(index: number) => html`<${NodeCells} row=${rows[index]} toggle=${toggle} />`} />
+  </div>`
+}
+
+function rowsOf(call: RpcTraceNode, closed: ReadonlySet<string>): readonly TreeRow[] {
+  const rows: TreeRow[] = []
+  const visit = (node: RpcTraceNode, depth: number, key: string): void => {
+    const isClosed = closed.has(key)
+    rows.push({ key, depth, node, isClosed })
+    if (isClosed) return
+    for (const [i, step] of (node.steps ?? []).entries()) visit(step, depth + 1, `${key}.${i}`)
+  }
+  visit(call, 0, '0')
+  return rows
+}
+
+function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => void }): VNode {
+  const { key, depth, node, isClosed } = row
+  const { type, name, value = '0x0', gasUsed, steps = [] } = node
+  const isEvent = type === 'EVENT'
+  return html`
+    <${Cell} className="node"><span class="indent" style=${{ width: `${depth * 18}px` }}></span>
+      ${
+        steps.length > 0
+          ? html`<button type="button" class="fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${name}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
+          : html`<span class="fold"></span>`
+      }
+      <span class=${`kind ${type.toLowerCase()}`}>${KINDS[type] ?? type.toLowerCase()}</span>
+      <span class=${classes('name', node.error !== undefined && 'bad')} title=${name}>${
+        node.to ? html`<a href=${linkTo(['address', node.to])} title=${node.to}>${name}</a>` : name
+      }${node.result === undefined ? '' : html`<span class="dim"> → ${node.result}</span>`}${node.error === undefined ? '' : html`: ${node.error}`}</span>
+    <//>
+    <${Cell}>${!isEvent && BigInt(value) > 0n && ether(BigInt(value))}<//>
+    <${Cell} className="dim">${gasUsed === undefined ? '' : count(Number(gasUsed))}<//>`
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  STATICCALL: 'static',
+  DELEGATECALL: 'delegate',
+  CALLCODE: 'callcode',
+  CREATE: 'create',
+  CREATE2: 'create2',
+  SELFDESTRUCT: 'destroy',
+}

@@ -1,0 +1,51 @@
+// Source text with the place that matters marked.
+import type { VNode } from 'preact'
+import type { LinePlace } from '../data/run.ts'
+import { classes, html } from '../html.ts'
+import { List } from './list.ts'
+
+/** Pixels. */
+const LINE = 20
+
+interface SourceProps {
+  readonly path: string
+  readonly text: string
+  readonly place: LinePlace | undefined
+}
+
+/** A whole file; the marked line is scrolled into sight. */
+export function Source({ path, text, place }: SourceProps): VNode {
+  const lines = text.split('\n')
+  return html`<${List} label=${path} kind="source" columns=${[path]} total=${lines.length} rowHeight=${LINE} empty=""
+    keyOf=${String} focus=${place && place.line - 1}
+    row=${(index: number) => html`<${Line} number=${index + 1} text=${lines[index]} place=${place} />`} />`
+}
+
+/** The lines around a place. */
+export function Excerpt({
+  text,
+  place,
+  around = 4,
+}: Omit<SourceProps, 'path'> & { around?: number }): VNode {
+  const lines = text.split('\n')
+  const { line = 1 } = place ?? {}
+  const first = Math.max(1, line - around)
+  const shown = lines.slice(first - 1, line + around)
+  return html`<div class="excerpt" role="table" tabindex="0" aria-label=${`Source around line ${line}`}>${shown.map(
+    (each, i) =>
+      html`<div role="row"><${Line} number=${first + i} text=${each} place=${place} /></div>`,
+  )}</div>`
+}
+
+function Line(props: { number: number; text: string; place: LinePlace | undefined }): VNode {
+  const { number, text, place } = props
+  const isIn = place !== undefined && number >= place.line && number <= place.endLine
+  const isFirst = number === place?.line
+  const [from, to] =
+    isFirst && place.endLine === place.line ? [place.column - 1, place.endColumn - 1] : [0, 0]
+  return html`<div role="cell" class=${classes('line', isIn && 'in', isFirst && 'first')}><span class="line-number">${number}</span><code>${
+    to > from
+      ? html`${text.slice(0, from)}<mark>${text.slice(from, to)}</mark>${text.slice(to)}`
+      : text
+  }</code></div>`
+}

@@ -1,0 +1,226 @@
+// Runs a transaction step by step, forward and back: instructions, source, stack, memory and storage.
+import type { VNode } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import { count, plural, short } from '../data/format.ts'
+import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
+import {
+  framesAround,
+  otherLine,
+  placeIn,
+  type Run,
+  type RunningCode,
+  runOf,
+  storageAt,
+} from '../data/run.ts'
+import type { RpcSources, RpcStructLog, RpcStructLogs, RpcTransaction } from '../data/shapes.ts'
+import { type Reading, useRead } from '../data/use.ts'
+import { classes, html } from '../html.ts'
+import { Empty, Panel, Waiting } from '../parts/basics.ts'
+import { Cell, List } from '../parts/list.ts'
+import { Source } from '../parts/source.ts'
+
+/** Steps that are shown, and up to which memory is recorded too: it is repeated with each step. */
+const MOST_STEPS = 20_000
+const MOST_WITH_MEMORY = 4_000
+
+/** Pixels. */
+const ROW = 24
+
+export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
+  const hash = parts[1] ?? ''
+  const { value: transaction } = useRead<RpcTransaction | null>(
+    'eth_getTransactionByHash',
+    [hash],
+    'era',
+  )
+  const light = { disableStack: true, disableStorage: true, limit: MOST_STEPS }
+  const count = useRead<RpcStructLogs>('debug_traceTransaction', [hash, light], 'era')
+  const length = count.value?.structLogs.length
+  const whole = { enableMemory: (length ?? 0) <= MOST_WITH_MEMORY, limit: MOST_STEPS }
+  const read = useRead<RpcStructLogs>(
+    length === undefined ? '' : 'debug_traceTransaction',
+    [hash, whole],
+    'era',
+  )
+  const logs = read.value?.structLogs
+  const run = useMemo(
+    () => logs && transaction && runOf(logs, codeOf(transaction)),
+    [logs, transaction],
+  )
+  const title = html`<div class="title"><h1>Debugger</h1><a href=${linkTo(['tx', hash])} class="mono">${short(hash)}</a></div>`
+  if (!run || !logs)
+    return html`${title}<${Waiting} read=${count.error ? count : (read as Reading<unknown>)} />`
+  if (logs.length === 0) return html`${title}<${Empty}>This transaction runs no code.<//>`
+  const step = Math.min(Math.max(Number(query.step ?? 0) || 0, 0), logs.length - 1)
+  return html`${title}<${Debugger} hash=${hash} run=${run} step=${step} />`
+}
+
+function codeOf({ to, input }: RpcTransaction): RunningCode {
+  return to === null ? { creation: input } : { account: to }
+}
+
+function Debugger({ hash, run, step }: { hash: string; run: Run; step: number }): VNode {
+  const last = run.steps.length - 1
+  const sources = useSources(run, step)
+  const move = (to: number): void =>
+    replaceWith(linkTo(['debug', hash], { step: Math.min(Math.max(to, 0), last) }))
+  const frame = run.frameOf[step]
+  const lineOf = (at: number): string => {
+    if (run.frameOf[at] !== frame) return `frame ${run.frameOf[at]}`
+    const place = placeIn(sources, run.steps[at]!.pc)
+    return place === undefined || place.endLine !== place.line
+      ? ''
+      : `${place.source}:${place.line}`
+  }
+  const moveLine = (direction: 1 | -1): void => move(otherLine(run, step, direction, lineOf))
+  useKeys(step, last, move, moveLine)
+  const now = run.steps[step]!
+  const place = placeIn(sources, now.pc)
+  const source = place && sources?.sources[place.source]
+  return html`
+    <${Controls} run=${run} step=${step} move=${move} moveLine=${moveLine} />
+    <div class="debugger">
+      <${Panel} title="Source" note=${sources?.contract}>${
+        source === undefined
+          ? html`<${Empty}>${sources === undefined ? 'Reading…' : 'No source is known for this instruction. The artifacts of the contract must have source maps.'}<//>`
+          : html`<${Source} path=${source.path} text=${source.text} place=${place} />`
+      }<//>
+      <${Panel} title="Instructions" note=${plural(last + 1, 'step')}>
+        <${List} label="Instructions" kind="steps" columns=${['Step', 'PC', 'Instruction', 'Gas']} total=${last + 1} rowHeight=${ROW} empty=""
+          keyOf=${String} focus=${step} row=${(index: number) => html`<${StepCells} index=${index} step=${run.steps[index]} isNow=${index === step} hash=${hash} />`} />
+      <//>
+      <div class="machine">
+        <${Stack} stack=${now.stack ?? []} before=${run.steps[step - 1]?.stack} />
+        <${Memory} step=${now} isRecorded=${last < MOST_WITH_MEMORY} />
+        <${Storage} storage=${storageAt(run, step)} />
+      </div>
+    </div>`
+}
+
+/** Undefined while they are read, null if there are none. */
+function useSources(run: Run, step: number): RpcSources | null | undefined {
+  const code = run.frames[run.frameOf[step]!]!.code
+  const param = 'account' in code ? code.account : code
+  return useRead<RpcSources | null>('devchain_sources', [param], 'era').value
+}
+
+interface ControlsProps {
+  readonly run: Run
+  readonly step: number
+  readonly move: (to: number) => void
+  readonly moveLine: (direction: 1 | -1) => void
+}
+
+function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
+  const last = run.steps.length - 1
+  const { gas, error } = run.steps[step]!
+  return html`<div class="controls" role="group" aria-label="Steps">
+    <button type="button" disabled=${step === 0} onClick=${() => moveLine(-1)} title="Shift and ←">Line back</button>
+    <button type="button" disabled=${step === 0} onClick=${() => move(step - 1)} title="←">Step back</button>
+    <button type="button" disabled=${step === last} onClick=${() => move(step + 1)} title="→">Step</button>
+    <button type="button" disabled=${step === last} onClick=${() => moveLine(1)} title="Shift and →">Line</button>
+    <input type="range" min="0" max=${last} value=${step} aria-label="Step" onInput=${(event: Event) => move(Number((event.currentTarget as HTMLInputElement).value))} />
+    <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
+    <span class="dim">${count(gas)} gas left</span>
+    ${error && html`<span class="bad">${error}</span>`}
+    <ol class="frames" aria-label="Call stack">${framesAround(run, step).map((index) => {
+      const { code, kind } = run.frames[index]!
+      return html`<li><span class="dim">${kind.toLowerCase()}</span> ${'account' in code ? html`<a class="mono" href=${linkTo(['address', code.account])} title=${code.account}>${short(code.account)}</a>` : 'new contract'}</li>`
+    })}</ol>
+  </div>`
+}
+
+function StepCells(props: {
+  index: number
+  step: RpcStructLog
+  isNow: boolean
+  hash: string
+}): VNode {
+  const { index, step, isNow, hash } = props
+  const show = (event: Event): void => {
+    event.preventDefault()
+    replaceWith(linkTo(['debug', hash], { step: index }))
+  }
+  return html`
+    <${Cell} className=${classes('dim', isNow && 'now-step')}>${count(index + 1)}<//>
+    <${Cell} className=${classes('dim', isNow && 'now-step')}>${step.pc}<//>
+    <${Cell} className=${classes(isNow && 'now-step')}><span style=${{ paddingLeft: `${(step.depth - 1) * 10}px` }}></span><a href=${linkTo(['debug', hash], { step: index })} onClick=${show} aria-current=${isNow ? 'step' : undefined}
+      class=${classes('mono', step.error !== undefined && 'bad')}>${step.op}</a><//>
+    <${Cell} className=${classes('dim', isNow && 'now-step')}>${count(step.gasCost)}<//>`
+}
+
+function Stack({
+  stack,
+  before = [],
+}: {
+  stack: readonly string[]
+  before: readonly string[] | undefined
+}): VNode {
+  return html`<${Panel} title="Stack" note=${plural(stack.length, 'word')}><ol class="words" tabindex="0" aria-label="Stack">${[
+    ...stack,
+  ]
+    .reverse()
+    .slice(0, MOST_WORDS)
+    .map((word, i) => {
+      const at = stack.length - 1 - i
+      return html`<li key=${at} class=${classes(before[at] !== word && 'changed')}><span class="dim">${i}</span><code title=${word}>${word}</code></li>`
+    })}</ol><//>`
+}
+
+function Memory({ step, isRecorded }: { step: RpcStructLog; isRecorded: boolean }): VNode {
+  const words = step.memory ?? []
+  return html`<${Panel} title="Memory" note=${isRecorded ? plural(words.length * 32, 'byte') : `not recorded for more than ${count(MOST_WITH_MEMORY)} steps`}>
+    <ol class="words memory" tabindex="0" aria-label="Memory">${words
+      .slice(0, MOST_WORDS)
+      .map(
+        (word, i) =>
+          html`<li key=${i}><span class="dim">${(i * 32).toString(16).padStart(3, '0')}</span><code>${word.replace(/^0x/, '')}</code></li>`,
+      )}</ol><//>`
+}
+
+/** Words of the stack or of memory that are shown. */
+const MOST_WORDS = 512
+
+function Storage({ storage }: { storage: Readonly<Record<string, string>> }): VNode {
+  const slots = Object.entries(storage)
+  return html`<${Panel} title="Storage" note="read or written so far">${
+    slots.length === 0
+      ? html`<${Empty}>No slot yet.<//>`
+      : html`<ol class="words slots" tabindex="0" aria-label="Storage">${slots.map(
+          ([slot, value]) =>
+            html`<li key=${slot}><code class="dim" title=${slot}>${trimmed(slot)}</code><code title=${value}>${trimmed(value)}</code></li>`,
+        )}</ol>`
+  }<//>`
+}
+
+/** Without zeros at the front. */
+function trimmed(word: string): string {
+  const hex = word.replace(/^0x/, '').replace(/^0+(?=.)/, '')
+  return hex.length > 20 ? short(`0x${hex}`, 10, 8) : `0x${hex}`
+}
+
+function useKeys(
+  step: number,
+  last: number,
+  move: (to: number) => void,
+  moveLine: (direction: 1 | -1) => void,
+): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isField =
+        event.target instanceof HTMLElement &&
+        /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      if (isField || event.ctrlKey || event.metaKey || event.altKey) return
+      const direction = ({ ArrowRight: 1, ArrowLeft: -1 } as const)[event.key]
+      if (direction !== undefined) {
+        if (event.shiftKey) moveLine(direction)
+        else move(step + direction)
+      } else if (event.key === 'Home') move(0)
+      else if (event.key === 'End') move(last)
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+}

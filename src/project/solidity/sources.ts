@@ -1,0 +1,66 @@
+// A contract's sources, and where in them each of its instructions comes from, for debuggers.
+import { nextOperation } from '../../evm/opcodes.ts'
+import type { Details, SourceFile } from './details.ts'
+import type { CodeMap } from './sourcemap.ts'
+
+/** From `pc` on: index of the source, line and column of its start and end, from 1; and how it jumps. */
+export type CodePlace = readonly [
+  pc: number,
+  source: number,
+  line: number,
+  column: number,
+  endLine: number,
+  endColumn: number,
+  jump: 'i' | 'o' | '-',
+]
+
+export interface CodeSources {
+  /** `Vault`. */
+  readonly contract: string
+  readonly sources: readonly { readonly path: string; readonly text: string }[]
+  /** By `pc`, one where the place changes; source −1 for code that no source has. */
+  readonly places: readonly CodePlace[]
+}
+
+export function codeSources(
+  contract: string,
+  code: Uint8Array,
+  map: CodeMap,
+  details: Details,
+): CodeSources {
+  const files: SourceFile[] = []
+  const indexOf = (id: number): number => {
+    const file = details.source(id)
+    if (file === undefined) return -1
+    if (!files.includes(file)) files.push(file)
+    return files.indexOf(file)
+  }
+  const places: CodePlace[] = []
+  let last = ''
+  for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
+    const place = placeAt(pc, map, indexOf, files)
+    const text = place.slice(1).join()
+    if (text !== last) places.push(place)
+    last = text
+  }
+  const sources = files.map(({ path, text }) => ({
+    path,
+    text: Buffer.from(text, 'latin1').toString('utf8'),
+  }))
+  return { contract, sources, places }
+}
+
+function placeAt(
+  pc: number,
+  map: CodeMap,
+  indexOf: (id: number) => number,
+  files: readonly SourceFile[],
+): CodePlace {
+  const location = map.at(pc)
+  const source = location === undefined ? -1 : indexOf(location.source)
+  const file = files[source]
+  if (location === undefined || file === undefined) return [pc, -1, 0, 0, 0, 0, '-']
+  const start = file.outline.lineAt(location.start)
+  const end = file.outline.lineAt(location.start + location.length)
+  return [pc, source, start.line, start.column, end.line, end.column, location.jump]
+}

@@ -1,0 +1,130 @@
+// What a transaction did: its calls, its events and storage, why it failed, and the debugger.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Stage } from './browser.ts'
+import { ALICE, BOB, deploySwap, type Swapping } from './swap.ts'
+
+const stage = new Stage()
+let swapping: Swapping
+beforeEach(async () => {
+  await stage.rpc('devchain_label', { [ALICE]: 'alice', [BOB]: 'bob' })
+  swapping = await deploySwap(stage.devchain)
+})
+
+test('a failed swap shows its reason, its Solidity stack and the failing line', async () => {
+  const { page } = stage
+  await stage.open(`#/tx/${await swapping.swap(BOB, 500n)}`)
+  await page.getByRole('heading', { name: 'Pool.swap(500)' }).waitFor()
+  const why = page.getByRole('region', { name: 'Why it failed' })
+  await why.getByText('InsufficientBalance(account bob, wanted 500, available 0)').waitFor()
+  const stack = why.getByRole('list', { name: 'Solidity stack' }).getByRole('listitem')
+  await stack.first().getByText('at Token._move (src/Pool.sol:37:39)').waitFor()
+  expect(await stack.count()).toBe(3)
+  const marked = why.locator('.line.first')
+  await marked.getByText('if (available < value) revert InsufficientBalance').waitFor()
+  expect(await marked.count()).toBe(1)
+})
+
+test('a swap shows its calls with gas, events between them, and storage changes by name', async () => {
+  const { page } = stage
+  await stage.open(`#/tx/${await swapping.swap(ALICE, 500n)}`)
+  const calls = stage.rows('Calls')
+  await calls.filter({ hasText: 'Pool.swap(500)' }).waitFor()
+  await calls
+    .filter({ hasText: /static.*|call.*Token\.transferFrom/ })
+    .first()
+    .waitFor()
+  await calls.filter({ hasText: 'eventTransfer(' }).waitFor()
+  await calls.filter({ hasText: 'eventSwapped(' }).waitFor()
+  const storage = page.getByRole('region', { name: 'Storage changes' })
+  await storage.getByText(/swaps\[alice\].*0 → 1/).waitFor()
+  await storage.getByText(/balanceOf\[alice\]/).waitFor()
+  const events = page.getByRole('region', { name: 'Events' }).getByRole('listitem')
+  expect(await events.count()).toBe(2)
+  await page.getByRole('button', { name: 'Steps of Pool.swap(500)' }).press('Enter')
+  await calls.filter({ hasText: 'Token.transferFrom' }).waitFor({ state: 'detached' })
+})
+
+describe('the debugger', () => {
+  test('goes step by step and line by line, forward and back, with the keyboard', async () => {
+    const { page } = stage
+    const hash = await swapping.swap(ALICE, 500n)
+    await stage.open(`#/tx/${hash}`)
+    await page.getByRole('link', { name: 'Debug step by step' }).click()
+    await page.getByText('1 of 1,478').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('2 of 1,478').waitFor()
+    expect(page.url()).toBe(`${stage.url}/#/debug/${hash}?step=1`)
+    expect(
+      await page
+        .getByRole('list', { name: 'Stack', exact: true })
+        .getByRole('listitem')
+        .allTextContents(),
+    ).toEqual(['00x80'])
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText('1 of 1,478').waitFor()
+    const line = page.locator('.line.first')
+    for (const text of ['function swap(', 'received = amount / price', 'token.transferFrom(']) {
+      await expect
+        .poll(async () => {
+          if (!(await line.textContent())?.includes(text))
+            await page.keyboard.press('Shift+ArrowRight')
+          return await line.textContent()
+        })
+        .toContain(text)
+    }
+    await page.keyboard.press('Shift+ArrowLeft')
+    await expect.poll(() => line.textContent()).toContain('received = amount / price')
+    await page.keyboard.press('End')
+    await page.getByText('1,478 of 1,478').waitFor()
+  })
+
+  test('shows the frames, storage and source of a called contract', async () => {
+    const { page } = stage
+    const hash = await swapping.swap(ALICE, 500n)
+    const { structLogs } = (await stage.rpc('debug_traceTransaction', hash)) as {
+      structLogs: { op: string; depth: number }[]
+    }
+    const step = structLogs.findIndex(({ op, depth }) => op === 'SSTORE' && depth === 2)
+    await stage.open(`#/debug/${hash}?step=${step}`)
+    const frames = page.getByRole('list', { name: 'Call stack' }).getByRole('listitem')
+    expect(await frames.count()).toBe(2)
+    await page.getByRole('region', { name: 'Source' }).getByText('Token', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Storage' }).getByRole('listitem').first().waitFor()
+    await page.getByRole('button', { name: 'Step back' }).click()
+    await page.getByText(`${step} of 1,478`).waitFor()
+  })
+
+  test('shows the source of a constructor', async () => {
+    const { page } = stage
+    const block = await stage.rpc('eth_getBlockByNumber', '0x1', false)
+    const [hash] = (block as { transactions: string[] }).transactions
+    await stage.open(`#/debug/${hash}`)
+    await page.getByRole('region', { name: 'Source' }).getByText('contract Token {').waitFor()
+    await page.getByText('new contract').waitFor()
+  })
+
+  test('says that a transfer runs no code', async () => {
+    const hash = await stage.rpc('eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1' })
+    await stage.open(`#/debug/${hash}`)
+    await stage.page.getByText('This transaction runs no code.').waitFor()
+  })
+})
+
+test('a transaction in the pool is pending, and one that a revert dropped is said to be gone', async () => {
+  const { page } = stage
+  await stage.rpc('evm_setAutomine', false)
+  const id = await stage.rpc('evm_snapshot')
+  const hash = await stage.rpc('eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1' })
+  await stage.open(`#/tx/${hash}`)
+  await page.getByText('Pending', { exact: true }).waitFor()
+  await page.getByText('1 pending').waitFor()
+  await stage.rpc('evm_mine')
+  await page.getByText('Succeeded').waitFor()
+  await stage.rpc('evm_revert', id)
+  await page.getByText('A revert may have dropped it.').waitFor()
+})
+
+test('axe-core finds nothing, and nothing is wider than the window', async () => {
+  const [good, bad] = [await swapping.swap(ALICE, 500n), await swapping.swap(BOB, 500n)]
+  expect(await stage.inspect(`#/tx/${bad}`, `#/tx/${good}`, `#/debug/${good}?step=600`)).toEqual([])
+})
