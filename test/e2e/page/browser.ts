@@ -55,7 +55,7 @@ async function inFolder<T>(folder: string, use: (binary: Binary) => Promise<T>):
 const UNLIKE_USERS =
   /--(single-process|disable-web-security|allow-running-insecure-content|disable-site-isolation-trials|disable-features)/
 
-async function startBrowser(): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
   await unpack()
   return await inFolder(FOLDER, async (binary) =>
     chromium.launch({
@@ -79,7 +79,7 @@ export async function startChain(options: Partial<DevchainOptions> = {}): Promis
 }
 
 /** Errors and refused resources of a page, which no test expects. */
-function problemsOf(page: Page): readonly string[] {
+export function problemsOf(page: Page): readonly string[] {
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
