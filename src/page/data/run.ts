@@ -4,7 +4,7 @@ import type { RpcSources, RpcStructLog } from './shapes.ts'
 /** What runs: the code of an account, or code that makes a contract. */
 export type RunningCode = { readonly account: string } | { readonly creation: string }
 
-export interface Frame {
+export interface RunFrameInfo {
   readonly code: RunningCode
   /** `CALL`, `DELEGATECALL`, …; `SEND` for the outermost. */
   readonly kind: string
@@ -12,9 +12,9 @@ export interface Frame {
   readonly caller: number
 }
 
-export interface Run {
+export interface RecordedRun {
   readonly steps: readonly RpcStructLog[]
-  readonly frames: readonly Frame[]
+  readonly frames: readonly RunFrameInfo[]
   /** For each step, the index of its frame. */
   readonly frameOf: Int32Array
 }
@@ -29,8 +29,8 @@ export interface LinePlace {
 }
 
 /** @param outermost the code that the transaction runs */
-export function runOf(steps: readonly RpcStructLog[], outermost: RunningCode): Run {
-  const frames: Frame[] = [{ code: outermost, kind: 'SEND', caller: -1 }]
+export function runOf(steps: readonly RpcStructLog[], outermost: RunningCode): RecordedRun {
+  const frames: RunFrameInfo[] = [{ code: outermost, kind: 'SEND', caller: -1 }]
   const frameOf = new Int32Array(steps.length)
   let current = 0
   for (const [i, step] of steps.entries()) {
@@ -59,7 +59,7 @@ function codeEnteredBy({ op, stack = [], memory = [] }: RpcStructLog): RunningCo
 }
 
 /** The frames around a step, the outermost first. */
-export function framesAround({ frames, frameOf }: Run, step: number): readonly number[] {
+export function framesAround({ frames, frameOf }: RecordedRun, step: number): readonly number[] {
   const around: number[] = []
   for (let at = frameOf[step] ?? 0; at >= 0; at = frames[at]!.caller) around.unshift(at)
   return around
@@ -85,7 +85,7 @@ export function placeIn(sources: RpcSources | null | undefined, pc: number): Lin
  * @param lineOf a text for the line of a step; empty where there is none
  */
 export function otherLine(
-  { steps }: Run,
+  { steps }: RecordedRun,
   from: number,
   direction: 1 | -1,
   lineOf: (step: number) => string,
@@ -101,7 +101,10 @@ export function otherLine(
 }
 
 /** Slots that the frame's account read or wrote up to a step. */
-export function storageAt({ steps, frameOf }: Run, step: number): Readonly<Record<string, string>> {
+export function storageAt(
+  { steps, frameOf }: RecordedRun,
+  step: number,
+): Readonly<Record<string, string>> {
   const frame = frameOf[step]
   for (let at = step; at >= 0; at--) {
     const { storage } = steps[at]!

@@ -7,7 +7,7 @@ import {
   framesAround,
   otherLine,
   placeIn,
-  type Run,
+  type RecordedRun,
   type RunningCode,
   runOf,
   storageAt,
@@ -59,7 +59,7 @@ function codeOf({ to, input }: RpcTransaction): RunningCode {
   return to === null ? { creation: input } : { account: to }
 }
 
-function Debugger({ hash, run, step }: { hash: string; run: Run; step: number }): VNode {
+function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: number }): VNode {
   const last = run.steps.length - 1
   const sources = useSources(run, step)
   const move = (to: number): void =>
@@ -98,14 +98,14 @@ function Debugger({ hash, run, step }: { hash: string; run: Run; step: number })
 }
 
 /** Undefined while they are read, null if there are none. */
-function useSources(run: Run, step: number): RpcSources | null | undefined {
+function useSources(run: RecordedRun, step: number): RpcSources | null | undefined {
   const code = run.frames[run.frameOf[step]!]!.code
   const param = 'account' in code ? code.account : code
   return useRead<RpcSources | null>('devchain_sources', [param], 'era').value
 }
 
 interface ControlsProps {
-  readonly run: Run
+  readonly run: RecordedRun
   readonly step: number
   readonly move: (to: number) => void
   readonly moveLine: (direction: 1 | -1) => void

@@ -4,7 +4,7 @@ import type { Details, SourceFile } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
 
 /** From `pc` on: index of the source, line and column of its start and end, from 1; and how it jumps. */
-export type CodePlace = readonly [
+export type InstructionPlace = readonly [
   pc: number,
   source: number,
   line: number,
@@ -19,7 +19,7 @@ export interface CodeSources {
   readonly contract: string
   readonly sources: readonly { readonly path: string; readonly text: string }[]
   /** By `pc`, one where the place changes; source −1 for code that no source has. */
-  readonly places: readonly CodePlace[]
+  readonly places: readonly InstructionPlace[]
 }
 
 export function codeSources(
@@ -35,7 +35,7 @@ export function codeSources(
     if (!files.includes(file)) files.push(file)
     return files.indexOf(file)
   }
-  const places: CodePlace[] = []
+  const places: InstructionPlace[] = []
   let last = ''
   for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
     const place = placeAt(pc, map, indexOf, files)
@@ -55,7 +55,7 @@ function placeAt(
   map: CodeMap,
   indexOf: (id: number) => number,
   files: readonly SourceFile[],
-): CodePlace {
+): InstructionPlace {
   const location = map.at(pc)
   const source = location === undefined ? -1 : indexOf(location.source)
   const file = files[source]

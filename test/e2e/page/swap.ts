@@ -1,4 +1,4 @@
-// A token and a pool that swaps it: what the stories about transactions and contracts are told with.
+// A token and a pool that swaps it, for stories about transactions and contracts.
 import type { Devchain } from '../../../src/devchain.ts'
 import { type Compilation, compile, contractNamed } from '../../support/solidity/solidity.ts'
 
