@@ -2,6 +2,7 @@
 // format the same events.
 
 import type { ObservedCall } from '../../app/observer.ts'
+import { number } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { describeIdle } from '../../evm/reasons.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
@@ -15,8 +16,10 @@ import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
 import { sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
+import { NEW_ACCOUNT_STATE_GAS } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { accountAt } from '../../state/world.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
 /** A call. `refusal`, `effects`, `meaning` and `again` are not written as they are. */
@@ -238,12 +241,26 @@ function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): T
 }
 
 function remarksOn(
-  { transaction, failure, output, isAlone = false }: ExecutedTransaction,
+  executed: ExecutedTransaction,
   record: BlockRecord,
 ): readonly string[] | undefined {
+  const { transaction, failure, output, isAlone = false } = executed
+  if (isTooPoorForAccount(executed, record)) {
+    const gas = number(NEW_ACCOUNT_STATE_GAS)
+    return [`${transaction.to} would be a new account, which costs ${gas} gas of state`]
+  }
   if (!isAlone || failure !== undefined || record.isStateless) return undefined
   const remark = describeIdle(transaction, { isAlone, output, world: record.world })
   return remark === undefined ? undefined : [remark]
+}
+
+/** Wallets and scripts give a transfer 21,000 gas, which from amsterdam on is too little for a new account (EIP-8037). */
+function isTooPoorForAccount(
+  { transaction: { to, value }, receipt, failure }: ExecutedTransaction,
+  { world, isStateless }: BlockRecord,
+): boolean {
+  if (receipt.blockGas === undefined || failure?.reason !== 'out of gas') return false
+  return to !== null && value > 0n && isStateless !== true && accountAt(world, to) === undefined
 }
 
 function blockEvent(record: BlockRecord, first: bigint): BlockEvent {

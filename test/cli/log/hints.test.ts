@@ -67,6 +67,23 @@ test('a hint after a send that ran out of the default gas names --default-gas es
   expect(await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', reverting))).toEqual([])
 })
 
+test('a note explains why 21,000 gas do not suffice for a new account under amsterdam', async () => {
+  await using chain = await startLogged({ hardfork: 'amsterdam' })
+  const stranger = `0x${'57'.repeat(20)}`
+  const transfer = { from: A, to: stranger, value: '0x1', gas: '0x5208' }
+  await chain.ask('eth_sendTransaction', transfer)
+  const note =
+    'note 0x5757575757575757575757575757575757575757 would be a new account, which costs 183,600 gas of state'
+  const notes = (): string[] => chain.lines().filter((line) => line.includes('note'))
+  expect(notes().map((line) => line.trim())).toEqual([note])
+  // the account is there now, or the gas suffices
+  await chain.ask('eth_sendTransaction', { ...transfer, gas: '0x31f38' })
+  await chain.ask('eth_sendTransaction', transfer)
+  // nothing is sent
+  await chain.ask('eth_sendTransaction', { from: A, data: LOOP, gas: '0x15f90' })
+  expect(notes()).toEqual([])
+})
+
 test('a hint after a request for a refused host names --allow-host', async () => {
   let status: number | undefined
   const hints = await hintsOf({ port: 0 }, async (chain) => {
