@@ -17,6 +17,11 @@ if (which === 'durable' || which === 'restart') {
   await keeping[which](...rest)
   process.exit()
 }
+if (which === 'hardforks') {
+  const { hardforks } = await import('./hardforks.mjs')
+  await hardforks(...rest)
+  process.exit()
+}
 if (which === 'memory') {
   const { memory } = await import('./memory.mjs')
   await memory(...rest)

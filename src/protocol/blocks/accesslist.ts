@@ -1,7 +1,8 @@
 // Block access lists: what a block's transactions and system calls read, and which values each of them left (EIP-7928).
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import { writeRlp } from '../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../core/hex.ts'
-import { encodeRlp, type RlpValue } from '../../core/rlp.ts'
+import type { RlpValue } from '../../core/rlp.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { LaterFields } from './header.ts'
 
@@ -42,69 +43,70 @@ export interface AccountChanges {
 
 export type BlockAccessList = readonly AccountChanges[]
 
-/** The value of each part that changed one, by index. */
-type Changes<T> = Map<number, T>
+/** Lists are made on demand, as most accounts of a block need few of them. */
+class Entry {
+  readonly address: Address
+  #slots: Map<bigint, Changed<bigint>[]> | undefined
+  #reads: Set<bigint> | undefined
+  #balances: Changed<bigint>[] | undefined
+  #nonces: Changed<bigint>[] | undefined
+  #codes: Changed<Uint8Array>[] | undefined
 
-interface Entry {
-  readonly slots: Map<bigint, Changes<bigint>>
-  readonly reads: Set<bigint>
-  readonly balances: Changes<bigint>
-  readonly nonces: Changes<bigint>
-  readonly codes: Changes<Uint8Array>
+  constructor(address: Address) {
+    this.address = address
+  }
+
+  add(index: number, { reads, writes, balance, nonce, code }: AccountAccess): void {
+    for (const slot of reads) {
+      this.#reads ??= new Set()
+      this.#reads.add(slot)
+    }
+    for (const [slot, value] of writes) {
+      this.#slots ??= new Map()
+      this.#slots.set(slot, withChange(this.#slots.get(slot), index, value))
+    }
+    if (balance !== undefined) this.#balances = withChange(this.#balances, index, balance)
+    if (nonce !== undefined) this.#nonces = withChange(this.#nonces, index, nonce)
+    if (code !== undefined) this.#codes = withChange(this.#codes, index, code)
+  }
+
+  changes(): AccountChanges {
+    return {
+      address: this.address,
+      storageChanges: [...(this.#slots ?? [])]
+        .map(([slot, changes]) => ({ slot, changes }))
+        .sort((one, other) => compare(one.slot, other.slot)),
+      storageReads: [...(this.#reads ?? [])]
+        .filter((slot) => this.#slots?.has(slot) !== true)
+        .sort(compare),
+      balanceChanges: this.#balances ?? [],
+      nonceChanges: this.#nonces ?? [],
+      codeChanges: this.#codes ?? [],
+    }
+  }
 }
 
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
   const entries = new Map<Address, Entry>()
   for (const { index, accesses } of parts) {
-    for (const access of accesses) add(entryOf(entries, access.address), index, access)
-  }
-  return [...entries].sort(([one], [other]) => (one < other ? -1 : 1)).map(changesOf)
-}
-
-function entryOf(entries: Map<Address, Entry>, address: Address): Entry {
-  let entry = entries.get(address)
-  if (entry === undefined) {
-    entry = {
-      slots: new Map(),
-      reads: new Set(),
-      balances: new Map(),
-      nonces: new Map(),
-      codes: new Map(),
+    for (const access of accesses) {
+      let entry = entries.get(access.address)
+      if (entry === undefined) {
+        entry = new Entry(access.address)
+        entries.set(access.address, entry)
+      }
+      entry.add(index, access)
     }
-    entries.set(address, entry)
   }
-  return entry
+  const sorted = [...entries.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+  return sorted.map((entry) => entry.changes())
 }
 
-function add(entry: Entry, index: number, access: AccountAccess): void {
-  const { reads, writes, balance, nonce, code } = access
-  for (const slot of reads) entry.reads.add(slot)
-  for (const [slot, value] of writes) {
-    const changes = entry.slots.get(slot) ?? new Map()
-    entry.slots.set(slot, changes.set(index, value))
-  }
-  if (balance !== undefined) entry.balances.set(index, balance)
-  if (nonce !== undefined) entry.nonces.set(index, nonce)
-  if (code !== undefined) entry.codes.set(index, code)
-}
-
-function changesOf([address, entry]: readonly [Address, Entry]): AccountChanges {
-  const { slots, reads, balances, nonces, codes } = entry
-  return {
-    address,
-    storageChanges: [...slots]
-      .map(([slot, changes]) => ({ slot, changes: inOrder(changes) }))
-      .sort((one, other) => compare(one.slot, other.slot)),
-    storageReads: [...reads].filter((slot) => !slots.has(slot)).sort(compare),
-    balanceChanges: inOrder(balances),
-    nonceChanges: inOrder(nonces),
-    codeChanges: inOrder(codes),
-  }
-}
-
-function inOrder<T>(changes: Changes<T>): Changed<T>[] {
-  return [...changes].map(([index, value]) => ({ index, value }))
+function withChange<T>(changes: Changed<T>[] = [], index: number, value: T): Changed<T>[] {
+  if (changes.at(-1)?.index === index) changes.pop()
+  changes.push({ index, value })
+  return changes
 }
 
 function compare(one: bigint, other: bigint): number {
@@ -142,7 +144,7 @@ export class AccessParts {
 }
 
 export function encodeAccessList(list: BlockAccessList): Uint8Array {
-  return encodeRlp(list.map(accountItem))
+  return writeRlp(list.map(accountItem))
 }
 
 export function hashAccessList(list: BlockAccessList): Hash {
