@@ -7,6 +7,7 @@ import { isObject } from '../core/objects.ts'
 import { profileOf } from '../methods/compat/profiles.ts'
 import {
   type AllSettings,
+  CHAIN_GROUPS,
   type DevchainSettings,
   environmentNameOf,
   flagOf,
@@ -204,13 +205,7 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
 }
 
 /** Groups of options that a chain at a path may have of its own. */
-const OWN_GROUPS: readonly string[] = [
-  'Chain',
-  'Fork',
-  'Accounts',
-  'Transactions',
-  'Mining and time',
-]
+const OWN_GROUPS: readonly string[] = [...CHAIN_GROUPS, 'Fork']
 
 /** They read or write files, whose paths a client must not choose. */
 const FILES: readonly OptionKey[] = ['import', 'forkRecord', 'forkReplay']

@@ -1,6 +1,6 @@
 // Types of settings, defaults and names, derived from the table of options.
 import type { AnyOption, FromGenesis, Option, Optional } from './option.ts'
-import { type MakingTable, OPTIONS, type ProgramTable, type Table } from './table.ts'
+import { groupOf, type MakingTable, OPTIONS, type ProgramTable, type Table } from './table.ts'
 
 export type OptionKey = keyof Table
 
@@ -26,6 +26,24 @@ export type ChainParameters = Omit<ChainSettings, Beginning | Remote> &
   Pick<DevchainSettings, 'filterTimeout'> & {
     readonly [Key in Remote]: Exclude<ChainSettings[Key], 'remote'>
   }
+
+/** Groups of options that a chain has of its own. */
+export const CHAIN_GROUPS: readonly string[] = [
+  'Chain',
+  'Accounts',
+  'Transactions',
+  'Mining and time',
+]
+
+const BEGINNING: readonly OptionKey[] = ['compat', 'genesis', 'import', 'predeploy']
+
+/** No paths or ports of the machine: chains on disk and packs have them. */
+const PARAMETERS: ReadonlySet<string> = new Set(
+  OPTION_KEYS.filter((key) => {
+    const isOwn = CHAIN_GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
+    return isOwn || key === 'filterTimeout'
+  }),
+)
 
 type GivenParameters = Omit<ChainParameters, Remote> & Pick<ChainSettings, Remote>
 
@@ -59,7 +77,10 @@ export function withDefaults(given: Some<AllSettings>): AllSettings {
 }
 
 export function chainParameters(given: Some<GivenParameters>): ChainParameters {
-  const { compat, genesis, import: blocks, predeploy, fork, ...parameters } = withDefaults(given)
+  const all = Object.entries(withDefaults(given))
+  const kept = all.filter(([key]) => PARAMETERS.has(key))
+  const parameters = Object.fromEntries(kept) as unknown as ChainSettings &
+    Pick<DevchainSettings, 'filterTimeout'>
   return { ...parameters, chainId: known(parameters.chainId), baseFee: known(parameters.baseFee) }
 }
 

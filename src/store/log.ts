@@ -89,8 +89,16 @@ function opened(open: OpenFile): OpenedLog {
   const size = files.sizeOf(file)
   const log = new ChainLog(open, size, numberIn(page, LOOK) ?? 0)
   const last = log.lastEnd(knownEnd(page, size))
-  if (last === undefined) return { log: log.cutTo(PAGE), position: undefined, cut: size - PAGE }
-  return { log: log.cutTo(last.end), position: last.position, cut: size - last.end }
+  const end = last?.end ?? PAGE
+  // which of it a crash left unfinished is not known
+  if (end < size && hasDamagedSlots(page)) throw damaged(end, `${open.path}: `)
+  return { log: log.cutTo(end), position: last?.position, cut: size - end }
+}
+
+/** No slot is whole, though one was written. */
+function hasDamagedSlots(page: Buffer): boolean {
+  const isWritten = SLOTS.some((at) => page.subarray(at, at + SLOT).some((byte) => byte !== 0))
+  return isWritten && SLOTS.every((at) => numberIn(page, at) === undefined)
 }
 
 /** The last end that is on the disk for sure, or the beginning. */

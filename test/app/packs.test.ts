@@ -64,6 +64,14 @@ test('two runs of one script save the same bytes', async () => {
   expect(Buffer.compare(await one.save(), await other.save())).toBe(0)
 })
 
+test('a pack has nothing of the machine: neither ports nor paths', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const one = await prepared({})
+  const dumpState = path.join(folder, 'dump.json')
+  const other = await prepared({ port: 12_345, host: '0.0.0.0', dumpState })
+  expect(Buffer.compare(await one.save(), await other.save())).toBe(0)
+})
+
 test('a chain begins with all that the pack held, and resets go back to it', async () => {
   const first = await prepared({ chainId: 5, tip: 7n })
   await ask(first, 'hardhat_setBalance', SECOND, '0x5')

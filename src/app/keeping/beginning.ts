@@ -7,7 +7,13 @@ import { DevchainError, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { ForkBase, Upstream } from '../../node/ledger/upstream.ts'
-import { type DevchainSettings, flagOf, type OptionKey, optionOf } from '../../options/derived.ts'
+import {
+  CHAIN_GROUPS,
+  type DevchainSettings,
+  flagOf,
+  type OptionKey,
+  optionOf,
+} from '../../options/derived.ts'
 import { groupOf, OPTIONS } from '../../options/table.ts'
 import type { PackedFork } from '../../store/packfile.ts'
 import { openPackedFork } from '../forking.ts'
@@ -17,8 +23,7 @@ import type { SharedFork } from './keptforks.ts'
 /** Of a hash with its `0x`. */
 const HASH_DIGITS = 66
 
-/** Groups of options that are a chain's own, but for those that only say how a new one begins. */
-const GROUPS: readonly string[] = ['Chain', 'Accounts', 'Transactions', 'Mining and time']
+/** Options that only say how a new chain begins. */
 const BEGINNING: readonly OptionKey[] = ['genesis', 'compat', 'import', 'predeploy', 'timestamp']
 
 /** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
@@ -249,7 +254,7 @@ function isNumber(block: string, number: bigint): boolean {
 
 /** A chain that began before has it. */
 function isOwn(key: OptionKey): boolean {
-  return GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
+  return CHAIN_GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
 }
 
 function other(key: OptionKey, why: string, { chain, instead }: Where): DevchainError {

@@ -158,6 +158,33 @@ test('a damaged byte is an error that names the file, and no other answer', asyn
   expect(refused).toBeGreaterThan(20)
 })
 
+test('a file is refused and stays as it is if both slots are damaged, and something that they would keep', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const file = path.join(folder, 'chain')
+  const environment = testEnvironment()
+  const living = await open(file, environment, { durability: 'block' })
+  for (const each of fc.sample(step, { seed: 12, numRuns: 5 })) {
+    await take(living.chain, environment, each)
+  }
+  const answers = answersOf(living.chain.state)
+  await close(living)
+  const bytes = readFileSync(file)
+  for (const slot of [128, 256]) bytes[slot]! ^= 1
+  // alone they do no harm: all ends are found from the first object on
+  writeFileSync(file, bytes)
+  const again = await open(file, environment)
+  expect(again.notices).toEqual([])
+  expect(answersOf(again.chain.state)).toEqual(answers)
+  await close(again)
+  for (const at of [520, bytes.length - 4]) {
+    const damaged = Buffer.from(bytes)
+    damaged[at]! ^= 1
+    writeFileSync(file, damaged)
+    await expect(open(file, environment)).rejects.toThrow(/the object at byte \d+ is damaged/)
+    expect(readFileSync(file).equals(damaged)).toBe(true)
+  }
+})
+
 test('each of 1,000 damaged bytes is found by a check, or was needed by nothing', async () => {
   const folder = temporaryFolder(onTestFinished)
   const [file, copy] = [path.join(folder, 'whole'), path.join(folder, 'damaged')]
