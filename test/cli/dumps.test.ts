@@ -82,6 +82,17 @@ test('--state with a JSON file writes a chain that began with a dump without old
   }
 })
 
+test('a dump without blocks is loaded, and devchain says what it lacks', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'accounts.json')
+  writeFileSync(file, JSON.stringify({ accounts: { [SECOND]: { nonce: 0, balance: '0x5' } } }))
+  const running = await boot(['--load-state', file])
+  expect(await request(running.url, 'eth_getBalance', SECOND, 'latest')).toBe('0x5')
+  expect(running.stderr() + running.stdout()).toContain(
+    `${file} has accounts, but no blocks: the chain begins at block 0`,
+  )
+  await running.stop()
+})
+
 test('a dump is written at intervals, but only if the chain changed', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'dump.json')
   const running = await boot(['--dump-state', file, '--state-interval', '50ms'])

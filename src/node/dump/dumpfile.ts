@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { DevchainError, readFailure } from '../../core/errors.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
-import { loadState } from './load.ts'
+import { type DumpKind, loadState } from './load.ts'
 import { dumpInFile } from './source.ts'
 import { dumpText } from './write.ts'
 
@@ -15,12 +15,12 @@ import { dumpText } from './write.ts'
  * Loads a dump, with which the chain then begins: resets return to it.
  * @throws {DevchainError} `INVALID_PARAMS` with the file's name for one that cannot be loaded
  */
-export async function loadDumpFile(chain: Chain, file: string): Promise<void> {
+export async function loadDumpFile(chain: Chain, file: string): Promise<DumpKind> {
   const source = dumpInFile(isFolder(file) ? path.join(file, NAME) : file)
   try {
-    await chain.update(async (before) => {
-      const { state } = await loadState(before, source, chain.environment.now())
-      return { state: { ...state, origin: beginningWith(state) }, value: undefined }
+    return await chain.update(async (before) => {
+      const { state, value } = await loadState(before, source, chain.environment.now())
+      return { state: { ...state, origin: beginningWith(state) }, value }
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) {

@@ -20,6 +20,8 @@ import { LoadedRecord } from '../ledger/packing/keptrecord.ts'
 import { withoutStale } from '../pool/pool.ts'
 import { type Dump, type DumpSource, readDump } from './read.ts'
 
+export type DumpKind = 'blocks' | 'accounts only'
+
 /**
  * A dump with blocks replaces the chain: common blocks stay, and time continues from the dump's newest block. Accounts
  * missing in the dump are those of the genesis here. Waiting transactions stay if they can. A dump without blocks only
@@ -30,10 +32,13 @@ export async function loadState(
   before: ChainState,
   source: DumpSource,
   now: number,
-): Promise<Change<undefined>> {
+): Promise<Change<DumpKind>> {
   const dump = await readDump(source, before)
   const senders = [...before.pool.bySender.entries()].map(([sender]) => sender)
-  if (dump.hashes.length === 0) return editWorld(before, () => dump.world, senders)
+  if (dump.hashes.length === 0) {
+    const { state } = editWorld(before, () => dump.world, senders)
+    return { state, value: 'accounts only' }
+  }
   const tree = await treeOf(before.tree, dump)
   const pool = withoutStale(before.pool, dump.world, senders)
   const config: ChainState['config'] = { ...before.config, ruleset: 'own' }
@@ -41,14 +46,14 @@ export async function loadState(
   const clock = { ...before.clock, nextTimestamp: undefined }
   const loaded: ChainState = { ...before, config, tree, pool, settings, clock }
   const state = { ...loaded, clock: increasedTime(loaded, 0n, now) }
-  return { state, value: undefined }
+  return { state, value: 'blocks' }
 }
 
 async function treeOf(before: BlockTree, dump: Dump): Promise<BlockTree> {
-  const { hashes, world, older } = dump
+  const { first, hashes, world, older } = dump
   const common = commonLength(before, dump)
-  const builder = new TreeBuilder(beforeBlocks(before, common), hashes.length)
-  let weight = common === 0 ? 0n : headOf(builder.tree).totalDifficulty
+  const builder = new TreeBuilder(treeBelow(before, first + common), first + hashes.length)
+  let weight = first + common === 0 ? 0n : headOf(builder.tree).totalDifficulty
   let place = 0
   const yieldIfDue = yielder()
   for (const { block, executed } of dump.readBlocks()) {
@@ -64,15 +69,15 @@ async function treeOf(before: BlockTree, dump: Dump): Promise<BlockTree> {
   return withHeadWorld(builder.tree, world)
 }
 
-function beforeBlocks(before: BlockTree, common: number): BlockTree {
-  if (common > 0) return truncateTo(before, BigInt(common - 1))
+function treeBelow(before: BlockTree, end: number): BlockTree {
+  if (end > 0) return truncateTo(before, BigInt(end - 1))
   return { ...emptyTree, abandoned: before.abandoned + before.canonical.length }
 }
 
 /** Excludes a block whose state only the dump has. */
-function commonLength(tree: BlockTree, { hashes, older }: Dump): number {
+function commonLength(tree: BlockTree, { first, hashes, older }: Dump): number {
   const differs = hashes.findIndex((hash, index) => {
-    const number = BigInt(index)
+    const number = BigInt(first + index)
     if (hashByNumber(tree, number) !== hash) return true
     return older.has(hash) && blockByNumber(tree, number)?.isStateless === true
   })

@@ -3,7 +3,7 @@ import type { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { emptyWorld, type World } from '../../state/world.ts'
-import { blockByNumber, headOf } from '../ledger/blocktree.ts'
+import { type BlockTree, blockByNumber, hashByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
 import { hashAt, listAt, Members, noDump, objectAt } from './members.ts'
@@ -19,7 +19,9 @@ import {
 } from './readblocks.ts'
 
 export interface Dump {
-  /** From the genesis on; empty if the dump has only accounts. */
+  /** The number of the first block: 0, or in a fork the one after a block of the chain. */
+  readonly first: number
+  /** Of all blocks; empty if the dump has only accounts. */
   readonly hashes: readonly Hash[]
   /** The blocks, to be read once, one after another. @throws {DevchainError} `INVALID_PARAMS` for a wrong one */
   readonly readBlocks: () => IterableIterator<ReadBlock>
@@ -66,11 +68,12 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
     }
   })
   requireKinds(members)
-  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given)
+  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given, state.tree)
   const { world, older } = reader.worlds
   const hashes = line.map(({ hash }) => hash)
   const newest = hashes.at(-1)
   return {
+    first: Number(line[0]?.header.number ?? 0n),
     hashes,
     readBlocks: () => readLine(line, outcomes, config),
     world,
@@ -107,9 +110,10 @@ function olderState(reader: WorldReader, entry: unknown, path: string): Promise<
   return reader.addOlder(hashAt(hash, path), state, `${path}[1]`)
 }
 
-/** What a chain has before its first block; nothing if it began with a dump that lacks that. */
+/** What a chain has before its own blocks: of a fork, what its network has; nothing if it began with a dump that lacks it. */
 export function genesisWorldOf({ origin, tree }: ChainState): World {
-  const genesis = blockByNumber((origin ?? { tree }).tree, 0n)!
+  const { tree: first } = origin ?? { tree }
+  const genesis = blockByNumber(first, BigInt(first.network?.number ?? 0))!
   return genesis.isStateless === true ? emptyWorld : genesis.world
 }
 
@@ -118,8 +122,8 @@ function keepsEmpty({ config, tree }: ChainState): boolean {
   return !isAtLeast(config.hardforkAt(number, timestamp), 'spuriousDragon')
 }
 
-/** The newest block and its ancestors, genesis first. A dump may also have blocks that were rolled back or replaced. */
-function lineOf(dump: Members, given: readonly GivenBlock[]): GivenBlock[] {
+/** The newest block and its ancestors, oldest first. A dump may also have blocks that were rolled back or replaced. */
+function lineOf(dump: Members, given: readonly GivenBlock[], tree: BlockTree): GivenBlock[] {
   const byHash = new Map(given.map((block) => [block.hash, block]))
   const line: GivenBlock[] = []
   let each = newestOf(dump, given)
@@ -129,6 +133,9 @@ function lineOf(dump: Members, given: readonly GivenBlock[]): GivenBlock[] {
     if (number === 0n) return line.reverse()
     const parent = byHash.get(parentHash)
     if (parent === undefined || parent.header.number !== number - 1n) {
+      if (tree.network !== undefined && hashByNumber(tree, number - 1n) === parentHash) {
+        return line.reverse()
+      }
       throw unlinked(each, parent, given)
     }
     each = parent
@@ -143,7 +150,8 @@ function unlinked(
   const before = given.some(({ header }) => header.number < number)
   if (parent === undefined && !before) {
     const problem = `blocks: they begin with ${number}, and the blocks before it are missing`
-    return noDump(`${problem}: expected blocks from 0 on, from a chain that is not a fork`)
+    const fork = `a fork at block ${number - 1n} (${parentHash})`
+    return noDump(`${problem}: it is the dump of a fork, and loads only into ${fork}`)
   }
   const found =
     parent === undefined ? 'none has that hash' : `that is block ${parent.header.number}`

@@ -19,6 +19,17 @@ export interface EncodedTransaction {
   readonly impersonatedSender: Address | undefined
 }
 
+/** How anvil 1.0 to 1.5 names the types: an object of one member has the transaction. */
+const TAGS: readonly string[] = ['Legacy', 'EIP2930', 'EIP1559', 'EIP4844', 'EIP7702']
+
+/** What a dump has for one of the types of transactions: with its tag, or a member that says the type. */
+function tagged(members: Members): readonly [type: number | undefined, members: Members] {
+  const type = TAGS.findIndex((tag) => members.has(tag))
+  if (type < 0) return [undefined, members]
+  const tag = TAGS[type]!
+  return [type, new Members(members.value(tag), `${members.path}.${tag}`)]
+}
+
 /** Accepts older dumps, and newer ones with the impersonated sender. Throws `INVALID_PARAMS`. */
 export function readTransaction(value: unknown, path: string): EncodedTransaction {
   const outer = new Members(value, path)
@@ -46,13 +57,21 @@ export function decodedTransaction(
   }
 }
 
-function encodedOf(members: Members): Uint8Array {
-  const type = members.has('type') ? Number(members.integer('type', 8)) : 0
+function encodedOf(outer: Members): Uint8Array {
+  const [tag, members] = tagged(outer)
+  const type = tag ?? (members.has('type') ? Number(members.integer('type', 8)) : 0)
   if (type > 4) throw noDump(`${members.path}.type: expected 0 to 4, got ${type}`)
   const unsigned = unsignedOf(members, type as TransactionType)
   const v = type !== 0 && members.has('yParity') ? 'yParity' : 'v'
-  const signature = { v: members.integer(v), r: members.integer('r'), s: members.integer('s') }
+  const [given, r, s] = [members.integer(v), members.integer('r'), members.integer('s')]
+  const signature = { v: tag === 0 ? legacyV(given, unsigned) : given, r, s }
   return encodeTransaction({ ...unsigned, ...signature })
+}
+
+/** With a tag, it is the parity alone. */
+function legacyV(v: bigint, { chainId }: UnsignedTransaction): bigint {
+  if (v > 1n) return v
+  return chainId === undefined ? 27n + v : 35n + 2n * chainId + v
 }
 
 export function unsignedOf(members: Members, type: TransactionType): UnsignedTransaction {
