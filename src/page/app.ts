@@ -8,6 +8,7 @@ import { useChain, useView } from './data/use.ts'
 import { classes, html } from './html.ts'
 import { Help } from './parts/help.ts'
 import { VIEWS, type ViewEntry, viewAt } from './views/index.ts'
+import { PastBar } from './views/time.ts'
 
 export function App(): VNode {
   const route = useRoute()
@@ -25,6 +26,7 @@ export function App(): VNode {
     <${Navigation} route=${route} current=${entry} />
     <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full')}>
       <${Problem} />
+      <${PastBar} route=${route} />
       ${
         entry === undefined
           ? html`<h1>Nothing here</h1><p>There is no page at this address.</p><p><a href="#/">Show the chain</a></p>`

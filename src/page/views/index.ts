@@ -6,6 +6,7 @@ import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
 import { DebuggerView } from './debugger.ts'
 import { LiveView } from './live.ts'
+import { TimeView } from './time.ts'
 import { TransactionView } from './transaction.ts'
 
 export interface ViewEntry {
@@ -41,6 +42,7 @@ function single(path: string, title: string, view: ViewEntry['view']): ViewEntry
 export const VIEWS: readonly ViewEntry[] = [
   listed('', 'Live', 'l', LiveView),
   listed('act', 'Act', 'a', ActView, false),
+  listed('time', 'Time', 't', TimeView, false),
   single('block', 'Block', BlockView),
   single('tx', 'Transaction', TransactionView),
   { ...single('debug', 'Debugger', DebuggerView), isFull: true },

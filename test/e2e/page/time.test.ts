@@ -1,0 +1,84 @@
+// Travelling in time: blocks, snapshots, reverts and the difference of two points.
+import { beforeEach, expect, test } from 'vitest'
+import { Stage } from './browser.ts'
+import { ALICE, BOB } from './swap.ts'
+
+const stage = new Stage()
+const pay = (ether: bigint): Promise<unknown> =>
+  stage.rpc('eth_sendTransaction', {
+    from: ALICE,
+    to: BOB,
+    value: `0x${(ether * 10n ** 18n).toString(16)}`,
+  })
+beforeEach(async () => {
+  await stage.rpc('devchain_label', { [ALICE]: 'alice', [BOB]: 'bob' })
+  for (const ether of [1n, 2n, 3n]) await pay(ether)
+})
+
+test('the slider shows the chain at any block, with a link, and leads back to now', async () => {
+  const { page } = stage
+  await stage.open('#/time')
+  await page.getByText('the newest block').waitFor()
+  await page.getByRole('slider', { name: 'Block' }).press('ArrowLeft')
+  await page.getByText('1 block before the newest').waitFor()
+  expect(page.url()).toBe(`${stage.url}/#/time?at=2`)
+  await page.getByRole('link', { name: 'Blocks and transactions up to here' }).click()
+  await page.getByText('You see the chain after block 2.').waitFor()
+  await stage.rows('Newest transactions').filter({ hasText: '2 ether' }).waitFor()
+  expect(await stage.rows('Newest transactions').filter({ hasText: '3 ether' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Back to now' }).click()
+  await stage.rows('Newest transactions').filter({ hasText: '3 ether' }).waitFor()
+})
+
+test('the difference of two points names the accounts, with balances and nonces', async () => {
+  await stage.open('#/time?at=3&from=1')
+  const bob = stage.rows('Changed accounts').filter({ hasText: 'bob' })
+  await bob.filter({ hasText: '10,001 ether' }).filter({ hasText: '10,006 ether' }).waitFor()
+  await bob.getByText('+5 ether').waitFor()
+  await stage.rows('Changed accounts').filter({ hasText: 'alice' }).getByText('1 to 3').waitFor()
+  await stage.page.getByRole('spinbutton', { name: 'Compare with block' }).fill('2')
+  await stage.page.keyboard.press('Enter')
+  await bob.getByText('+3 ether').waitFor()
+})
+
+test('going back removes blocks, shows its call to copy, and keeps what it left in sight', async () => {
+  const { page } = stage
+  await stage.open()
+  await stage.rows('Blocks').filter({ hasText: '21,000' }).nth(2).waitFor()
+  await page.goto(`${stage.url}/#/time?at=1`)
+  await page.getByText('Go back to block 1', { exact: true }).first().click()
+  await page.getByText(/anvil_rollback.*\[ ?"0x2"/).waitFor()
+  await page.getByRole('button', { name: 'Go back to block 1' }).click()
+  await page.getByRole('link', { name: 'Newest block #1' }).waitFor()
+  expect(await stage.rpc('eth_blockNumber')).toBe('0x1')
+  const left = stage.rows('Blocks left behind')
+  await left.nth(2).waitFor()
+  expect(await left.count()).toBe(3)
+})
+
+test('a snapshot is taken, reverted to, branched from and dropped', async () => {
+  const { page } = stage
+  await stage.open('#/time')
+  await page.getByRole('textbox', { name: 'Name of a new snapshot' }).fill('paid')
+  await page.getByText('Take the snapshot paid').first().click()
+  await page.getByRole('button', { name: 'Take the snapshot paid' }).click()
+  await page.getByRole('heading', { name: 'paid' }).waitFor()
+  await pay(4n)
+  await page.getByRole('link', { name: 'Newest block #4' }).waitFor()
+  await page.getByText('Revert to paid').first().click()
+  await page.getByRole('button', { name: 'Revert to paid' }).click()
+  await page.getByRole('link', { name: 'Newest block #3' }).waitFor()
+  await page.getByText('Branch from paid').first().click()
+  await page.getByRole('button', { name: 'Branch from paid' }).click()
+  await expect
+    .poll(async () => ((await stage.rpc('devchain_chains')) as readonly unknown[]).length)
+    .toBe(2)
+  await page.getByText('Drop paid').first().click()
+  await page.getByRole('button', { name: 'Drop paid' }).click()
+  await page.getByText('There is no snapshot.').waitFor()
+})
+
+test('axe-core finds nothing, and nothing is wider than the window', async () => {
+  await stage.rpc('devchain_snapshot', 'paid')
+  expect(await stage.inspect('#/time?at=3&from=1', '#/time?at=1')).toEqual([])
+})
