@@ -115,7 +115,8 @@ async function bundlePage() {
     format: 'esm',
     entryFileNames: '[name].js',
     minify: true,
-    banner: '/* devchain (MIT) with preact (MIT) and htm (Apache-2.0) */',
+    banner:
+      '/* devchain (MIT) with preact, viem, abitype, @noble/hashes (MIT) and htm (Apache-2.0) */',
   })
   mkdirSync(to, { recursive: true })
   const sheets = readdirSync(path.join(from, 'style')).sort()

@@ -13,6 +13,7 @@ import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { chainsMethods } from './devchain/chains.ts'
+import { contractMethods } from './devchain/contracts.ts'
 import { linkMethods } from './devchain/links.ts'
 import { namesMethods } from './devchain/names.ts'
 import { projectMethods } from './devchain/project.ts'
@@ -82,6 +83,7 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
     ...snapshotMethods,
     ...chainsMethods,
     ...linkMethods,
+    ...contractMethods,
     ...namesMethods,
     ...projectMethods,
   ],

@@ -8,6 +8,7 @@ import type { Rerun } from '../node/chain/failedrun.ts'
 import { codeAt, type World } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
+import type { Contracts } from './contracts.ts'
 import type { Coverage } from './coverage/coverage.ts'
 import { GasReport } from './gas/report.ts'
 import { type KeptLabels, Labels } from './naming/labels.ts'
@@ -41,6 +42,7 @@ export class Project {
   readonly #options: ProjectOptions
   readonly #prediction: Prediction = { isAtHand: false }
   readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
+  readonly contracts: () => Promise<Contracts> = lazy(() => this.#openContracts())
   /** Below /sourcify. */
   readonly site: () => Promise<SourcifySite> = lazy(() => this.#openSite())
 
@@ -82,6 +84,11 @@ export class Project {
   async #openSite(): Promise<SourcifySite> {
     const { SourcifySite } = await import('./sourcify/site.ts')
     return new SourcifySite(this.#options.chain, this.artifacts)
+  }
+
+  async #openContracts(): Promise<Contracts> {
+    const { Contracts } = await import('./contracts.ts')
+    return new Contracts(this.names, this.artifacts)
   }
 
   close(): void {

@@ -4,18 +4,28 @@
 export class CallError extends Error {
   readonly code: number
   readonly data: unknown
+  /** The error of the contract in words and the places in its source; empty if unknown. */
+  readonly solidityStack: readonly string[]
 
-  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+  constructor({ code, message, data, solidityStack = [] }: ErrorReply) {
     super(message)
     this.code = code
     this.data = data
+    this.solidityStack = solidityStack
   }
+}
+
+interface ErrorReply {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+  readonly solidityStack?: readonly string[]
 }
 
 interface Reply {
   readonly id?: number
   readonly result?: unknown
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+  readonly error?: ErrorReply
   readonly params?: { readonly subscription: string; readonly result: unknown }
 }
 

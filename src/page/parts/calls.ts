@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks'
 import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../data/callcode.ts'
 import { isHash } from '../data/format.ts'
 import type { RpcReceipt } from '../data/shapes.ts'
+import { CallError } from '../data/socket.ts'
 import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Copy, Failure, HexLink } from './basics.ts'
+import { Copy, HexLink } from './basics.ts'
 import { Outcome } from './transactions.ts'
 
 const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
@@ -59,9 +60,16 @@ export function useRun(): readonly [Run, (calls: readonly RpcCall[]) => Promise<
 /** What came of a run: a link to the transaction, a value, or why it failed. */
 export function RunResult({ run }: { run: Run }): VNode {
   return html`<div class="result" aria-live="polite" aria-busy=${run.state === 'running'}>
-    ${run.state === 'failed' && html`<${Failure} error=${run.error} />`}
+    ${run.state === 'failed' && html`<p class="failure" role="alert">${reasonOf(run.error)}</p>`}
     ${run.state === 'done' && html`<${Result} run=${run} />`}
   </div>`
+}
+
+/** The error and the lines of the source, if they are known, else what the method said. */
+function reasonOf(error: Error | undefined): string {
+  if (error instanceof CallError && error.solidityStack.length > 0)
+    return error.solidityStack.join('\n')
+  return error?.message ?? ''
 }
 
 function Result({ run: { method, result } }: { run: Run }): VNode {

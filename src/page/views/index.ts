@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact'
 import { count, short } from '../data/format.ts'
 import type { Route, ViewProps } from '../data/route.ts'
+import { AccountView } from './account.ts'
 import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
 import { DebuggerView } from './debugger.ts'
@@ -46,6 +47,7 @@ export const VIEWS: readonly ViewEntry[] = [
   single('block', 'Block', BlockView),
   single('tx', 'Transaction', TransactionView),
   { ...single('debug', 'Debugger', DebuggerView), isFull: true },
+  single('address', 'Account', AccountView),
 ]
 
 export function viewAt({ parts }: Route): ViewEntry | undefined {

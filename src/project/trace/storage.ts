@@ -29,6 +29,17 @@ interface Variable {
   readonly head?: bigint
 }
 
+/** A variable with its value, or a slot without a name. */
+export interface NamedSlot {
+  readonly slot: bigint
+  readonly name: string | undefined
+  /** As in ABIs; undefined without a name. */
+  readonly type: string | undefined
+  readonly text: string
+  /** The whole slot. */
+  readonly word: bigint
+}
+
 /** A slot before and after; undefined if unknown. */
 export type ReadSlot = (slot: bigint) => Omit<SlotChange, 'slot'> | undefined
 
@@ -47,6 +58,9 @@ const MOST_PLACES = 20_000
 /** Limits for array elements and nested mappings. */
 const MOST_ELEMENTS = 64
 const DEEPEST = 3
+
+/** Rows of one account. */
+const MOST_NAMED = 2_000
 
 /** Slots of one string that are read. */
 const MOST_TEXT_SLOTS = 512
@@ -93,6 +107,47 @@ export function storageTexts(
       return `${each.name} ${text(each, from, alike)} → ${text(each, to, alike)}`
     })
   })
+}
+
+/**
+ * All variables of a layout, the elements of arrays and mappings that are not zero, then the slots that are not among them.
+ * @param stored slots that are not zero
+ */
+export function namedSlots(
+  layout: unknown,
+  stored: readonly bigint[],
+  keys: readonly Uint8Array[],
+  style: ValueStyle,
+  read: (slot: bigint) => bigint,
+): readonly NamedSlot[] {
+  const both: ReadSlot = (slot) => ({ before: read(slot), after: read(slot) })
+  const variables = variablesOf(layout, keys, { ...style, isWhole: false }, both)
+  const found: NamedSlot[] = []
+  const isSet = new Set(stored)
+  const add = (slot: bigint, variable: Variable): void => {
+    const { name, type, head } = variable
+    const isElement = name.includes('[')
+    if (found.length === MOST_NAMED || (head !== undefined && head !== slot)) return
+    if (isElement && !isSet.has(slot) && read(slot) === 0n) return
+    const word = read(slot)
+    const value = part(word, variable)
+    if (isElement && head === undefined && value === 0n) return
+    const shown =
+      head === undefined ? text(variable, value, style) : longText(variable, read, style)
+    found.push({ slot, name, type, text: shown ?? '', word })
+  }
+  for (const [slot, list] of variables) for (const each of list) add(slot, each)
+  for (const slot of stored) {
+    if (variables.has(slot) || found.length === MOST_NAMED) continue
+    const word = read(slot)
+    const proxied = PROXY_SLOTS.get(slot)
+    const variable = { name: proxied ?? '', type: 'address', offset: 0, size: 20 }
+    const shown =
+      proxied === undefined ? `0x${word.toString(16)}` : text(variable, part(word, variable), style)
+    const type = proxied === undefined ? undefined : variable.type
+    found.push({ slot, name: proxied, type, text: shown, word })
+  }
+  return found
 }
 
 function variablesOf(

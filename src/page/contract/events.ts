@@ -1,0 +1,64 @@
+// The events of a contract, newest first, a stretch of blocks at a time.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { eventText } from '../data/abi.ts'
+import { count, hex, plural, short } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import type { RpcLog } from '../data/shapes.ts'
+import { useRead, useView } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Empty, HexLink, Waiting } from '../parts/basics.ts'
+import { Cell, List } from '../parts/list.ts'
+
+const ROW = 40
+
+/** Blocks that are searched at first, and how many times more at each press of the button. */
+const FIRST_BLOCKS = 1_000
+const FURTHER = 10
+
+interface ContractLog extends RpcLog {
+  readonly blockNumber: string
+  readonly transactionHash: string
+}
+
+interface EventsProps {
+  readonly address: string
+  readonly abi: readonly unknown[]
+  readonly at: number | undefined
+}
+
+export function Events({ address, abi, at }: EventsProps): VNode {
+  const { head } = useView()
+  const [blocks, setBlocks] = useState(FIRST_BLOCKS)
+  const last = at ?? head?.number ?? 0
+  const first = Math.max(0, last - blocks + 1)
+  // the newest block as a tag: what was read stays in sight while the next is read
+  const toBlock = at === undefined ? 'latest' : hex(at)
+  const query = {
+    address,
+    fromBlock: hex(Math.floor(first / FIRST_BLOCKS) * FIRST_BLOCKS),
+    toBlock,
+  }
+  const read = useRead<readonly ContractLog[]>('eth_getLogs', [query], 'now')
+  if (read.value === undefined) return html`<${Waiting} read=${read} />`
+  const logs = [...read.value].reverse()
+  const further =
+    first > 0 &&
+    html`<p class="more"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`
+  if (logs.length === 0) return html`<${Empty}>No events.<//>${further}`
+  return html`<div style=${{ height: `${(Math.min(logs.length, 16) + 1) * ROW}px` }}>
+    <${List} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} total=${logs.length} rowHeight=${ROW} empty=""
+      keyOf=${(index: number) => `${logs[index]!.blockNumber} ${logs[index]!.logIndex}`}
+      row=${(index: number) => html`<${EventCells} abi=${abi} log=${logs[index]} />`} /></div>${further}`
+}
+
+function EventCells({ abi, log }: { abi: readonly unknown[]; log: ContractLog }): VNode {
+  const known = eventText(abi, log)
+  const values = known?.values ?? [['data', log.data] as const]
+  const whole = values.map(([name, text]) => `${name} ${text}`).join('\n')
+  return html`
+    <${Cell}><a class="number" href=${linkTo(['block', Number(log.blockNumber)])}>${count(Number(log.blockNumber))}</a><//>
+    <${Cell}>${known?.name ?? html`<code title=${log.topics[0]}>${short(log.topics[0] ?? 'anonymous')}</code>`}<//>
+    <${Cell}><span title=${whole}>${values.map(([name, text], i) => html`${i > 0 && ' '}<span class="dim">${name}</span> ${/^0x.{10,}$/.test(text) ? short(text) : text}`)}</span><//>
+    <${Cell}><${HexLink} value=${log.transactionHash} to=${['tx', log.transactionHash]} /><//>`
+}

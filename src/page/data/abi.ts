@@ -1,0 +1,162 @@
+// ABIs: what people type becomes arguments, and bytes become values to read.
+import type { Abi, AbiEvent, AbiFunction, AbiParameter, Hex } from 'viem'
+import { decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { count, decimal } from './format.ts'
+import { parseAddress, parseBytes, parseCount, parseEther } from './parse.ts'
+import type { RpcLog } from './shapes.ts'
+
+export type { AbiFunction, AbiParameter }
+
+/** From this on, a number is also shown as with 18 decimals. */
+const LARGE = 10n ** 14n
+
+export function functionsOf(abi: readonly unknown[]): readonly AbiFunction[] {
+  return (abi as Abi).filter((item) => item.type === 'function')
+}
+
+export function isRead({ stateMutability }: AbiFunction): boolean {
+  return stateMutability === 'view' || stateMutability === 'pure'
+}
+
+/** `transfer(address to, uint256 amount)` */
+export function signatureOf({ name, inputs }: AbiFunction): string {
+  return `${name}(${inputs.map((each) => [each.type, each.name].filter(Boolean).join(' ')).join(', ')})`
+}
+
+/** @throws Error that names the argument that is missing or wrong */
+export function dataOf(item: AbiFunction, texts: readonly string[]): Hex {
+  const args = item.inputs.map((input, i) => {
+    try {
+      return argumentOf(input, texts[i] ?? '')
+    } catch (error) {
+      throw new Error(`${labelOf(input, i)}: ${(error as Error).message}`)
+    }
+  })
+  return encodeFunctionData({ abi: [item], functionName: item.name, args })
+}
+
+export function labelOf({ name }: AbiParameter, index: number): string {
+  return name || `argument ${index + 1}`
+}
+
+/** What is expected in the field of an argument. */
+export function hintOf({ type }: AbiParameter): string {
+  if (type.endsWith(']')) return '["first", "second"]'
+  if (type.startsWith('tuple')) return '{"name": "value"}'
+  if (/^u?int/.test(type)) return '0, 1.5 ether'
+  return type === 'bool' ? 'true or false' : type.startsWith('bytes') ? '0x' : ''
+}
+
+/** Arrays and structs are JSON, whose items are as in fields of their own. */
+function argumentOf(input: AbiParameter, given: unknown): unknown {
+  const { type } = input
+  const list = /^(.*)\[(\d*)\]$/.exec(type)
+  if (list !== null) {
+    const items = typeof given === 'string' ? jsonIn(given, 'a list such as ["0x12", 5]') : given
+    if (!Array.isArray(items)) throw new Error('expected a list')
+    if (list[2] !== '' && items.length !== Number(list[2]))
+      throw new Error(`expected ${list[2]} items, got ${items.length}`)
+    return items.map((each) => argumentOf({ ...input, type: list[1]! }, each))
+  }
+  if (type === 'tuple' && 'components' in input) {
+    const members = typeof given === 'string' ? jsonIn(given, 'an object of members') : given
+    if (typeof members !== 'object' || members === null) throw new Error('expected an object')
+    const values = input.components.map((each, i) =>
+      argumentOf(each, memberOf(members as Readonly<Record<string, unknown>>, each, i)),
+    )
+    // viem takes a struct without names as a list
+    const hasNames = input.components.every(({ name }) => name)
+    if (!hasNames) return values
+    return Object.fromEntries(input.components.map(({ name }, i) => [name, values[i]]))
+  }
+  const text = String(given)
+  if (type === 'address') return parseAddress(text)
+  if (type === 'bool') {
+    if (text !== 'true' && text !== 'false') throw new Error('expected true or false')
+    return text === 'true'
+  }
+  if (/^u?int/.test(type)) return integerOf(text)
+  return type.startsWith('bytes') ? bytesOf(type, text) : text
+}
+
+function memberOf(
+  members: Readonly<Record<string, unknown>>,
+  { name }: AbiParameter,
+  index: number,
+): unknown {
+  const value = Array.isArray(members) ? members[index] : members[name ?? '']
+  if (value === undefined) throw new Error(`expected ${name || `member ${index + 1}`}`)
+  return value
+}
+
+function integerOf(text: string): bigint {
+  const isNegative = text.startsWith('-')
+  const size = text.replace('-', '').trim()
+  const value =
+    /[a-z]\s*$/i.test(size) && !size.startsWith('0x') ? parseEther(size) : parseCount(size)
+  return isNegative ? -value : value
+}
+
+function bytesOf(type: string, text: string): string {
+  const bytes = parseBytes(text)
+  const size = Number(type.slice(5))
+  if (size > 0 && bytes.length !== 2 + 2 * size) throw new Error(`expected ${size} bytes`)
+  return bytes
+}
+
+function jsonIn(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`expected ${what}`)
+  }
+}
+
+/** The results of a call by their names, in words. */
+export function resultsOf(
+  item: AbiFunction,
+  data: string,
+): readonly (readonly [name: string, text: string])[] {
+  const { outputs } = item
+  if (outputs.length === 0) return []
+  const result = decodeFunctionResult({ abi: [item], functionName: item.name, data: data as Hex })
+  const values = outputs.length === 1 ? [result] : (result as readonly unknown[])
+  return outputs.map((each, i) => [each.name || each.type, valueText(values[i])])
+}
+
+export function valueText(value: unknown): string {
+  if (typeof value === 'bigint') {
+    const size = value < 0n ? -value : value
+    return size >= LARGE && size < LARGE ** 3n
+      ? `${count(value)} (${decimal(value, 18)} with 18 decimals)`
+      : count(value)
+  }
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([name, each]) => `${name}: ${valueText(each)}`)
+    return `{ ${members.join(', ')} }`
+  }
+  return typeof value === 'number' ? count(value) : String(value)
+}
+
+/** `Transfer(from: 0x…, to: 0x…)`; undefined if the ABI has no such event. */
+export function eventText(
+  abi: readonly unknown[],
+  { topics, data }: RpcLog,
+): { readonly name: string; readonly values: readonly (readonly [string, string])[] } | undefined {
+  try {
+    const decoded = decodeEventLog({
+      abi: abi as readonly AbiEvent[],
+      topics: topics as [Hex, ...Hex[]],
+      data: data as Hex,
+      strict: false,
+    })
+    const values = Object.entries((decoded.args ?? {}) as Readonly<Record<string, unknown>>)
+    return {
+      name: decoded.eventName ?? '',
+      values: values.map(([name, value]) => [name, valueText(value)]),
+    }
+  } catch {
+    return undefined
+  }
+}

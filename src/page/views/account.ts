@@ -1,0 +1,156 @@
+// An account: what it has, and of a contract its functions, storage, events and source.
+import type { VNode } from 'preact'
+import { Events } from '../contract/events.ts'
+import { Functions } from '../contract/functions.ts'
+import { Source } from '../contract/source.ts'
+import { Storage } from '../contract/storage.ts'
+import { useNames } from '../data/accounts.ts'
+import { count, ether, hex, isAddress, plural } from '../data/format.ts'
+import { linkTo, type Route, type ViewProps } from '../data/route.ts'
+import { useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Badge, Copy, Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { List } from '../parts/list.ts'
+import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
+
+const ROW = 40
+
+/** Transactions that are searched for. */
+const NEWEST = 50
+
+export interface RpcContract {
+  readonly name: string
+  readonly source: string
+  readonly guess: boolean
+  readonly via: string | null
+  readonly proxy: string | null
+  readonly compiler: string
+  readonly abi: readonly unknown[]
+  readonly sources: Readonly<Record<string, string>>
+}
+
+const VIA: Readonly<Record<string, string>> = {
+  proxy: 'through a proxy',
+  beacon: 'through a proxy and its beacon',
+  clone: 'as a clone',
+  delegation: 'by delegation',
+}
+
+export function AccountView({ route }: ViewProps): VNode {
+  const address = (route.parts[1] ?? '').toLowerCase()
+  return isAddress(address)
+    ? html`<${Account} address=${address} route=${route} />`
+    : html`<h1>Account</h1><${Empty}>This is no address.<//>`
+}
+
+interface AccountProps {
+  readonly address: string
+  readonly route: Route
+}
+
+function Account({ address, route }: AccountProps): VNode {
+  const block = route.at === undefined ? 'latest' : hex(route.at)
+  const code = useRead<string>('eth_getCode', [address, block], 'now')
+  const { value: contract } = useRead<RpcContract | null>('devchain_contract', [address], 'now')
+  const name = useNames([address]).get(address)
+  const isContract = code.value !== undefined && code.value !== '0x'
+  if (code.value === undefined) return html`<h1>Account</h1><${Waiting} read=${code} />`
+  return html`
+    <div class="title"><h1>${name ?? contract?.name ?? (isContract ? 'Contract' : 'Account')}</h1>
+      ${isContract && html`<${Badge} kind="">contract<//>`}
+      <nav aria-label="Acts">
+        <a class="button" href=${linkTo(['act'], { do: 'send', to: address })}>Send to it</a>
+        <a class="button" href=${linkTo(['act'], { do: 'balance', account: address })}>Set balance</a>
+      </nav></div>
+    <p class="address"><span class="mono">${address}</span><${Copy} text=${address} /></p>
+    <${Panel} title=${isContract ? 'Contract' : 'Account'}><${Facts} of=${useFacts(address, block, code.value, contract)} /><//>
+    ${isContract ? html`<${Tabs} address=${address} route=${route} block=${block} contract=${contract ?? undefined} />` : html`<${Transactions} address=${address} />`}`
+}
+
+function useFacts(
+  address: string,
+  block: string,
+  code: string,
+  contract: RpcContract | null | undefined,
+): readonly (readonly [string, unknown])[] {
+  const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
+  const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
+  const { value: creation } = useRead<{ readonly hash: string; readonly creator: string } | null>(
+    code === '0x' ? '' : 'ots_getContractCreator',
+    [address],
+    'era',
+  )
+  const creator = useNames(creation ? [creation.creator] : []).get(creation?.creator ?? '')
+  const { name, guess, via, proxy, compiler } = contract ?? {}
+  return [
+    ['Balance', balance === undefined ? '' : ether(BigInt(balance))],
+    ['Nonce', nonce === undefined ? '' : count(Number(nonce))],
+    ['Code', code === '0x' ? undefined : plural(code.length / 2 - 1, 'byte')],
+    [
+      'Runs',
+      name &&
+        html`${guess && 'code like that of '}${name}${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`,
+    ],
+    ['Compiler', compiler || undefined],
+    [
+      'Created',
+      creation
+        ? html`by <${HexLink} value=${creation.creator} to=${['address', creation.creator]} name=${creator} /> in <${HexLink} value=${creation.hash} to=${['tx', creation.hash]} />`
+        : undefined,
+    ],
+  ]
+}
+
+interface TabsProps extends AccountProps {
+  readonly block: string
+  readonly contract: RpcContract | undefined
+}
+
+const TABS = ['Functions', 'Storage', 'Events', 'Source', 'Transactions'] as const
+
+function Tabs({ address, route, block, contract }: TabsProps): VNode {
+  const current = TABS.find((each) => each.toLowerCase() === route.query.tab) ?? TABS[0]
+  const abi = contract?.abi ?? []
+  const views = {
+    Functions: () => html`<${Functions} address=${address} abi=${abi} block=${block} />`,
+    Storage: () => html`<${Storage} address=${address} block=${block} />`,
+    Events: () => html`<${Events} address=${address} abi=${abi} at=${route.at} />`,
+    Source: () => html`<${Source} sources=${contract?.sources ?? {}} />`,
+    Transactions: () => html`<${Transactions} address=${address} />`,
+  }
+  const needsContract = current === 'Functions' || current === 'Source'
+  return html`<nav class="tabs" aria-label="Parts of the contract">${TABS.map(
+    (each) =>
+      html`<a href=${linkTo(['address', address], { at: route.at, tab: each === TABS[0] ? undefined : each.toLowerCase() })}
+        aria-current=${each === current ? 'page' : undefined}>${each}</a>`,
+  )}</nav>
+  ${
+    current === 'Transactions'
+      ? views.Transactions()
+      : html`<${Panel} title=${current}>${
+          needsContract && contract === undefined
+            ? html`<${Empty}>No artifact has this code. Start devchain in the folder of the project, or pass <code>--artifacts</code>.<//>`
+            : views[current]()
+        }<//>`
+  }`
+}
+
+function Transactions({ address }: { address: string }): VNode {
+  const read = useRead<{ readonly txs: readonly { readonly hash: string }[] }>(
+    'ots_searchTransactionsBefore',
+    [address, 0, NEWEST],
+    'now',
+  )
+  const { txs } = read.value ?? {}
+  return html`<${Panel} title="Transactions" note=${txs && `the newest ${count(txs.length)}`}>
+    ${
+      txs === undefined
+        ? html`<${Waiting} read=${read} />`
+        : txs.length === 0
+          ? html`<${Empty}>No transactions.<//>`
+          : html`<div style=${{ height: `${(Math.min(txs.length, 14) + 1) * ROW}px` }}><${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS}
+              total=${txs.length} rowHeight=${ROW} empty="" keyOf=${(index: number) => txs[index]!.hash}
+              row=${(index: number) => html`<${TransactionCells} hash=${txs[index]!.hash} />`} /></div>`
+    }
+  <//>`
+}

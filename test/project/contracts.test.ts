@@ -1,0 +1,113 @@
+// What the project knows of a contract, as methods: name, ABI and sources, and storage by the names of the layout.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
+import {
+  type Compilation,
+  compile,
+  projectSources,
+  writeProject,
+} from '../support/solidity/solidity.ts'
+
+const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+
+let folder: string
+let artifacts: string
+let project: Compilation
+let devchain: Devchain
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-contracts-'))
+  project = compile({
+    ...projectSources(),
+    'src/Shelf.sol': {
+      content: `contract Shelf {
+        struct Book { uint128 pages; bool isOpen; string title; }
+        Book book = Book(300, true, "A title that is longer than the thirty-one bytes of a slot");
+        int8 level = -3;
+        address keeper = msg.sender;
+        uint64[] marks;
+        mapping(address => mapping(uint256 => bool)) lent;
+        function lend(address to, uint256 copy) external { lent[to][copy] = true; marks.push(7); }
+      }`,
+    },
+  })
+  artifacts = writeProject(folder, 'foundry', project)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+beforeEach(async () => {
+  devchain = await createDevchain({ port: 0, artifacts: [artifacts] }, { folder })
+  await devchain.artifactsRead()
+})
+afterEach(() => devchain.close())
+
+const ask: Ask = (method, ...params) => devchain.request({ method, params })
+
+interface Slot {
+  readonly name: string | null
+  readonly value: string
+}
+
+async function storageOf(address: string, block = 'latest'): Promise<Record<string, string>> {
+  const slots = (await ask('devchain_storage', address, block)) as readonly Slot[]
+  return Object.fromEntries(slots.map(({ name, value }) => [name ?? '', value]))
+}
+
+test('devchain_contract returns the ABI and the sources, its own first', async () => {
+  const coin = await deploy(ask, initCode(project, 'Coin', [5n]))
+  const found = (await ask('devchain_contract', coin)) as Record<string, unknown>
+  expect(found).toMatchObject({ name: 'Coin', source: 'src/Coin.sol', guess: false, via: null })
+  expect(found.compiler).toBe('0.8.37+commit.f401782d')
+  expect(found.abi).toContainEqual(
+    expect.objectContaining({ name: 'transfer', stateMutability: 'nonpayable' }),
+  )
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+  const { sources } = (await ask('devchain_contract', vault)) as { sources: object }
+  expect(Object.keys(sources)).toEqual(['src/Vault.sol', 'src/Ledger.sol', 'src/Rates.sol'])
+  expect(sources).toMatchObject({ 'src/Ledger.sol': projectSources()['src/Ledger.sol']?.content })
+})
+
+test('devchain_contract returns the contract behind a proxy, and the name of the proxy', async () => {
+  const coin = await deploy(ask, initCode(project, 'Coin', [5n]))
+  const proxy = await deploy(ask, initCode(project, 'Proxy', [coin]))
+  expect(await ask('devchain_contract', proxy)).toMatchObject({
+    name: 'Coin',
+    via: 'proxy',
+    proxy: 'Proxy',
+  })
+})
+
+test('devchain_storage names members, elements and keys, and decodes their values', async () => {
+  await ask('devchain_label', { [BOB]: 'bob' })
+  const shelf = await deploy(ask, initCode(project, 'Shelf'))
+  const before = await storageOf(shelf)
+  expect(before).toEqual({
+    'book.pages': '300',
+    'book.isOpen': 'true',
+    'book.title': '"A title that is longer than the thirty-one bytes of a slot"',
+    level: '-3',
+    keeper: expect.stringMatching(/^0xf39F/),
+    'marks.length': '0',
+  })
+  await send(ask, { to: shelf, data: callData(project, 'Shelf', 'lend', [BOB, 4n]) })
+  expect(await storageOf(shelf)).toEqual({
+    ...before,
+    'marks.length': '1',
+    'marks[0]': '7',
+    'lent[bob][4]': 'true',
+  })
+  expect(await storageOf(shelf, '0x1')).toEqual(before)
+})
+
+test('devchain_storage reads the storage of a proxy by the layout of what it runs', async () => {
+  const coin = await deploy(ask, initCode(project, 'Coin', [5n]))
+  const proxy = await deploy(ask, initCode(project, 'Proxy', [coin]))
+  await send(ask, { to: proxy, data: callData(project, 'Coin', 'approve', [BOB, 9n]) })
+  const { implementation, ...rest } = await storageOf(proxy)
+  expect(implementation).toBe('Coin@0x5FbD…0aa3')
+  expect(Object.values(rest)).toContain('9')
+})
