@@ -26,6 +26,9 @@ const structLog = object(
     op: { type: 'string' },
     gas: integer,
     gasCost: integer,
+    // since amsterdam; below 0 where state gas comes back
+    stateGasCost: { type: 'integer' },
+    stateGasReservoir: integer,
     depth: integer,
     refund: integer,
     stack: words(quantityResult.json),
@@ -37,12 +40,19 @@ const structLog = object(
   ['pc', 'op', 'gas', 'gasCost', 'depth'],
 )
 
-const structLogs = object({
-  structLogs: words(structLog),
-  gas: integer,
-  failed: { type: 'boolean' },
-  returnValue: data.json,
-})
+const structLogs = object(
+  {
+    structLogs: words(structLog),
+    gas: integer,
+    failed: { type: 'boolean' },
+    returnValue: data.json,
+    // since amsterdam
+    executionGasUsed: integer,
+    stateGasUsed: integer,
+    gasRefund: integer,
+  },
+  ['structLogs', 'gas', 'failed', 'returnValue'],
+)
 
 const flatMembers = {
   action: { type: 'object' },
