@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import { systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
+import type { AddedArtifacts, ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { GasSummary } from '../project/gas/report.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
@@ -49,6 +49,7 @@ async function openOn(
     hooks,
     isListening: () => front?.isListening === true,
     chains: () => front!.chains,
+    shareArtifacts: settings.threads === 0 ? undefined : (added) => front!.share(added),
     keeping,
     onBug: hooks.observer?.onBug ?? hooks.environment?.onBug ?? systemEnvironment.onBug,
   })
@@ -152,6 +153,11 @@ export class Front implements ServerFront {
   #hold({ state, forking }: Origin): Origin {
     this.#held = forking.held()
     return { state, forking: this.#held }
+  }
+
+  /** Gives artifacts of a client of this thread to the others. */
+  async share(added: AddedArtifacts): Promise<void> {
+    await (await this.#threads())?.share(added, undefined)
   }
 
   /** Undefined without `--threads`. */

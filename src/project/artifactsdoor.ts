@@ -17,6 +17,14 @@ interface ArtifactsDoorOptions {
   readonly folder: string | undefined
   readonly report: (event: ProjectEvent) => void
   readonly onBug: (error: unknown) => void
+  /** Gives added artifacts to other threads; undefined if there are none. */
+  readonly share?: ((added: AddedArtifacts) => Promise<unknown>) | undefined
+}
+
+/** Artifacts from a client: a path, or JSON. */
+export interface AddedArtifacts {
+  readonly given: unknown
+  readonly name: string
 }
 
 /** The artifacts, and the class that uses them for one chain. */
@@ -92,6 +100,23 @@ export class ArtifactsDoor {
   async countedGas(): Promise<CountedGas> {
     await this.refresh()
     return (await this.open()).totals.gas.counted()
+  }
+
+  /**
+   * Adds artifacts from a client, for the chains of all threads.
+   * @returns the count of contracts
+   * @throws {DevchainError} `INVALID_PARAMS` for what are none
+   */
+  async add(added: AddedArtifacts): Promise<number> {
+    const count = await this.take(added)
+    await this.#options.share?.(added)
+    return count
+  }
+
+  /** The same for the chains of this thread. */
+  async take({ given, name }: AddedArtifacts): Promise<number> {
+    const { artifacts } = await this.open()
+    return typeof given === 'string' ? await artifacts.add(given) : artifacts.addValue(given, name)
   }
 
   /** Loads the reader on first use. */

@@ -6,7 +6,7 @@ import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
-import type { ArtifactsDoor, Loaded } from './artifactsdoor.ts'
+import type { AddedArtifacts, ArtifactsDoor, Loaded } from './artifactsdoor.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
@@ -51,6 +51,11 @@ export class ProjectDoor {
 
   async open(): Promise<Project> {
     return this.#projectWith(await this.#options.artifacts.open())
+  }
+
+  /** As of the door of artifacts. */
+  addArtifacts(added: AddedArtifacts): Promise<number> {
+    return this.#options.artifacts.add(added)
   }
 
   async gasReport(): Promise<GasSummary> {

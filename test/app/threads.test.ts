@@ -169,6 +169,29 @@ test('a call is cancelled when its client disconnects, over HTTP and WebSocket',
   await expect.poll(cancelled).toBe(2)
 })
 
+test('artifacts from a client of any thread are known to the chains of all, also of those that start later', async () => {
+  await using one = await opened({ threads: 3 })
+  const account = `0x${'11'.repeat(20)}`
+  const codeOf = { Alpha: `0x${'6001600255'.repeat(9)}00`, Beta: `0x${'6003600455'.repeat(9)}00` }
+  type Name = keyof typeof codeOf
+  const add = (path: string, contractName: Name): Promise<unknown> => {
+    const deployedBytecode = codeOf[contractName]
+    const artifact = { contractName, abi: [], bytecode: '0x', deployedBytecode }
+    return post(one.url + path, call(1, 'devchain_addArtifacts', [artifact]))
+  }
+  const nameAt = async (path: string, name: Name): Promise<unknown> => {
+    await post(one.url + path, call(1, 'anvil_setCode', [account, codeOf[name]]))
+    return await post(one.url + path, call(1, 'devchain_names', [[account]]))
+  }
+  await post(`${one.url}/1`, call(1, 'evm_mine', []))
+  expect(await add('/1', 'Alpha')).toMatchObject({ result: '0x1' })
+  expect(await add('', 'Beta')).toMatchObject({ result: '0x1' })
+  for (const path of ['', '/1', '/2', '/3']) {
+    expect(await nameAt(path, 'Alpha')).toMatchObject({ result: { [account]: 'Alpha' } })
+    expect(await nameAt(path, 'Beta')).toMatchObject({ result: { [account]: 'Beta' } })
+  }
+})
+
 test.each([
   ['whole', 60_000, [100_000, 1_000_000]],
   ['in pieces', 600_000, [5_000_000, 50_000_000]],

@@ -2,6 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { whenThere } from '../../core/promises.ts'
 import type { ChainInfo } from '../../methods/common/chains.ts'
+import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
@@ -50,6 +51,8 @@ class Host {
   /** Of HTTP requests that run, by their ids. */
   readonly #callers = new Map<number, Caller>()
   readonly #longReplies = new Map<number, LongReply>()
+  /** Artifacts from clients of other threads. */
+  #taken: Promise<unknown> = Promise.resolve()
   #wire: Promise<Wire> | undefined
   #origin: Promise<Origin> | undefined
 
@@ -65,6 +68,7 @@ class Host {
       state: (name: string) => sentState(this.#chain(name).origin().state),
       countedGas: () => this.#common.artifacts.countedGas(),
       piece: (id: number, at: number) => this.#piece(id, at),
+      takeArtifacts: (added: AddedArtifacts) => this.#takeArtifacts(added),
     })
     this.#common = openCommon({
       settings: order.settings,
@@ -73,6 +77,7 @@ class Host {
       // a program has its chains in its own thread: these are asked over the wire alone
       isListening: () => true,
       keeping: undefined,
+      shareArtifacts: (added) => this.#calls.call('addArtifacts', added),
       chains: () => ({
         list: () => this.#calls.call('list') as Promise<readonly ChainInfo[]>,
         create: (given) => this.#calls.call('create', given) as Promise<ChainInfo>,
@@ -152,7 +157,16 @@ class Host {
   }
 
   async #open(name: string, beginning: ChainBeginning): Promise<void> {
+    const taken = this.#taken
     this.#chains.set(name, await this.#opened(name, beginning))
+    await taken
+  }
+
+  #takeArtifacts(added: AddedArtifacts): Promise<number> {
+    const taken = this.#common.artifacts.take(added)
+    // one that failed is gone from the disk since
+    this.#taken = Promise.allSettled([this.#taken, taken])
+    return taken
   }
 
   async #opened(name: string, { state, options }: ChainBeginning): Promise<Backend> {

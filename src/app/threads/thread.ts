@@ -1,6 +1,7 @@
 // The main thread's end of a thread: passes requests on, and gets replies, notifications and lines of the log back.
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainOrder, ChainsDoor } from '../../methods/common/chains.ts'
+import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -25,6 +26,7 @@ export interface ThreadOptions {
   /** Stops the thread. */
   readonly stop: () => Promise<unknown>
   readonly chains: () => ChainsDoor
+  readonly addArtifacts: (added: AddedArtifacts) => Promise<void>
   readonly receive: (state: SentState) => Promise<Origin>
   readonly onText: (text: string) => void
   readonly onBug: (error: unknown) => void
@@ -52,11 +54,12 @@ export class Thread {
   constructor(options: ThreadOptions) {
     this.#options = options
     this.#post = options.port.post
-    const { chains } = options
+    const { chains, addArtifacts } = options
     this.#calls = new Calls(this.#post, {
       list: () => chains().list(),
       create: (order: ChainOrder) => chains().create(order),
       drop: (name: string) => chains().drop(name),
+      addArtifacts,
     })
     options.port.onMessage((message) => this.#take(message))
   }

@@ -6,6 +6,7 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
@@ -17,6 +18,9 @@ import { Thread } from './thread.ts'
 
 /** In the built program. */
 const PROGRAM = '../thread.cjs'
+
+/** As many as a reader of artifacts keeps. */
+const MOST_ADDED = 100
 
 /** Chains named in the line about a thread that ended. */
 const LISTED = 10
@@ -32,6 +36,8 @@ export class Threads {
   readonly #count: number
   readonly #members: Member[] = []
   readonly #sent = new WeakMap<ChainState, SentState>()
+  /** The newest from clients, for threads that start later. */
+  readonly #added: AddedArtifacts[] = []
 
   constructor(common: Common) {
     this.#common = common
@@ -57,6 +63,23 @@ export class Threads {
 
   openOwn(name: string, options: object, onLost: OnLost): Promise<ServedChain> {
     return this.#next().thread.open(name, { options }, onLost)
+  }
+
+  /**
+   * Gives artifacts of a client to all threads.
+   * @param from the one that has them; undefined for this thread
+   */
+  async share(added: AddedArtifacts, from: Thread | undefined): Promise<void> {
+    this.#added.push(added)
+    if (this.#added.length > MOST_ADDED) this.#added.shift()
+    const others = this.#members.filter(({ thread }) => thread !== from)
+    // a thread that ends meanwhile needs none
+    await Promise.allSettled(others.map(({ thread }) => thread.call('takeArtifacts', added)))
+  }
+
+  async #take(added: AddedArtifacts, from: Thread): Promise<void> {
+    await this.#common.artifacts.take(added)
+    await this.share(added, from)
   }
 
   /** The gas that chains used in each thread. */
@@ -98,14 +121,16 @@ export class Threads {
     }
     const start = threadProgram() === undefined ? inThisThread : inWorker
     const { port, stop, onEnd } = start(order, this.#common)
-    const thread = new Thread({
+    const thread: Thread = new Thread({
       port,
       stop,
       receive: (state) => receivedState(state, this.#common),
       chains,
+      addArtifacts: (added) => this.#take(added, thread),
       onText: (text) => hooks.observer?.inThreads?.write(text),
       onBug,
     })
+    for (const each of this.#added) thread.call('takeArtifacts', each).catch(() => undefined)
     const member = { thread, origin: undefined }
     this.#members.push(member)
     onEnd((reason) => this.#lose(member, reason))

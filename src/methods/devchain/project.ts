@@ -60,10 +60,7 @@ export const projectMethods: Methods = [
     result: quantityNumber,
     example: { params: [[]], result: '0x1' },
     effects: 'node',
-    handle: async ({ project }, given) => {
-      const { artifacts: known } = await project.open()
-      return typeof given === 'string' ? await known.add(given) : known.addValue(given, 'artifacts')
-    },
+    handle: ({ project }, given) => project.addArtifacts({ given, name: 'artifacts' }),
   }),
   method({
     name: 'devchain_label',

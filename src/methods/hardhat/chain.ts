@@ -190,8 +190,8 @@ export const hardhatChainMethods: Methods = [
     example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
     effects: 'node',
     handle: async ({ project }, solcVersion, input, output) => {
-      const { artifacts } = await project.open()
-      artifacts.addValue({ input, output }, `compilation by solc ${solcVersion}`)
+      const name = `compilation by solc ${solcVersion}`
+      await project.addArtifacts({ given: { input, output }, name })
     },
   }),
   ...unsupported(
