@@ -3,6 +3,7 @@ import { type Address, bytesFromHex, hexFromBytes, paddedBytes } from '../core/h
 import { addresses } from '../node/accounts/accounts.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import { accountAt, slotValue, type World } from '../state/world.ts'
+import type { TokenUnit } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { ProxyKind } from './code/proxies.ts'
@@ -27,6 +28,10 @@ export interface KnownContract {
   readonly compiler: string
   /** Content by path, its own first. */
   readonly sources: ReadonlyMap<string, string>
+}
+
+export interface KnownToken extends TokenUnit {
+  readonly address: Address
 }
 
 /** Blocks whose transactions may name keys of mappings, and words of them that are tried. */
@@ -65,6 +70,14 @@ export class Contracts {
       compiler: typeof version === 'string' ? version : '',
       sources: ownFirst(compiled?.sources ?? new Map(), contract),
     }
+  }
+
+  /** The tokens among some accounts. */
+  tokensOf(world: World, accounts: readonly Address[]): readonly KnownToken[] {
+    return accounts.flatMap((address) => {
+      const token = this.#names.identities.token(world, address)
+      return token === undefined ? [] : [{ address, ...token }]
+    })
   }
 
   /** Variables of the layout, then slots without a name; those that a fork has not fetched are fetched if they are named. */

@@ -45,6 +45,14 @@ const AMOUNT: Field = {
   isOptional: true,
 }
 
+const PEER: Field = {
+  name: 'peer',
+  label: 'Peer',
+  kind: 'text',
+  hint: 'name, URL or id',
+  isOptional: true,
+}
+
 export const ACTS: readonly Act[] = [
   {
     id: 'send',
@@ -197,7 +205,72 @@ export const ACTS: readonly Act[] = [
     isDangerous: true,
     calls: () => [call('evm_reset')],
   },
+  {
+    id: 'newchain',
+    title: 'Make a chain',
+    group: 'Network',
+    about:
+      'Makes another chain in this process, which begins as this one did or branches off a snapshot.',
+    fields: [
+      { name: 'name', label: 'Name', kind: 'text', hint: 'alice' },
+      {
+        name: 'origin',
+        label: 'From',
+        kind: 'text',
+        hint: 'a chain or snapshot',
+        isOptional: true,
+      },
+    ],
+    calls: (values) => [
+      call('devchain_newChain', {
+        name: read(values, 'name', 'Name', parseWord),
+        from: isEmpty(values.origin) ? undefined : values.origin?.trim(),
+      }),
+    ],
+  },
+  {
+    id: 'dropchain',
+    title: 'Drop a chain',
+    group: 'Network',
+    about: 'Drops a chain of this process with all its blocks, and ends its connections.',
+    fields: [{ name: 'name', label: 'Name', kind: 'text', hint: 'alice' }],
+    isDangerous: true,
+    calls: (values) => [call('devchain_dropChain', read(values, 'name', 'Name', parseWord))],
+  },
+  {
+    id: 'peer',
+    title: 'Add a peer',
+    group: 'Network',
+    about: 'Connects to another devchain. Blocks and transactions travel between both.',
+    fields: [{ name: 'url', label: 'URL', kind: 'text', hint: 'ws://localhost:8546' }],
+    calls: (values) => [call('admin_addPeer', read(values, 'url', 'URL', parseWord))],
+  },
+  {
+    id: 'partition',
+    title: 'Partition a peer',
+    group: 'Network',
+    about: 'Disconnects a peer until it is connected again; all peers without a name.',
+    fields: [PEER],
+    calls: ({ peer }) => [partition(peer, true)],
+  },
+  {
+    id: 'heal',
+    title: 'Connect a peer again',
+    group: 'Network',
+    about: 'Ends a partition. The heavier branch of both chains wins.',
+    fields: [PEER],
+    calls: ({ peer }) => [partition(peer, false)],
+  },
 ]
+
+function partition(peer: string | undefined, on: boolean): RpcCall {
+  return call('devchain_partition', isEmpty(peer) ? { on } : { peer: peer?.trim(), on })
+}
+
+function parseWord(text: string): string {
+  if (isEmpty(text)) throw new Error('expected a word, got nothing')
+  return text.trim()
+}
 
 function call(method: string, ...params: readonly unknown[]): RpcCall {
   return { method, params }

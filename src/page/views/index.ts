@@ -3,10 +3,12 @@ import type { ComponentType } from 'preact'
 import { count, short } from '../data/format.ts'
 import type { Route, ViewProps } from '../data/route.ts'
 import { AccountView } from './account.ts'
+import { AccountsView } from './accounts.ts'
 import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
 import { DebuggerView } from './debugger.ts'
 import { LiveView } from './live.ts'
+import { NetworkView } from './network.ts'
 import { TimeView } from './time.ts'
 import { TransactionView } from './transaction.ts'
 
@@ -42,6 +44,8 @@ function single(path: string, title: string, view: ViewEntry['view']): ViewEntry
 
 export const VIEWS: readonly ViewEntry[] = [
   listed('', 'Live', 'l', LiveView),
+  listed('accounts', 'Accounts', 'c', AccountsView),
+  listed('network', 'Network', 'n', NetworkView, false),
   listed('act', 'Act', 'a', ActView, false),
   listed('time', 'Time', 't', TimeView, false),
   single('block', 'Block', BlockView),

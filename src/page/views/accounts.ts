@@ -1,0 +1,133 @@
+// The accounts of the chain, with what they own: ether and tokens.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { useNames, useOwned } from '../data/accounts.ts'
+import { count, decimal, ether, hex, plural } from '../data/format.ts'
+import type { ViewProps } from '../data/route.ts'
+import { useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Empty, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { Cell, List } from '../parts/list.ts'
+
+const ROW = 40
+
+/** Accounts of one request, and tokens whose balances are shown. */
+const MOST_ACCOUNTS = 256
+const MOST_TOKENS = 6
+
+/** keccak256 of no code */
+const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+
+interface RpcAccountPage {
+  readonly accounts: Readonly<
+    Record<string, { readonly balance: string; readonly nonce: number; readonly codeHash: string }>
+  >
+  readonly next: string | null
+}
+
+interface RpcToken {
+  readonly address: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+interface AccountRow {
+  readonly address: string
+  readonly isContract: boolean
+  /** In the order of the node's accounts; -1: it is not among them. */
+  readonly place: number
+}
+
+export function AccountsView({ route }: ViewProps): VNode {
+  const block = route.at === undefined ? 'latest' : hex(route.at)
+  const owned = useOwned()
+  const page = useRead<RpcAccountPage>(
+    'debug_accountRange',
+    [block, '0x', MOST_ACCOUNTS, true, true],
+    'now',
+  )
+  const [filter, setFilter] = useState('')
+  const rows = rowsOf(owned, page.value)
+  const names = useNames(rows.map(({ address }) => address))
+  const contracts = rows.filter(({ isContract }) => isContract).map(({ address }) => address)
+  const { value: tokens = [] } = useRead<readonly RpcToken[]>(
+    contracts.length === 0 ? '' : 'devchain_tokens',
+    [contracts],
+    'now',
+  )
+  const shown = tokens.slice(0, MOST_TOKENS)
+  const word = filter.trim().toLowerCase()
+  const found = rows.filter(({ address }) =>
+    `${address} ${names.get(address) ?? ''}`.toLowerCase().includes(word),
+  )
+  if (page.value === undefined && owned.length === 0)
+    return html`<h1 class="hidden">Accounts</h1><${Waiting} read=${page} />`
+  const columns = ['Account', 'Address', 'Balance', 'Nonce', ...shown.map(({ symbol }) => symbol)]
+  const note = `${plural(rows.length, 'account')}${page.value?.next ? ', there are more' : ''}`
+  return html`<h1 class="hidden">Accounts</h1>
+    <div class="live whole" style=${{ '--tokens': shown.length }}><${Panel} title="Accounts" note=${note}>
+      <div class="filter"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
+        onInput=${(event: Event) => setFilter((event.currentTarget as HTMLInputElement).value)} /></div>
+      ${
+        found.length === 0
+          ? html`<${Empty}>No account matches.<//>`
+          : html`<${List} label="Accounts" kind="accounts" columns=${columns} total=${found.length} rowHeight=${ROW} empty=""
+              keyOf=${(index: number) => found[index]!.address}
+              row=${(index: number) => html`<${AccountCells} row=${found[index]} name=${names.get(found[index]!.address)} tokens=${shown} block=${block} />`} />`
+      }
+    <//></div>`
+}
+
+/** The accounts of the node first, then contracts, then others. */
+function rowsOf(owned: readonly string[], page: RpcAccountPage | undefined): readonly AccountRow[] {
+  const others = Object.entries(page?.accounts ?? {}).map(([address, { codeHash }]) => ({
+    address: address.toLowerCase(),
+    isContract: codeHash !== NO_CODE,
+    place: owned.indexOf(address.toLowerCase()),
+  }))
+  const missing = owned
+    .filter((address) => !others.some((each) => each.address === address))
+    .map((address) => ({ address, isContract: false, place: owned.indexOf(address) }))
+  const rank = ({ place, isContract }: AccountRow): number =>
+    place >= 0 ? place : isContract ? owned.length : owned.length + 1
+  return [...others, ...missing].sort((a, b) => rank(a) - rank(b))
+}
+
+function AccountCells({
+  row: { address, isContract, place },
+  name,
+  tokens,
+  block,
+}: {
+  row: AccountRow
+  name: string | undefined
+  tokens: readonly RpcToken[]
+  block: string
+}): VNode {
+  const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
+  const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
+  const label = name ?? (place >= 0 ? `account ${place}` : isContract ? 'contract' : '')
+  return html`
+    <${Cell} className=${name === undefined ? 'dim' : ''}>${label}<//>
+    <${Cell}><${HexLink} value=${address} to=${['address', address]} /><//>
+    <${Cell}>${balance && ether(BigInt(balance))}<//>
+    <${Cell} className="dim">${nonce && count(Number(nonce))}<//>
+    ${tokens.map((token) => html`<${TokenCell} key=${token.address} token=${token} holder=${address} block=${block} />`)}`
+}
+
+function TokenCell({
+  token: { address, decimals },
+  holder,
+  block,
+}: {
+  token: RpcToken
+  holder: string
+  block: string
+}): VNode {
+  // balanceOf(address)
+  const data = `0x70a08231${holder.slice(2).padStart(64, '0')}`
+  const { value } = useRead<string>('eth_call', [{ to: address, data }, block], 'now')
+  const isNumber = value !== undefined && /^0x[0-9a-f]{64}$/.test(value)
+  const amount = isNumber ? BigInt(value) : 0n
+  return html`<${Cell} className=${amount === 0n ? 'dim' : ''}>${isNumber ? decimal(amount, decimals) : '–'}<//>`
+}

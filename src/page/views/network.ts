@@ -1,0 +1,113 @@
+// The chains of the process, the network that this one forks, and its peers.
+import type { VNode } from 'preact'
+import { count, duration, plural, short } from '../data/format.ts'
+import { usePoll } from '../data/poll.ts'
+import { linkTo } from '../data/route.ts'
+import { useChain } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Badge, Empty, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
+
+interface RpcChain {
+  readonly name: string | null
+  readonly path: string
+  readonly chainId: number | null
+  readonly blockNumber: string | null
+  readonly age: number
+  readonly requests: number
+  readonly memory: number
+}
+
+interface RpcFork {
+  readonly chainId: string
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly source: string
+  readonly proven: boolean
+  readonly requestsSent: number
+  readonly itemsAsked: number
+}
+
+interface RpcPeer {
+  readonly id: string
+  readonly name: string
+  readonly enode: string | null
+  readonly network: { readonly remoteAddress: string; readonly inbound: boolean }
+  readonly number: string
+  readonly partitioned: boolean
+  readonly latencyMs: number | null
+}
+
+const MEGABYTE = 1_000_000
+
+export function NetworkView(): VNode {
+  return html`<h1 class="hidden">Network</h1><${Chains} /><${Fork} /><${Peers} />`
+}
+
+function Chains(): VNode {
+  const { path: here } = useChain()
+  const read = usePoll<readonly RpcChain[]>('devchain_chains')
+  const acts = html`<a class="button" href=${linkTo(['act'], { do: 'newchain' })}>New chain</a>`
+  return html`<${Panel} title="Chains" note=${read.value && plural(read.value.length, 'chain')}>
+    ${
+      read.value === undefined
+        ? html`<${Waiting} read=${read} />`
+        : html`<div class="cards">${read.value.map((each) => html`<${ChainCard} chain=${each} isHere=${each.path === here} />`)}</div>`
+    }<p class="more">${acts}</p><//>`
+}
+
+function ChainCard({ chain, isHere }: { chain: RpcChain; isHere: boolean }): VNode {
+  const { path, name, chainId, blockNumber, age, requests, memory } = chain
+  return html`<article class="card" aria-label=${`Chain ${path}`}>
+    <h3>${isHere ? path : html`<a href=${path}>${path}</a>`} ${isHere && html`<${Badge} kind="good">this one<//>`}</h3>
+    <p>block ${blockNumber === null ? 'unknown' : count(Number(blockNumber))}<span class="dim">${chainId !== null && ` · chain ${chainId}`}</span></p>
+    <p class="dim">${plural(requests, 'request')} · ${duration(age)} old${memory >= MEGABYTE && ` · ${count(Math.round(memory / MEGABYTE))} MB`}</p>
+    ${name !== null && !isHere && html`<a href=${linkTo(['act'], { do: 'dropchain', name })}>Drop it</a>`}
+  </article>`
+}
+
+function Fork(): VNode {
+  const read = usePoll<RpcFork | null>('devchain_forkInfo')
+  const fork = read.value
+  if (fork === undefined) return html`<${Panel} title="Fork"><${Waiting} read=${read} /><//>`
+  if (fork === null)
+    return html`<${Panel} title="Fork"><${Empty}>This chain is no fork. <code>--fork URL</code> starts one.<//><//>`
+  return html`<${Panel} title="Fork"><${Facts} of=${[
+    ['Network', `${fork.source}, chain ${Number(fork.chainId)}`],
+    [
+      'Forked at',
+      html`block ${count(Number(fork.blockNumber))} <${Hex} value=${fork.blockHash} />`,
+    ],
+    [
+      'Ours',
+      html`blocks from <a href=${linkTo(['block', Number(fork.blockNumber) + 1])}>${count(Number(fork.blockNumber) + 1)}</a> on`,
+    ],
+    [
+      'Fetched',
+      `${plural(fork.itemsAsked, 'item')} in ${plural(fork.requestsSent, 'request')}${fork.proven ? ', with proofs' : ''}`,
+    ],
+  ]} /><//>`
+}
+
+function Peers(): VNode {
+  const read = usePoll<readonly RpcPeer[]>('admin_peers')
+  const peers = read.value
+  return html`<${Panel} title="Peers" note=${peers && plural(peers.length, 'peer')}>
+    ${
+      peers === undefined
+        ? html`<${Waiting} read=${read} />`
+        : peers.length === 0
+          ? html`<${Empty}>No peers. Link another devchain by its URL.<//>`
+          : html`<div class="cards">${peers.map((peer) => html`<${PeerCard} peer=${peer} />`)}</div>`
+    }
+    <p class="more"><a class="button" href=${linkTo(['act'], { do: 'peer' })}>Add a peer</a></p><//>`
+}
+
+function PeerCard({ peer }: { peer: RpcPeer }): VNode {
+  const { id, name, network, number, partitioned, latencyMs } = peer
+  return html`<article class="card" aria-label=${`Peer ${name}`}>
+    <h3>${name} ${partitioned && html`<${Badge} kind="waiting">partitioned<//>`}</h3>
+    <p>block ${count(Number(number))}<span class="dim"> · ${network.inbound ? 'from' : 'to'} ${network.remoteAddress}</span></p>
+    <p class="dim">${short(id)}${latencyMs !== null && ` · ${count(latencyMs)} ms`}</p>
+    <a href=${linkTo(['act'], { do: partitioned ? 'heal' : 'partition', peer: id })}>${partitioned ? 'Connect again' : 'Partition'}</a>
+  </article>`
+}
