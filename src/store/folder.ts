@@ -1,5 +1,5 @@
 // The folder of a process's chains: their file, and the lock of the process that has it.
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError, readFailure } from '../core/errors.ts'
 import { type ChainStore, openStore, type StoreOptions } from './chainstore.ts'
@@ -53,6 +53,11 @@ function takeFolder(folder: string): () => void {
 export function requireChains(folder: string): void {
   if (existsSync(chainsIn(folder))) return
   throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+}
+
+/** Bytes of the file of all chains. */
+export function sizeOfChains(folder: string): number {
+  return statSync(chainsIn(folder)).size
 }
 
 /** Work on the file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */

@@ -111,6 +111,7 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
       '',
       expect.stringMatching(`^/   chain 33  block 1  ${hash}  1 snapshot$`),
       expect.stringMatching(/^\/7 {2}chain 33 {2}block 5 {2}0x[0-9a-f]{64} {2}0 snapshots$/),
+      `${folder}: 0.1 MB`,
     ],
   ])
   expect(await state('compact', folder)).toEqual([

@@ -45,7 +45,9 @@ async function onChains<T>(
 }
 
 async function list(folder: string): Promise<string> {
-  return await onChains(folder, (chains) => `${aligned(chains.map(rowOf), 6)}\n`)
+  const { sizeOfChains } = await import('../../store/folder.ts')
+  const rows = await onChains(folder, (chains) => aligned(chains.map(rowOf), 6))
+  return `${rows}\n${folder}: ${megabytes(sizeOfChains(folder))}\n`
 }
 
 function rowOf({ path, state }: ListedChain): readonly string[] {
