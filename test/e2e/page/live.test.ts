@@ -132,6 +132,20 @@ test('a list of 10,000 blocks draws what is in sight, and keeps its place when b
   expect((await row.boundingBox())?.y).toBe(before)
 })
 
+test('the heap stays bounded after an hour of blocks, one a second', async () => {
+  const session = await stage.page.context().newCDPSession(stage.page)
+  const used = async (): Promise<number> => {
+    await session.send('HeapProfiler.collectGarbage')
+    return (await session.send('Runtime.getHeapUsage')).usedSize
+  }
+  await stage.open()
+  const before = await used()
+  for (let i = 0; i < 3_600; i++) await (i % 6 === 0 ? send({ value: '0x1' }) : rpc('evm_mine'))
+  await stage.page.getByRole('link', { name: 'Newest block #3,600' }).waitFor()
+  await rowsOf('Blocks').filter({ hasText: '3,600' }).waitFor()
+  expect((await used()) - before).toBeLessThan(20_000_000)
+})
+
 test('names and reasons of contracts are text, never HTML', async () => {
   // labels have at most 64 characters
   const hostile = `<img src=x onerror="document.title='owned'"><script>alert(1)`
