@@ -1,9 +1,13 @@
 // A backend: one chain and everything it does not share with other chains (see common.ts).
+
+import { bytesFromHex, parseAddress } from '../core/hex.ts'
+import { isObject } from '../core/objects.ts'
 import { type Progress, Progresses } from '../core/progress.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
+import { type CallWords, callNews } from '../methods/wire/encodecall.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
@@ -17,6 +21,7 @@ import { PROGRAM } from '../program.ts'
 import { isAskedOfProject, ProjectDoor } from '../project/door.ts'
 import type { KeptLabels } from '../project/naming/labels.ts'
 import type { Reply } from '../rpc/dispatch.ts'
+import type { CallReport } from '../rpc/report.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, MessageCaller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
@@ -236,7 +241,43 @@ export class Backend implements Target {
     const { onCall } = parts.observer
     this.#watch = {
       begin: (method, caller) => parts.progresses.begin(method, caller),
-      observe: onCall && observing(onCall),
+      observe: this.#observing(onCall),
+    }
+  }
+
+  /** For the log, and for subscribers of `calls`. */
+  #observing(onCall: Observer['onCall']): RequestWatch['observe'] {
+    const log = onCall && observing(onCall)
+    const { subscriptions } = this.#parts.common
+    return (call, context, details) => {
+      log?.(call, context, details)
+      if (!subscriptions.watchesCalls || context.isOwn) return
+      subscriptions.notifyCall(context.chain, context.caller.session, () =>
+        callNews(call, details, this.#wordsOf(call)),
+      )
+    }
+  }
+
+  /** A transaction or call, and why it failed, by the names of the project; undefined where no name is known. */
+  #wordsOf({ params, error }: CallReport): CallWords {
+    const names = this.project.project?.names
+    const [order] = Array.isArray(params) ? params : []
+    if (names === undefined || !isObject(order)) return NO_WORDS
+    const { to, data, input = data } = order
+    if (!isText(to, /^0x[0-9a-f]{40}$/i) || !isText(input, BYTES)) return NO_WORDS
+    const { world } = names
+    try {
+      const target = parseAddress(to)
+      const failure = error?.data
+      return {
+        call: names.call(world, { to: target, input: bytesFromHex(input) })?.text,
+        error: isText(failure, BYTES)
+          ? names.error(world, target, bytesFromHex(failure))?.text
+          : undefined,
+      }
+    } catch {
+      // a fork has not fetched the account
+      return NO_WORDS
     }
   }
 
@@ -357,4 +398,13 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
     return error
   }
   return undefined
+}
+
+/** At least one byte. */
+const BYTES = /^0x([0-9a-f]{2})+$/i
+
+const NO_WORDS: CallWords = { call: undefined, error: undefined }
+
+function isText(value: unknown, form: RegExp): value is string {
+  return typeof value === 'string' && form.test(value)
 }

@@ -1,7 +1,7 @@
 // The dispatcher of all chains: its methods, and what it needs from the chain that a request addresses.
 import { DevchainError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
-import type { MethodContext } from '../methods/common/context.ts'
+import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import type { Profile } from '../methods/compat/profile.ts'
 import { profileOf, reworded } from '../methods/compat/profiles.ts'
 import { firstMethods } from '../methods/first.ts'
@@ -19,24 +19,28 @@ export interface Wire {
   readonly dispatcher: Dispatcher<MethodContext>
 }
 
+const observeByWatch: NonNullable<RequestWatch['observe']> = (call, context, details) =>
+  context.watch.observe?.(call, context, details)
+
 /** @throws {DevchainError} as `openDispatcher` */
 export async function openWire(
-  { hooks, onBug }: Pick<Common, 'hooks' | 'onBug'>,
+  { hooks, onBug, subscriptions }: Pick<Common, 'hooks' | 'onBug' | 'subscriptions'>,
   settings: DevchainSettings,
 ): Promise<Wire> {
   const profile = profileOf(settings.compat)
-  const isObserved = hooks.observer?.onCall !== undefined
+  const isObserved = (): boolean =>
+    hooks.observer?.onCall !== undefined || subscriptions.watchesCalls
   return { profile, dispatcher: await openDispatcher(settings, profile, isObserved, onBug) }
 }
 
 /**
- * @param isObserved false: calls are not reported
+ * @param isObserved false: calls are not reported now
  * @throws {DevchainError} `INVALID_PARAMS` for an unknown module in `disable` or an unknown method in `alias`
  */
 export async function openDispatcher(
   settings: DevchainSettings,
   profile: Profile,
-  isObserved: boolean,
+  isObserved: () => boolean,
   onBug: (error: unknown) => void,
 ): Promise<Dispatcher<MethodContext>> {
   const { disable, alias, plainErrors } = settings
@@ -51,9 +55,9 @@ export async function openDispatcher(
     absent: profile.absent,
     adapt: profile.adaptForms,
     reach: ({ forking }) => forking.reach,
-    observe: isObserved
-      ? (call, context, details) => context.watch.observe?.(call, context, details)
-      : undefined,
+    get observe() {
+      return isObserved() ? observeByWatch : undefined
+    },
     begin: (method, { caller, watch }) => {
       caller.begin()
       return watch.begin(method, caller)

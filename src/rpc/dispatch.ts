@@ -184,8 +184,9 @@ export class Dispatcher<C> {
 
   #report(context: C, call: Call, answered: Answer): Answer {
     const { observe } = this.#options
-    if (observe === undefined) return answered
     const { method: name, params, beganMs, notes } = call
+    // observers may come while a call runs
+    if (observe === undefined || beganMs === 0) return answered
     const isFailure = 'error' in answered
     try {
       const method = this.registry.get(name)

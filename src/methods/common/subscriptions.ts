@@ -32,6 +32,7 @@ const ORDER = [
   'transactionReceipts',
   'newHeads',
   'changes',
+  'calls',
   'syncing',
 ] as const
 
@@ -56,6 +57,13 @@ const MAX_PER_SESSION = 1000
 /** Of all connections. A session belongs to one chain. */
 export class Subscriptions {
   readonly #audiences = new Map<Chain, Audience>()
+  /** Subscriptions of `calls`, by their ids. */
+  readonly #callWatchers = new Map<Hex, { readonly session: Session; readonly chain: Chain }>()
+
+  /** False: nobody needs reports of calls here. */
+  get watchesCalls(): boolean {
+    return this.#callWatchers.size > 0
+  }
 
   /**
    * Notifies `session` of what `select` finds in each change of `chain`, until it unsubscribes or closes.
@@ -70,7 +78,18 @@ export class Subscriptions {
     }
     const id = hexFromBytes(chain.environment.random(16))
     own.set(id, { id, kind, select })
+    if (kind === 'calls') this.#callWatchers.set(id, { session, chain })
     return id
+  }
+
+  /** Notifies of a call, but not the connection that made it: whoever reads what a call is about would get no end. */
+  notifyCall(chain: Chain, caller: Session | undefined, describe: () => Json): void {
+    let result: Json | undefined
+    for (const [subscription, watcher] of this.#callWatchers) {
+      if (watcher.chain !== chain || watcher.session === caller) continue
+      result ??= describe()
+      watcher.session.notify('eth_subscription', { most: 1, params: [{ subscription, result }] })
+    }
   }
 
   /** Notifies subscribers that an import began or ended. */
@@ -85,6 +104,7 @@ export class Subscriptions {
 
   /** False if this session has no such subscription. */
   remove(session: Session, chain: Chain, id: string): boolean {
+    this.#callWatchers.delete(id.toLowerCase() as Hex)
     return (
       this.#audiences
         .get(chain)
@@ -100,6 +120,7 @@ export class Subscriptions {
     const own: Own = new Map()
     members.set(session, own)
     session.onClose(() => {
+      for (const id of own.keys()) this.#callWatchers.delete(id)
       own.clear()
       members.delete(session)
       if (members.size > 0) return

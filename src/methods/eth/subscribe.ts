@@ -54,6 +54,7 @@ const DETAILS: Record<SubscriptionKind, readonly [Details['given'], string]> = {
   newPendingTransactions: ['a boolean', 'true or false'],
   transactionReceipts: ['transaction hashes', 'transaction hashes'],
   changes: ['nothing', 'nothing'],
+  calls: ['nothing', 'nothing'],
   syncing: ['nothing', 'nothing'],
 }
 
@@ -92,7 +93,7 @@ export const subscribeMethods: Methods = [
   method({
     name: 'eth_subscribe',
     summary:
-      'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions, changes or syncing.',
+      'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions, changes, calls or syncing.',
     params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
     result: text,
     example: { params: ['newHeads'] },
@@ -228,6 +229,8 @@ function subscriptionSelector(
     newPendingTransactions: ({ pending }) => pendingOf(pending, bodies),
     transactionReceipts: ({ heads }) => receiptsOf(context, heads, hashes),
     syncing: () => ({ most: 0, results: [] }),
+    // they are no changes of the chain: Subscriptions.notifyCall sends them
+    calls: () => ({ most: 0, results: [] }),
   }
   return selectors[kind]
 }

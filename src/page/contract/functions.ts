@@ -1,6 +1,8 @@
 // The functions of a contract as forms: read, or simulate and send.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { impersonating } from '../acts/acts.ts'
+import type { RpcCall } from '../acts/callcode.ts'
 import {
   type AbiFunction,
   dataOf,
@@ -12,8 +14,6 @@ import {
   signatureOf,
 } from '../data/abi.ts'
 import { useOwned } from '../data/accounts.ts'
-import { impersonating } from '../data/acts.ts'
-import type { RpcCall } from '../data/callcode.ts'
 import { hex } from '../data/format.ts'
 import { parseAddress, parseEther } from '../data/parse.ts'
 import { html } from '../html.ts'

@@ -1,7 +1,7 @@
 // Calls that the page makes for somebody: shown before, to be copied, and with their result after.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../data/callcode.ts'
+import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../acts/callcode.ts'
 import { isHash } from '../data/format.ts'
 import type { RpcReceipt } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'

@@ -1,9 +1,9 @@
 // Acts: what somebody can do to the chain, each with the call that it makes.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { ACTS, type Act } from '../acts/acts.ts'
+import type { RpcCall } from '../acts/callcode.ts'
 import { useOwned } from '../data/accounts.ts'
-import { ACTS, type Act } from '../data/acts.ts'
-import type { RpcCall } from '../data/callcode.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import { html } from '../html.ts'
 import { Panel } from '../parts/basics.ts'

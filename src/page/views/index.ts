@@ -8,6 +8,7 @@ import { ActView } from './act.ts'
 import { BlockView } from './block.ts'
 import { DebuggerView } from './debugger.ts'
 import { LiveView } from './live.ts'
+import { LogView } from './log.ts'
 import { NetworkView } from './network.ts'
 import { TimeView } from './time.ts'
 import { TransactionView } from './transaction.ts'
@@ -44,6 +45,7 @@ function single(path: string, title: string, view: ViewEntry['view']): ViewEntry
 
 export const VIEWS: readonly ViewEntry[] = [
   listed('', 'Live', 'l', LiveView),
+  listed('log', 'Log', 'o', LogView),
   listed('accounts', 'Accounts', 'c', AccountsView),
   listed('network', 'Network', 'n', NetworkView, false),
   listed('act', 'Act', 'a', ActView, false),

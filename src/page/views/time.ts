@@ -1,8 +1,8 @@
 // Time: the chain at any of its blocks, its snapshots, what reverts left behind, and the difference of two points.
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { RpcCall } from '../acts/callcode.ts'
 import { useNames } from '../data/accounts.ts'
-import type { RpcCall } from '../data/callcode.ts'
 import { count, ether, hex, moment, plural } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'

@@ -156,6 +156,23 @@ test('a proxy has the functions and the storage of the contract that it runs', a
   await rows.filter({ hasText: 'implementation' }).waitFor()
 })
 
+test('the log names calls and the errors of contracts', async () => {
+  await page.goto(`${url}/#/log`)
+  const data = callData(project, 'Vault', 'withdraw', [5n * 10n ** 18n])
+  const row = page.getByRole('table', { name: 'Calls' }).getByRole('row').nth(1)
+  await expect
+    .poll(async () => {
+      await rpc('eth_call', { to: vault, data }, 'latest').catch(() => undefined)
+      return await row.count()
+    })
+    .toBeGreaterThan(0)
+  await row.getByText('Vault.withdraw(5 ether)').waitFor()
+  await row.getByText('InsufficientBalance(have 0, want 5 ether)').waitFor()
+  const cells = await row.getByRole('cell').all()
+  const tops = await Promise.all(cells.map(async (each) => (await each.boundingBox())?.y))
+  expect(new Set(tops).size).toBe(1)
+})
+
 test('the source has the lines of the file, and those of its imports', async () => {
   await open(vault, 'source')
   await page.getByText('contract Vault is Ledger {').waitFor()

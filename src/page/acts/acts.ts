@@ -1,6 +1,6 @@
 // What somebody can do to the chain from the page: forms, and the calls that they make.
-import type { RpcCall } from './callcode.ts'
-import { hex } from './format.ts'
+
+import { hex } from '../data/format.ts'
 import {
   parseAddress,
   parseBytes,
@@ -8,7 +8,8 @@ import {
   parseDuration,
   parseEther,
   parseMoment,
-} from './parse.ts'
+} from '../data/parse.ts'
+import type { RpcCall } from './callcode.ts'
 
 export interface Field {
   readonly name: string

@@ -1,0 +1,90 @@
+// The calls of all other clients of this chain, as they come, from the first look at the log on.
+import type { ChainClient } from './chain.ts'
+
+export interface LoggedCall {
+  readonly id: number
+  /** Milliseconds since 1970, of this browser. */
+  readonly at: number
+  readonly method: string
+  readonly params: unknown
+  readonly durationMs: number
+  readonly result: unknown
+  readonly error: { readonly code: number; readonly message: string } | null
+  /** The call in words; null if no name is known. */
+  readonly text: string | null
+}
+
+const MOST_CALLS = 5_000
+
+/** Milliseconds between two drawings. */
+const BETWEEN_MS = 150
+
+const logs = new WeakMap<ChainClient, CallLog>()
+
+export function callLogOf(chain: ChainClient): CallLog {
+  const known = logs.get(chain) ?? new CallLog(chain)
+  logs.set(chain, known)
+  return known
+}
+
+export class CallLog {
+  readonly #chain: ChainClient
+  readonly #listeners = new Set<() => void>()
+  #calls: LoggedCall[] = []
+  #count = 0
+  #isSubscribed = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  problem: Error | undefined
+
+  constructor(chain: ChainClient) {
+    this.#chain = chain
+    chain.onChange(() => this.#follow())
+    this.#follow()
+  }
+
+  /** Oldest first. */
+  get calls(): readonly LoggedCall[] {
+    return this.#calls
+  }
+
+  clear(): void {
+    this.#calls = []
+    this.#announce()
+  }
+
+  /** @returns ends it */
+  onCall(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** A subscription ends with its connection. */
+  #follow(): void {
+    const isOpen = this.#chain.view.status === 'open'
+    if (!isOpen || this.#isSubscribed) {
+      this.#isSubscribed &&= isOpen
+      return
+    }
+    this.#isSubscribed = true
+    this.#chain
+      .subscribe('calls', (news) => this.#take(news as Omit<LoggedCall, 'id' | 'at'>))
+      .catch((error: Error) => {
+        this.problem = error
+        this.#announce()
+      })
+  }
+
+  #take(news: Omit<LoggedCall, 'id' | 'at'>): void {
+    this.#count += 1
+    this.#calls.push({ ...news, id: this.#count, at: Date.now() })
+    // the oldest tenth at once, not one for each call
+    if (this.#calls.length > MOST_CALLS * 1.1) this.#calls = this.#calls.slice(-MOST_CALLS)
+    this.#timer ??= setTimeout(() => this.#announce(), BETWEEN_MS)
+  }
+
+  #announce(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,77 @@
+// The live log: calls of all clients but this page, filtered and searched.
+import type { VNode } from 'preact'
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { callLogOf, type LoggedCall } from '../data/calllog.ts'
+import { isHash, plural, short } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import { useChain } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Empty, Failure, Panel } from '../parts/basics.ts'
+import { Cell, List } from '../parts/list.ts'
+
+const ROW = 36
+
+const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
+  'All calls': () => true,
+  'Failed calls': ({ error }) => error !== null,
+  Transactions: ({ method }) => /send.*Transaction|sendCalls/.test(method),
+  'Calls of contracts': ({ method }) => /^eth_(call|estimateGas|simulate)/.test(method),
+  'Acts on the chain': ({ method }) =>
+    /^(evm|hardhat|anvil|devchain|debug_set|miner)_?/.test(method),
+}
+
+export function LogView(): VNode {
+  const log = callLogOf(useChain())
+  const [, draw] = useReducer((times: number) => times + 1, 0)
+  useEffect(() => log.onCall(() => draw(undefined)), [log])
+  const [filter, setFilter] = useState('All calls')
+  const [word, setWord] = useState('')
+  const { calls } = log
+  const last = calls.at(-1)?.id
+  const found = useMemo(
+    () => calls.filter((call) => FILTERS[filter]!(call) && includes(call, word)).reverse(),
+    [calls, last, filter, word],
+  )
+  return html`<h1 class="hidden">Log</h1>
+    <div class="live whole"><${Panel} title="Calls" note=${plural(calls.length, 'call')}>
+      <div class="filter">
+        <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter((event.currentTarget as HTMLSelectElement).value)}>${Object.keys(
+          FILTERS,
+        ).map((each) => html`<option>${each}</option>`)}</select>
+        <input type="search" aria-label="Search calls" placeholder="Search method, parameters, errors" value=${word}
+          onInput=${(event: Event) => setWord((event.currentTarget as HTMLInputElement).value)} />
+        <button type="button" onClick=${() => log.clear()}>Clear</button>
+      </div>
+      ${log.problem !== undefined && html`<${Failure} error=${log.problem} />`}
+      ${
+        found.length === 0
+          ? html`<${Empty}>${calls.length === 0 ? 'No calls yet. Calls of other clients appear here as they come.' : 'No call matches.'}<//>`
+          : html`<${List} key=${`${filter} ${word}`} label="Calls" kind="logged" columns=${['Time', 'Method', 'Call', 'Result', 'Took']} total=${found.length} added=${found.length}
+              rowHeight=${ROW} empty="" keyOf=${(index: number) => String(found[index]!.id)} row=${(index: number) => html`<${CallCells} call=${found[index]} />`} />`
+      }
+    <//></div>`
+}
+
+function includes({ method, text, params, error, result }: LoggedCall, word: string): boolean {
+  const wanted = word.trim().toLowerCase()
+  if (wanted === '') return true
+  const all = `${method} ${text ?? ''} ${error?.message ?? ''} ${JSON.stringify([params, result])}`
+  return all.toLowerCase().includes(wanted)
+}
+
+function CallCells({ call }: { call: LoggedCall }): VNode {
+  const { at, method, params, durationMs, result, error, text } = call
+  const shown = JSON.stringify(params) ?? ''
+  const outcome =
+    error?.message ?? (typeof result === 'string' ? result : (JSON.stringify(result) ?? ''))
+  return html`
+    <${Cell} className="dim">${new Date(at).toTimeString().slice(0, 8)}<//>
+    <${Cell} className=${error === null ? '' : 'bad'}>${method}<//>
+    <${Cell} className=${text === null ? 'dim mono' : ''}><span title=${shown}>${text ?? shown.slice(1, -1)}</span><//>
+    <${Cell} className=${error === null ? 'dim' : 'bad'}>${
+      error === null && isHash(outcome)
+        ? html`<a class="mono" href=${linkTo([/Transaction/.test(method) ? 'tx' : 'block', outcome])} title=${outcome}>${short(outcome)}</a>`
+        : html`<span title=${outcome}>${outcome}</span>`
+    }<//>
+    <${Cell} className="dim">${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms<//>`
+}
