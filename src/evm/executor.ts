@@ -212,6 +212,8 @@ export interface CallJob extends JobOptions {
   readonly movedPrecompiles?: MovedPrecompiles | undefined
   readonly ignoresBaseFee?: boolean | undefined
   readonly reportsAccess?: boolean | undefined
+  /** From amsterdam on: the outcome has accesses, as after a transaction. */
+  readonly isOfBlock?: boolean | undefined
 }
 
 export interface Failure {
@@ -261,7 +263,7 @@ export interface Outcome {
   readonly accessed: readonly AccessListEntry[]
   /** True if there was only one frame, no precompile call and no SELFDESTRUCT. False also if unknown. */
   readonly isAlone: boolean
-  /** From amsterdam on: for the block's access list. Read it before the job's draft changes. */
+  /** From amsterdam on, of transactions and calls of a block: for its access list. Read it before the job's draft changes. */
   readonly accesses: readonly AccountAccess[] | undefined
 }
 

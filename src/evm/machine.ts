@@ -40,6 +40,8 @@ export interface MachineJob {
   /** Limits the memory of all open frames together, in bytes. */
   readonly memoryLimit: number
   readonly reportsAccess: boolean
+  /** From amsterdam on: the result has what was read. */
+  readonly reportsRead: boolean
   /** For steps and frames. Some machines ignore it. */
   readonly tracer: Tracer | undefined
   /** Called for console messages with the caller and the input, which may change later. */
@@ -84,6 +86,7 @@ export interface StateResult {
   readonly spilled: bigint
   /** True: the gas was too little before the first operation, so that authorizations are void too. */
   readonly isUnprepared: boolean
+  /** Empty unless requested. */
   readonly read: Touched
 }
 

@@ -243,6 +243,7 @@ const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimi
   limits: undefined,
   movedPrecompiles: undefined,
   reportsAccess: false,
+  reportsRead: true,
   tracer: undefined,
   onConsole: () => undefined,
   pause: undefined,

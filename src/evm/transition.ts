@@ -37,6 +37,7 @@ export interface RunSetting
     | 'movedPrecompiles'
     | 'memoryLimit'
     | 'reportsAccess'
+    | 'reportsRead'
     | 'tracer'
     | 'pause'
     | 'onBug'
@@ -90,6 +91,7 @@ export function applyMessage(
     movedPrecompiles: setting.movedPrecompiles,
     memoryLimit: setting.memoryLimit,
     reportsAccess: setting.reportsAccess,
+    reportsRead: setting.reportsRead,
     tracer: setting.tracer,
     onConsole: (from, data) => printLine(lines, from, data),
     pause: setting.pause,
@@ -133,7 +135,7 @@ class RunOutcome implements Outcome {
   #world: World | undefined
 
   constructor(
-    { reportsAccess, block, limits }: RunSetting,
+    { reportsAccess, reportsRead, block, limits }: RunSetting,
     message: CheckedMessage,
     result: MachineResult,
     { bill, lines, overlay, metering }: Accounting,
@@ -150,9 +152,10 @@ class RunOutcome implements Outcome {
     this.isAlone = result.isAlone
     this.accessed = reportsAccess ? listable(message, result, block.hardfork, limits) : []
     this.#overlay = overlay
-    this.#read = metering.isOfState
-      ? readBy(message, block, result, metering.authorities)
-      : undefined
+    this.#read =
+      metering.isOfState && reportsRead
+        ? readBy(message, block, result, metering.authorities)
+        : undefined
   }
 
   get accesses(): Outcome['accesses'] {

@@ -64,17 +64,17 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
     touched: changes.touched,
     accessed: accessedBy(instance, job),
     isAlone: instance.number(layout.HAS_MORE_FRAMES) === 0,
-    state: isAtLeast(job.block.hardfork, 'amsterdam') ? stateOf(interpreter) : undefined,
+    state: isAtLeast(job.block.hardfork, 'amsterdam') ? stateOf(interpreter, job) : undefined,
   }
 }
 
-function stateOf(interpreter: Interpreter): StateResult {
+function stateOf(interpreter: Interpreter, { reportsRead }: MachineJob): StateResult {
   const { instance } = interpreter
   return {
     reservoir: instance.long(layout.STATE_GAS),
     spilled: instance.long(layout.STATE_SPILLED),
     isUnprepared: instance.number(layout.IS_UNPREPARED) === 1,
-    read: touchedBy(interpreter, true),
+    read: reportsRead ? touchedBy(interpreter, true) : new Map(),
   }
 }
 

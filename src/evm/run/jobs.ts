@@ -76,7 +76,7 @@ function transact(context: YieldingContext, job: TransactionJob): MaybePromise<O
   const tip = effectiveTip(transaction, block.baseFee)
   const { nonce } = transaction
   const blobPrice = blobPriceOf(transaction, block)
-  return apply(context, job, transaction, { nonce, price, tip, blobPrice })
+  return apply(context, job, transaction, { nonce, price, tip, blobPrice }, true)
 }
 
 /**
@@ -92,7 +92,7 @@ function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
   const tip = price < block.baseFee ? 0n : price - block.baseFee
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
   const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)
-  return apply(context, job, message, { nonce, price, tip, blobPrice })
+  return apply(context, job, message, { nonce, price, tip, blobPrice }, job.isOfBlock === true)
 }
 
 type JobTraits = Pick<
@@ -112,6 +112,7 @@ function apply(
   job: JobTraits,
   message: CheckedMessage,
   terms: SenderTerms,
+  isOfBlock: boolean,
 ): MaybePromise<Outcome> {
   const setting: RunSetting = {
     base: job.draft ?? job.world,
@@ -120,6 +121,7 @@ function apply(
     movedPrecompiles: job.movedPrecompiles,
     memoryLimit: memoryOf(context, job, message),
     reportsAccess: job.reportsAccess === true,
+    reportsRead: isOfBlock,
     tracer: job.tracer,
     pause: pauseOf(context, job),
     onBug: context.onBug,

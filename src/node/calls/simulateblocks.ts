@@ -318,6 +318,7 @@ async function runCall(
     message,
     movedPrecompiles: moved,
     limits: callLimits(state.config),
+    isOfBlock: true,
     cancellation: context.cancellation,
   }
   const run = chain.executor.call({ ...job, tracer: watch?.tracer })
