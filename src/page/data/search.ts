@@ -9,7 +9,7 @@ export async function placeOf(chain: ChainClient, text: string): Promise<Place |
   const digits = text.replace(/^#|,/g, '')
   if (/^\d{1,15}$/.test(digits)) return ['block', Number(digits)]
   if (isAddress(text)) return ['address', text.toLowerCase()]
-  if (!isHash(text)) return undefined
+  if (!isHash(text)) return placeOfName(chain, text.toLowerCase())
   const hash = text.toLowerCase()
   const [transaction, block] = await Promise.all([
     chain.request('eth_getTransactionByHash', hash).catch(() => null),
@@ -17,4 +17,29 @@ export async function placeOf(chain: ChainClient, text: string): Promise<Place |
   ])
   if (transaction !== null) return ['tx', hash]
   return block === null ? undefined : ['block', hash]
+}
+
+/** Accounts of the state whose names are searched, beside those of the node. */
+const MOST_ACCOUNTS = 256
+
+/** The account with this name, or else the first whose name begins so. */
+async function placeOfName(chain: ChainClient, wanted: string): Promise<Place | undefined> {
+  const range = ['latest', '0x', MOST_ACCOUNTS, true, true]
+  const [owned, { accounts }] = await Promise.all([
+    chain.request<readonly string[]>('eth_accounts').catch(() => []),
+    chain
+      .request<{ accounts: Readonly<Record<string, unknown>> }>('debug_accountRange', ...range)
+      .catch(() => ({ accounts: {} })),
+  ])
+  const addresses = [
+    ...new Set([...owned, ...Object.keys(accounts)].map((each) => each.toLowerCase())),
+  ]
+  const names = await chain
+    .request<Readonly<Record<string, string>>>('devchain_names', addresses)
+    .catch(() => ({}))
+  const entries = Object.entries(names).map(([address, name]) => [address, name.toLowerCase()])
+  const found =
+    entries.find(([, name]) => name === wanted) ??
+    entries.find(([, name]) => name!.startsWith(wanted))
+  return found && ['address', found[0]!.toLowerCase()]
 }

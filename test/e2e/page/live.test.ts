@@ -109,6 +109,21 @@ test('search finds transactions, and says when it finds nothing', async () => {
   await stage.page.getByText('Succeeded').waitFor()
 })
 
+test('search finds accounts by name, also by its beginning', async () => {
+  await rpc('devchain_label', { [ALICE]: 'alice', [BOB]: 'Treasury' })
+  await stage.page.goto(stage.url)
+  await stage.page.getByRole('status').getByText('Live').waitFor()
+  for (const [text, address] of [
+    ['ALICE', ALICE],
+    ['treas', BOB],
+  ] as const) {
+    const search = stage.page.getByRole('searchbox').first()
+    await search.fill(text)
+    await search.press('Enter')
+    await stage.page.waitForURL(`${stage.url}/#/address/${address.toLowerCase()}`)
+  }
+})
+
 test('a chain at a path has its own page', async () => {
   await stage.page.goto(`${stage.url}/7`)
   await stage.page.getByText('/7 chain 33').waitFor()
@@ -154,7 +169,7 @@ test('names and reasons of contracts are text, never HTML', async () => {
   await stage.page.goto(stage.url)
   await stage.page.getByRole('link').getByText(hostile).waitFor()
   await stage.page.goto(`${stage.url}/#/tx/${hash}`)
-  await stage.page.getByRole('link').getByText(hostile).waitFor()
+  await stage.page.getByRole('link').getByText(hostile).first().waitFor()
   expect(await stage.page.locator('main img, main script').count()).toBe(0)
   expect(await stage.page.title()).toContain('devchain')
 })
