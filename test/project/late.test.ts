@@ -67,7 +67,7 @@ describe('a report', () => {
     const proxy = await deploy(ask, initCode(project, 'Proxy', [vault]))
     const data = callData(project, 'Vault', 'withInterest', [100n, 5n])
     for (const to of [vault, proxy]) await send(ask, { to, data })
-    expect(await chain.gasSummary()).toEqual({
+    expect(await chain.gasSummary()).toMatchObject({
       rows: [],
       warning:
         'the gas report is empty: 5 transactions ran, but no artifacts were found (--artifacts names the folder of a project)',
@@ -115,7 +115,7 @@ describe('a report', () => {
     await start()
     await ask('devchain_label', { [SENDER]: 'alice' })
     await send(ask, { to: SENDER, value: '0x1' })
-    expect(await chain.gasSummary()).toEqual({ rows: [], warning: undefined })
+    expect(await chain.gasSummary()).toMatchObject({ rows: [], warning: undefined })
   })
 
   test('says when artifacts have none of the code that ran', async () => {
@@ -140,7 +140,7 @@ describe('a report', () => {
     expect((await send(ask, { to: caller, gas })).status).toBe('0x1')
     const warning =
       'the gas report is incomplete: too many functions, or too much code without an artifact'
-    for (let i = 0; i < 2; i++) expect(await chain.gasSummary()).toEqual({ rows: [], warning })
+    for (let i = 0; i < 2; i++) expect(await chain.gasSummary()).toMatchObject({ rows: [], warning })
     expect(events).toEqual([{ event: 'artifacts', warning }])
   })
 })
