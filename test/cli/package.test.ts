@@ -23,7 +23,7 @@ test('the packed package, installed in an empty folder, provides npx devchain an
   ])
   const packed = files.map((file) => file.path)
   expect(packed.filter((file) => /^(src|test)\//.test(file))).toSatisfy((pages: string[]) =>
-    pages.every((page) => /\/README\.md$|\.svg$/.test(page)),
+    pages.every((page) => /\/README\.md$|\.(svg|png)$/.test(page)),
   )
   const pages = packed.filter((file) => file.endsWith('.md'))
   for (const { file } of pages.flatMap(linksOf)) expect(packed).toContain(file)

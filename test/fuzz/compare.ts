@@ -177,6 +177,7 @@ export function callOf(subject: Case, message: CaseMessage, world: World): CallJ
     message: { from: SENDER, ...fieldsOf(subject, message) },
     limits: limitsOf(subject),
     reportsAccess: true,
+    isOfBlock: true,
   }
 }
 

@@ -140,7 +140,8 @@ describe('a report', () => {
     expect((await send(ask, { to: caller, gas })).status).toBe('0x1')
     const warning =
       'the gas report is incomplete: too many functions, or too much code without an artifact'
-    for (let i = 0; i < 2; i++) expect(await chain.gasSummary()).toMatchObject({ rows: [], warning })
+    for (let i = 0; i < 2; i++)
+      expect(await chain.gasSummary()).toMatchObject({ rows: [], warning })
     expect(events).toEqual([{ event: 'artifacts', warning }])
   })
 })
