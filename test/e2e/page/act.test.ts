@@ -1,80 +1,56 @@
 // Acts of the page: what a user does to the chain without a program, and takes over into one.
 
 import { execFileSync } from 'node:child_process'
-import type { Browser, Page } from 'playwright-core'
 import { createTestClient, http, publicActions, walletActions } from 'viem'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Devchain } from '../../../src/devchain.ts'
+import { expect, test } from 'vitest'
 import { violationsOn } from './axe.ts'
-import { problemsOf, startBrowser, startChain } from './browser.ts'
+import { Stage } from './browser.ts'
+import { ALICE, BOB } from './swap.ts'
 
-const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const stage = new Stage()
+
 const STRANGER = '0x00000000000000000000000000000000000000aa'
 
-let browser: Browser
-let devchain: Devchain
-let url: string
-let page: Page
-let problems: readonly string[]
-
-beforeAll(async () => {
-  browser = await startBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  devchain = await startChain()
-  url = (await devchain.listen()).url
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  problems = problemsOf(page)
-})
-afterEach(async () => {
-  await page.close()
-  await devchain.close()
-  expect(problems).toEqual([])
-})
-
-const rpc = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
-  devchain.request({ method, params })
+const rpc: Stage['rpc'] = (...call) => stage.rpc(...call)
 const act = async (id: string, values: Readonly<Record<string, string>> = {}): Promise<void> => {
-  await page.goto(`${url}/#/act?do=${id}`)
+  await stage.page.goto(`${stage.url}/#/act?do=${id}`)
   for (const [label, value] of Object.entries(values)) {
-    await page.locator('form.form').getByLabel(label).fill(value)
+    await stage.page.locator('form.form').getByLabel(label).fill(value)
   }
 }
 const press = (name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click()
+  stage.page.getByRole('button', { name, exact: true }).click()
 const code = async (form: string): Promise<string> => {
-  await page.getByRole('button', { name: form, exact: true }).click()
-  return (await page.getByLabel(`The call as ${form}`).textContent()) ?? ''
+  await stage.page.getByRole('button', { name: form, exact: true }).click()
+  return (await stage.page.getByLabel(`The call as ${form}`).textContent()) ?? ''
 }
 
 test('a transfer is sent with the keyboard alone, and its link leads to the transaction', async () => {
-  await page.goto(url)
-  await page.getByRole('status').getByText('Live').waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('a')
-  await page.getByLabel('To').focus()
-  await page.keyboard.type(BOB)
-  await page.getByLabel('Value').focus()
-  await page.keyboard.type('1.5')
-  await page.keyboard.press('Enter')
-  await page.getByText('Mined').waitFor()
+  await stage.page.goto(stage.url)
+  await stage.page.getByRole('status').getByText('Live').waitFor()
+  await stage.page.keyboard.press('g')
+  await stage.page.keyboard.press('a')
+  await stage.page.getByLabel('To').focus()
+  await stage.page.keyboard.type(BOB)
+  await stage.page.getByLabel('Value').focus()
+  await stage.page.keyboard.type('1.5')
+  await stage.page.keyboard.press('Enter')
+  await stage.page.getByText('Mined').waitFor()
   expect(await rpc('eth_getBalance', BOB, 'latest')).toBe(
     `0x${(10_001_500n * 10n ** 15n).toString(16)}`,
   )
-  await page.locator('.success').getByRole('link').press('Enter')
-  await page.getByRole('heading', { name: 'transfer' }).waitFor()
+  await stage.page.locator('.success').getByRole('link').press('Enter')
+  await stage.page.getByRole('heading', { name: 'transfer' }).waitFor()
 })
 
 test('a field that is wrong is named, and nothing is sent', async () => {
   await act('send', { To: 'bob' })
-  await page.getByText('To: expected an address, got bob').waitFor()
-  expect(await page.getByRole('button', { name: 'Send a transaction' }).isDisabled()).toBe(true)
+  await stage.page.getByText('To: expected an address, got bob').waitFor()
+  expect(await stage.page.getByRole('button', { name: 'Send a transaction' }).isDisabled()).toBe(
+    true,
+  )
   await act('balance', { Account: BOB, Balance: '1.5 bananas' })
-  await page.getByText('Balance: expected an amount such as 1.5 ether').waitFor()
+  await stage.page.getByText('Balance: expected an amount such as 1.5 ether').waitFor()
   expect(await rpc('eth_blockNumber')).toBe('0x0')
 })
 
@@ -83,7 +59,7 @@ test('an account without a key here sends, as it is impersonated first', async (
   await act('send', { From: STRANGER, To: BOB, Value: '7 wei' })
   expect(await code('JSON-RPC')).toContain('hardhat_impersonateAccount')
   await press('Send a transaction')
-  await page.getByText('Mined').waitFor()
+  await stage.page.getByText('Mined').waitFor()
   expect(await rpc('eth_getTransactionCount', STRANGER, 'latest')).toBe('0x1')
 })
 
@@ -93,35 +69,35 @@ test('a contract is deployed, and a call to it shows its result or why it revert
     '0x6038600c60003960386000f3600035801560105760005260206000f35b6308c379a060e01b60005260206004526004602452637a65726f60e01b60445260646000fd'
   await act('send', { Data: echo })
   await press('Send a transaction')
-  await page.getByText('created').waitFor()
+  await stage.page.getByText('created').waitFor()
   const to = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
   expect(await rpc('eth_getCode', to, 'latest')).not.toBe('0x')
   await act('call', { To: to, Data: `0x${'5'.padStart(64, '0')}` })
   await press('Call')
-  await page
+  await stage.page
     .locator('.success')
     .getByText(`0x${'5'.padStart(64, '0')}`)
     .waitFor()
-  await page.getByLabel('Data').fill(`0x${'0'.repeat(64)}`)
+  await stage.page.getByLabel('Data').fill(`0x${'0'.repeat(64)}`)
   await press('Call')
-  await page.getByRole('alert').getByText('zero').waitFor()
+  await stage.page.getByRole('alert').getByText('zero').waitFor()
   expect(await rpc('eth_blockNumber')).toBe('0x1')
 })
 
 test('balances, names, blocks and time change as asked', async () => {
   await act('balance', { Account: STRANGER, Balance: '2.5' })
   await press('Set a balance')
-  await page.getByText('Done.').waitFor()
+  await stage.page.getByText('Done.').waitFor()
   expect(await rpc('eth_getBalance', STRANGER, 'latest')).toBe('0x22b1c8c1227a0000')
   await act('label', { Account: STRANGER, Name: 'stranger' })
   await press('Name an account')
-  await page.locator('.success').waitFor()
+  await stage.page.locator('.success').waitFor()
   expect(await rpc('devchain_names', [STRANGER])).toEqual({
     '0x00000000000000000000000000000000000000AA': 'stranger',
   })
   await act('mine', { Blocks: '5', 'Time between': '1 min' })
   await press('Mine blocks')
-  await page.getByRole('link', { name: 'Newest block #5' }).waitFor()
+  await stage.page.getByRole('link', { name: 'Newest block #5' }).waitFor()
   const time = async (): Promise<number> => {
     const block = await rpc('eth_getBlockByNumber', 'latest', false)
     return Number((block as { timestamp: string }).timestamp)
@@ -129,11 +105,11 @@ test('balances, names, blocks and time change as asked', async () => {
   const before = await time()
   await act('time', { By: '1 d 2 h' })
   await press('Move time ahead')
-  await page.getByRole('link', { name: 'Newest block #6' }).waitFor()
+  await stage.page.getByRole('link', { name: 'Newest block #6' }).waitFor()
   expect((await time()) - before).toBeGreaterThanOrEqual(26 * 3600)
   await act('moment', { 'Time (UTC)': '2090-01-01 12:00' })
   await press('Set the next time')
-  await page.getByRole('link', { name: 'Newest block #7' }).waitFor()
+  await stage.page.getByRole('link', { name: 'Newest block #7' }).waitFor()
   expect(await time()).toBe(Date.UTC(2090, 0, 1, 12) / 1000)
 })
 
@@ -141,48 +117,47 @@ test('a snapshot is taken, reverted to more than once, and lost by a reset', asy
   await rpc('hardhat_mine', '0x3')
   await act('snapshot', { Name: 'three' })
   await press('Take a snapshot')
-  await page.locator('.success').waitFor()
+  await stage.page.locator('.success').waitFor()
   for (const head of [5, 8]) {
     await rpc('hardhat_mine', `0x${(head - 3).toString(16)}`)
-    await page.getByRole('link', { name: `Newest block #${head}` }).waitFor()
+    await stage.page.getByRole('link', { name: `Newest block #${head}` }).waitFor()
     await act('revert')
-    await page
+    await stage.page
       .locator('form.form')
       .getByLabel('Snapshot')
       .selectOption({ label: 'three at block 3' })
     await press('Revert to a snapshot')
-    await page.getByRole('link', { name: 'Newest block #3' }).waitFor()
+    await stage.page.getByRole('link', { name: 'Newest block #3' }).waitFor()
   }
   await act('reset')
   await press('Reset the chain')
-  await page.getByRole('link', { name: 'Newest block #0' }).waitFor()
+  await stage.page.getByRole('link', { name: 'Newest block #0' }).waitFor()
   await act('revert')
-  await page.getByText('Snapshot: take one first').waitFor()
-  expect(await page.locator('form.form').getByLabel('Snapshot').textContent()).toBe(
-    'none taken yet',
-  )
+  await stage.page.getByText('Snapshot: take one first').waitFor()
+  const snapshots = stage.page.locator('form.form').getByLabel('Snapshot')
+  await expect.poll(() => snapshots.textContent()).toBe('none taken yet')
 })
 
 test('transactions wait while mining is paused', async () => {
   await act('automine')
   await press('Pause mining')
-  await page.getByText('Done.').waitFor()
+  await stage.page.getByText('Done.').waitFor()
   await act('send', { To: BOB, Value: '1' })
   await press('Send a transaction')
-  await page.getByText('Waits in the pool').waitFor()
-  await page.getByText('1 pending').waitFor()
+  await stage.page.getByText('Waits in the pool').waitFor()
+  await stage.page.getByText('1 pending').waitFor()
   await rpc('evm_setAutomine', true)
-  await page.getByText('Mined').waitFor()
+  await stage.page.getByText('Mined').waitFor()
 })
 
 test('a call that is copied as viem or as curl does the same', async () => {
   const value = '0xde0b6b3a7640000'
   await act('send', { To: BOB, Value: '1' })
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await stage.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const viem = await code('viem')
-  await page.getByRole('button', { name: 'Copy as viem' }).click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(viem)
+  await stage.page.getByRole('button', { name: 'Copy as viem' }).click()
+  await stage.page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await stage.page.evaluate('navigator.clipboard.readText()')).toBe(viem)
   const parts = { createTestClient, http, publicActions, walletActions }
   const run = new Function(...Object.keys(parts), `return (async () => { ${viem} })()`)
   await run(...Object.values(parts))
@@ -212,12 +187,12 @@ test.each([
   [360, 'dark'],
   [2560, 'light'],
 ] as const)('at %i pixels, %s, axe-core finds nothing on any act', async (width, colorScheme) => {
-  await page.setViewportSize({ width, height: 800 })
-  await page.emulateMedia({ colorScheme })
+  await stage.page.setViewportSize({ width, height: 800 })
+  await stage.page.emulateMedia({ colorScheme })
   for (const id of ['send', 'mine', 'revert', 'reset']) {
     await act(id)
-    await page.getByRole('status').getByText('Live').waitFor({ state: 'attached' })
-    expect(await violationsOn(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await stage.page.getByRole('status').getByText('Live').waitFor({ state: 'attached' })
+    expect(await violationsOn(stage.page)).toEqual([])
+    expect(await stage.page.evaluate('document.documentElement.scrollWidth')).toBe(width)
   }
 })

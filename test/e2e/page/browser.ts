@@ -96,9 +96,11 @@ export class Stage {
   devchain!: Devchain
   page!: Page
   url!: string
+  /** Chains of a test beside its own, which are closed after it. */
+  readonly others: Devchain[] = []
   #problems: readonly string[] = []
 
-  constructor() {
+  constructor(options: () => Partial<DevchainOptions> = () => ({})) {
     beforeAll(async () => {
       this.browser = await startBrowser()
     })
@@ -106,14 +108,15 @@ export class Stage {
       await this.browser.close()
     })
     beforeEach(async () => {
-      this.devchain = await startChain()
+      this.devchain = await startChain(options())
+      await this.devchain.artifactsRead()
       this.url = (await this.devchain.listen()).url
       this.page = await this.browser.newPage({ viewport: { width: 1280, height: 800 } })
       this.#problems = problemsOf(this.page)
     })
     afterEach(async () => {
       await this.page.close()
-      await this.devchain.close()
+      for (const each of [this.devchain, ...this.others.splice(0)]) await each.close()
       expect(this.#problems).toEqual([])
     })
   }

@@ -3,9 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Devchain } from '../../../src/devchain.ts'
+import type { Locator } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../../support/chain/deploy.ts'
 import {
   type Compilation,
@@ -14,58 +13,43 @@ import {
   writeProject,
 } from '../../support/solidity/solidity.ts'
 import { violationsOn } from './axe.ts'
-import { problemsOf, startBrowser, startChain } from './browser.ts'
+import { Stage } from './browser.ts'
+import { BOB } from './swap.ts'
 
-const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const stage = new Stage(() => ({ noArtifacts: false, artifacts: [artifacts] }))
+
 const ETHER = '0xde0b6b3a7640000'
 
 let folder: string
 let artifacts: string
 let project: Compilation
-let browser: Browser
-let devchain: Devchain
-let url: string
-let page: Page
-let problems: readonly string[]
 let vault: string
 
-const rpc: Ask = (method, ...params) => devchain.request({ method, params })
+const rpc: Ask = (method, ...params) => stage.devchain.request({ method, params })
 const open = (address: string, tab?: string): Promise<unknown> =>
-  page.goto(`${url}/#/address/${address}${tab === undefined ? '' : `?tab=${tab}`}`)
+  stage.page.goto(`${stage.url}/#/address/${address}${tab === undefined ? '' : `?tab=${tab}`}`)
 const formOf = async (name: string): Promise<Locator> => {
-  await page.locator('summary').filter({ hasText: name }).click()
-  return page.locator('details').filter({ hasText: name })
+  await stage.page.locator('summary').filter({ hasText: name }).click()
+  return stage.page.locator('details').filter({ hasText: name })
 }
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'devchain-page-'))
   project = compile(projectSources())
   artifacts = writeProject(folder, 'foundry', project)
-  browser = await startBrowser()
 })
 afterAll(async () => {
-  await browser.close()
   rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {
-  devchain = await startChain({ noArtifacts: false, artifacts: [artifacts] })
-  await devchain.artifactsRead()
-  url = (await devchain.listen()).url
   const rates = await deploy(rpc, initCode(project, 'Rates'))
   vault = await deploy(rpc, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
-  page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-  problems = problemsOf(page)
-})
-afterEach(async () => {
-  await page.close()
-  await devchain.close()
-  expect(problems).toEqual([])
 })
 
 test('a function that reads shows its result, without a transaction', async () => {
   await send(rpc, { to: vault, value: ETHER })
   await open(vault)
-  await page.getByRole('heading', { name: 'Vault', exact: true }).waitFor()
+  await stage.page.getByRole('heading', { name: 'Vault', exact: true }).waitFor()
   const form = await formOf('balanceOf')
   expect(await form.getByRole('button', { name: 'Read' }).isDisabled()).toBe(true)
   await form.getByLabel('argument 1').fill(SENDER)
@@ -85,8 +69,8 @@ test('a payable function is simulated, then sent, and its event appears', async 
   expect(await rpc('eth_blockNumber')).toBe('0x2')
   await form.getByRole('button', { name: 'Send' }).click()
   await form.getByText('Mined').waitFor()
-  await page.getByRole('link', { name: 'Events' }).click()
-  const event = page.getByRole('table', { name: 'Events' }).getByRole('row').nth(1)
+  await stage.page.getByRole('link', { name: 'Events' }).click()
+  const event = stage.page.getByRole('table', { name: 'Events' }).getByRole('row').nth(1)
   await event.getByText('Deposited').waitFor()
   expect(await event.textContent()).toContain('rent, "May"')
 })
@@ -129,13 +113,13 @@ test('storage shows variables and elements of mappings by name, and follows the 
   await rpc('devchain_label', { [SENDER]: 'alice' })
   await open(vault, 'storage')
   const row = (name: string): Locator =>
-    page.getByRole('table', { name: 'Storage' }).getByRole('row').filter({ hasText: name })
+    stage.page.getByRole('table', { name: 'Storage' }).getByRole('row').filter({ hasText: name })
   await row('total').getByText('0', { exact: true }).waitFor()
   await send(rpc, { to: vault, value: ETHER })
   await row('balanceOf[alice]').getByText('1 ether').waitFor()
   await row('isClosed').getByText('false').waitFor()
-  const past = `${url}/#/address/${vault}?at=2&tab=storage`
-  await page.goto(past)
+  const past = `${stage.url}/#/address/${vault}?at=2&tab=storage`
+  await stage.page.goto(past)
   await row('total').getByText('0', { exact: true }).waitFor()
   expect(await row('balanceOf').count()).toBe(0)
 })
@@ -144,22 +128,22 @@ test('a proxy has the functions and the storage of the contract that it runs', a
   const coin = await deploy(rpc, initCode(project, 'Coin', [1_000_000n]))
   const proxy = await deploy(rpc, initCode(project, 'Proxy', [coin]))
   await open(proxy)
-  await page.getByText('Coin through a proxy').waitFor()
+  await stage.page.getByText('Coin through a proxy').waitFor()
   const form = await formOf('approve')
   await form.getByLabel('spender').fill(BOB)
   await form.getByLabel('value').first().fill('250')
   await form.getByRole('button', { name: 'Send' }).click()
   await form.getByText('Mined').waitFor()
-  await page.getByRole('link', { name: 'Storage' }).click()
-  const rows = page.getByRole('table', { name: 'Storage' }).getByRole('row')
+  await stage.page.getByRole('link', { name: 'Storage' }).click()
+  const rows = stage.page.getByRole('table', { name: 'Storage' }).getByRole('row')
   await rows.filter({ hasText: 'allowance' }).getByText('250').waitFor()
   await rows.filter({ hasText: 'implementation' }).waitFor()
 })
 
 test('the log names calls and the errors of contracts', async () => {
-  await page.goto(`${url}/#/log`)
+  await stage.page.goto(`${stage.url}/#/log`)
   const data = callData(project, 'Vault', 'withdraw', [5n * 10n ** 18n])
-  const row = page.getByRole('table', { name: 'Calls' }).getByRole('row').nth(1)
+  const row = stage.page.getByRole('table', { name: 'Calls' }).getByRole('row').nth(1)
   await expect
     .poll(async () => {
       await rpc('eth_call', { to: vault, data }, 'latest').catch(() => undefined)
@@ -175,18 +159,18 @@ test('the log names calls and the errors of contracts', async () => {
 
 test('the source has the lines of the file, and those of its imports', async () => {
   await open(vault, 'source')
-  await page.getByText('contract Vault is Ledger {').waitFor()
-  await page.getByLabel('File').selectOption('src/Ledger.sol')
-  await page.getByText('abstract contract Ledger {').waitFor()
+  await stage.page.getByText('contract Vault is Ledger {').waitFor()
+  await stage.page.getByLabel('File').selectOption('src/Ledger.sol')
+  await stage.page.getByText('abstract contract Ledger {').waitFor()
 })
 
 test('code without an artifact says what to do, and an account without code has transactions', async () => {
   await rpc('hardhat_setCode', BOB, '0x60aa60005260206000f3')
   await open(BOB)
-  await page.getByText('No artifact has this code').waitFor()
+  await stage.page.getByText('No artifact has this code').waitFor()
   await open(SENDER)
-  await page.getByText('10,000 ether').waitFor()
-  const rows = page.getByRole('table', { name: 'Transactions' }).getByRole('row')
+  await stage.page.getByText('10,000 ether').waitFor()
+  const rows = stage.page.getByRole('table', { name: 'Transactions' }).getByRole('row')
   await rows.filter({ hasText: 'Vault' }).waitFor()
 })
 
@@ -206,8 +190,8 @@ test('names and texts of a contract are text, never HTML', async () => {
   await open(BOB)
   await (await formOf('f(')).getByText(hostile).first().waitFor()
   await open(vault, 'events')
-  await page.getByText(hostile).waitFor()
-  expect(await page.locator('main img, main script').count()).toBe(0)
+  await stage.page.getByText(hostile).waitFor()
+  expect(await stage.page.locator('main img, main script').count()).toBe(0)
 })
 
 test.each([
@@ -217,15 +201,15 @@ test.each([
   'at %i pixels, %s, axe-core finds nothing on a contract',
   async (width, colorScheme) => {
     await send(rpc, { to: vault, value: ETHER })
-    await page.setViewportSize({ width, height: 800 })
-    await page.emulateMedia({ colorScheme })
+    await stage.page.setViewportSize({ width, height: 800 })
+    await stage.page.emulateMedia({ colorScheme })
     for (const tab of [undefined, 'storage', 'events', 'source', 'transactions']) {
       await open(vault, tab)
-      await page.getByRole('heading', { name: 'Vault', exact: true }).waitFor()
-      await page.getByText('Reading…').waitFor({ state: 'detached' })
+      await stage.page.getByRole('heading', { name: 'Vault', exact: true }).waitFor()
+      await stage.page.getByText('Reading…').first().waitFor({ state: 'detached' })
       if (tab === undefined) await formOf('withdraw')
-      expect(await violationsOn(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      expect(await violationsOn(stage.page)).toEqual([])
+      expect(await stage.page.evaluate('document.documentElement.scrollWidth')).toBe(width)
     }
   },
 )

@@ -1,46 +1,21 @@
 // The live log of the page: what other clients call, filtered and searched.
 
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Devchain } from '../../../src/devchain.ts'
+import type { Locator } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { violationsOn } from './axe.ts'
-import { problemsOf, startBrowser, startChain } from './browser.ts'
+import { Stage, startChain } from './browser.ts'
+import { ALICE, BOB } from './swap.ts'
 
-const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
-
-let browser: Browser
-let devchain: Devchain
-let url: string
-let page: Page
-let problems: readonly string[]
-
-beforeAll(async () => {
-  browser = await startBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  devchain = await startChain()
-  url = (await devchain.listen()).url
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  problems = problemsOf(page)
-})
-afterEach(async () => {
-  await page.close()
-  await devchain.close()
-  expect(problems).toEqual([])
-})
+const stage = new Stage()
 
 const post = async (method: string, ...params: readonly unknown[]): Promise<unknown> => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  return await (await fetch(url, { method: 'POST', body })).json()
+  return await (await fetch(stage.url, { method: 'POST', body })).json()
 }
-const rows = (): Locator => page.getByRole('table', { name: 'Calls' }).getByRole('row')
+const rows = (): Locator => stage.page.getByRole('table', { name: 'Calls' }).getByRole('row')
 const open = async (): Promise<void> => {
-  await page.goto(`${url}/#/log`)
-  await page.getByText('No calls yet.').waitFor()
+  await stage.page.goto(`${stage.url}/#/log`)
+  await stage.page.getByText('No calls yet.').waitFor()
 }
 
 test('calls of other clients appear with parameters, results and errors, those of the page do not', async () => {
@@ -60,8 +35,8 @@ test('calls of other clients appear with parameters, results and errors, those o
   await sent.getByRole('link').waitFor()
   expect(await rows().filter({ hasText: 'eth_getBlockByNumber' }).count()).toBe(0)
   await sent.getByRole('link').click()
-  await page.getByRole('heading', { name: 'transfer' }).waitFor()
-  await page.goBack()
+  await stage.page.getByRole('heading', { name: 'transfer' }).waitFor()
+  await stage.page.goBack()
   await failed.waitFor()
 })
 
@@ -76,27 +51,27 @@ test('the log is filtered by kind, searched and cleared', async () => {
   await post('hardhat_mine', '0x2')
   await post('web3_sha3', '0x68656c6c6f')
   await rows().filter({ hasText: 'web3_sha3' }).waitFor()
-  await page.getByLabel('Kind of calls').selectOption('Acts on the chain')
+  await stage.page.getByLabel('Kind of calls').selectOption('Acts on the chain')
   await rows().filter({ hasText: 'web3_sha3' }).waitFor({ state: 'detached' })
   expect(await rows().count()).toBe(2)
-  await page.getByLabel('Kind of calls').selectOption('Failed calls')
+  await stage.page.getByLabel('Kind of calls').selectOption('Failed calls')
   await rows().filter({ hasText: 'nobody' }).first().waitFor()
-  await page.getByLabel('Kind of calls').selectOption('All calls')
-  await page.getByLabel('Search calls').fill('68656C')
+  await stage.page.getByLabel('Kind of calls').selectOption('All calls')
+  await stage.page.getByLabel('Search calls').fill('68656C')
   await rows().filter({ hasText: 'web3_sha3' }).waitFor()
   expect(await rows().count()).toBe(2)
-  await page.getByRole('button', { name: 'Clear' }).click()
-  await page.getByText('No calls yet.').waitFor()
+  await stage.page.getByRole('button', { name: 'Clear' }).click()
+  await stage.page.getByText('No calls yet.').waitFor()
 })
 
 test('the log goes on after a restart of devchain', async () => {
   await open()
-  const port = Number(new URL(url).port)
-  await devchain.close()
-  await page.getByText('devchain does not respond').waitFor()
-  devchain = await startChain({ port })
-  await devchain.listen()
-  await page.getByText('devchain does not respond').waitFor({ state: 'detached' })
+  const port = Number(new URL(stage.url).port)
+  await stage.devchain.close()
+  await stage.page.getByText('devchain does not respond').waitFor()
+  stage.devchain = await startChain({ port })
+  await stage.devchain.listen()
+  await stage.page.getByText('devchain does not respond').waitFor({ state: 'detached' })
   await expect
     .poll(async () => {
       await post('eth_gasPrice')
@@ -114,10 +89,10 @@ test('parameters are text, never HTML, and axe-core finds nothing', async () => 
       return await rows().filter({ hasText: '<img src=x' }).count()
     })
     .toBeGreaterThan(0)
-  expect(await page.locator('main img').count()).toBe(0)
+  expect(await stage.page.locator('main img').count()).toBe(0)
   for (const width of [360, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    expect(await violationsOn(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await stage.page.setViewportSize({ width, height: 800 })
+    expect(await violationsOn(stage.page)).toEqual([])
+    expect(await stage.page.evaluate('document.documentElement.scrollWidth')).toBe(width)
   }
 })
