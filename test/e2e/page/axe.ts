@@ -10,11 +10,19 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** One line for each violation; empty if there is none. */
-export async function violationsOn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(SOURCE)
+/** One line for each violation; empty if there is none. @param rules empty: all */
+export async function violationsOn(
+  page: Page,
+  rules: readonly string[] = [],
+): Promise<readonly string[]> {
+  // a page that is resized has it already
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(SOURCE)
+  const options = JSON.stringify({
+    resultTypes: ['violations'],
+    ...(rules.length > 0 && { runOnly: rules }),
+  })
   const violations = (await page.evaluate(
-    'axe.run().then((result) => result.violations)',
+    `axe.run(${options}).then((result) => result.violations)`,
   )) as Violation[]
   return violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
