@@ -137,8 +137,8 @@ describe('src', () => {
     // the evm layer proves points of KZG commitments with it
     ['@noble/curves', ['core', 'evm']],
     ['tiny-secp256k1', ['core']],
-    // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160
-    ['@noble/hashes', ['node', 'evm']],
+    // where OpenSSL has no RIPEMD-160
+    ['@noble/hashes', ['evm']],
     ['mcl-wasm', ['evm']],
     ['ox', ['project']],
     ['@scure/bip32', ['node']],

@@ -3,6 +3,8 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Ethash as Engine } from '@ethereumjs/ethash'
+import { createKeccak512 } from '../../core/crypto/keccak.ts'
+import { WASM } from '../../core/crypto/keccak.wasm.ts'
 import { DevchainError } from '../../core/errors.ts'
 
 interface EthashResult {
@@ -69,11 +71,8 @@ export class Ethash {
     const { resolve } = createRequire(import.meta.url)
     const urlOf = (name: string): string => pathToFileURL(resolve(name)).href
     const worker = new Worker(
-      `(${work.toString()})(require('worker_threads'), (url) => import(url))`,
-      {
-        eval: true,
-        workerData: { ethash: urlOf('@ethereumjs/ethash'), sha3: urlOf('@noble/hashes/sha3.js') },
-      },
+      `(${work.toString()})(require('worker_threads'), (url) => import(url), ${createKeccak512.toString()})`,
+      { eval: true, workerData: { ethash: urlOf('@ethereumjs/ethash'), keccak: WASM } },
     )
     worker.unref()
     worker.on('message', ({ id, ...result }: EthashResult & { readonly id: number }) => {
@@ -98,23 +97,23 @@ interface Modules {
   readonly Ethash: new (
     store: object,
   ) => Engine
-  readonly keccak_512: (bytes: Uint8Array) => Uint8Array
 }
 
 /** Passed to the worker as text, so that it runs from the sources too: it may use only its parameters. */
 async function work(
   { parentPort, workerData }: typeof import('node:worker_threads'),
   load: (url: string) => Promise<Modules>,
+  keccakFrom: typeof createKeccak512,
 ): Promise<void> {
   const { Ethash: Constructor } = await load(workerData.ethash)
-  const { keccak_512 } = await load(workerData.sha3)
+  const keccak512 = keccakFrom(workerData.keccak)
   const engine = new Constructor({ get: async () => undefined, put: async () => undefined })
-  // twice as fast as the package's, which uses an older hash and makes a view of every row
+  // many times as fast as the package's, which hashes in JavaScript and makes a view of every row
   engine.mkcache = (size, seed) => {
     const count = Math.floor(size / 64)
     const mixed = new Uint8Array(64)
-    const rows = [keccak_512(seed)]
-    for (let i = 1; i < count; i += 1) rows.push(keccak_512(rows[i - 1]!))
+    const rows = [keccak512(seed)]
+    for (let i = 1; i < count; i += 1) rows.push(keccak512(rows[i - 1]!))
     for (let round = 0; round < 3; round += 1) {
       for (let i = 0; i < count; i += 1) {
         const row = rows[i]!
@@ -122,7 +121,7 @@ async function work(
         const one = rows[(i + count - 1) % count]!
         const other = rows[word % count]!
         for (let at = 0; at < 64; at += 1) mixed[at] = one[at]! ^ other[at]!
-        row.set(keccak_512(mixed))
+        row.set(keccak512(mixed))
       }
     }
     engine.cache = rows

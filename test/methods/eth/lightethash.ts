@@ -1,6 +1,11 @@
-// Ethash as a light miner does it, written from its specification for tests: nothing in it is shared with the product.
+// Ethash as a light miner does it, written from its specification for tests. It shares Keccak-512 of rows with the product, as
+// a million of them take ten seconds in JavaScript.
 // See https://ethereum.org/en/developers/docs/consensus-mechanisms/pow/mining/mining-algorithms/ethash/
-import { keccak_256, keccak_512 } from '@noble/hashes/sha3.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { createKeccak512 } from '../../../src/core/crypto/keccak.ts'
+import { WASM } from '../../../src/core/crypto/keccak.wasm.ts'
+
+const keccak512 = createKeccak512(WASM)
 
 /** Bytes of the cache and of the whole data set for blocks 0 to 29,999. */
 export const FIRST_EPOCH = { cache: 16_776_896, dataset: 1_073_739_904 } as const
@@ -20,9 +25,9 @@ export interface LightResult {
 export function lightCache(bytes: number): LightCache {
   const rows = bytes / 64
   const cache = new Uint32Array(rows * ROW)
-  let row = wordsOf(keccak_512(new Uint8Array(32)))
+  let row = wordsOf(keccak512(new Uint8Array(32)))
   for (let i = 0; i < rows; i += 1) {
-    if (i > 0) row = wordsOf(keccak_512(bytesOf(row)))
+    if (i > 0) row = wordsOf(keccak512(bytesOf(row)))
     cache.set(row, i * ROW)
   }
   const mixed = new Uint32Array(ROW)
@@ -31,7 +36,7 @@ export function lightCache(bytes: number): LightCache {
       const one = ((i + rows - 1) % rows) * ROW
       const other = (cache[i * ROW]! % rows) * ROW
       for (let at = 0; at < ROW; at += 1) mixed[at] = cache[one + at]! ^ cache[other + at]!
-      cache.set(wordsOf(keccak_512(bytesOf(mixed))), i * ROW)
+      cache.set(wordsOf(keccak512(bytesOf(mixed))), i * ROW)
     }
   }
   return cache
@@ -47,7 +52,7 @@ export function lightHash(
   const input = new Uint8Array(40)
   input.set(header)
   new DataView(input.buffer).setBigUint64(32, nonce, true)
-  const seed = keccak_512(input)
+  const seed = keccak512(input)
   const words = wordsOf(seed)
   const mix = new Uint32Array(MIX)
   mix.set(words)
@@ -74,12 +79,12 @@ function datasetItem(cache: LightCache, index: number): Uint32Array {
   const start = (index % rows) * ROW
   let mix = cache.slice(start, start + ROW)
   mix[0]! ^= index
-  mix = wordsOf(keccak_512(bytesOf(mix)))
+  mix = wordsOf(keccak512(bytesOf(mix)))
   for (let j = 0; j < 256; j += 1) {
     const parent = (fnv(index ^ j, mix[j % ROW]!) % rows) * ROW
     for (let at = 0; at < ROW; at += 1) mix[at] = fnv(mix[at]!, cache[parent + at]!)
   }
-  return wordsOf(keccak_512(bytesOf(mix)))
+  return wordsOf(keccak512(bytesOf(mix)))
 }
 
 function fnv(a: number, b: number): number {

@@ -1,4 +1,6 @@
 // Hashes, keys and signatures, against published vectors and the wallets of ethers.
+
+import { keccak_256, keccak_512 } from '@noble/hashes/sha3.js'
 import { getAddress, hashMessage, SigningKey, verifyMessage } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,6 +18,8 @@ import {
   signatureFromCompact,
   signDigest,
 } from '../../../../src/core/crypto/crypto.ts'
+import { createKeccak512, keccak256 } from '../../../../src/core/crypto/keccak.ts'
+import { WASM } from '../../../../src/core/crypto/keccak.wasm.ts'
 import { bytesFromHex, EMPTY_BYTES, hexFromBytes, parseAddress } from '../../../../src/core/hex.ts'
 import { encodeRlp } from '../../../../src/core/rlp.ts'
 
@@ -24,6 +28,19 @@ const ADDRESS = parseAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
 const seeded = { seed: 20261121, numRuns: 25 }
 const bytes = (length: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: length, maxLength: length })
+
+describe('Keccak in WebAssembly', () => {
+  const keccak512 = createKeccak512(WASM)
+
+  test.each([0, 1, 32, 64, 71, 135, 136, 137, 5000])(
+    'hashes %i bytes as @noble/hashes does',
+    (length) => {
+      const bytes = Uint8Array.from({ length }, (_, at) => at * 7)
+      expect(keccak256(bytes)).toEqual(keccak_256(bytes))
+      if (length <= 71) expect(keccak512(bytes)).toEqual(keccak_512(bytes))
+    },
+  )
+})
 
 describe('an address or hash', () => {
   test('of no bytes is the well-known Keccak-256 of nothing', () => {
