@@ -173,9 +173,7 @@ export class Chains implements ChainsDoor {
   /** A kept chain stays on disk. */
   async #leave(slot: ChainSlot): Promise<void> {
     const { keeping } = this.#options
-    if (slot.chain === undefined || keeping?.stateOf(slot.name) === undefined) {
-      return this.drop(slot.name)
-    }
+    if (slot.chain === undefined || keeping?.has(slot.name) !== true) return this.drop(slot.name)
     const closed = slot.close('the chain had no requests (--chain-idle)')
     keeping.rest(slot.name)
     await closed

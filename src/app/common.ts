@@ -3,7 +3,7 @@ import type { ChainsDoor } from '../methods/common/chains.ts'
 import { Subscriptions } from '../methods/common/subscriptions.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import { type AddedArtifacts, ArtifactsDoor } from '../project/artifactsdoor.ts'
+import { ArtifactsDoor, type OtherThreads } from '../project/artifactsdoor.ts'
 import { Engines } from './engines.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import type { Observer } from './observer.ts'
@@ -29,8 +29,8 @@ interface CommonOptions {
   /** With `--state`. */
   readonly keeping: Keeping | undefined
   readonly isListening: () => boolean
-  /** Gives artifacts of a client to other threads. */
-  readonly shareArtifacts: ((added: AddedArtifacts) => Promise<unknown>) | undefined
+  /** Undefined if there are none. */
+  readonly otherThreads: OtherThreads | undefined
   readonly onBug: (error: unknown) => void
 }
 
@@ -44,13 +44,13 @@ export interface Common extends CommonOptions {
 
 /** What the chains of a thread share. */
 export function openCommon(options: CommonOptions): Common {
-  const { settings, hooks, shareArtifacts: share, onBug } = options
+  const { settings, hooks, otherThreads, onBug } = options
   const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
   return {
     ...options,
     environment: { ...systemEnvironment, ...hooks.environment },
     engines: new Engines(onBug),
     subscriptions: new Subscriptions(),
-    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, share, onBug }),
+    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, otherThreads, onBug }),
   }
 }

@@ -115,10 +115,13 @@ export class Forking implements ForkStarter {
   /** Opens a fork that began in another thread, without a request. */
   async beginAgain(source: ForkSource): Promise<ForkBase> {
     const door = await this.#load()
-    const fork = await door.openFork(settingsAgain(this.#settings, source, []), this.#onNotice)
-    this.#open.push(new SharedFork(fork))
-    this.#choice = { urls: source.urls, block: `${fork.base.upstream.number}` }
-    return fork.base
+    const begun = { ...settingsAgain(this.#settings, source, []), folder: this.#kept?.folder }
+    const shared = new SharedFork(await door.openFork(begun, this.#onNotice))
+    this.#open.push(shared)
+    this.#kept?.add(shared)
+    const { base } = shared.fork
+    this.#choice = { urls: source.urls, block: `${base.upstream.number}` }
+    return base
   }
 
   /** How a chain that branches off another loads missing state; undefined: all state is local. */
@@ -236,23 +239,21 @@ export async function mergeRecordings(into: string, others: readonly string[]): 
 }
 
 /**
- * Opens the forks of all chains on disk. It takes no requests, unless the settings name other URLs for the first.
+ * Opens the fork of chains on disk. It takes no requests, unless other URLs are given.
  * @throws {DevchainError} `INVALID_PARAMS` for URLs of another network
  */
-export async function resumeForks(
+export async function resumeFork(
   kept: KeptForks,
   settings: DevchainSettings,
-  first: string | undefined,
+  source: ForkSource,
+  given: readonly string[],
   onNotice: (text: string) => void,
 ): Promise<void> {
-  for (const source of kept.missing()) {
-    const { openFork } = await import('../fork/door.ts')
-    const given = source.name === first ? (settings.fork?.urls ?? []) : []
-    const begun = { ...settingsAgain(settings, source, given), folder: kept.folder }
-    const fork = new SharedFork(await openFork(begun, onNotice))
-    kept.add(fork)
-    fork.leave()
-  }
+  const { openFork } = await import('../fork/door.ts')
+  const begun = { ...settingsAgain(settings, source, given), folder: kept.folder }
+  const fork = new SharedFork(await openFork(begun, onNotice))
+  kept.add(fork)
+  fork.leave()
 }
 
 /**

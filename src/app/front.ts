@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import { systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { AddedArtifacts, ArtifactsDoor } from '../project/artifactsdoor.ts'
+import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { GasSummary } from '../project/gas/report.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
@@ -49,7 +49,13 @@ async function openOn(
     hooks,
     isListening: () => front?.isListening === true,
     chains: () => front!.chains,
-    shareArtifacts: settings.threads === 0 ? undefined : (added) => front!.share(added),
+    otherThreads:
+      settings.threads === 0
+        ? undefined
+        : {
+            share: async (added) => (await front!.threads())?.share(added, undefined),
+            countedCode: async () => (await front?.threads())?.countedCode(undefined) ?? [],
+          },
     keeping,
     onBug: hooks.observer?.onBug ?? hooks.environment?.onBug ?? systemEnvironment.onBug,
   })
@@ -155,13 +161,8 @@ export class Front implements ServerFront {
     return { state, forking: this.#held }
   }
 
-  /** Gives artifacts of a client of this thread to the others. */
-  async share(added: AddedArtifacts): Promise<void> {
-    await (await this.#threads())?.share(added, undefined)
-  }
-
   /** Undefined without `--threads`. */
-  async #threads(): Promise<Threads | undefined> {
+  async threads(): Promise<Threads | undefined> {
     if (this.#common.settings.threads === 0) return undefined
     this.#threadsOpen ??= import('./threads/threads.ts').then(
       ({ Threads }) => new Threads(this.#common),
@@ -171,8 +172,13 @@ export class Front implements ServerFront {
 
   async #openBranch(name: string, from: Origin, how: How): Promise<ServedChain> {
     const { keeping } = this.#common
-    const threads = how.place === 'anywhere' ? await this.#threads() : undefined
-    if (threads?.takes(from) === true) return await threads.openBranch(name, from.state, how.onLost)
+    const threads = how.place === 'anywhere' ? await this.threads() : undefined
+    if (threads?.takes(from) === true) {
+      const state = keeping?.has(name) === true && how.isKept ? undefined : from.state
+      const lent = how.isKept ? await keeping?.lend(name, {}) : undefined
+      if (keeping === undefined || !how.isKept || lent !== undefined)
+        return await threads.openBranch(name, state, { onLost: how.onLost, kept: lent })
+    }
     const settings = { ...this.#common.settings, peer: [], import: undefined }
     const kept = how.isKept ? keeping?.place(name, {}) : undefined
     return await openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
@@ -186,8 +192,12 @@ export class Front implements ServerFront {
     const common = this.#common
     const settings = ownSettings(common.settings, options)
     return async (onLost) => {
-      const threads = place === 'anywhere' ? await this.#threads() : undefined
-      if (threads?.takesOwn(settings) === true) return await threads.openOwn(name, options, onLost)
+      const threads = place === 'anywhere' ? await this.threads() : undefined
+      if (threads?.takesOwn(settings) === true) {
+        const lent = await common.keeping?.lend(name, { options })
+        if (common.keeping === undefined || lent !== undefined)
+          return await threads.openOwn(name, options, { onLost, kept: lent })
+      }
       const kept = this.#common.keeping?.place(name, { options })
       return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
     }

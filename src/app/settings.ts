@@ -55,8 +55,6 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['from', 'loadState', TWO_BEGINNINGS],
   ['from', 'init', TWO_BEGINNINGS],
   ['genesis', 'init', 'both name the genesis file'],
-  ['state', 'threads', 'chains in threads cannot be kept on disk yet'],
-  ['coverage', 'threads', 'coverage is counted in one thread'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 

@@ -23,8 +23,8 @@ export interface ServedChain extends Pick<Target, 'answer'> {
   readonly close: () => Promise<unknown>
 }
 
-/** Called when a chain ends with its thread: why, and whether a client has got that as an error. */
-export type OnLost = (reason: string, isKnown: boolean) => void
+/** Called when a chain ends with its thread: why, and the error for the next client, unless one has got it. */
+export type OnLost = (reason: string, message: string | undefined) => void
 
 interface SlotOptions {
   readonly name: string
@@ -48,7 +48,7 @@ export class ChainSlot implements Target {
   #life = 0
   #opening: Promise<ServedChain> | undefined
   #chain: ServedChain | undefined
-  /** Why the chain was lost, until a client gets that as an error. */
+  /** That the chain was lost, until a client gets that as an error. */
   #lost: string | undefined
   #begunMs: number
   #usedMs: number
@@ -114,9 +114,9 @@ export class ChainSlot implements Target {
 
   async #answerOnceOpen(caller: Caller, message: Uint8Array): Promise<Reply> {
     if (this.#lost !== undefined) {
-      const reason = this.#lost
+      const text = this.#lost
       this.#lost = undefined
-      return refusalOf(message, lostMessage(this.name, reason))
+      return refusalOf(message, text)
     }
     try {
       const chain = await this.open()
@@ -135,8 +135,8 @@ export class ChainSlot implements Target {
   async #open(): Promise<ServedChain> {
     const life = this.#life
     try {
-      const chain = await this.#options.open((reason, isKnown) => {
-        if (this.#life === life) this.#lose(reason, isKnown)
+      const chain = await this.#options.open((reason, message) => {
+        if (this.#life === life) this.#lose(reason, message)
       })
       if (this.#life === life) this.#chain = chain
       return chain
@@ -146,11 +146,11 @@ export class ChainSlot implements Target {
     }
   }
 
-  #lose(reason: string, isKnown: boolean): void {
+  #lose(reason: string, message: string | undefined): void {
     this.#life += 1
     this.#opening = undefined
     this.#chain = undefined
-    if (!isKnown) this.#lost = reason
+    this.#lost = message
     for (const endSession of this.sessions) endSession(`the chain is lost: ${reason}`)
   }
 
@@ -180,10 +180,6 @@ export class ChainSlot implements Target {
     const chain = await opening?.catch(() => undefined)
     await chain?.close()
   }
-}
-
-export function lostMessage(name: string, reason: string): string {
-  return `the chain at /${name} is lost: ${reason}; the next request begins it anew`
 }
 
 /** An error for a request that reaches no chain. A batch gets one error. */

@@ -19,12 +19,17 @@ async function logOf(
 export async function runThread(): Promise<void> {
   // chains without threads do without it
   const { serveThread } = await import('../app/threads/host.ts')
-  const { log, folder, isPlain = false } = workerData as ThreadOrder
+  const { log, folder, isPlain = false, leastCompacted } = workerData as ThreadOrder
   const post = (message: FromThread): void => parentPort?.postMessage(message)
   const onMessage = (listener: (message: ToThread) => void): void => {
     parentPort?.on('message', listener)
   }
   const write = (text: string): void => post({ kind: 'log', text })
   const observer = log === undefined ? {} : await logOf(log as LogOrder, write)
-  serveThread({ post, onMessage }, workerData as ThreadOrder, { observer, folder, isPlain })
+  serveThread({ post, onMessage }, workerData as ThreadOrder, {
+    observer,
+    folder,
+    isPlain,
+    leastCompacted,
+  })
 }

@@ -3,6 +3,8 @@ import path from 'node:path'
 import { lazy } from '../core/lrucache.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Artifacts } from './artifacts.ts'
+import type { CountedCode } from './coverage/collect.ts'
+import type { Coverage, CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { CountedGas, GasSummary } from './gas/report.ts'
 import type { FolderWatch } from './reading/watch.ts'
@@ -17,8 +19,16 @@ interface ArtifactsDoorOptions {
   readonly folder: string | undefined
   readonly report: (event: ProjectEvent) => void
   readonly onBug: (error: unknown) => void
-  /** Gives added artifacts to other threads; undefined if there are none. */
-  readonly share?: ((added: AddedArtifacts) => Promise<unknown>) | undefined
+  /** Undefined if there are none. */
+  readonly otherThreads?: OtherThreads | undefined
+}
+
+/** What threads have in common besides their settings. */
+export interface OtherThreads {
+  /** Gives added artifacts to them. */
+  readonly share: (added: AddedArtifacts) => Promise<unknown>
+  /** What their chains ran. */
+  readonly countedCode: () => Promise<readonly CountedCode[]>
 }
 
 /** Artifacts from a client: a path, or JSON. */
@@ -102,6 +112,22 @@ export class ArtifactsDoor {
     return (await this.open()).totals.gas.counted()
   }
 
+  /** The coverage of all chains of all threads, also of those that have ended. */
+  async coverage(): Promise<CoverageReport> {
+    const others = (await this.#options.otherThreads?.countedCode()) ?? []
+    return await (await this.#counting()).report(others)
+  }
+
+  /** What this thread's chains ran. */
+  async countedCode(): Promise<CountedCode> {
+    return (await this.#counting()).counted()
+  }
+
+  async #counting(): Promise<Coverage> {
+    await this.refresh()
+    return await (await this.open()).totals.coverage()
+  }
+
   /**
    * Adds artifacts from a client, for the chains of all threads.
    * @returns the count of contracts
@@ -109,7 +135,7 @@ export class ArtifactsDoor {
    */
   async add(added: AddedArtifacts): Promise<number> {
     const count = await this.take(added)
-    await this.#options.share?.(added)
+    await this.#options.otherThreads?.share(added)
     return count
   }
 

@@ -64,7 +64,7 @@ export class ProjectDoor {
   }
 
   /**
-   * Of all chains. Reads all artifacts first.
+   * Of all chains.
    * @throws {DevchainError} `INVALID_REQUEST` unless coverage is enabled
    */
   async coverage(): Promise<CoverageReport> {
@@ -72,8 +72,7 @@ export class ProjectDoor {
       const message = 'coverage is not counted: start the chain with --coverage FILE'
       throw new DevchainError('INVALID_REQUEST', message)
     }
-    await this.#options.artifacts.refresh()
-    return await (await (await this.open()).coverage()).report()
+    return await this.#options.artifacts.coverage()
   }
 
   /**

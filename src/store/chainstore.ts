@@ -141,7 +141,19 @@ export class ChainStore {
   }
 
   /** Writes what is not written yet, and gives the file up. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#finish((log) => log.close())
+  }
+
+  /** The same, for another store to go on with the file; states that were read from it stay readable. */
+  handOver(): Promise<void> {
+    return this.#finish((log) => {
+      log.syncNow()
+      log.abandon()
+    })
+  }
+
+  async #finish(leave: (log: ChainLog) => void): Promise<void> {
     this.#end.abort()
     clearTimeout(this.#timer)
     await this.#compaction
@@ -149,7 +161,7 @@ export class ChainStore {
     try {
       this.#write()
     } finally {
-      this.#log.close()
+      leave(this.#log)
     }
   }
 

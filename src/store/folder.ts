@@ -1,28 +1,52 @@
-// The folder of a process's chains: their file, and the lock of the process that has it.
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+// The folder of a process's chains: their files, and the lock of the process that has it.
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError, readFailure } from '../core/errors.ts'
-import { type ChainStore, openStore, type StoreOptions } from './chainstore.ts'
+import type { StoreOptions } from './chainstore.ts'
+import { ChainStores } from './chainstores.ts'
 import { lockFolder } from './lock.ts'
 
 export interface ChainFolder {
-  readonly store: ChainStore
+  readonly stores: ChainStores
   readonly close: () => Promise<void>
 }
 
 const FILE = 'chains'
 
+/** Of a file with one chain, behind the name of the one that most share. */
+const NUMBERED = /^chains\.(\d+)$/
+
 function chainsIn(folder: string): string {
   return path.join(folder, FILE)
 }
 
+/** The numbers of the files with one chain, the oldest first. */
+function numbersIn(folder: string): readonly number[] {
+  const numbers = readdirSync(folder).flatMap((name) => NUMBERED.exec(name)?.[1] ?? [])
+  return numbers.map(Number).sort((a, b) => a - b)
+}
+
+function filesIn(folder: string): readonly string[] {
+  const file = chainsIn(folder)
+  return [file, ...numbersIn(folder).map((number) => `${file}.${number}`)]
+}
+
 /** @throws {DevchainError} `INVALID_PARAMS` for a folder that another process has, or that cannot be read or written */
-export function openFolder(folder: string, options: Omit<StoreOptions, 'path'>): ChainFolder {
+export async function openFolder(
+  folder: string,
+  options: Omit<StoreOptions, 'path'>,
+): Promise<ChainFolder> {
   requireNoDump(folder)
   const unlock = takeFolder(folder)
   try {
-    const store = openStore({ ...options, path: chainsIn(folder) })
-    return { store, close: () => store.close().finally(unlock) }
+    const stores = new ChainStores(options, chainsIn(folder))
+    try {
+      for (const number of numbersIn(folder)) await stores.find(number)
+    } catch (error) {
+      await stores.close()
+      throw error
+    }
+    return { stores, close: () => stores.close().finally(unlock) }
   } catch (error) {
     unlock()
     throw error
@@ -55,17 +79,17 @@ export function requireChains(folder: string): void {
   throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
 }
 
-/** Bytes of the file of all chains. */
+/** Bytes of the files of all chains. */
 export function sizeOfChains(folder: string): number {
-  return statSync(chainsIn(folder)).size
+  return filesIn(folder).reduce((sum, file) => sum + statSync(file).size, 0)
 }
 
-/** Work on the file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */
-export function withFile<T>(folder: string, work: (file: string) => T): T {
+/** Work on each file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */
+export function withFiles<T>(folder: string, work: (file: string) => T): readonly T[] {
   requireChains(folder)
   const unlock = takeFolder(folder)
   try {
-    return work(chainsIn(folder))
+    return filesIn(folder).map(work)
   } finally {
     unlock()
   }

@@ -34,7 +34,8 @@ const SLOT = 12
 const PIECE = 32 * 1024
 const PIECES = 128
 
-/** Bytes that are appended before they are written, even without an end. */
+/** Bytes that are appended before they are written, even without an end: a process may have many files. */
+const LEAST_WAITING = 16 * 1024
 const WAITING = 1024 * 1024
 
 /** What opening a file found. */
@@ -125,7 +126,7 @@ export class ChainLog implements Medium {
   /** Bytes up to the last end. */
   #size: number
   /** Appended since then, and not written yet. */
-  #waiting: Buffer = Buffer.alloc(WAITING)
+  #waiting: Buffer = Buffer.alloc(LEAST_WAITING)
   #length = 0
   /** Where they are to be written. */
   #from: number
@@ -182,13 +183,20 @@ export class ChainLog implements Medium {
   }
 
   #push(bytes: Uint8Array, room: number = bytes.length): void {
-    if (this.#length + room > this.#waiting.length) {
-      this.#flush()
-      if (room > this.#waiting.length) this.#waiting = Buffer.alloc(room)
-    }
+    if (this.#length + room > this.#waiting.length) this.#makeRoom(room)
     this.#waiting.set(bytes, this.#length)
     this.#waiting.fill(0, this.#length + bytes.length, this.#length + room)
     this.#length += room
+  }
+
+  #makeRoom(room: number): void {
+    const grown = Math.max(2 * this.#waiting.length, this.#length + room)
+    if (grown > WAITING) this.#flush()
+    const needed = grown > WAITING ? room : grown
+    if (needed <= this.#waiting.length) return
+    const waiting = Buffer.alloc(needed)
+    waiting.set(this.#waiting.subarray(0, this.#length))
+    this.#waiting = waiting
   }
 
   #flush(): void {

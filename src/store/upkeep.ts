@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
-import { withFile } from './folder.ts'
+import { withFiles } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 import { finished, Reachable } from './reachable.ts'
@@ -26,20 +26,21 @@ type OnNotice = (text: string) => void
  * @throws {DevchainError} `DAMAGED` at the first damaged object
  */
 export function checkFolder(folder: string, onNotice: OnNotice): Checked {
-  return withChains(folder, onNotice, ({ log, root }) => {
+  const files = withChains(folder, onNotice, ({ log, root }) => {
     const { objects, bytes: reachable } = reachableFrom(log, root)
     const { byName } = new Objects(log).read(root, chainsObject)
     const chains = [...byName.entries()].filter(([name]) => !OWN.test(name)).length
     return { chains, objects, bytes: log.size, reachable }
   })
+  return sumOf(files)
 }
 
-/** Copies what the chains refer to into a new file, which replaces the old one when it is on disk. */
+/** Copies what the chains of each file refer to into a new one, which replaces the old one when it is on disk. */
 export function compactFolder(
   folder: string,
   onNotice: OnNotice,
 ): { readonly before: number; readonly after: number } {
-  return withChains(folder, onNotice, ({ log, root, file }) => {
+  const files = withChains(folder, onNotice, ({ log, root, file }) => {
     const copy = `${file}${COPY}`
     rmSync(copy, { force: true })
     try {
@@ -60,6 +61,20 @@ export function compactFolder(
       throw error
     }
   })
+  return sumOf(files)
+}
+
+/** Member by member. */
+function sumOf<T extends { readonly [Name in keyof T]: number }>([first, ...others]: readonly [
+  T,
+  ...T[],
+]): T {
+  const entries = Object.entries(first) as [keyof T, number][]
+  const sums = entries.map(([name, value]) => [
+    name,
+    others.reduce((sum, each) => sum + each[name], value),
+  ])
+  return Object.fromEntries(sums) as T
 }
 
 interface Opened {
@@ -68,17 +83,23 @@ interface Opened {
   readonly root: number
 }
 
-function withChains<T>(folder: string, onNotice: OnNotice, work: (opened: Opened) => T): T {
-  return withFile(folder, (file) => {
+/** Calls `work` with each file that has a chain. */
+function withChains<T>(
+  folder: string,
+  onNotice: OnNotice,
+  work: (opened: Opened) => T,
+): readonly [T, ...T[]] {
+  const [first, ...others] = withFiles(folder, (file) => {
     const { log, position: root, cut } = openLog(file)
     try {
       if (cut > 0) onNotice(`${file}: cut off ${cut} bytes that a crash left unfinished`)
-      if (root === undefined) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
-      return work({ file, log, root })
+      return root === undefined ? [] : [work({ file, log, root })]
     } finally {
       log.close()
     }
-  })
+  }).flat()
+  if (first === undefined) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  return [first, ...others]
 }
 
 function reachableFrom(log: ChainLog, root: number): Reachable {

@@ -1,4 +1,5 @@
 // Chains at paths kept in a folder (--state): all of them are there after a restart, but for what was dropped or leased.
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Front, openFront } from '../../src/app/front.ts'
@@ -16,15 +17,21 @@ interface Opened extends AsyncDisposable {
   readonly url: string
 }
 
+interface Opener {
+  (options?: DevchainOptions): Promise<Opened>
+  readonly folder: string
+}
+
 /** Opens a process's chains in the same folder each time. */
-function opener(common: DevchainOptions = {}): (options?: DevchainOptions) => Promise<Opened> {
+function opener(common: DevchainOptions = {}): Opener {
   const state = path.join(temporaryFolder(onTestFinished), 'chains')
-  return async (options = {}) => {
+  const open = async (options: DevchainOptions = {}): Promise<Opened> => {
     const given = { port: 0, noArtifacts: true, clock: 'frozen', state, ...common, ...options }
     const front = await openFront(readDevchainOptions(given as DevchainOptions), {})
     const { url } = await front.listen()
     return { front, url, [Symbol.asyncDispose]: () => front.close() }
   }
+  return Object.assign(open, { folder: state })
 }
 
 async function asked(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
@@ -38,10 +45,15 @@ async function pathsOf({ front }: Opened): Promise<readonly string[]> {
   )
 }
 
-test.each(['interval', 'block'] as const)(
-  'chains at numbers and names are there after a restart, with options of their own (--durability %s)',
-  async (durability) => {
-    const open = opener({ durability })
+test.each([
+  ['interval', 0],
+  ['block', 0],
+  ['interval', 2],
+  ['block', 2],
+] as const)(
+  'chains at numbers and names are there after a restart, with options of their own (--durability %s --threads %i)',
+  async (durability, threads) => {
+    const open = opener({ durability, threads })
     {
       await using one = await open()
       await post(one.url, mine)
@@ -69,87 +81,126 @@ test.each(['interval', 'block'] as const)(
   },
 )
 
-test('a chain that was restarted or dropped begins anew, also after a restart of the process', async () => {
-  const open = opener()
-  {
-    await using one = await open()
-    await post(one.url, mine)
-    await one.front.chains.create({ name: 'bob', from: '/' })
-    for (const name of ['7', '8', 'bob']) await post(`${one.url}/${name}`, mine)
-  }
-  {
-    await using one = await open()
-    await fetch(`${one.url}/7/restart`, { method: 'POST' })
-    await fetch(`${one.url}/bob/restart`, { method: 'POST' })
-    await one.front.chains.drop('8')
-    expect(await pathsOf(one)).toEqual(['/ 1', '/bob 1', '/7 0'])
-  }
-  await using again = await open()
-  expect(await pathsOf(again)).toEqual(['/ 1', '/7 0', '/bob 1'])
-})
-
-test('a leased chain begins anew for each client and is not kept', async () => {
-  const open = opener()
-  {
-    await using one = await open()
-    const response = await fetch(`${one.url}/acquire`, { method: 'POST' })
-    const { url } = (await response.json()) as { readonly url: string }
-    await post(url, mine)
-  }
-  await using again = await open()
-  expect(await pathsOf(again)).toEqual(['/ 0'])
-})
-
-test('an idle chain leaves memory and stays on disk', async () => {
-  const open = opener({ chainIdle: 3600 })
-  await using one = await open()
-  await post(`${one.url}/7`, mine)
-  const slot = one.front.chains.at('/7')!
-  const before = slot.idleMs
-  slot.idleMs = () => Infinity
-  one.front.chains.dropIdle()
-  slot.idleMs = before
-  expect(slot.chain).toBeUndefined()
-  expect(await pathsOf(one)).toEqual(['/ 0', '/7 1'])
-  expect(await (await fetch(`${one.url}/7`)).json()).toMatchObject({ blockNumber: 1 })
-  await post(`${one.url}/7`, mine)
-  expect(slot.chain).toBeDefined()
-  expect(await pathsOf(one)).toEqual(['/ 0', '/7 2'])
-})
-
-test('a set-up is run once, and chains begin with it after a restart too', async () => {
-  const open = opener()
-  let runs = 0
-  const setUp = async (one: Opened): Promise<void> =>
-    one.front.setUp(async () => {
-      runs += 1
+test.each([0, 2])(
+  'a chain that was restarted or dropped begins anew, also after a restart of the process (--threads %i)',
+  async (threads) => {
+    const open = opener({ threads })
+    {
+      await using one = await open()
       await post(one.url, mine)
-    })
-  {
+      await one.front.chains.create({ name: 'bob', from: '/' })
+      for (const name of ['7', '8', 'bob']) await post(`${one.url}/${name}`, mine)
+    }
+    {
+      await using one = await open()
+      await fetch(`${one.url}/7/restart`, { method: 'POST' })
+      await fetch(`${one.url}/bob/restart`, { method: 'POST' })
+      await one.front.chains.drop('8')
+      expect(await pathsOf(one)).toEqual(['/ 1', '/bob 1', '/7 0'])
+    }
+    await using again = await open()
+    expect(await pathsOf(again)).toEqual(['/ 1', '/7 0', '/bob 1'])
+  },
+)
+
+test.each([0, 2])(
+  'a leased chain begins anew for each client and is not kept (--threads %i)',
+  async (threads) => {
+    const open = opener({ threads })
+    {
+      await using one = await open()
+      const response = await fetch(`${one.url}/acquire`, { method: 'POST' })
+      const { url } = (await response.json()) as { readonly url: string }
+      await post(url, mine)
+    }
+    await using again = await open()
+    expect(await pathsOf(again)).toEqual(['/ 0'])
+  },
+)
+
+test.each([0, 2])(
+  'an idle chain leaves memory and stays on disk (--threads %i)',
+  async (threads) => {
+    const open = opener({ chainIdle: 3600, threads })
     await using one = await open()
-    await setUp(one)
-    await post(one.url, mine)
-    await post(`${one.url}/1`, mine)
+    await post(`${one.url}/7`, mine)
+    const slot = one.front.chains.at('/7')!
+    const before = slot.idleMs
+    slot.idleMs = () => Infinity
+    one.front.chains.dropIdle()
+    slot.idleMs = before
+    expect(slot.chain).toBeUndefined()
+    await expect.poll(() => pathsOf(one)).toEqual(['/ 0', '/7 1'])
+    expect(await (await fetch(`${one.url}/7`)).json()).toMatchObject({ blockNumber: 1 })
+    await post(`${one.url}/7`, mine)
+    expect(slot.chain).toBeDefined()
+    expect(await pathsOf(one)).toEqual(['/ 0', '/7 2'])
+  },
+)
+
+test.each([0, 2])(
+  'a set-up is run once, and chains begin with it after a restart too (--threads %i)',
+  async (threads) => {
+    const open = opener({ threads })
+    let runs = 0
+    const setUp = async (one: Opened): Promise<void> =>
+      one.front.setUp(async () => {
+        runs += 1
+        await post(one.url, mine)
+      })
+    {
+      await using one = await open()
+      await setUp(one)
+      await post(one.url, mine)
+      await post(`${one.url}/1`, mine)
+    }
+    await using again = await open()
+    await setUp(again)
+    expect(runs).toBe(1)
+    expect(await post(`${again.url}/2`, blockNumber)).toEqual(result(1, '0x1'))
+    expect(await pathsOf(again)).toEqual(['/ 2', '/1 2', '/2 1'])
+  },
+)
+
+test.each([0, 2])(
+  'a chain that mines at intervals goes on without a request (--threads %i)',
+  async (threads) => {
+    const open = opener({ threads })
+    {
+      await using one = await open()
+      await one.front.chains.create({ name: 'clock', options: { blockTime: 1_000_000 } })
+      await post(`${one.url}/clock`, mine)
+      await post(`${one.url}/7`, mine)
+    }
+    await using again = await open()
+    const { chains } = again.front
+    await expect.poll(() => chains.at('/clock')!.chain).toBeDefined()
+    expect(chains.at('/7')!.chain).toBeUndefined()
+  },
+)
+
+test('chains of one folder run with threads, without, and with other numbers of them', async () => {
+  const open = opener()
+  const heights: number[] = []
+  for (const threads of [0, 2, 0, 1, 3, 0]) {
+    await using one = await open({ threads })
+    const expected = heights.map((height, i) => `/${i + 1} ${height}`)
+    expect(await pathsOf(one)).toEqual(['/ 0', ...expected])
+    heights.push(0)
+    for (const i of heights.keys()) {
+      await post(`${one.url}/${i + 1}`, mine)
+      heights[i]! += 1
+    }
   }
-  await using again = await open()
-  await setUp(again)
-  expect(runs).toBe(1)
-  expect(await post(`${again.url}/2`, blockNumber)).toEqual(result(1, '0x1'))
-  expect(await pathsOf(again)).toEqual(['/ 2', '/1 2', '/2 1'])
 })
 
-test('a chain that mines at intervals goes on without a request', async () => {
-  const open = opener()
-  {
-    await using one = await open()
-    await one.front.chains.create({ name: 'clock', options: { blockTime: 1_000_000 } })
-    await post(`${one.url}/clock`, mine)
-    await post(`${one.url}/7`, mine)
-  }
-  await using again = await open()
-  const { chains } = again.front
-  await expect.poll(() => chains.at('/clock')!.chain).toBeDefined()
-  expect(chains.at('/7')!.chain).toBeUndefined()
+test('the file of a chain of a thread goes with the chain', async () => {
+  const open = opener({ threads: 1 })
+  await using one = await open()
+  await post(`${one.url}/1`, mine)
+  await post(`${one.url}/2`, mine)
+  await one.front.chains.drop('2')
+  expect(readdirSync(open.folder).sort()).toEqual(['chains', 'chains.1', 'lock'])
 })
 
 test('chains wait for one that runs a command only for a moment', async () => {

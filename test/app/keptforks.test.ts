@@ -138,31 +138,39 @@ describe.each([false, true])('a fork on disk (--fork-proofs: %s)', (forkProofs) 
   })
 })
 
-test('chains at paths are kept with their forks, also with one that the default chain left', async () => {
-  const [one, other] = [await network(), await network('0x999')]
-  const open = opener()
-  {
-    await using fork = await open({ fork: one.url })
-    expect(await fork.askAt('/7', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
-    await fork.ask('hardhat_reset', { forking: { jsonRpcUrl: other.url } })
-    expect(await balanceOf(fork.ask, RICH)).toBe('0x999')
-    await fork.devchain.branch('plain', { options: { chainId: 5 } })
-  }
-  one.faults.isCut = true
-  other.faults.isCut = true
-  {
-    await using fork = await open()
-    const chains = (await fork.ask('devchain_chains')) as readonly { readonly path: string }[]
-    expect(chains.map(({ path: each }) => each)).toEqual(['/', '/7', '/plain'])
-    expect(await balanceOf(fork.ask, RICH)).toBe('0x999')
-    expect(await fork.askAt('/7', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
-    await fork.ask('hardhat_reset')
-    expect(await balanceOf(fork.ask, RICH)).toBe('0x0')
-  }
-  await using plain = await open()
-  expect(await balanceOf(plain.ask, RICH)).toBe('0x0')
-  expect(await plain.askAt('/7', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
-})
+test.each([0, 2])(
+  'chains at paths are kept with their forks, also with one that the default chain left (--threads %i)',
+  async (threads) => {
+    const [one, other] = [await network(), await network('0x999')]
+    const openAgain = opener()
+    const open: typeof openAgain = (options) => openAgain({ threads, ...options })
+    {
+      await using fork = await open({ fork: one.url })
+      expect(await fork.askAt('/7', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
+      await fork.ask('hardhat_reset', { forking: { jsonRpcUrl: other.url } })
+      expect(await balanceOf(fork.ask, RICH)).toBe('0x999')
+      await fork.devchain.branch('plain', { options: { chainId: 5 } })
+      await fork.ask('devchain_newChain', { name: 'own', options: { fork: one.url } })
+      expect(await fork.askAt('/own', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
+    }
+    one.faults.isCut = true
+    other.faults.isCut = true
+    {
+      await using fork = await open()
+      const chains = (await fork.ask('devchain_chains')) as readonly { readonly path: string }[]
+      expect(chains.map(({ path: each }) => each)).toEqual(['/', '/7', '/plain', '/own'])
+      expect(await balanceOf(fork.ask, RICH)).toBe('0x999')
+      for (const at of ['/7', '/own']) {
+        expect(await fork.askAt(at, 'eth_getBalance', RICH, 'latest')).toBe('0x123')
+      }
+      await fork.ask('hardhat_reset')
+      expect(await balanceOf(fork.ask, RICH)).toBe('0x0')
+    }
+    await using plain = await open()
+    expect(await balanceOf(plain.ask, RICH)).toBe('0x0')
+    expect(await plain.askAt('/7', 'eth_getBalance', RICH, 'latest')).toBe('0x123')
+  },
+)
 
 test('another block, another network or a chain that is no fork is refused; another URL of the network is not', async () => {
   const [one, other] = [await network(), await network('0x999')]

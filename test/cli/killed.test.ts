@@ -117,15 +117,22 @@ class Client {
   }
 }
 
-test.each(['block', 'interval'])(
-  'chains of a killed process are as they were after some request (--durability %s)',
-  async (durability) => {
+test.each([
+  ['block', 'no threads', [0]],
+  ['interval', 'no threads', [0]],
+  ['block', 'other numbers of threads each time', [2, 1, 0, 2]],
+] as const)(
+  'chains of a killed process are as they were after some request (--durability %s, %s)',
+  async (durability, _, threads) => {
     const folder = path.join(temporaryFolder(onTestFinished), 'chains')
     const random = new Random(20_261_126)
     const clients = PATHS.map((at) => new Client(at, random))
     let compactions = 0
     for (let kill = 0; kill <= KILLS; kill++) {
-      const started = startProcess([SCRIPT, folder, durability], { command: [process.execPath] })
+      const started = startProcess(
+        [SCRIPT, folder, durability, `${threads[kill % threads.length]}`],
+        { command: [process.execPath] },
+      )
       onTestFinished(() => void started.child.kill('SIGKILL'))
       const [, url = ''] = await started.says(/Listening on (\S+)/)
       if (kill === 0)

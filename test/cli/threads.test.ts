@@ -1,11 +1,13 @@
 // Chains in real threads (--threads), as users start them: the log, and a thread that ends.
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Booted, boot, startProcess } from '../support/process/boot.ts'
+import { type Ask, callData, deploy, initCode } from '../support/chain/deploy.ts'
+import { type Booted, boot, request, startProcess } from '../support/process/boot.ts'
+import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
 let folder: string
@@ -23,7 +25,7 @@ afterEach(async () => {
 
 async function start(...args: readonly string[]): Promise<string> {
   const env = { NODE_OPTIONS: `--require ${path.join(folder, 'crash.cjs')}` }
-  started = await boot(['--no-artifacts', '--threads', '2', ...args], { env })
+  started = await boot(['--threads', '2', ...args], { env, cwd: folder })
   return started.url
 }
 
@@ -72,6 +74,47 @@ test('a request that a thread was working on when it failed gets the error itsel
   writeFileSync(path.join(folder, 'crash'), '')
   expect(await waiting).toMatchObject({ id: 8, error: { code: -32000 } })
   expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
+})
+
+test('chains in threads are on disk: a thread that fails leaves them there, and so does the end', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), CRASH)
+  const state = ['--state', path.join(folder, 'chains'), '--durability', 'block']
+  const url = await start(...state)
+  for (const each of ['/1', '/2', '/2', '', '/1']) await post(url + each, mine)
+  writeFileSync(path.join(folder, 'crash'), '')
+  await started?.says(/a thread ended, and with it the chain \/1/)
+  const next = 'the next request opens it as it is on disk'
+  expect(await post(`${url}/1`, blockNumber)).toMatchObject({
+    error: { message: `the chain at /1 is lost: its thread failed: as the test wants; ${next}` },
+  })
+  expect(await post(`${url}/1`, mine)).toEqual(result(1, '0x0'))
+  await started?.stop()
+  rmSync(path.join(folder, 'crash'))
+  const again = await start(...state, '--threads', '1')
+  const heights = ['', '/1', '/2'].map((each) => post(again + each, blockNumber))
+  expect(await Promise.all(heights)).toEqual(['0x1', '0x3', '0x2'].map((each) => result(1, each)))
+})
+
+test('coverage counts what chains in all threads ran, once each', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), '')
+  const project = compile(projectSources(), { optimizer: { enabled: true } })
+  writeProject(folder, 'foundry', project)
+  const file = path.join(folder, 'lcov.info')
+  const url = await start('--artifacts', path.join(folder, 'out'), '--coverage', file)
+  const data = initCode(project, 'Rates')
+  const asked = callData(project, 'Rates', 'withInterest', [100n, 5n])
+  for (const each of ['', '/1', '/2', '/3']) {
+    const ask: Ask = (method, ...params) => request(url + each, method, ...params)
+    const to = await deploy(ask, data)
+    await ask('eth_call', { to, data: asked })
+  }
+  for (const each of ['', '/2']) {
+    const { lcov } = (await request(url + each, 'devchain_coverage')) as { readonly lcov: string }
+    expect(lcov).toContain('FNDA:4,Rates.withInterest\n')
+  }
+  await request(url, 'devchain_dropChain', '1')
+  await started?.stop()
+  expect(readFileSync(file, 'utf8')).toContain('FNDA:4,Rates.withInterest\n')
 })
 
 async function transfer(url: string): Promise<object> {

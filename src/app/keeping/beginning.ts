@@ -63,7 +63,7 @@ export async function beginningOf(
   keeping: Keeping | undefined,
   onNotice: OnNotice,
 ): Promise<DefaultBeginning> {
-  await keeping?.openForks(given, onNotice)
+  await keeping?.openForks()
   // what a chain on disk began with is not read again
   const isNew = keeping?.stateOf(FIRST) === undefined
   const { from } = given

@@ -3,11 +3,13 @@ import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Chain, Commit } from '../../node/chain/chain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { ForkSource } from '../../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { KeptLabels } from '../../project/naming/labels.ts'
-import type { ChainStore, StoreOptions } from '../../store/chainstore.ts'
+import type { StoreOptions } from '../../store/chainstore.ts'
+import type { ChainStores } from '../../store/chainstores.ts'
 import type { ChainFolder } from '../../store/folder.ts'
-import { resumeForks } from '../forking.ts'
+import { resumeFork } from '../forking.ts'
 import { KeptForks } from './keptforks.ts'
 
 export type OnNotice = (text: string) => void
@@ -37,6 +39,16 @@ export interface ChainPlace {
   readonly attach: (chain: Chain) => void
 }
 
+/** A chain's file, and what it began with, for another thread. */
+export interface LentPlace {
+  readonly path: string
+  readonly about: About
+  /** As it goes on here, of a chain that is on disk. */
+  readonly fork: ForkSource | undefined
+  /** To be called when the thread has closed the file, or has ended. */
+  readonly giveBack: () => Promise<void>
+}
+
 /** Milliseconds for which other chains wait for one that runs a command. */
 const PATIENCE_MS = 250
 
@@ -44,20 +56,29 @@ const PATIENCE_MS = 250
 export const FIRST = '/'
 const BEGINNING = '/beginning'
 
-/** The chains of a process on disk. */
+type Settings = DevchainSettings & { readonly state: string }
+
+interface KeepingOptions {
+  readonly settings: Settings
+  readonly folder: ChainFolder
+  readonly onNotice: OnNotice
+}
+
+/** The chains of a process on disk, or those that run in one of its threads. */
 export class Keeping {
   readonly forks: KeptForks
-  readonly #folder: ChainFolder
-  readonly #store: ChainStore
+  readonly #options: KeepingOptions
+  readonly #store: ChainStores
   /** By name. A chain that ended may still have a command that runs: its place is none any more. */
   readonly #places = new Map<string, ChainPlace>()
   readonly #open = new Map<string, Chain>()
   #nextTurn: number
 
-  constructor(path: string, folder: ChainFolder) {
-    this.forks = new KeptForks(path, folder.store)
-    this.#folder = folder
-    this.#store = folder.store
+  constructor(options: KeepingOptions) {
+    const { settings, folder } = options
+    this.forks = new KeptForks(settings.state, folder.stores)
+    this.#options = options
+    this.#store = folder.stores
     this.#nextTurn = 1 + Math.max(0, ...this.#store.names().map((name) => this.#turnOf(name)))
   }
 
@@ -67,8 +88,8 @@ export class Keeping {
     return names.sort((a, b) => this.#turnOf(a) - this.#turnOf(b))
   }
 
-  async list(settings: DevchainSettings, onNotice: OnNotice): Promise<readonly ListedChain[]> {
-    await resumeForks(this.forks, settings, undefined, onNotice)
+  async list(): Promise<readonly ListedChain[]> {
+    await this.openForks()
     return [FIRST, ...this.names].flatMap((name) => {
       const state = this.stateOf(name)
       const { compat } = this.aboutOf(name) ?? {}
@@ -86,13 +107,19 @@ export class Keeping {
     return this.#store.at(name)?.about as About | undefined
   }
 
+  /** Also one that a thread has. */
+  has(name: string): boolean {
+    return this.#store.names().includes(name)
+  }
+
+  /** Undefined if there is none, or while a thread has it. */
   stateOf(name: string): ChainState | undefined {
     return this.#store.at(name)?.state
   }
 
   /** @param begun for a new chain */
   place(name: string, begun: About): ChainPlace {
-    let about: About = this.aboutOf(name) ?? { ...begun, turn: this.#nextTurn++ }
+    let about: About = this.aboutOf(name) ?? { turn: this.#nextTurn++, ...begun }
     const begin = (state: ChainState): MaybePromise<void> =>
       this.#places.get(name) === place ? this.#store.keep(name, { about, state }) : undefined
     const commit: Commit = ({ after }) => begin(after)
@@ -116,8 +143,43 @@ export class Keeping {
   }
 
   /** @throws {DevchainError} `INVALID_PARAMS` for URLs of another network than the default chain's */
-  async openForks(settings: DevchainSettings, onNotice: OnNotice): Promise<void> {
-    await resumeForks(this.forks, settings, this.#store.forkOf(FIRST)?.name, onNotice)
+  async openForks(): Promise<void> {
+    const { settings, onNotice } = this.#options
+    const first = this.#store.forkOf(FIRST)?.name
+    for (const source of this.forks.missing()) {
+      const urls = source.name === first ? (settings.fork?.urls ?? []) : []
+      await resumeFork(this.forks, settings, source, urls, onNotice)
+    }
+  }
+
+  /**
+   * Gives a chain to a thread.
+   * @param begun of a new chain
+   * @returns undefined if it is in the file that most chains share
+   */
+  async lend(name: string, begun: About): Promise<LentPlace | undefined> {
+    if (this.#store.isShared(name)) return undefined
+    const source = this.#store.forkOf(name)
+    const fork = source && this.forks.at(source.name)?.fork.base.upstream.source
+    const { path, giveBack } = await this.#store.lend(name)
+    const about = { ...begun, turn: this.#nextTurn++ }
+    return { path, about, fork, giveBack: () => giveBack(() => this.openForks()) }
+  }
+
+  /** In a thread: opens the file of a chain. */
+  async open(name: string, path: string, fork: ForkSource | undefined): Promise<void> {
+    const { settings, onNotice } = this.#options
+    if (fork !== undefined && this.forks.at(fork.name) === undefined) {
+      await resumeFork(this.forks, settings, fork, [], onNotice)
+    }
+    this.#store.open(name, path)
+    await this.openForks()
+  }
+
+  /** In a thread: closes the file of a chain. */
+  async release(name: string): Promise<void> {
+    this.#places.delete(name)
+    await this.#store.release(name)
   }
 
   /** What chains at paths begin with, whatever happens to the default chain. */
@@ -177,7 +239,7 @@ export class Keeping {
 
   close(): Promise<void> {
     this.forks.close()
-    return this.#folder.close()
+    return this.#options.folder.close()
   }
 }
 
@@ -186,13 +248,16 @@ export class Keeping {
  * @throws {DevchainError} `INVALID_PARAMS` for a folder that cannot be used, which stays as it is
  */
 export async function openKeeping(
-  { state, durability }: DevchainSettings,
+  settings: DevchainSettings,
   options: Pick<StoreOptions, 'onNotice' | 'leastCompacted'>,
 ): Promise<Keeping | undefined> {
+  const { state, durability } = settings
   if (state === undefined) return undefined
   const { openFolder } = await import('../../store/folder.ts')
   const hold = (swap: () => void): Promise<boolean> => keeping.hold(swap)
-  const keeping: Keeping = new Keeping(state, openFolder(state, { durability, hold, ...options }))
+  const folder = await openFolder(state, { durability, hold, ...options })
+  const { onNotice } = options
+  const keeping: Keeping = new Keeping({ settings: { ...settings, state }, onNotice, folder })
   return keeping
 }
 
@@ -207,7 +272,7 @@ export interface ListedChain {
  * @throws {DevchainError} `DAMAGED` if they cannot be read; as `work`
  */
 export async function withKept<T>(
-  settings: DevchainSettings & { readonly state: string },
+  settings: Settings,
   onNotice: OnNotice,
   work: (chains: readonly ListedChain[]) => MaybePromise<T>,
 ): Promise<T> {
@@ -215,7 +280,7 @@ export async function withKept<T>(
   requireChains(settings.state)
   const keeping = await openKeeping(settings, { onNotice })
   try {
-    return await work((await keeping?.list(settings, onNotice)) ?? [])
+    return await work((await keeping?.list()) ?? [])
   } finally {
     await keeping?.close()
   }

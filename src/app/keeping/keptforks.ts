@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { OpenFork } from '../../node/chainoptions.ts'
 import type { ForkSource } from '../../node/ledger/upstream.ts'
-import type { ChainStore } from '../../store/chainstore.ts'
+import type { ChainStores } from '../../store/chainstores.ts'
 
 /** A fork that chains have in common: the last one closes it. */
 export class SharedFork {
@@ -35,10 +35,10 @@ export class SharedFork {
 export class KeptForks {
   /** Where forks keep what they fetch. */
   readonly folder: string
-  readonly #store: ChainStore
+  readonly #store: ChainStores
   readonly #held = new Map<string, SharedFork>()
 
-  constructor(folder: string, store: ChainStore) {
+  constructor(folder: string, store: ChainStores) {
     this.folder = path.join(folder, 'forks')
     this.#store = store
   }

@@ -2,13 +2,19 @@
 import { DevchainError } from '../../core/errors.ts'
 import { whenThere } from '../../core/promises.ts'
 import type { ChainInfo } from '../../methods/common/chains.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
+import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
+import { ChainStores } from '../../store/chainstores.ts'
 import { type Backend, type Origin, openBackend } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
 import { openWire, type Wire } from '../dispatcher.ts'
+import { Forking } from '../forking.ts'
+import { type ChainPlace, Keeping } from '../keeping/keeping.ts'
 import { ownSettings } from '../settings.ts'
 import { Calls } from './calls.ts'
 import {
@@ -63,10 +69,12 @@ class Host {
     this.#calls = new Calls(post, {
       open: (name: string, beginning: ChainBeginning) => this.#open(name, beginning),
       close: (name: string) => this.#close(name),
+      end: () => this.#common.keeping?.close(),
       facts: (name: string) => this.#chain(name).facts(),
       messages: (name: string) => this.#chain(name).messages(),
       state: (name: string) => sentState(this.#chain(name).origin().state),
       countedGas: () => this.#common.artifacts.countedGas(),
+      countedCode: () => this.#common.artifacts.countedCode(),
       piece: (id: number, at: number) => this.#piece(id, at),
       takeArtifacts: (added: AddedArtifacts) => this.#takeArtifacts(added),
     })
@@ -76,8 +84,13 @@ class Host {
       hooks: { ...hooks, observer: { ...hooks.observer, onArtifacts: undefined } },
       // a program has its chains in its own thread: these are asked over the wire alone
       isListening: () => true,
-      keeping: undefined,
-      shareArtifacts: (added) => this.#calls.call('addArtifacts', added),
+      keeping: keptOf(order.settings, hooks.leastCompacted, (text) =>
+        post({ kind: 'notice', text }),
+      ),
+      otherThreads: {
+        share: (added) => this.#calls.call('addArtifacts', added),
+        countedCode: () => this.#calls.call('countedCode') as Promise<readonly CountedCode[]>,
+      },
       chains: () => ({
         list: () => this.#calls.call('list') as Promise<readonly ChainInfo[]>,
         create: (given) => this.#calls.call('create', given) as Promise<ChainInfo>,
@@ -169,33 +182,58 @@ class Host {
     return taken
   }
 
-  async #opened(name: string, { state, options }: ChainBeginning): Promise<Backend> {
+  async #opened(name: string, { kept, ...beginning }: ChainBeginning): Promise<Backend> {
+    const { keeping } = this.#common
+    if (kept === undefined) return this.#begun(name, beginning, undefined)
+    try {
+      await keeping?.open(name, kept.path, kept.fork)
+      return await this.#begun(name, beginning, keeping?.place(name, kept.about))
+    } catch (error) {
+      await keeping?.release(name)
+      throw error
+    }
+  }
+
+  async #begun(
+    name: string,
+    { state, options }: ChainBeginning,
+    kept: ChainPlace | undefined,
+  ): Promise<Backend> {
     const common = this.#common
     if (options !== undefined) {
       const settings = ownSettings(common.settings, options)
-      return openBackend(common, { name, settings, ...(await openWire(common, settings)) })
+      return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
     }
     if (state !== undefined) {
       void this.#origin?.then(leave, () => undefined)
       this.#origin = receivedState(state, common)
     }
     // at once, before another state replaces this one
-    const held = this.#origin?.then(hold)
+    const held = kept?.state === undefined ? this.#origin?.then(hold) : this.#without(kept.state)
     if (held === undefined) throw new Error('a thread got no state to begin with')
     const settings = { ...common.settings, peer: [], import: undefined }
     this.#wire ??= openWire(common, common.settings)
     const [from, wire] = await Promise.all([held, this.#wire])
     try {
-      return await openBackend(common, { name, settings, ...wire, from })
+      return await openBackend(common, { name, settings, ...wire, from, kept })
     } finally {
       leave(from)
     }
+  }
+
+  /** A state on disk, whose fork the chain joins itself. */
+  #without(state: ChainState): Origin {
+    const { settings, engines, keeping } = this.#common
+    const executor = engines.executorFor(settings)
+    const options = { settings, executor, onNotice: () => undefined, kept: keeping?.forks }
+    return { state, forking: new Forking(options) }
   }
 
   async #close(name: string): Promise<void> {
     const chain = this.#chains.get(name)
     this.#chains.delete(name)
     await chain?.close()
+    await this.#common.keeping?.release(name)
   }
 
   #chain(name: string): Backend {
@@ -203,6 +241,21 @@ class Host {
     if (chain === undefined) throw new Error(`this thread has no chain ${name}`)
     return chain
   }
+}
+
+/** The chains of this thread on disk: the main thread says in which files. */
+function keptOf(
+  { state, ...settings }: DevchainSettings,
+  leastCompacted: number | undefined,
+  onNotice: (text: string) => void,
+): Keeping | undefined {
+  if (state === undefined) return undefined
+  const hold = (swap: () => void): Promise<boolean> => keeping.hold(swap)
+  const { durability } = settings
+  const stores = new ChainStores({ durability, leastCompacted, onNotice, hold })
+  const folder = { stores, close: () => stores.close() }
+  const keeping: Keeping = new Keeping({ settings: { ...settings, state }, onNotice, folder })
+  return keeping
 }
 
 function hold({ state, forking }: Origin): Origin {

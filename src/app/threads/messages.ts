@@ -3,6 +3,7 @@ import { DevchainError, type ErrorFacts, type ErrorWord } from '../../core/error
 import type { ForkSource } from '../../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { Json } from '../../rpc/schema.ts'
+import type { LentPlace } from '../keeping/keeping.ts'
 
 /** What a thread is started with. */
 export interface ThreadOrder {
@@ -10,6 +11,7 @@ export interface ThreadOrder {
   /** Searched for artifacts. */
   readonly folder: string | undefined
   readonly isPlain: boolean | undefined
+  readonly leastCompacted: number | undefined
   /** How the thread's log is written: plain values of whoever writes the log. */
   readonly log: unknown
 }
@@ -23,6 +25,8 @@ export interface SentState {
 
 /** How a chain begins. */
 export interface ChainBeginning {
+  /** Its file on disk, which may have it already; undefined: it is in memory only. */
+  readonly kept?: Omit<LentPlace, 'giveBack'> | undefined
   /** Undefined: the last that this thread got. */
   readonly state?: SentState | undefined
   /** Options of its own, and so a genesis of its own. */
@@ -104,6 +108,7 @@ export type FromThread =
   | ThreadResult
   | { readonly kind: 'cutOff'; readonly session: number }
   | { readonly kind: 'log'; readonly text: string }
+  | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'bug'; readonly failure: SentError }
 
 /** One end of the connection. */

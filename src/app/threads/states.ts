@@ -29,11 +29,12 @@ export function sentState(state: ChainState): SentState {
 /** The fork is opened once more; it stays open until `forking.leaveAll`. */
 export async function receivedState(
   { pack, fork }: SentState,
-  { settings, engines }: Pick<Common, 'settings' | 'engines'>,
+  { settings, engines, keeping }: Pick<Common, 'settings' | 'engines' | 'keeping'>,
 ): Promise<Origin> {
   const executor = engines.executorFor(settings)
   // the thread that began the fork has logged what there is to say of it
-  const forking = new Forking({ settings, executor, onNotice: () => undefined })
+  const onNotice = (): void => undefined
+  const forking = new Forking({ settings, executor, onNotice, kept: keeping?.forks })
   const base = fork && (await forking.beginAgain(fork))
   return { state: unpackState(pack, base), forking }
 }

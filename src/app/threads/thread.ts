@@ -1,14 +1,15 @@
 // The main thread's end of a thread: passes requests on, and gets replies, notifications and lines of the log back.
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainOrder, ChainsDoor } from '../../methods/common/chains.ts'
-import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
+import type { OtherThreads } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Caller, Session } from '../../rpc/session.ts'
 import type { Origin } from '../backend.ts'
 import type { ChainFacts } from '../chainfacts.ts'
-import { lostMessage, type OnLost, refusalOf, type ServedChain } from '../slot.ts'
+import type { LentPlace } from '../keeping/keeping.ts'
+import { type OnLost, refusalOf, type ServedChain } from '../slot.ts'
 import { Calls } from './calls.ts'
 import {
   type ByteText,
@@ -26,10 +27,18 @@ export interface ThreadOptions {
   /** Stops the thread. */
   readonly stop: () => Promise<unknown>
   readonly chains: () => ChainsDoor
-  readonly addArtifacts: (added: AddedArtifacts) => Promise<void>
+  /** What the thread may call besides. */
+  readonly others: OtherThreads
   readonly receive: (state: SentState) => Promise<Origin>
+  readonly onNotice: (text: string) => void
   readonly onText: (text: string) => void
   readonly onBug: (error: unknown) => void
+}
+
+interface OpenChain {
+  readonly kept: LentPlace | undefined
+  /** Undefined until it is open. */
+  readonly onLost?: OnLost
 }
 
 interface Asked {
@@ -45,7 +54,7 @@ export class Thread {
   readonly #options: ThreadOptions
   readonly #post: ThreadPort<ToThread, FromThread>['post']
   readonly #calls: Calls
-  readonly #chains = new Map<string, OnLost>()
+  readonly #chains = new Map<string, OpenChain>()
   readonly #asked = new Map<number, Asked>()
   readonly #sessions = new Map<number, Session>()
   #nextId = 1
@@ -54,12 +63,13 @@ export class Thread {
   constructor(options: ThreadOptions) {
     this.#options = options
     this.#post = options.port.post
-    const { chains, addArtifacts } = options
+    const { chains, others } = options
     this.#calls = new Calls(this.#post, {
       list: () => chains().list(),
       create: (order: ChainOrder) => chains().create(order),
       drop: (name: string) => chains().drop(name),
-      addArtifacts,
+      addArtifacts: others.share,
+      countedCode: others.countedCode,
     })
     options.port.onMessage((message) => this.#take(message))
   }
@@ -77,23 +87,37 @@ export class Thread {
     return this.#lost !== undefined
   }
 
-  /** Rejects as opening the chain does. */
-  async open(name: string, beginning: ChainBeginning, onLost: OnLost): Promise<ServedChain> {
+  /**
+   * Rejects as opening the chain does.
+   * @param kept where the chain is on disk; given back when the chain ends
+   */
+  async open(
+    name: string,
+    beginning: Omit<ChainBeginning, 'kept'>,
+    onLost: OnLost,
+    kept: LentPlace | undefined,
+  ): Promise<ServedChain> {
     // until it is open, whoever asks for it gets the error itself
-    this.#chains.set(name, () => undefined)
+    this.#chains.set(name, { kept })
     try {
-      await this.#calls.call('open', name, beginning)
-      this.#chains.set(name, onLost)
+      await this.#calls.call('open', name, { ...beginning, kept: kept && sentPlace(kept) })
+      this.#chains.set(name, { kept, onLost })
     } catch (error) {
       this.#chains.delete(name)
+      await kept?.giveBack()
       throw error
     }
     return new RemoteChain(this, name)
   }
 
   async close(name: string): Promise<void> {
+    const open = this.#chains.get(name)
     this.#chains.delete(name)
-    if (!this.isLost) await this.#calls.call('close', name)
+    try {
+      if (!this.isLost) await this.#calls.call('close', name)
+    } finally {
+      await open?.kept?.giveBack()
+    }
   }
 
   async origin(name: string): Promise<Origin> {
@@ -127,15 +151,27 @@ export class Thread {
     for (const { chain, body, resolve, leave } of this.#asked.values()) {
       known.add(chain)
       leave()
-      resolve(refusalOf(body, lostMessage(chain, reason)))
+      resolve(refusalOf(body, this.#lostMessage(chain, reason)))
     }
     this.#asked.clear()
     this.#calls.fail(new DevchainError('CANCELLED', reason))
-    for (const [name, onLost] of this.#chains) onLost(reason, known.has(name))
+    for (const [name, { kept, onLost }] of this.#chains) {
+      // one that is being opened gives it back when that fails
+      if (onLost !== undefined) void kept?.giveBack()
+      onLost?.(reason, known.has(name) ? undefined : this.#lostMessage(name, reason))
+    }
     this.#chains.clear()
   }
 
+  #lostMessage(name: string, reason: string): string {
+    const isKept = this.#chains.get(name)?.kept !== undefined
+    const next = isKept ? 'opens it as it is on disk' : 'begins it anew'
+    return `the chain at /${name} is lost: ${reason}; the next request ${next}`
+  }
+
+  /** Its chains are closed. */
   async stop(): Promise<void> {
+    if (!this.isLost) await this.#calls.call('end')
     this.#lost ??= 'devchain is stopping'
     await this.#options.stop()
   }
@@ -161,6 +197,9 @@ export class Thread {
         break
       case 'log':
         this.#options.onText(message.text)
+        break
+      case 'notice':
+        this.#options.onNotice(message.text)
         break
       case 'bug':
         this.#options.onBug(readError(message.failure))
@@ -211,6 +250,11 @@ export class Thread {
     const most = params.length
     this.#sessions.get(id)?.notify(method, { most, params: reporting(params, onWritten) })
   }
+}
+
+/** Without its function. */
+function sentPlace({ path, about, fork }: LentPlace): ChainBeginning['kept'] {
+  return { path, about, fork }
 }
 
 function* reporting(params: readonly Json[], onWritten: () => void): Generator<Json> {

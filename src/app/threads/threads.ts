@@ -7,9 +7,11 @@ import { DevchainError } from '../../core/errors.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
+import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
+import type { LentPlace } from '../keeping/keeping.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { serveThread } from './host.ts'
 import type { FromThread, SentState, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
@@ -25,10 +27,18 @@ const MOST_ADDED = 100
 /** Chains named in the line about a thread that ended. */
 const LISTED = 10
 
+const LOST = 'coverage is incomplete: it lacks what ran in a thread that ended'
+
 interface Member {
   readonly thread: Thread
   /** The last state that it got: most chains begin with the same. */
   origin: ChainState | undefined
+}
+
+interface Opening {
+  readonly onLost: OnLost
+  /** Its place on disk; undefined: it is in memory only. */
+  readonly kept: LentPlace | undefined
 }
 
 export class Threads {
@@ -38,6 +48,7 @@ export class Threads {
   readonly #sent = new WeakMap<ChainState, SentState>()
   /** The newest from clients, for threads that start later. */
   readonly #added: AddedArtifacts[] = []
+  #hasLost = false
 
   constructor(common: Common) {
     this.#common = common
@@ -53,16 +64,20 @@ export class Threads {
     return canBeSent(origin, this.#common.settings)
   }
 
-  /** A state is sent as bytes. Rejects as opening the chain does. */
-  openBranch(name: string, origin: ChainState, onLost: OnLost): Promise<ServedChain> {
+  /**
+   * A state is sent as bytes. Rejects as opening the chain does.
+   * @param origin undefined for a chain that is on disk
+   */
+  openBranch(name: string, origin: ChainState | undefined, how: Opening): Promise<ServedChain> {
     const member = this.#next()
-    const state = member.origin === origin ? undefined : this.#sentOf(origin)
-    member.origin = origin
-    return member.thread.open(name, { state }, onLost)
+    const isKnown = origin === undefined || member.origin === origin
+    const state = isKnown ? undefined : this.#sentOf(origin)
+    if (origin !== undefined) member.origin = origin
+    return member.thread.open(name, { state }, how.onLost, how.kept)
   }
 
-  openOwn(name: string, options: object, onLost: OnLost): Promise<ServedChain> {
-    return this.#next().thread.open(name, { options }, onLost)
+  openOwn(name: string, options: object, how: Opening): Promise<ServedChain> {
+    return this.#next().thread.open(name, { options }, how.onLost, how.kept)
   }
 
   /**
@@ -84,8 +99,28 @@ export class Threads {
 
   /** The gas that chains used in each thread. */
   async countedGas(): Promise<readonly CountedGas[]> {
-    const counted = this.#members.map(({ thread }) => thread.call('countedGas'))
-    return (await Promise.all(counted)) as readonly CountedGas[]
+    return (await this.#ofEach('countedGas')) as readonly CountedGas[]
+  }
+
+  /**
+   * What chains ran in each thread.
+   * @param from the thread that knows its own; undefined for this one
+   */
+  async countedCode(from: Thread | undefined): Promise<readonly CountedCode[]> {
+    const own = from === undefined ? [] : [await this.#common.artifacts.countedCode()]
+    const others = (await this.#ofEach('countedCode', from)) as readonly CountedCode[]
+    return [...own, ...others, { codes: [], warning: this.#hasLost ? LOST : undefined }]
+  }
+
+  /** Calls a function in each thread but one. A thread that ends meanwhile has no result. */
+  async #ofEach(name: string, except?: Thread): Promise<readonly unknown[]> {
+    const called = this.#members.map(async ({ thread }) => {
+      if (thread === except) return undefined
+      return await thread.call(name).catch((error: unknown) => {
+        if (!thread.isLost) throw error
+      })
+    })
+    return (await Promise.all(called)).filter((result) => result !== undefined)
   }
 
   async close(): Promise<void> {
@@ -117,6 +152,7 @@ export class Threads {
       settings: hasPlainFork(settings) ? settings : { ...settings, fork: undefined },
       folder: hooks.folder,
       isPlain: hooks.isPlain,
+      leastCompacted: hooks.leastCompacted,
       log: hooks.observer?.inThreads?.order,
     }
     const start = threadProgram() === undefined ? inThisThread : inWorker
@@ -126,7 +162,11 @@ export class Threads {
       stop,
       receive: (state) => receivedState(state, this.#common),
       chains,
-      addArtifacts: (added) => this.#take(added, thread),
+      others: {
+        share: (added) => this.#take(added, thread),
+        countedCode: () => this.countedCode(thread),
+      },
+      onNotice: (text) => hooks.observer?.onNotice?.(text),
       onText: (text) => hooks.observer?.inThreads?.write(text),
       onBug,
     })
@@ -140,6 +180,7 @@ export class Threads {
   #lose(member: Member, reason: string): void {
     const { thread } = member
     if (thread.isLost) return
+    this.#hasLost = true
     const names = thread.names
     this.#members.splice(this.#members.indexOf(member), 1)
     thread.lose(reason)

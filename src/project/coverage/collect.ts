@@ -19,10 +19,19 @@ export interface RanCode {
   readonly counts: ReachCounts
 }
 
+/** Plain values: another thread may add them to its own. */
+export interface CountedCode {
+  readonly codes: readonly RanCode[]
+  /** What they lack, in words; undefined: nothing. */
+  readonly warning: string | undefined
+}
+
+const CUT = 'coverage is incomplete: too many contracts ran'
+
 /** Counts a little later than it is called. */
 export class Collector {
   readonly #catalogue: Catalogue
-  readonly #onCut: () => void
+  readonly #warn: (warning: string) => void
   readonly #ran = new Map<string, RanCode>()
   readonly #unknown = new Map<string, RanCode>()
   /** Keyed by the engine's own code values. */
@@ -31,16 +40,17 @@ export class Collector {
   #waiting: ReachedCode[] = []
   #timer: NodeJS.Immediate | undefined
   #unknownBytes = 0
-  #isCut = false
+  #warning: string | undefined
 
-  /** @param onCut called once, when codes exceed the limit */
-  constructor(catalogue: Catalogue, onCut: () => void) {
+  /** @param warn called once, when codes exceed the limit */
+  constructor(catalogue: Catalogue, warn: (warning: string) => void) {
     this.#catalogue = catalogue
-    this.#onCut = onCut
+    this.#warn = warn
   }
 
-  get isCut(): boolean {
-    return this.#isCut
+  /** What it lacks, in words; undefined: nothing. */
+  get warning(): string | undefined {
+    return this.#warning
   }
 
   readonly take = (reached: readonly ReachedCode[]): void => {
@@ -53,6 +63,16 @@ export class Collector {
     this.#addAll()
     this.#lookAgain()
     return [...this.#ran.values()]
+  }
+
+  /** What ran, also code without an artifact. */
+  counted(): CountedCode {
+    return { codes: [...this.ran(), ...this.#unknown.values()], warning: this.#warning }
+  }
+
+  add({ codes, warning }: CountedCode): void {
+    for (const { counts, ...ran } of codes) this.#addCounts(ran, counts)
+    this.#warning ??= warning
   }
 
   /** Contracts that only resemble the deployed code that ran. */
@@ -88,18 +108,22 @@ export class Collector {
     const unknown = [...this.#unknown.values()]
     this.#unknown.clear()
     this.#unknownBytes = 0
-    for (const { code, isCreation, counts } of unknown) {
-      const ran = this.#ranOf({ code, isCreation })
-      if (ran !== undefined) addCounts(ran.counts, counts)
-    }
+    for (const { counts, ...ran } of unknown) this.#addCounts(ran, counts)
+  }
+
+  #addCounts(given: Pick<RanCode, 'code' | 'isCreation'>, { starts, marks }: ReachCounts): void {
+    const ran = this.#ranOf(given)
+    if (ran === undefined) return
+    const flat = [...marks].flatMap(([pc, { count, ends }]) => [pc, count, ends])
+    addReached(ran.counts, { isCreation: false, starts, marks: Uint32Array.from(flat) })
   }
 
   #ranOf(reached: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
     const match = matchOf(this.#catalogue, reached)
     const ran = match === undefined ? this.#unknownOf(reached) : this.#knownOf(match, reached)
-    if (ran === undefined && !this.#isCut) {
-      this.#isCut = true
-      this.#onCut()
+    if (ran === undefined && this.#warning === undefined) {
+      this.#warning = CUT
+      this.#warn(CUT)
     }
     // engines make new code values for each creation
     if (ran !== undefined && !reached.isCreation) this.#known.set(reached.code, ran)
@@ -157,9 +181,4 @@ function kept(
   const made = { code: code.slice(), isCreation, counts: noCounts() }
   all.set(key, made)
   return made
-}
-
-function addCounts(sum: ReachCounts, { starts, marks }: ReachCounts): void {
-  const flat = [...marks].flatMap(([pc, { count, ends }]) => [pc, count, ends])
-  addReached(sum, { isCreation: false, starts, marks: Uint32Array.from(flat) })
 }

@@ -14,7 +14,7 @@ import {
   sourceOf,
 } from '../solidity/details.ts'
 import { nearest } from '../solidity/files.ts'
-import { Collector, matchOf } from './collect.ts'
+import { Collector, type CountedCode, matchOf } from './collect.ts'
 import { type CoverageRow, recordOf } from './lcov.ts'
 import { Measure } from './measure.ts'
 
@@ -40,7 +40,7 @@ export class Coverage {
 
   constructor(options: CoverageOptions) {
     this.#options = options
-    this.#collector = new Collector(options.catalogue, () => options.warn(CUT))
+    this.#collector = new Collector(options.catalogue, options.warn)
   }
 
   readonly take = (reached: readonly ReachedCode[]): void => this.#collector.take(reached)
@@ -63,20 +63,30 @@ export class Coverage {
     this.#collector.close()
   }
 
-  /** Reads build information beside the chain and yields to other work. */
-  async report(): Promise<CoverageReport> {
+  /** What ran here. */
+  counted(): CountedCode {
+    return this.#collector.counted()
+  }
+
+  /**
+   * Reads build information beside the chain and yields to other work.
+   * @param others counted in other threads
+   */
+  async report(others: readonly CountedCode[] = []): Promise<CoverageReport> {
+    const collector = new Collector(this.#options.catalogue, () => undefined)
+    for (const each of [this.counted(), ...others]) collector.add(each)
     const measure = new Measure()
     const gaps = new Gaps()
-    await this.#addRan(measure, gaps)
+    await this.#addRan(collector, measure, gaps)
     await this.#addOthers(measure)
     const records = measure.files
       .filter(({ path: place }) => !gaps.has(place))
       .flatMap((file) => recordOf(file) ?? [])
     const isKnown = (place: string): boolean => measure.has(place)
     const warnings = [
-      this.#warning(measure.files.length),
+      collector.warning ?? this.#warning(measure.files.length),
       gaps.warning(isKnown),
-      this.#alikeWarning(),
+      alikeWarning(collector),
     ]
     return {
       lcov: records.map(({ lcov }) => lcov).join(''),
@@ -86,22 +96,15 @@ export class Coverage {
   }
 
   #warning(files: number): string | undefined {
-    if (this.#collector.isCut) return CUT
     if (files > 0) return undefined
     return this.#options.catalogue.isEmpty
       ? 'the coverage report is empty: no artifacts were found (--artifacts names the folder of a project)'
       : 'the coverage report is empty: the sources of the artifacts are not there'
   }
 
-  #alikeWarning(): string | undefined {
-    const names = this.#collector.alike().map(({ name }) => name)
-    if (names.length === 0) return undefined
-    return `not counted: code that resembles ${listed(names)} but matches no artifact`
-  }
-
-  async #addRan(measure: Measure, gaps: Gaps): Promise<void> {
+  async #addRan(collector: Collector, measure: Measure, gaps: Gaps): Promise<void> {
     const { catalogue } = this.#options
-    for (const ran of this.#collector.ran()) {
+    for (const ran of collector.ran()) {
       const match = matchOf(catalogue, ran)
       if (match === undefined) continue
       const known = await this.#detailsOf(match.contract)
@@ -211,7 +214,11 @@ class Gaps {
   }
 }
 
-const CUT = 'coverage is incomplete: too many contracts ran'
+function alikeWarning(collector: Collector): string | undefined {
+  const names = collector.alike().map(({ name }) => name)
+  if (names.length === 0) return undefined
+  return `not counted: code that resembles ${listed(names)} but matches no artifact`
+}
 
 /** Foundry tests and scripts appear in the report only if they ran. */
 const TESTS = /\.[ts]\.sol$/
