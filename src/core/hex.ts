@@ -63,10 +63,15 @@ export function bytesFromHex(text: string): Uint8Array {
   if (length === 0) return EMPTY_BYTES
   if (length > SHORT) return new Uint8Array(Buffer.from(text.slice(2), 'hex'))
   const bytes = new Uint8Array(length)
-  for (let i = 0; i < length; i++) {
-    bytes[i] = (digitAt(text, 2 * i + 2) << 4) | digitAt(text, 2 * i + 3)
-  }
+  putHex(bytes, 0, text)
   return bytes
+}
+
+/** Writes the bytes of `text` from `at` on. */
+export function putHex(bytes: Uint8Array, at: number, text: string): void {
+  for (let i = 2; i < text.length; i += 2) {
+    bytes[at + (i >> 1) - 1] = (digitAt(text, i) << 4) | digitAt(text, i + 1)
+  }
 }
 
 function digitAt(text: string, index: number): number {
@@ -142,5 +147,5 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && Buffer.compare(a, b) === 0
+  return a === b || (a.length === b.length && Buffer.compare(a, b) === 0)
 }

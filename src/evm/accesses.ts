@@ -1,41 +1,62 @@
 // What a run read and changed, for block access lists (EIP-7928).
 import { type Address, equalBytes } from '../core/hex.ts'
 import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
-import type { Overlay } from '../state/overlay.ts'
+import type { Overlay, OverlayChanges } from '../state/overlay.ts'
+import { emptyAccount } from '../state/world.ts'
 
 /** Accounts, with the slots that were read or written; changed ones are added. */
 export type Read = ReadonlyMap<Address, Iterable<bigint>>
 
-const NOTHING: readonly bigint[] = []
+const NO_SLOTS: readonly bigint[] = []
+const NO_WRITES: ReadonlyMap<bigint, bigint> = new Map()
 
 export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
-  const { accounts, slots } = overlay.changes
-  const addresses = new Set([...read.keys(), ...accounts.keys(), ...slots.keys()])
-  return [...addresses]
-    .map((address) => accessOf(overlay, address, read.get(address) ?? NOTHING))
-    .filter((access) => read.has(access.address) || isChanged(access))
+  const { changes } = overlay
+  const accesses: AccountAccess[] = []
+  for (const [address, reads] of read) accesses.push(accessOf(overlay, changes, address, reads))
+  for (const address of new Set([...changes.accounts.keys(), ...changes.slots.keys()])) {
+    if (read.has(address)) continue
+    const access = accessOf(overlay, changes, address, NO_SLOTS)
+    if (isChanged(access)) accesses.push(access)
+  }
+  return accesses
 }
 
 function isChanged({ writes, balance, nonce, code }: AccountAccess): boolean {
   return writes.size > 0 || balance !== undefined || nonce !== undefined || code !== undefined
 }
 
-function accessOf(overlay: Overlay, address: Address, reads: Iterable<bigint>): AccountAccess {
-  const before = overlay.originalAccount(address)
-  const after = overlay.account(address)
-  const [balance = 0n, nonce = 0n] = [after?.balance, after?.nonce]
-  const code = overlay.code(address)
-  const hasCode = before !== undefined && equalBytes(before.code, code)
-  const writes = new Map<bigint, bigint>()
-  for (const [slot, value] of overlay.changes.slots.get(address)?.slots ?? []) {
-    if (overlay.originalStorage(address, slot) !== value) writes.set(slot, value)
+function accessOf(
+  overlay: Overlay,
+  { accounts, slots }: OverlayChanges,
+  address: Address,
+  reads: Iterable<bigint>,
+): AccountAccess {
+  const writes = writesTo(overlay, address, slots.get(address)?.slots)
+  if (!accounts.has(address)) {
+    return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
   }
+  const before = overlay.originalAccount(address) ?? emptyAccount(address)
+  const { balance, nonce, code } = accounts.get(address) ?? emptyAccount(address)
   return {
     address,
     reads,
     writes,
-    balance: balance === (before?.balance ?? 0n) ? undefined : balance,
-    nonce: nonce === (before?.nonce ?? 0n) ? undefined : nonce,
-    code: hasCode || (before === undefined && code.length === 0) ? undefined : code,
+    balance: balance === before.balance ? undefined : balance,
+    nonce: nonce === before.nonce ? undefined : nonce,
+    code: equalBytes(code, before.code) ? undefined : code,
   }
+}
+
+function writesTo(
+  overlay: Overlay,
+  address: Address,
+  written: ReadonlyMap<bigint, bigint> = NO_WRITES,
+): ReadonlyMap<bigint, bigint> {
+  if (written.size === 0) return NO_WRITES
+  const writes = new Map<bigint, bigint>()
+  for (const [slot, value] of written) {
+    if (overlay.originalStorage(address, slot) !== value) writes.set(slot, value)
+  }
+  return writes
 }

@@ -1,5 +1,5 @@
 // Logs of ether that moves (EIP-7708), in the form of a token's.
-import { type Address, bytesFromHex, type Hash, wordFromBigint } from '../core/hex.ts'
+import { type Address, type Hash, paddedBytes } from '../core/hex.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import { SYSTEM_ADDRESS } from '../state/predeploys.ts'
 
@@ -11,10 +11,10 @@ export function transferLog(from: Address, to: Address, value: bigint): Log {
   return {
     address: SYSTEM_ADDRESS,
     topics: [TRANSFER_EVENT, topicOf(from), topicOf(to)],
-    data: bytesFromHex(wordFromBigint(value)),
+    data: paddedBytes(value, 32),
   }
 }
 
 function topicOf(address: Address): Hash {
-  return wordFromBigint(BigInt(address))
+  return `0x${'0'.repeat(24)}${address.slice(2)}` as Hash
 }

@@ -34,7 +34,7 @@ export function beaconSlot(timestamp: bigint): bigint {
 
 export function isAsDeployed(world: World, { address, code }: Predeploy): boolean {
   const account = accountAt(world, address)
-  return account !== undefined && (account.code === code || equalBytes(account.code, code))
+  return account !== undefined && equalBytes(account.code, code)
 }
 
 /** In which the queues of requests keep their excess, count, head and tail. */
@@ -119,8 +119,8 @@ export function emptyAccessList(
     ),
   )
   return accessListOf([
-    { index: 0, accesses: begin },
-    { index: 1, accesses: queues.map(accessOfQueue) },
+    { index: 0n, accesses: begin },
+    { index: 1n, accesses: queues.map(accessOfQueue) },
   ])
 }
 

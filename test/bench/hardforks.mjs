@@ -69,14 +69,14 @@ const ROWS = {
   'block of 300 transfers': async (side) => {
     await side.ask('evm_stopMining')
     for (let i = 0; i < 300; i++) await side.send({ to: HOLDER, value: '0x1', gas: '0x10000' })
-    await side.ask('evm_startMining')
     await side.ask('evm_mine')
+    await side.ask('evm_startMining')
   },
   'block of 200 token transfers': async (side) => {
     await side.ask('evm_stopMining')
     for (let i = 0; i < 200; i++) await side.transfer()
-    await side.ask('evm_startMining')
     await side.ask('evm_mine')
+    await side.ask('evm_startMining')
   },
   'a transfer to a new account': async (side) => {
     for (let i = 0; i < 50; i++) {

@@ -107,7 +107,7 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
       .sort(),
     root: stateRoot(outcome.world),
     blockGas: outcome.blockGas,
-    accesses: outcome.accesses && accessListOf([{ index: 1, accesses: outcome.accesses }]),
+    accesses: outcome.accesses && accessListOf([{ index: 1n, accesses: outcome.accesses }]),
   }
 }
 

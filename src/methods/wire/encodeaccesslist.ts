@@ -1,6 +1,11 @@
 // Encodes access lists of blocks.
 import { paddedBytes } from '../../core/hex.ts'
-import type { AccountChanges, BlockAccessList, Changed } from '../../protocol/blocks/accesslist.ts'
+import type {
+  AccountChanges,
+  BlockAccessList,
+  Changed,
+  SlotChanges,
+} from '../../protocol/blocks/accesslist.ts'
 import { address, data, list } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { field, quantityResult, shape } from './encodeobject.ts'
@@ -18,13 +23,11 @@ function changes<T>(
 ): Encoder<readonly Changed<T>[]> {
   return list(
     shape<Changed<T>>(name, {
-      index: field(quantityResult, ({ index }) => BigInt(index)),
-      [member]: field(encoder, ({ value }) => value),
+      index: field(quantityResult, ([index]) => index),
+      [member]: field(encoder, ([, value]) => value),
     }),
   )
 }
-
-type SlotChanges = AccountChanges['storageChanges'][number]
 
 /** @see https://github.com/ethereum/execution-apis/blob/main/src/schemas/block-access-list.yaml */
 export const blockAccessList: Encoder<BlockAccessList> = list(
@@ -33,8 +36,8 @@ export const blockAccessList: Encoder<BlockAccessList> = list(
     storageChanges: field(
       list(
         shape<SlotChanges>('slot changes', {
-          key: field(word, ({ slot }) => slot),
-          changes: field(changes('storage change', 'value', word), (slot) => slot.changes),
+          key: field(word, ([slot]) => slot),
+          changes: field(changes('storage change', 'value', word), ([, each]) => each),
         }),
       ),
       ({ storageChanges }) => storageChanges,

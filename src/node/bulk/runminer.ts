@@ -139,7 +139,7 @@ export class RunMiner {
     if (slotNumber === undefined) return
     const queues = listedQueues(world, 'amsterdam')
     const accounts = encodeAccessList(
-      accessListOf([{ index: 1, accesses: queues.map(accessOfQueue) }]),
+      accessListOf([{ index: 1n, accesses: queues.map(accessOfQueue) }]),
     )
     const listed = accounts.subarray(itemStarts(accounts)[0])
     const addresses = [HISTORY_STORAGE, BEACON_ROOTS].map(({ address }) => bytesFromHex(address))

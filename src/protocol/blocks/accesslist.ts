@@ -18,22 +18,19 @@ export interface AccountAccess {
 
 /** 0: before the transactions; their numbers from 1 on; the next one is after them. */
 export interface AccessPart {
-  readonly index: number
+  readonly index: bigint
   readonly accesses: readonly AccountAccess[]
 }
 
-export interface Changed<T> {
-  readonly index: number
-  readonly value: T
-}
+/** As it is encoded. */
+export type Changed<T> = readonly [index: bigint, value: T]
+
+export type SlotChanges = readonly [slot: bigint, changes: readonly Changed<bigint>[]]
 
 /** In order of addresses; its lists are in order of slots and indexes. */
 export interface AccountChanges {
   readonly address: Address
-  readonly storageChanges: readonly {
-    readonly slot: bigint
-    readonly changes: readonly Changed<bigint>[]
-  }[]
+  readonly storageChanges: readonly SlotChanges[]
   /** Without those that changed. */
   readonly storageReads: readonly bigint[]
   readonly balanceChanges: readonly Changed<bigint>[]
@@ -56,7 +53,7 @@ class Entry {
     this.address = address
   }
 
-  add(index: number, { reads, writes, balance, nonce, code }: AccountAccess): void {
+  add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
     for (const slot of reads) {
       this.#reads ??= new Set()
       this.#reads.add(slot)
@@ -73,18 +70,20 @@ class Entry {
   changes(): AccountChanges {
     return {
       address: this.address,
-      storageChanges: [...(this.#slots ?? [])]
-        .map(([slot, changes]) => ({ slot, changes }))
-        .sort((one, other) => compare(one.slot, other.slot)),
-      storageReads: [...(this.#reads ?? [])]
-        .filter((slot) => this.#slots?.has(slot) !== true)
-        .sort(compare),
-      balanceChanges: this.#balances ?? [],
-      nonceChanges: this.#nonces ?? [],
-      codeChanges: this.#codes ?? [],
+      storageChanges: this.#slots === undefined ? NONE : [...this.#slots].sort(compareSlots),
+      storageReads: this.#reads === undefined ? NONE : this.#onlyRead(this.#reads),
+      balanceChanges: this.#balances ?? NONE,
+      nonceChanges: this.#nonces ?? NONE,
+      codeChanges: this.#codes ?? NONE,
     }
   }
+
+  #onlyRead(reads: ReadonlySet<bigint>): readonly bigint[] {
+    return [...reads].filter((slot) => this.#slots?.has(slot) !== true).sort(compare)
+  }
 }
+
+const NONE: readonly never[] = []
 
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
@@ -103,14 +102,18 @@ export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
   return sorted.map((entry) => entry.changes())
 }
 
-function withChange<T>(changes: Changed<T>[] = [], index: number, value: T): Changed<T>[] {
-  if (changes.at(-1)?.index === index) changes.pop()
-  changes.push({ index, value })
+function withChange<T>(changes: Changed<T>[] = [], index: bigint, value: T): Changed<T>[] {
+  if (changes.at(-1)?.[0] === index) changes.pop()
+  changes.push([index, value])
   return changes
 }
 
 function compare(one: bigint, other: bigint): number {
   return one < other ? -1 : one > other ? 1 : 0
+}
+
+function compareSlots([one]: SlotChanges, [other]: SlotChanges): number {
+  return compare(one, other)
 }
 
 export interface Listed {
@@ -121,14 +124,14 @@ export interface Listed {
 /** Collects what a block in the making accesses: at the start, by each transaction, at the end. */
 export class AccessParts {
   readonly #parts: AccessPart[] = []
-  #index = 0
+  #index = 0n
 
   /** Of the next one. */
   add(accesses: readonly AccountAccess[] | undefined): void {
     if (accesses !== undefined && accesses.length > 0) {
       this.#parts.push({ index: this.#index, accesses })
     }
-    this.#index += 1
+    this.#index += 1n
   }
 
   /**
@@ -152,19 +155,9 @@ export function hashAccessList(list: BlockAccessList): Hash {
 }
 
 function accountItem(changes: AccountChanges): RlpValue {
-  const { address, storageChanges, storageReads } = changes
-  return [
-    address,
-    storageChanges.map((each) => [each.slot, each.changes.map(changeItem)]),
-    storageReads,
-    changes.balanceChanges.map(changeItem),
-    changes.nonceChanges.map(changeItem),
-    changes.codeChanges.map(changeItem),
-  ]
-}
-
-function changeItem({ index, value }: Changed<bigint | Uint8Array>): RlpValue {
-  return [BigInt(index), value]
+  const { address, storageChanges, storageReads, balanceChanges, nonceChanges, codeChanges } =
+    changes
+  return [address, storageChanges, storageReads, balanceChanges, nonceChanges, codeChanges]
 }
 
 /** Gas of the block's limit for each item. */

@@ -2,6 +2,7 @@
 import { keccak256 } from '../../core/crypto/crypto.ts'
 import { writeTypedRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
 import type { RlpValue } from '../../core/rlp.ts'
 import type { TransactionType } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
@@ -77,14 +78,14 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return EMPTY_BLOOM
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const { address, topics } of logs) {
-    for (const text of [address, ...topics]) {
-      for (const bit of bloomBits(bytesFromHex(text))) {
-        bloom[BLOOM_BYTES - 1 - (bit >> 3)] =
-          (bloom[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0) | (1 << (bit & 7))
-      }
-    }
+    addTo(bloom, address)
+    for (const topic of topics) addTo(bloom, topic)
   }
   return bloom
+}
+
+function addTo(bloom: Uint8Array, item: Address | Hash): void {
+  for (const bit of bloomBits(item)) bloom[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7)
 }
 
 export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
@@ -102,7 +103,8 @@ export function logItem({ address, topics, data }: Log): RlpValue {
   return [address, topics, data]
 }
 
-function bloomBits(bytes: Uint8Array): number[] {
-  const hash = keccak256(bytes)
-  return [0, 2, 4].map((i) => (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047)
-}
+/** Remembered, as tokens, events and accounts occur again: hashing them took most of a log's time. */
+const bloomBits = memoize(1_000, (item: Address | Hash): readonly number[] => {
+  const hash = keccak256(bytesFromHex(item))
+  return [0, 2, 4].map((i) => ((hash[i]! << 8) | hash[i + 1]!) & 2047)
+})

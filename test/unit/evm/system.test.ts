@@ -62,8 +62,8 @@ async function listOf(world: World, block: BlockEnvironment, beaconRoot: Hash): 
   const start = await executor.beginBlock(job)
   const end = await executor.endBlock({ world: start.world, block, logs: [] })
   return accessListOf([
-    { index: 0, accesses: start.accesses },
-    { index: 1, accesses: end.accesses },
+    { index: 0n, accesses: start.accesses },
+    { index: 1n, accesses: end.accesses },
   ])
 }
 

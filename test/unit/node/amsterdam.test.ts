@@ -277,7 +277,7 @@ test('a built block has its access list, and the slot that is asked for', async 
   expect(block.header.slotNumber).toBe(9_000_000n)
   expect(hashAccessList(accessList!)).toBe(block.header.blockAccessListHash)
   const paid = accessList!.find(({ address }) => address === addressOf(0x3317))
-  expect(paid!.balanceChanges).toEqual([{ index: 2, value: 7n * 10n ** 9n }])
+  expect(paid!.balanceChanges).toEqual([[2n, 7n * 10n ** 9n]])
   expect((await build(undefined)).block.header.slotNumber).toBe(1n)
 })
 

@@ -11,6 +11,7 @@ import {
   type AccountAccess,
   type AccountChanges,
   accessListOf,
+  type Changed,
   encodeAccessList,
   excessOfItems,
   hashAccessList,
@@ -37,7 +38,9 @@ const accesses = fc.uniqueArray(access, { selector: (each) => each.address, maxL
 test('a block access list is in order, and encoded and hashed as by @ethereumjs/util', () => {
   fc.assert(
     fc.property(fc.array(accesses, { maxLength: 4 }), (runs) => {
-      const list = accessListOf(runs.map((each, index) => ({ index, accesses: each })))
+      const list = accessListOf(
+        runs.map((each, index) => ({ index: BigInt(index), accesses: each })),
+      )
       const json = list.map(jsonOf)
       validateBlockAccessListJSONStructure(json)
       const theirs = createBlockLevelAccessListFromJSON(json)
@@ -49,30 +52,28 @@ test('a block access list is in order, and encoded and hashed as by @ethereumjs/
 })
 
 function jsonOf(changes: AccountChanges): BALJSONBlockAccessList[number] {
-  const at = ({ index }: { readonly index: number }) => ({
-    blockAccessIndex: quantityFromBigint(BigInt(index)),
-  })
+  const at = ([index]: Changed<unknown>) => ({ blockAccessIndex: quantityFromBigint(index) })
   return {
     address: changes.address,
-    storageChanges: changes.storageChanges.map((each) => ({
-      slot: quantityFromBigint(each.slot),
-      slotChanges: each.changes.map((change) => ({
+    storageChanges: changes.storageChanges.map(([slot, slotChanges]) => ({
+      slot: quantityFromBigint(slot),
+      slotChanges: slotChanges.map((change) => ({
         ...at(change),
-        postValue: quantityFromBigint(change.value),
+        postValue: quantityFromBigint(change[1]),
       })),
     })),
     storageReads: changes.storageReads.map(quantityFromBigint),
     balanceChanges: changes.balanceChanges.map((change) => ({
       ...at(change),
-      postBalance: quantityFromBigint(change.value),
+      postBalance: quantityFromBigint(change[1]),
     })),
     nonceChanges: changes.nonceChanges.map((change) => ({
       ...at(change),
-      postNonce: quantityFromBigint(change.value),
+      postNonce: quantityFromBigint(change[1]),
     })),
     codeChanges: changes.codeChanges.map((change) => ({
       ...at(change),
-      newCode: hexFromBytes(change.value),
+      newCode: hexFromBytes(change[1]),
     })),
   }
 }
@@ -81,7 +82,7 @@ test('a block access list is too long beyond an item per 2,000 gas of the block 
   const entry = { reads: [1n, 2n], writes: new Map([[3n, 1n]]) }
   const rest = { balance: undefined, nonce: undefined, code: undefined }
   const accesses = [{ address: `0x${'aa'.repeat(20)}` as Address, ...entry, ...rest }]
-  const list = accessListOf([{ index: 0, accesses }])
+  const list = accessListOf([{ index: 0n, accesses }])
   expect(excessOfItems(list, 8_000n)).toBeUndefined()
   expect(excessOfItems(list, 7_999n)).toEqual({ items: 4, most: 3n })
 })
