@@ -7,6 +7,7 @@ import { type DevchainOptions, readDevchainOptions } from './app/settings.ts'
 import { DevchainError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import type { ChainInfo } from './methods/common/chains.ts'
+import { blockReference } from './methods/wire/decodeblock.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import type { Chain } from './node/chain/chain.ts'
 import type { Node } from './node/node.ts'
@@ -108,6 +109,8 @@ export interface Devchain {
 export interface BranchStart {
   /** A chain, or a named snapshot of the default chain. */
   readonly from?: string | undefined
+  /** The block of `from` after which it begins, also one that a revert or a reorg took off it: a number, hash or tag. */
+  readonly block?: string | number | undefined
   /** Options of its own; a genesis is given as an object, not as a path. */
   readonly options?: DevchainOptions | undefined
 }
@@ -173,10 +176,11 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
 async function branchOf(
   { chains }: Front,
   name: string | undefined,
-  { from, options }: BranchStart = {},
+  { from, block, options }: BranchStart = {},
   now: number,
 ): Promise<BranchedChain> {
-  const { path } = await chains.create({ name, from, options }, 'here')
+  const at = block === undefined ? undefined : blockReference.decode(block, 'block')
+  const { path } = await chains.create({ name, from, block: at, options }, 'here')
   const slot = chains.slotFor(path)
   const backend = async (): Promise<Backend> => {
     const chain = await slot.open()

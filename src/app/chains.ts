@@ -1,8 +1,12 @@
 // The chains of one program: the default one at `/`, and those at other paths.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
-import type { MaybePromise } from '../core/promises.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
+import { branchAt } from '../node/commands/branches.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import { withWorldReady } from '../node/ledger/packing/keptrecord.ts'
+import type { BlockReference } from '../node/ledger/references.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
@@ -189,13 +193,16 @@ export class Chains implements ChainsDoor {
     )
   }
 
-  #reserve({ name = this.#freeName('chain'), from, options }: ChainOrder, place: Place): ChainSlot {
+  #reserve(order: ChainOrder, place: Place): ChainSlot {
+    const { name = this.#freeName('chain'), from, block, options } = order
     if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
       const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
       throw invalid(`name: expected ${expected}; got ${printValue(name)}`)
     }
     if (RESERVED.includes(name)) throw invalid(`name: /${name} is a path of devchain itself`)
     if (this.#slots.has(`/${name}`)) throw invalid(`there is already a chain at /${name}`)
+    if (block !== undefined && from === undefined)
+      throw invalid('block: expected {from}, too: the chain whose block it is, such as /')
     if (options !== undefined && from !== undefined) {
       const message =
         'from and options exclude each other: a chain with options has its own genesis'
@@ -204,7 +211,7 @@ export class Chains implements ChainsDoor {
     const { openOwn, openBranch } = this.#options
     if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
     if (from === undefined) return this.#make(name, { place })
-    const origin = this.#originNamed(from)
+    const origin = whenThere(this.#originNamed(from), (whole) => originAt(whole, block))
     const open: Open = async (onLost) =>
       openBranch(name, await origin, { isKept: true, place, onLost })
     const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
@@ -295,6 +302,18 @@ export class Chains implements ChainsDoor {
       ? `devchain chain new ${path.slice(1)} makes it`
       : 'a number such as /1 makes one'
     return { status: 404, message: `there is no chain at ${path}, only ${listed(names)}; ${make}` }
+  }
+}
+
+/** Its forks are left if the block is unknown. */
+function originAt(origin: Origin, block: BlockReference | undefined): MaybePromise<Origin> {
+  if (block === undefined) return origin
+  try {
+    const state = branchAt(origin.state, block)
+    return whenThere(withWorldReady(headOf(state.tree)), () => ({ ...origin, state }))
+  } catch (error) {
+    void origin.forking.leaveAll()
+    throw error
   }
 }
 

@@ -73,7 +73,8 @@ export interface ChainParts extends Pick<ChainOptions, 'isPlain' | 'commit' | 'l
 /** A state to which resets return, with the snapshots with which its chain began. */
 export function branchOf(state: ChainState): ChainState {
   const { newestSnapshot, namedSnapshots, nextSnapshotId } = state.origin ?? state
-  return originOf(beginningWith({ ...state, newestSnapshot, namedSnapshots, nextSnapshotId }))
+  const own = { newestSnapshot, namedSnapshots, nextSnapshotId, left: [] }
+  return originOf(beginningWith({ ...state, ...own }))
 }
 
 export function chainWith(state: ChainState, parts: ChainParts): Chain {
@@ -180,6 +181,7 @@ function emptyState(
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
+    left: [],
     nextSnapshotId: 1,
     resets: 0,
     origin: undefined,

@@ -158,6 +158,26 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       expect(reply).toMatchObject({ error: { message } })
     })
 
+    test('begins after a block of another chain, also of one that a revert took away', async () => {
+      await using one = await opened()
+      const { url } = one
+      const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+        ((await post(url, call(1, method, params))) as { result: unknown }).result
+      await post(url, mine)
+      const id = await ask('evm_snapshot')
+      await post(url, mine)
+      const { hash } = (await ask('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+      await ask('evm_revert', id)
+      const made = [
+        await ask('devchain_newChain', { name: 'zero', from: '/', block: 'earliest' }),
+        await ask('devchain_newChain', { name: 'two', from: '/', block: hash }),
+      ]
+      expect(made).toMatchObject([{ blockNumber: '0x0' }, { blockNumber: '0x2', blockHash: hash }])
+      await post(`${url}/two`, mine)
+      expect(await post(`${url}/two`, blockNumber)).toEqual(result(1, '0x3'))
+      expect(await post(url, blockNumber)).toEqual(result(1, '0x1'))
+    })
+
     test('begins nowhere but at a chain or snapshot that there is', async () => {
       await using one = await opened()
       const reply = await post(one.url, call(1, 'devchain_newChain', [{ name: 'bob', from: 'x' }]))

@@ -37,7 +37,11 @@ export function chainsTable(chains: Json): string {
 export function chainOrder(
   order: string,
   name: string,
-  { from, options }: { readonly from?: unknown; readonly options?: Json | undefined },
+  flags: {
+    readonly from?: unknown
+    readonly block?: unknown
+    readonly options?: Json | undefined
+  },
 ): { readonly method: string; readonly params: readonly unknown[]; readonly done: string } {
   if (order === 'drop') {
     return { method: 'devchain_dropChain', params: [name], done: `dropped chain /${name}` }
@@ -46,9 +50,11 @@ export function chainOrder(
     const message = `expected new or drop, got ${printValue(order)}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
+  const { from, block, options } = flags
   const given = {
     name,
     ...(from !== undefined && { from: String(from) }),
+    ...(block !== undefined && { block: String(block) }),
     ...(options && { options }),
   }
   return { method: 'devchain_newChain', params: [given], done: `made chain /${name}` }

@@ -152,9 +152,9 @@ const HANDLERS: Partial<
     const chains = listOf(await call('devchain_chains'))
     return { json: chains, text: chainsTable(chains) }
   },
-  chain: async ({ call, words: [order = '', name = ''], flags: { from, options } }) => {
+  chain: async ({ call, words: [order = '', name = ''], flags: { options, ...flags } }) => {
     const given = options === undefined ? undefined : (parsedWord(String(options)) as Json)
-    const { method, params, done } = chainOrder(order, name, { from, options: given })
+    const { method, params, done } = chainOrder(order, name, { ...flags, options: given })
     return { json: await call(method, params), text: done }
   },
   peers: async ({ call }) => {

@@ -278,6 +278,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       ],
       sentence: 'Make or drop a chain beside the default one',
       notes: `  devchain chain new alice --from deployed
+  devchain chain new before --from / --block 7
   devchain chain new l2 --options '{"chainId": 10, "blockTime": 2}'
   devchain mine --chain alice`,
     },
@@ -285,6 +286,11 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       name: '--from',
       placeholder: 'NAME',
       sentence: 'Chain or named snapshot to begin with (what the default chain began with)',
+    },
+    {
+      name: '--block',
+      placeholder: 'BLOCK',
+      sentence: 'Block of --from after which it begins: a number or a hash (the newest)',
     },
     {
       name: '--options',

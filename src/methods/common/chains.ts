@@ -1,11 +1,14 @@
 // The chains of one program, as methods and sites see them.
 import type { Hash } from '../../core/hex.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 
 export interface ChainOrder {
   /** The path without its `/`; undefined: the next free `chain-N`. */
   readonly name?: string | undefined
   /** A chain, or a named snapshot of the default chain; undefined: what all chains begin with. */
   readonly from?: string | undefined
+  /** The block of `from` after which it begins, of any branch that is still known; undefined: as `from` is now. */
+  readonly block?: BlockReference | undefined
   /** Options of its own, as in `createDevchain`; then it has a genesis of its own. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }

@@ -7,6 +7,7 @@ import { type Decoder, invalid } from '../../rpc/schema.ts'
 import type { ChainInfo, ChainOrder } from '../common/chains.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { either, isText, members, refined } from '../wire/decodeobject.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
@@ -32,11 +33,16 @@ const options: Decoder<Readonly<Record<string, unknown>>> = {
   },
 }
 
-const orderMembers = members('order', { name: text, from: text, options })
+const orderMembers = members('order', {
+  name: text,
+  from: text,
+  block: blockReference,
+  options,
+})
 
-/** `{name, from, options}`, or the name alone. */
+/** `{name, from, block, options}`, or the name alone. */
 const order: Decoder<ChainOrder> = either(
-  'name or {name, from, options}',
+  'name or {name, from, block, options}',
   isText,
   refined(text, (name) => ({ name })),
   orderMembers,
@@ -53,7 +59,8 @@ export const chainsMethods: Methods = [
   }),
   method({
     name: 'devchain_newChain',
-    summary: 'Makes a chain of a {name}, {from} a chain or snapshot, or with {options}.',
+    summary:
+      'Makes a chain of a {name}, {from} a chain or snapshot (after a {block}), or with {options}.',
     params: [optional('order', order, {})],
     result: chainShape,
     example: { params: ['alice'] },

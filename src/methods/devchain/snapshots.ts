@@ -1,14 +1,17 @@
 // devchain: named snapshots, and reorgs on request.
 
 import { DevchainError } from '../../core/errors.ts'
+import { plural } from '../../core/format.ts'
 import type { Hash } from '../../core/hex.ts'
 import { isTestMnemonic } from '../../node/accounts/mnemonic.ts'
+import { leftBlocks, type ReplayedTransaction, replayBranch } from '../../node/commands/branches.ts'
 import {
   dropSnapshot,
   returnTo,
   revertOptions,
   takeNamedSnapshot,
 } from '../../node/commands/snapshots.ts'
+import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
@@ -19,10 +22,12 @@ import { param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { blocks, emptyBlocks, type Order, run } from '../common/reorganize.ts'
+import { blockHash } from '../wire/decodeblock.ts'
 import { type Decoded, either, isObject, isText, members, refined } from '../wire/decodeobject.ts'
-import { field, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
   id: field(quantityResult, ({ id }) => BigInt(id)),
@@ -114,6 +119,30 @@ function requireSendable(pack: Uint8Array): Uint8Array {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
+const leftShape: Encoder<BlockRecord> = shape<BlockRecord>('block', {
+  number: field(quantityResult, ({ block }) => block.header.number),
+  hash: field(hash, ({ block }) => block.hash),
+  parentHash: field(hash, ({ block }) => block.header.parentHash),
+  timestamp: field(quantityResult, ({ block }) => block.header.timestamp),
+  transactions: field(hashes, ({ block }) => block.transactions.map((each) => each.hash)),
+})
+
+const runShape: Encoder<ExecutedTransaction> = shape<ExecutedTransaction>('run', {
+  status: field(boolean, ({ receipt }) => receipt.status),
+  gasUsed: field(quantityResult, ({ receipt }) => receipt.gasUsed),
+  logs: field(plainInteger, ({ receipt }) => BigInt(receipt.logs.length)),
+  output: field(data, ({ output }) => output),
+  error: field(nullable(text), ({ failure }) => failure?.reason),
+})
+
+const replayedShape: Encoder<ReplayedTransaction> = shape<ReplayedTransaction>('replayed', {
+  hash: field(hash, ({ before }) => before.transaction.hash),
+  blockNumber: field(quantityResult, ({ was }) => was.block.header.number),
+  before: field(runShape, ({ before }) => before),
+  after: field(nullable(runShape), ({ after }) => after),
+  refusal: field(nullable(text), ({ refusal }) => refusal),
+})
+
 export const snapshotMethods: Methods = [
   method({
     name: 'devchain_snapshot',
@@ -174,5 +203,32 @@ export const snapshotMethods: Methods = [
     example: { params: [{ depth: '0x2' }] },
     effects: 'chain',
     handle: ({ chain, caller }, given) => run(chain, given, caller),
+  }),
+  method({
+    name: 'devchain_leftBlocks',
+    summary: 'Returns the known blocks that reverts and reorgs took off the chain, newest first.',
+    result: list(leftShape),
+    example: { params: [], result: [] },
+    handle: ({ chain }) => [...leftBlocks(chain.state)],
+  }),
+  method({
+    name: 'devchain_replay',
+    summary: 'Runs blocks off the chain again on it, up to one: what was, and what is now.',
+    params: [param('block', blockHash)],
+    result: list(replayedShape),
+    onFork: 'here',
+    example: { params: [UNKNOWN] },
+    effects: 'chain',
+    describe: (_values, replayed) => {
+      const runs = replayed as unknown as readonly { readonly after: Json }[]
+      const refused = runs.filter(({ after }) => after === null).length
+      return `ran ${plural(runs.length, 'transaction')} again${refused > 0 ? `, of which ${refused} may not be in their block any more` : ''}`
+    },
+    handle: ({ chain, caller }, { hash: wanted }) => {
+      const now = chain.environment.now()
+      return chain.update((state, executor) => replayBranch(executor, state, wanted, now), {
+        cancellation: caller,
+      })
+    },
   }),
 ]

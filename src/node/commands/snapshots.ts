@@ -1,5 +1,6 @@
 // Commands that take snapshots of a chain and revert to them.
 import type { CommandOptions } from '../chain/discards.ts'
+import { headChange } from '../ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
@@ -50,12 +51,27 @@ function backAt(state: ChainState, snapshot: Snapshot): ChainState {
   const { namedSnapshots, nextSnapshotId, resets, origin } = state
   const kept = snapshot.state
   const newestSnapshot = snapshot.name === undefined ? snapshot : kept.newestSnapshot
-  return { ...kept, newestSnapshot, namedSnapshots, nextSnapshotId, resets, origin }
+  const left = leftAfter(state, kept)
+  return { ...kept, newestSnapshot, namedSnapshots, left, nextSnapshotId, resets, origin }
+}
+
+/** Bounds of what reverts left: states, and their blocks together. */
+const MOST_LEFT = 16
+const MOST_LEFT_BLOCKS = 1_024
+
+function leftAfter(before: ChainState, { tree }: ChainState): readonly ChainState[] {
+  if (headChange(before.tree, tree).removed.length === 0) return before.left
+  const all = [{ ...alone(before), newestSnapshot: undefined }, ...before.left].slice(0, MOST_LEFT)
+  let blocks = 0
+  return all.filter((each) => {
+    blocks += headChange(each.tree, tree).removed.length
+    return blocks <= MOST_LEFT_BLOCKS
+  })
 }
 
 /** The state without what never goes back, which it would otherwise hold in memory. */
 function alone(state: ChainState): ChainState {
-  return { ...state, namedSnapshots: NO_NAMES, origin: undefined }
+  return { ...state, namedSnapshots: NO_NAMES, left: [], origin: undefined }
 }
 
 const NO_NAMES: ChainState['namedSnapshots'] = new Map()

@@ -431,8 +431,8 @@ export function headChange(before: BlockTree, after: BlockTree): HeadChange {
   }
 }
 
-/** The tree with a side block as its head; unchanged when the branch no longer reaches the chain. */
-function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
+/** The tree with this block, of any branch, as its head; unchanged when the branch no longer reaches the chain. */
+export function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
   const branch: BlockRecord[] = []
   let each: BlockRecord | undefined = record
   while (each !== undefined && !isCanonical(tree, each)) {

@@ -126,6 +126,8 @@ export interface ChainState {
   readonly newestSnapshot: Snapshot | undefined
   /** Survive reverts, but not a reset. Empty in stored states. */
   readonly namedSnapshots: ReadonlyMap<string, Snapshot>
+  /** What reverts left, newest first, within bounds; without snapshots. Survives reverts; empty in stored states. */
+  readonly left: readonly ChainState[]
   /** Never goes back. */
   readonly nextSnapshotId: number
   readonly resets: number

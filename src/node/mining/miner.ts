@@ -75,14 +75,35 @@ export async function mineGiven(
   transactions: readonly Transaction[],
   options: MineOptions,
 ): Promise<Mined> {
-  const given = nextBlockEnvironment(state, options.now, options.timestamp)
-  const environment = { ...given, difficulty: options.difficulty ?? given.difficulty }
-  const assembly = await assemble(executor, state, environment, inOrder(transactions))
+  const environment = environmentWith(state, options)
+  const all = inOrder(transactions, (left) => left.splice(0))
+  const assembly = await assemble(executor, state, environment, all)
   const [refused] = assembly.dropped
   if (refused !== undefined) throw refused.error
   const left = transactions[assembly.executed.length]
   if (left !== undefined) throw noRoom(left, environment, assembly)
   return appended(executor, state, environment, assembly, options)
+}
+
+/** Mines those of the transactions that may be in the block and fit, in this order. */
+export async function mineThose(
+  executor: Executor,
+  state: ChainState,
+  transactions: readonly Transaction[],
+  options: MineOptions,
+): Promise<Mined> {
+  const environment = environmentWith(state, options)
+  const each = inOrder(transactions, (left) => left.pop())
+  const assembly = await assemble(executor, state, environment, each)
+  return appended(executor, state, environment, assembly, options)
+}
+
+function environmentWith(
+  state: ChainState,
+  { now, timestamp, difficulty }: MineOptions,
+): BlockEnvironment {
+  const given = nextBlockEnvironment(state, now, timestamp)
+  return { ...given, difficulty: difficulty ?? given.difficulty }
 }
 
 function noRoom(
@@ -190,15 +211,18 @@ function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidate
   return new Candidates(pool, headOf(tree).world, block)
 }
 
-/** In this order only; the first that does not fit ends the block. */
-function inOrder(transactions: readonly Transaction[]): Source {
+/** In this order only. @param skip what happens to those that are left when one does not fit */
+function inOrder(
+  transactions: readonly Transaction[],
+  skip: (left: Transaction[]) => unknown,
+): Source {
   const left = [...transactions].reverse()
   return {
     get best() {
       return left.at(-1)
     },
     advance: () => left.pop(),
-    skip: () => left.splice(0),
+    skip: () => void skip(left),
   }
 }
 

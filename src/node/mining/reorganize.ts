@@ -75,7 +75,7 @@ export async function reorganize(
 ): Promise<Change<Reorganized>> {
   const fork = forkOf(state, depth)
   checkLength(blocks.length)
-  let branch = onFork(state, fork)
+  let branch = onTree(state, truncateTo(state.tree, fork))
   const yieldIfDue = yielder(TURN_MS)
   for (const [index, makers] of blocks.entries()) {
     const isLast = index === blocks.length - 1
@@ -125,11 +125,11 @@ function checkLength(length: number): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** Removes settings that were for the next block alone. */
-function onFork(state: ChainState, fork: bigint): ChainState {
+/** Another branch, without what waits and without settings that were for the next block alone. */
+export function onTree(state: ChainState, tree: BlockTree): ChainState {
   return {
     ...state,
-    tree: truncateTo(state.tree, fork),
+    tree,
     pool: emptyPool,
     clock: { ...state.clock, nextTimestamp: undefined },
     settings: settingsAfterBlock(state.settings),

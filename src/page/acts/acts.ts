@@ -221,11 +221,13 @@ export const ACTS: readonly Act[] = [
         hint: 'a chain or snapshot',
         isOptional: true,
       },
+      { name: 'block', label: 'After block', kind: 'text', hint: 'the newest', isOptional: true },
     ],
     calls: (values) => [
       call('devchain_newChain', {
         name: read(values, 'name', 'Name', parseWord),
         from: isEmpty(values.origin) ? undefined : values.origin?.trim(),
+        block: isEmpty(values.block) ? undefined : values.block?.trim(),
       }),
     ],
   },

@@ -1,20 +1,13 @@
 // The storage of a contract: variables by the layout of the compiler, then slots without a name.
 import type { VNode } from 'preact'
-import { short } from '../data/format.ts'
+import type { RpcSlot } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Waiting } from '../parts/basics.ts'
+import { placeOf } from '../parts/changes.ts'
 import { Cell, List } from '../parts/list.ts'
 
 const ROW = 36
-
-interface RpcSlot {
-  readonly slot: string
-  readonly name: string | null
-  readonly type: string | null
-  readonly value: string
-  readonly word: string
-}
 
 export function Storage({ address, block }: { address: string; block: string }): VNode {
   const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
@@ -32,10 +25,9 @@ export function Storage({ address, block }: { address: string; block: string }):
 }
 
 function SlotCells({ slot: { slot, name, type, value, word } }: { slot: RpcSlot }): VNode {
-  const place = slot.replace(/^0x0*(?=.)/, '0x')
   return html`
-    <${Cell}><span title=${name}>${name ?? html`<span class="dim">slot ${short(place)}</span>`}</span><//>
+    <${Cell}><span title=${name}>${name ?? html`<span class="dim">slot ${placeOf(slot)}</span>`}</span><//>
     <${Cell} className="mono"><span title=${`${value}\n${word}`}>${value}</span><//>
     <${Cell} className="dim">${type}<//>
-    <${Cell} className="dim mono"><span title=${slot}>${short(place)}</span><//>`
+    <${Cell} className="dim mono"><span title=${slot}>${placeOf(slot)}</span><//>`
 }

@@ -7,12 +7,6 @@ export interface Head {
   readonly hash: string
 }
 
-/** A block that was part of the chain while this page was open. */
-export interface LeftBlock extends Head {
-  /** Counts the reverts, resets and reorgs that this page saw. */
-  readonly era: number
-}
-
 export interface ChainView {
   readonly status: 'connecting' | 'open' | 'lost'
   readonly head: Head | undefined
@@ -40,7 +34,6 @@ interface ChangeNews {
   readonly blockNumber: string
   readonly blockHash: string
   readonly removed: string
-  readonly added: string
   readonly pending: string
 }
 
@@ -48,8 +41,6 @@ const MOST_KEPT = 4_000
 
 /** Characters of JSON. */
 const MOST_KEPT_SIZE = 24_000_000
-
-const MOST_LEFT = 2_000
 
 /** Milliseconds between two drawings of changes: nobody reads more, and a hidden page is not read. */
 const BETWEEN_MS = 80
@@ -62,7 +53,6 @@ export class ChainClient {
   readonly #running = new Map<string, Promise<Kept>>()
   readonly #listeners = new Set<() => void>()
   readonly #news = new Map<string, (result: unknown) => void>()
-  readonly #hashes = new Map<number, string>()
   #view: ChainView = {
     status: 'connecting',
     head: undefined,
@@ -73,7 +63,6 @@ export class ChainClient {
     client: '',
     problem: undefined,
   }
-  #left: readonly LeftBlock[] = []
   #isAnnouncing = false
   #announcedMs = 0
 
@@ -88,11 +77,6 @@ export class ChainClient {
 
   get view(): ChainView {
     return this.#view
-  }
-
-  /** Newest first. */
-  get left(): readonly LeftBlock[] {
-    return this.#left
   }
 
   /** @returns ends it */
@@ -142,12 +126,6 @@ export class ChainClient {
     return reading
   }
 
-  /** Remembers the hash of a block of the chain, so that it can be shown when it is left behind. */
-  note({ number, hash }: Head): void {
-    this.#hashes.set(number, hash)
-    if (this.#hashes.size > MOST_LEFT) this.#hashes.delete(this.#hashes.keys().next().value!)
-  }
-
   /** Notifications of a subscription, which ends with the connection. */
   async subscribe(kind: string, listener: (result: unknown) => void): Promise<void> {
     this.#news.set(await this.request<string>('eth_subscribe', kind), listener)
@@ -166,7 +144,6 @@ export class ChainClient {
       ])
       const head = { number: Number(block.number), hash: block.hash }
       const pending = Number(status.pending) + Number(status.queued)
-      this.#leave(0)
       const now = { head, pending, chainId: Number(chainId), client, problem: undefined }
       this.#set({ ...now, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
@@ -174,25 +151,11 @@ export class ChainClient {
     }
   }
 
-  #take({ blockNumber, blockHash, removed, added, pending }: ChangeNews): void {
+  #take({ blockNumber, blockHash, removed, pending }: ChangeNews): void {
     const head = { number: Number(blockNumber), hash: blockHash }
     const { era, version } = this.#view
-    const isBack = Number(removed) > 0
-    if (isBack) this.#leave(head.number - Number(added) + 1)
-    this.note(head)
     const next = { head, pending: Number(pending), version: version + 1 }
-    this.#set({ ...next, era: isBack ? era + 1 : era })
-  }
-
-  /** Moves the known blocks from a number on to those left behind. */
-  #leave(from: number): void {
-    const era = this.#view.era
-    const gone = [...this.#hashes]
-      .filter(([number]) => number >= from)
-      .map(([number, hash]) => ({ number, hash, era }))
-    for (const { number } of gone) this.#hashes.delete(number)
-    gone.sort((a, b) => b.number - a.number)
-    this.#left = [...gone, ...this.#left].slice(0, MOST_LEFT)
+    this.#set({ ...next, era: Number(removed) > 0 ? era + 1 : era })
   }
 
   /** Listeners hear of many changes at once. */

@@ -15,6 +15,40 @@ export interface RpcBlock {
   readonly transactions: readonly string[]
 }
 
+/** A block that a revert or a reorg took off the chain. */
+export interface RpcLeftBlock {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+  readonly timestamp: string
+  readonly transactions: readonly string[]
+}
+
+/** Of devchain_storage: a variable, or a slot without a name. */
+export interface RpcSlot {
+  readonly slot: string
+  readonly name: string | null
+  readonly type: string | null
+  readonly value: string
+  readonly word: string
+}
+
+/** A run of a transaction. */
+export interface RpcRun {
+  readonly status: boolean
+  readonly gasUsed: string
+  readonly error: string | null
+}
+
+/** Of devchain_replay. */
+export interface RpcReplayed {
+  readonly hash: string
+  readonly before: RpcRun
+  /** Null if it may not be in its block any more. */
+  readonly after: RpcRun | null
+  readonly refusal: string | null
+}
+
 export interface RpcTransaction {
   readonly hash: string
   readonly from: string

@@ -2,12 +2,13 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../acts/callcode.ts'
-import { isHash } from '../data/format.ts'
-import type { RpcReceipt } from '../data/shapes.ts'
+import { count, isHash, plural } from '../data/format.ts'
+import type { RpcReceipt, RpcReplayed, RpcRun } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'
 import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, HexLink } from './basics.ts'
+import { Cell, List } from './list.ts'
 import { Outcome } from './transactions.ts'
 
 const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
@@ -75,10 +76,33 @@ function reasonOf(error: Error | undefined): string {
 function Result({ run: { method, result } }: { run: Run }): VNode {
   if (method === 'eth_sendTransaction' && isHash(String(result)))
     return html`<${Sent} hash=${result} />`
+  if (method === 'devchain_newChain') {
+    const { path } = result as { readonly path: string }
+    return html`<p class="success">Made. <a href=${`${path}#/time`}>Open ${path}</a></p>`
+  }
+  if (method === 'devchain_replay') return html`<${Replayed} all=${result} />`
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   return result === null || result === true
     ? html`<p class="success">Done.</p>`
     : html`<div class="success"><code>${text}</code><${Copy} text=${text} label="Copy the result" /></div>`
+}
+
+function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {
+  const others = all.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after))
+  return html`<div class="success"><p>Replayed ${plural(all.length, 'transaction')}: ${others.length === 0 ? 'all did the same' : `${count(others.length)} did not do the same`}.</p></div>
+    <div class="replayed"><${List} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} total=${all.length} rowHeight=${36} empty=""
+      keyOf=${(index: number) => all[index]!.hash} row=${(index: number) => html`<${ReplayedCells} ...${all[index]} />`} /></div>`
+}
+
+function ReplayedCells({ hash, before, after, refusal }: RpcReplayed): VNode {
+  return html`
+    <${Cell}><${HexLink} value=${hash} to=${['tx', hash]} /><//>
+    <${Cell} className="dim">${runText(before)}<//>
+    <${Cell} className=${after?.status ? '' : 'bad'}>${after === null ? `refused: ${refusal}` : runText(after)}<//>`
+}
+
+function runText({ status, error, gasUsed }: RpcRun): string {
+  return `${status ? 'succeeded' : (error ?? 'failed')}, ${count(Number(gasUsed))} gas`
 }
 
 function Sent({ hash }: { hash: string }): VNode {

@@ -2,11 +2,12 @@
 import type { VNode } from 'preact'
 import { count, duration, gasPrice, hex, moment, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
-import type { RpcBlock } from '../data/shapes.ts'
+import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { List } from '../parts/list.ts'
+import { BlockOffers } from '../parts/offers.ts'
 import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
 
 const ROW = 40
@@ -20,9 +21,28 @@ export function BlockView({ route: { parts } }: ViewProps): VNode {
     'now',
   )
   if (read.value === undefined) return html`<h1>Block ${id}</h1><${Waiting} read=${read} />`
-  if (read.value === null)
-    return html`<h1>Block ${id}</h1><${Empty}>The chain has no such block. It may come, or a revert dropped it.<//>`
+  if (read.value === null) return html`<${LeftBlock} id=${id} />`
   return html`<${Block} block=${read.value} />`
+}
+
+/** A block of a revert, which methods for blocks do not know; what there is of it. */
+function LeftBlock({ id }: { id: string }): VNode {
+  const read = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
+  const block = read.value?.find(({ hash }) => hash === id)
+  if (read.value === undefined) return html`<h1>Block ${id}</h1><${Waiting} read=${read} />`
+  if (block === undefined)
+    return html`<h1>Block ${id}</h1><${Empty}>The chain has no such block. It may come, or a revert dropped it.<//>`
+  const number = Number(block.number)
+  return html`<div class="title"><h1>Block ${count(number)}</h1><${Badge} kind="left">not in the chain: a revert left it<//></div>
+    <${Panel} title="Header"><${Facts} of=${[
+      ['Time', `${moment(Number(block.timestamp))} UTC`],
+      ['Hash', html`<${Hex} value=${id} isWhole />`],
+      [
+        'Parent',
+        html`<${HexLink} value=${block.parentHash} to=${['block', block.parentHash]} isWhole />`,
+      ],
+      ['Transactions', block.transactions.map((hash) => html`<${Hex} value=${hash} /> `)],
+    ]} /><${BlockOffers} number=${number} hash=${id} /><//>`
 }
 
 function Block({ block }: { block: RpcBlock }): VNode {
@@ -69,6 +89,7 @@ function Block({ block }: { block: RpcBlock }): VNode {
         ],
         ['State root', html`<${Hex} value=${block.stateRoot} isWhole />`],
       ]} />
+      <${BlockOffers} number=${number} hash=${isLeft ? block.hash : undefined} />
     <//>
     <${Panel} title="Transactions" note=${count(transactions.length)}>
       ${

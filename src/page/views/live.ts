@@ -1,10 +1,9 @@
 // What happens on the chain: its blocks, and the transactions in the newest of them, as they come.
 import type { VNode } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { clockTime, count, gasPrice, hex, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
-import { useChain, useRead, useView } from '../data/use.ts'
+import { useRead, useView } from '../data/use.ts'
 import { classes, html } from '../html.ts'
 import { Empty, HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -35,11 +34,7 @@ function Blocks({ at }: { at: number | undefined }): VNode {
 }
 
 function BlockCells({ number }: { number: number }): VNode {
-  const chain = useChain()
   const { value } = useRead<RpcBlock | null>('eth_getBlockByNumber', [hex(number), false], 'era')
-  useEffect(() => {
-    if (value) chain.note({ number, hash: value.hash })
-  }, [value])
   const gas = value ? Number(value.gasUsed) : 0
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`

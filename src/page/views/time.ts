@@ -1,17 +1,17 @@
 // Time: the chain at any of its blocks, its snapshots, what reverts left behind, and the difference of two points.
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { RpcCall } from '../acts/callcode.ts'
 import { useNames } from '../data/accounts.ts'
 import { count, ether, hex, moment, plural } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
-import type { RpcBlock } from '../data/shapes.ts'
-import { useChain, useRead, useView } from '../data/use.ts'
+import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
+import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
-import { CallCode, RunResult, useRun } from '../parts/calls.ts'
+import { ChangesBetween } from '../parts/changes.ts'
 import type { RpcSnapshot } from '../parts/fields.ts'
 import { Cell, List } from '../parts/list.ts'
+import { BlockOffers, Offer } from '../parts/offers.ts'
 
 /** Pixels. */
 const ROW = 36
@@ -53,34 +53,12 @@ function Slider({ at, from, head }: { at: number; from: string | undefined; head
         ['See it', html`<a href=${linkTo([], { at })}>Blocks and transactions up to here</a>`],
       ]} />`
     }
-    ${
-      at < head &&
-      html`<${Offer} label=${`Go back to block ${count(at)}`} isDangerous calls=${[{ method: 'anvil_rollback', params: [hex(head - at)] }]}
-      about=${`Removes ${plural(head - at, 'block')} with their transactions. They stay to be seen below while this page is open.`} />`
-    }
+    <${BlockOffers} number=${at} />
   <//>`
 }
 
 function typedIn(event: Event): string {
   return (event.currentTarget as HTMLInputElement).value
-}
-
-interface OfferProps {
-  readonly label: string
-  readonly about: string
-  readonly calls: readonly RpcCall[]
-  readonly isDangerous?: boolean
-}
-
-/** An act behind a disclosure, with its call to copy. */
-function Offer({ label, about, calls, isDangerous = false }: OfferProps): VNode {
-  const [run, start] = useRun()
-  return html`<details class="offer"><summary>${label}</summary>
-    <p class="dim">${about}</p>
-    <button type="button" class=${isDangerous ? 'main danger' : 'main'} disabled=${run.state === 'running'} onClick=${() => void start(calls)}>${label}</button>
-    <${RunResult} run=${run} />
-    <${CallCode} calls=${calls} />
-  </details>`
 }
 
 function Difference({ from, at }: { from: number; at: number }): VNode {
@@ -103,13 +81,15 @@ function Difference({ from, at }: { from: number; at: number }): VNode {
           : html`<div style=${{ height: `${Math.min(accounts.length + 1, MOST_ROWS) * ROW + 4}px` }}>
             <${List} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} total=${accounts.length}
               rowHeight=${ROW} empty="Nothing changed." keyOf=${(index: number) => accounts[index]}
-              row=${(index: number) => html`<${ChangeCells} account=${accounts[index]} from=${from} at=${at} name=${names.get(accounts[index] ?? '')} />`} /></div>`
+              row=${(index: number) => html`<${ChangeCells} account=${accounts[index]} from=${from} at=${at} name=${names.get(accounts[index] ?? '')} />`} /></div>
+            ${accounts.slice(0, MOST_COMPARED).map((each) => html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${hex(from)} at=${hex(at)} />`)}`
     }
   <//>`
 }
 
-/** Accounts of a difference that get names. */
+/** Accounts of a difference that get names, and whose storage is compared. */
 const MOST_NAMED = 500
+const MOST_COMPARED = 50
 
 interface ChangeProps {
   readonly account: string
@@ -181,25 +161,26 @@ function SnapshotRow({
   </div>`
 }
 
-/** Blocks that a revert, a reset or a reorg took away while this page was open. */
+/** Blocks that reverts and reorgs took off the chain. */
 function LeftBehind(): VNode {
-  const { left } = useChain()
-  const { era } = useView()
-  return html`<${Panel} title="Left behind" note=${count(left.length)}>${
-    left.length === 0
-      ? html`<${Empty}>No revert or reorg took a block away while this page was open.<//>`
-      : html`<div style=${{ height: `${Math.min(left.length + 1, MOST_ROWS) * ROW + 4}px` }}><${List} label="Blocks left behind" kind="left" columns=${['Block', 'Hash', 'State']} total=${left.length}
+  const read = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
+  const left = read.value
+  return html`<${Panel} title="Left behind" note=${left && count(left.length)}>${
+    left === undefined
+      ? html`<${Waiting} read=${read} />`
+      : left.length === 0
+        ? html`<${Empty}>No revert or reorg took a block away.<//>`
+        : html`<div style=${{ height: `${Math.min(left.length + 1, MOST_ROWS) * ROW + 4}px` }}><${List} label="Blocks left behind" kind="left" columns=${['Block', 'Hash', 'Transactions']} total=${left.length}
         rowHeight=${ROW} empty="" keyOf=${(index: number) => left[index]?.hash}
-        row=${(index: number) => html`<${LeftCells} number=${left[index]?.number} hash=${left[index]?.hash} era=${era} />`} /></div>`
+        row=${(index: number) => html`<${LeftCells} ...${left[index]} />`} /></div>`
   }<//>`
 }
 
-function LeftCells({ number, hash }: { number: number; hash: string }): VNode {
-  const { value: block } = useRead<RpcBlock | null>('eth_getBlockByHash', [hash, false], 'now')
+function LeftCells({ number, hash, transactions }: RpcLeftBlock): VNode {
   return html`
-    <${Cell} className="gone">${count(number)}<//>
-    <${Cell} className="gone">${block ? html`<${HexLink} value=${hash} to=${['block', hash]} />` : html`<span class="mono" title=${hash}>${hash.slice(0, 18)}…</span>`}<//>
-    <${Cell} className="dim">${block === undefined ? '' : block === null ? 'dropped' : 'kept beside the chain'}<//>`
+    <${Cell} className="gone">${count(Number(number))}<//>
+    <${Cell} className="gone"><${HexLink} value=${hash} to=${['block', hash]} /><//>
+    <${Cell} className="dim">${count(transactions.length)}<//>`
 }
 
 /** Says on every view that it shows the past, and leads back. */

@@ -14,6 +14,7 @@ import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { CallTree } from '../parts/calltree.ts'
+import { ChangeGroup } from '../parts/changes.ts'
 import { Excerpt } from '../parts/source.ts'
 import { callText, type RpcDescription } from '../parts/transactions.ts'
 
@@ -106,11 +107,7 @@ function Trace({ hash }: { hash: string }): VNode {
     <${Panel} title="Calls"><${CallTree} call=${call} /><//>
     ${
       storage.length > 0 &&
-      html`<${Panel} title="Storage changes">${storage.map(
-        ({ address, name, changes }) =>
-          html`<div class="group"><h3><${HexLink} value=${address} to=${['address', address]} name=${name} /></h3>
-            <ul>${changes.map((change) => html`<li><code>${change}</code></li>`)}</ul></div>`,
-      )}<//>`
+      html`<${Panel} title="Storage changes">${storage.map((each) => html`<${ChangeGroup} ...${each} />`)}<//>`
     }`
 }
 

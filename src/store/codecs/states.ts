@@ -140,6 +140,8 @@ const members: Codec<ChainState> = objectOf<ChainState>({
   parentChainHeight: plainly(),
   newestSnapshot,
   namedSnapshots: shared(namedSnapshots),
+  // what reverts left is for the life of the process
+  left: { write: () => undefined, read: () => [] },
   nextSnapshotId: plainly(),
   resets: plainly(),
   origin: optional({

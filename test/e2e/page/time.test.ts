@@ -56,6 +56,51 @@ test('going back removes blocks, shows its call to copy, and keeps what it left 
   expect(await left.count()).toBe(3)
 })
 
+test('a branch begins after any block, and replays the later ones after a change', async () => {
+  const { page } = stage
+  await stage.open('#/time?at=1')
+  await page.getByText('Branch from block 1', { exact: true }).first().click()
+  await page.getByRole('button', { name: 'Branch from block 1' }).click()
+  await page.getByRole('link', { name: 'Open /chain-1' }).click()
+  await page.getByText('/chain-1 chain').waitFor()
+  const params = [ALICE, '0x22b1c8c1227a0000']
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'hardhat_setBalance', params })
+  await fetch(`${stage.url}/chain-1`, { method: 'POST', body })
+  await stage.rows('Blocks left behind').nth(1).getByRole('link').click()
+  await page.getByText('not in the chain').waitFor()
+  await page.getByText('Replay up to block 3', { exact: true }).first().click()
+  await page.getByRole('button', { name: 'Replay up to block 3' }).click()
+  await page.getByText('Replayed 2 transactions: 1 did not do the same.').waitFor()
+  await stage.rows('Replayed').nth(1).getByText('succeeded, 21,000 gas').nth(1).waitFor()
+  await stage.rows('Replayed').nth(2).getByText('refused: insufficient funds').waitFor()
+  expect(await stage.rpc('eth_blockNumber')).toBe('0x3')
+})
+
+test('blocks of a revert before the page was opened are seen, and a branch has them', async () => {
+  const { page } = stage
+  const id = await stage.rpc('evm_snapshot')
+  const hash = String(await pay(4n))
+  await stage.rpc('evm_revert', id)
+  await stage.open('#/time')
+  await stage.rows('Blocks left behind').nth(1).getByRole('link').click()
+  await page.getByText('a revert left it').waitFor()
+  await page.getByText('Branch from block 4', { exact: true }).first().click()
+  await page.getByRole('button', { name: 'Branch from block 4' }).click()
+  await page.getByRole('link', { name: 'Open /chain-1' }).click()
+  await page.getByText('/chain-1 chain').waitFor()
+  await page.goto(`${stage.url}/chain-1#/tx/${hash}`)
+  await page.getByText('4 ether').waitFor()
+})
+
+test('the difference of two points has storage, and blocks have the acts that go on from them', async () => {
+  await stage.rpc('hardhat_setStorageAt', BOB, '0x7', `0x${'9'.padStart(64, '0')}`)
+  await pay(1n)
+  await stage.open('#/time?at=4&from=2')
+  await stage.page.getByText('slot 0x7 0 → 0x9').waitFor()
+  await stage.open('#/block/2')
+  await stage.page.getByText('Go back to block 2', { exact: true }).first().waitFor()
+})
+
 test('a snapshot is taken, reverted to, branched from and dropped', async () => {
   const { page } = stage
   await stage.open('#/time')

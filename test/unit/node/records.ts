@@ -213,6 +213,7 @@ export function stateOf(
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
+    left: [],
     nextSnapshotId: 1,
     resets: 0,
     origin: undefined,

@@ -202,8 +202,10 @@ async function run(chain: Chain, environment: TestEnvironment, each: Step): Prom
 
 /** All that a state answers, as plain values: two states with the same answers are the same to their users. */
 export function answersOf(state: ChainState, depth = 0): unknown {
-  const { tree, config, pool, accounts, origin, newestSnapshot, namedSnapshots, blobs, ...others } =
+  const { tree, config, pool, accounts, origin, newestSnapshot, namedSnapshots, blobs, ...rest } =
     state
+  // what reverts left is not stored
+  const { left: _, ...others } = rest
   const records = [...tree.canonical.values()]
   const hashes = records.flatMap(({ block }) => block.transactions.map(({ hash }) => hash))
   const { source, chainId, networkId, ruleset, initialBaseFee, behaviour } = config

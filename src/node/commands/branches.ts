@@ -1,0 +1,155 @@
+// Blocks of all branches that the chain still knows: what reverts and reorgs left, and how to go on from it or run it again.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import {
+  type BlockTree,
+  blockByHash,
+  blockByNumber,
+  blockNotFound,
+  headChange,
+  headOf,
+  isCanonical,
+  SIDE_LIMIT,
+  truncateTo,
+  withHead,
+} from '../ledger/blocktree.ts'
+import type { ChainState, Settings } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
+import { numberOfTag } from '../ledger/finality.ts'
+import type { BlockReference } from '../ledger/references.ts'
+import { mineThose } from '../mining/miner.ts'
+import { onTree } from '../mining/reorganize.ts'
+
+/** Blocks of branches off the chain, newest first. Those of reverts come before those of reorgs. */
+export function leftBlocks({ tree, left }: ChainState): readonly BlockRecord[] {
+  const byHash = new Map<Hash, BlockRecord>()
+  for (const branch of [...left.map((each) => each.tree), tree]) {
+    const records = branch === tree ? tree.side.records : [...goneOf(branch, tree)].reverse()
+    for (const record of [...records].reverse()) byHash.set(record.block.hash, record)
+  }
+  return [...byHash.values()].filter((record) => !isCanonical(tree, record))
+}
+
+/** Oldest first; at most as many as a reorg leaves. */
+function goneOf(branch: BlockTree, tree: BlockTree): readonly BlockRecord[] {
+  return [...headChange(branch, tree).removed].slice(0, SIDE_LIMIT)
+}
+
+/** @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for one that a fork does not own */
+export function branchAt(state: ChainState, reference: BlockReference): ChainState {
+  if (reference.kind === 'hash') return branchAtHash(state, reference.hash)
+  const number = numberOf(state, reference)
+  if (blockByNumber(state.tree, number) === undefined)
+    throw blockNotFound(state.tree, `block 0x${number.toString(16)}`)
+  return onTree(state, truncateTo(state.tree, number))
+}
+
+function numberOf(
+  state: ChainState,
+  reference: Exclude<BlockReference, { readonly kind: 'hash' }>,
+): bigint {
+  if (reference.kind === 'number') return reference.number
+  if (reference.tag === 'earliest') return 0n
+  // a branch of the pending block would have its transactions waiting, as one of the newest block has
+  return numberOfTag(state, reference.tag === 'pending' ? 'latest' : reference.tag)
+}
+
+function branchAtHash(state: ChainState, hash: Hash): ChainState {
+  for (const each of [state, ...state.left]) {
+    const record = blockByHash(each.tree, hash)
+    const tree = record && withHead(each.tree, record)
+    if (tree !== undefined && headOf(tree).block.hash === hash) return onTree(each, tree)
+  }
+  throw blockNotFound(state.tree, `block ${hash}`)
+}
+
+export interface ReplayedTransaction {
+  /** The block that it was in. */
+  readonly was: BlockRecord
+  readonly before: ExecutedTransaction
+  /** Undefined if it may not be in the block any more. */
+  readonly after: ExecutedTransaction | undefined
+  /** Why not. */
+  readonly refusal: string | undefined
+}
+
+const TURN_MS = 20
+
+/**
+ * Runs the blocks of another branch again, up to the one with this hash, each with its time, miner, fees and randomness, on
+ * the newest block. Transactions that may not be in their block any more are left out.
+ * @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for one of the chain itself
+ */
+export async function replayBranch(
+  executor: Executor,
+  state: ChainState,
+  hash: Hash,
+  now: number,
+): Promise<Change<readonly ReplayedTransaction[]>> {
+  const value: ReplayedTransaction[] = []
+  const yieldIfDue = yielder(TURN_MS)
+  let current = state
+  for (const was of branchTo(state, hash)) {
+    const { header, transactions } = was.block
+    const isLater = header.timestamp > headOf(current.tree).block.header.timestamp
+    const options = {
+      now,
+      timestamp: isLater ? header.timestamp : undefined,
+      difficulty: header.difficulty === 0n ? undefined : header.difficulty,
+    }
+    const settings = settingsOf(current.settings, header)
+    const mined = await mineThose(executor, { ...current, settings }, transactions, options)
+    current = mined.state
+    const executed = new Map(
+      headOf(current.tree).executed.map((each) => [each.transaction.hash, each]),
+    )
+    const refused = new Map(mined.dropped.map(({ transaction, error }) => [transaction, error]))
+    for (const [index, transaction] of transactions.entries()) {
+      const after = executed.get(transaction.hash)
+      const refusal =
+        after === undefined ? (refused.get(transaction)?.message ?? NO_ROOM) : undefined
+      value.push({ was, before: was.executed[index]!, after, refusal })
+    }
+    await yieldIfDue()
+  }
+  return { state: { ...current, settings: state.settings }, value }
+}
+
+const NO_ROOM = 'the block has no room for it'
+
+function settingsOf(settings: Settings, header: Header): Settings {
+  return {
+    ...settings,
+    coinbase: header.miner,
+    blockGasLimit: header.gasLimit,
+    extraData: header.extraData,
+    nextBaseFee: header.baseFeePerGas,
+    nextPrevRandao: header.mixHash,
+  }
+}
+
+/** The blocks of a branch off the chain, up to one of them, oldest first. */
+function branchTo(state: ChainState, hash: Hash): readonly BlockRecord[] {
+  const trees = [state.tree, ...state.left.map(({ tree }) => tree)]
+  const find = (wanted: Hash): BlockRecord | undefined => {
+    for (const tree of trees) {
+      const record = blockByHash(tree, wanted)
+      if (record !== undefined) return record
+    }
+    return undefined
+  }
+  const branch: BlockRecord[] = []
+  let each = find(hash)
+  while (each !== undefined && !isCanonical(state.tree, each)) {
+    branch.push(each)
+    each = find(each.block.header.parentHash)
+  }
+  if (each === undefined) throw blockNotFound(state.tree, `block ${hash}`)
+  if (branch.length > 0) return branch.reverse()
+  const message = `block ${hash} is part of the chain: go back before it, or replay it on a branch that begins before it`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

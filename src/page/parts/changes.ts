@@ -1,0 +1,55 @@
+// What changed in the storage of accounts, by name.
+import type { VNode } from 'preact'
+import { short } from '../data/format.ts'
+import type { RpcSlot } from '../data/shapes.ts'
+import { useRead } from '../data/use.ts'
+import { type Children, html } from '../html.ts'
+import { HexLink } from './basics.ts'
+
+interface GroupProps {
+  readonly address: string
+  readonly name: string | undefined
+  readonly changes: readonly string[]
+}
+
+export function ChangeGroup({ address, name, changes }: GroupProps): VNode {
+  const title = html`<${HexLink} value=${address} to=${['address', address]} name=${name} />`
+  return html`<${Group} title=${title} lines=${changes} />`
+}
+
+export function Group({ title, lines }: { title: Children; lines: readonly string[] }): VNode {
+  return html`<div class="group"><h3>${title}</h3>
+    <ul>${lines.map((each) => html`<li><code>${each}</code></li>`)}</ul></div>`
+}
+
+interface BetweenProps {
+  readonly address: string
+  readonly name: string | undefined
+  readonly from: string
+  readonly at: string
+}
+
+/** What changed between two blocks; nothing for an account whose storage did not. */
+export function ChangesBetween({ address, name, from, at }: BetweenProps): VNode | false {
+  const { value: before } = useRead<readonly RpcSlot[]>('devchain_storage', [address, from], 'era')
+  const { value: after } = useRead<readonly RpcSlot[]>('devchain_storage', [address, at], 'era')
+  const changes = before && after ? changesOf(before, after) : []
+  return (
+    changes.length > 0 &&
+    html`<${ChangeGroup} address=${address} name=${name} changes=${changes} />`
+  )
+}
+
+function changesOf(before: readonly RpcSlot[], after: readonly RpcSlot[]): readonly string[] {
+  const nameOf = ({ name, slot }: RpcSlot): string => name ?? `slot ${placeOf(slot)}`
+  const old = new Map(before.map((each) => [nameOf(each), each.value]))
+  const now = new Map(after.map((each) => [nameOf(each), each.value]))
+  return [...new Set([...now.keys(), ...old.keys()])]
+    .filter((name) => old.get(name) !== now.get(name))
+    .map((name) => `${name} ${old.get(name) ?? '0'} → ${now.get(name) ?? '0'}`)
+}
+
+/** A slot without zeros before it, shortened. */
+export function placeOf(slot: string): string {
+  return short(slot.replace(/^0x0*(?=.)/, '0x'))
+}
