@@ -2,49 +2,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { methods } from '../../src/methods/index.ts'
-import { changesChain } from '../../src/rpc/method.ts'
+import { ENDS, type NamedCall, SAME, WRITES } from '../support/chain/writes.ts'
 
 const CHAINS = 20
 
-/** They would end with the test's time or ask another node. */
-const ELSEWHERE = ['anvil_setRpcUrl', 'evm_setIntervalMining']
-
-/** The example of every method that changes a chain, and reads that show more than the head does. */
-const CALLS = [
-  ...methods
-    .filter((method) => changesChain(method) && !ELSEWHERE.includes(method.name))
-    .map(({ name, example }) => ({ method: name, params: example?.params ?? [] })),
-  { method: 'eth_newBlockFilter', params: [] },
-  { method: 'eth_getFilterChanges', params: ['0x1'] },
-  { method: 'eth_accounts', params: [] },
-  { method: 'txpool_content', params: [] },
-  { method: 'devchain_snapshots', params: [] },
-]
-
 type Request = Devchain['request']
-type Call = (typeof CALLS)[number]
-type Step = { readonly chain: number; readonly call: Call }
-
-const ended = [
-  { method: 'eth_getBlockByNumber', params: ['latest', true] },
-  { method: 'eth_getBlockByNumber', params: ['pending', false] },
-  { method: 'debug_dumpBlock', params: ['latest'] },
-  { method: 'txpool_content', params: [] },
-  { method: 'eth_accounts', params: [] },
-  { method: 'devchain_snapshots', params: [] },
-]
+type Step = { readonly chain: number; readonly call: NamedCall }
 
 function open(): Promise<Devchain> {
-  // the same keys and ids everywhere, and the same time
-  const environment = {
-    now: () => 1_700_000_000_000,
-    random: (length: number) => new Uint8Array(length).fill(7),
-  }
-  return createDevchain({ clock: 'step:3', noArtifacts: true, accounts: 3 }, { environment })
+  const options = { clock: 'step:3', noArtifacts: true, accounts: 3 } as const
+  return createDevchain(options, { environment: SAME })
 }
 
-async function answer(request: Request, call: Call): Promise<unknown> {
+async function answer(request: Request, call: NamedCall): Promise<unknown> {
   try {
     return await request(call)
   } catch (error) {
@@ -52,23 +22,26 @@ async function answer(request: Request, call: Call): Promise<unknown> {
   }
 }
 
-async function answersTo(request: Request, calls: readonly Call[]): Promise<readonly unknown[]> {
+async function answersTo(
+  request: Request,
+  calls: readonly NamedCall[],
+): Promise<readonly unknown[]> {
   const answers: unknown[] = []
   for (const call of calls) answers.push(await answer(request, call))
   return answers
 }
 
-function callsOf(steps: readonly Step[], wanted: number): readonly Call[] {
+function callsOf(steps: readonly Step[], wanted: number): readonly NamedCall[] {
   return steps.filter(({ chain }) => chain === wanted).map(({ call }) => call)
 }
 
 async function stateOf(request: Request): Promise<readonly unknown[]> {
-  return await Promise.all(ended.map((call) => answer(request, call)))
+  return await Promise.all(ENDS.map((call) => answer(request, call)))
 }
 
 /** A chain's number, and the call that it gets next. Calls of one chain run in order, those of several at once. */
 const schedule = fc.array(
-  fc.record({ chain: fc.nat(CHAINS - 1), call: fc.constantFrom(...CALLS) }),
+  fc.record({ chain: fc.nat(CHAINS - 1), call: fc.constantFrom(...WRITES) }),
   { minLength: 40, maxLength: 160 },
 )
 

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { createDevchain } from '../../src/devchain.ts'
 import { type Ask, callData, deploy, initCode } from '../support/chain/deploy.ts'
+import { ENDS, type NamedCall, SAME, SAME_SCRIPT, WRITES } from '../support/chain/writes.ts'
 import { type Booted, boot, request, startProcess } from '../support/process/boot.ts'
 import { compile, projectSources, writeProject } from '../support/solidity/solidity.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
@@ -116,6 +119,28 @@ test('coverage counts what chains in all threads ran, once each', async () => {
   await started?.stop()
   expect(readFileSync(file, 'utf8')).toContain('FNDA:4,Rates.withInterest\n')
 })
+
+test('each of twenty chains in threads replies and ends as it does alone', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), SAME_SCRIPT)
+  const url = await start('--threads', '3', '--accounts', '3', '--clock', 'step:3')
+  const schedule = fc.array(fc.constantFrom(...WRITES), { minLength: 3, maxLength: 10 })
+  const calls = fc.sample(schedule, { numRuns: 20, seed: 31 }).map((each) => [...each, ...ENDS])
+  const replies = await Promise.all(calls.map((each, i) => repliesTo(`${url}/${i + 1}`, each)))
+  for (const [i, each] of calls.entries()) {
+    await using alone = await createDevchain(
+      { clock: 'step:3', noArtifacts: true, accounts: 3, port: 0 },
+      { environment: SAME },
+    )
+    const { url: own } = await alone.listen()
+    expect(replies[i]).toEqual(await repliesTo(`${own}/1`, each))
+  }
+})
+
+async function repliesTo(url: string, calls: readonly NamedCall[]): Promise<readonly unknown[]> {
+  const replies: unknown[] = []
+  for (const { method, params } of calls) replies.push(await post(url, call(1, method, params)))
+  return replies
+}
 
 async function transfer(url: string): Promise<object> {
   const { result: accounts } = (await post(url, call(1, 'eth_accounts'))) as {

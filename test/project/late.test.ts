@@ -152,11 +152,14 @@ describe('devchain exec', () => {
   /** What a command of exec does: it compiles, where it does, and uses a counter. */
   function script(isCompiled: boolean): string {
     const compiles = `fs.cpSync('built/out', 'out', { recursive: true })`
+    // the log waits for what is being read, though not longer than two seconds
+    const read = `ask('devchain_gasReport', [])`
     return `const fs = require('node:fs')
-      const send = (transaction) => fetch(process.env.DEVCHAIN_URL, { method: 'POST', body: JSON.stringify(
-        { id: 1, method: 'eth_sendTransaction', params: [{ from: '${SENDER}', gas: '0x4c4b40', ...transaction }] }) })
+      const ask = (method, params) => fetch(process.env.DEVCHAIN_URL, { method: 'POST', body: JSON.stringify(
+        { id: 1, method, params }) }).then((reply) => reply.text())
+      const send = (transaction) => ask('eth_sendTransaction', [{ from: '${SENDER}', gas: '0x4c4b40', ...transaction }])
       ${isCompiled ? compiles : ''}
-      send({ data: '${initCode(before, 'Counter')}' })
+      ${isCompiled ? read : 'Promise.resolve()'}.then(() => send({ data: '${initCode(before, 'Counter')}' }))
         .then(() => send({ to: '0x5fbdb2315678afecb367f032d93f642f64180aa3', data: '${counter}' }))`
   }
 
