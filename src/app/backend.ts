@@ -32,7 +32,7 @@ import type { Wire } from './dispatcher.ts'
 import { Forking } from './forking.ts'
 import type { OpenedPack } from './keeping/beginning.ts'
 import type { ChainPlace } from './keeping/keeping.ts'
-import { type Observer, observerOf, observing } from './observer.ts'
+import { isPageRead, type Observer, observerOf, observing } from './observer.ts'
 import {
   checkIdentity,
   createNodeFrom,
@@ -251,7 +251,7 @@ export class Backend implements Target {
     const { subscriptions } = this.#parts.common
     return (call, context, details) => {
       log?.(call, context, details)
-      if (!subscriptions.watchesCalls || context.isOwn) return
+      if (!subscriptions.watchesCalls || context.isOwn || isPageRead(context, details)) return
       subscriptions.notifyCall(context.chain, context.caller.session, () =>
         callNews(call, details, this.#wordsOf(call)),
       )

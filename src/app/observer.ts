@@ -10,7 +10,7 @@ import type { PeerEvent } from '../node/peers.ts'
 import type { ProjectEvent } from '../project/events.ts'
 import type { Names } from '../project/naming/names.ts'
 import type { Effects } from '../rpc/method.ts'
-import type { CallReport } from '../rpc/report.ts'
+import type { CallDetails, CallReport } from '../rpc/report.ts'
 import type { Meaning } from '../rpc/schema.ts'
 
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
@@ -30,6 +30,8 @@ export interface ObservedCall extends CallReport {
   readonly failure?: CallFailure | undefined
   /** Why the call was refused, independent of the error text the caller gets. */
   readonly refusal?: CallRefusal | undefined
+  /** A read of the page, of which there are hundreds for each look at it. */
+  readonly isPageRead?: boolean | undefined
   /** How to run the call again, where its call trace is to be logged. */
   readonly rerun?: Rerun | undefined
 }
@@ -99,8 +101,10 @@ export function observerOf(
 export function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<RequestWatch['observe']> {
-  return (call, { printed, runs, notes, isOwn }, { method, description, thrown }) => {
+  return (call, context, details) => {
+    const { printed, runs, notes, isOwn } = context
     if (isOwn) return
+    const { method, description, thrown } = details
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
@@ -121,7 +125,17 @@ export function observing(
       description,
       failure: refusal && failureOf(refusal),
       refusal,
+      isPageRead: isPageRead(context, details),
       rerun,
     })
   }
+}
+
+/** What somebody does with the page is none. */
+export function isPageRead(
+  { caller }: Pick<MethodContext, 'caller'>,
+  { method }: Pick<CallDetails<MethodContext>, 'method'>,
+): boolean {
+  if (caller.session?.isPage !== true || method === undefined) return false
+  return method.effects === 'nothing' || /^eth_(un)?subscribe$/.test(method.name)
 }

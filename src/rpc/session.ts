@@ -11,6 +11,8 @@ export interface Notifications {
 
 export interface Session {
   readonly id: number
+  /** Opened by the page that this server sends to browsers. */
+  readonly isPage: boolean
   /** Sends notifications after earlier ones, as fast as the client reads, unless the session has ended. */
   notify(method: string, notifications: Notifications): void
   /** Calls `listener` once, at the session's end; at once if it has ended. */

@@ -95,7 +95,7 @@ export function acceptWebSockets(
         target.sessions.delete(endSession)
       })
       const outbox = new Outbox(client, socket, turns, options)
-      const session = sessionOf(client, nextId++, outbox)
+      const session = sessionOf(client, { id: nextId++, isPage: isPage(request) }, outbox)
       serve(client, session, (...message) => answer(target, ...message), options)
     })
   })
@@ -182,14 +182,23 @@ function serve(
   client.on('error', () => client.close())
 }
 
-function sessionOf(client: WebSocket, id: number, outbox: Outbox): Session {
+/** Browsers name the origin of a page, and no page but this server's own has the address that was asked. */
+function isPage({ headers: { origin, host } }: IncomingMessage): boolean {
+  return host !== undefined && /^https?:\/\/(.*)$/.exec(origin ?? '')?.[1] === host
+}
+
+function sessionOf(
+  client: WebSocket,
+  facts: Pick<Session, 'id' | 'isPage'>,
+  outbox: Outbox,
+): Session {
   const listeners = new Set<() => void>()
   client.once('close', () => {
     for (const listener of listeners) listener()
     listeners.clear()
   })
   return {
-    id,
+    ...facts,
     notify: (method, notifications) => outbox.add(method, notifications),
     cutOff: () => outbox.cutOff(),
     onClose: (listener) => {

@@ -125,11 +125,11 @@ class Host {
     }
   }
 
-  #request({ id, chain, session, body }: RequestMessage): void {
+  #request({ id, chain, session, isPage = false, body }: RequestMessage): void {
     const target = this.#chains.get(chain)
     // the main thread asks no chain that it has closed
     if (target === undefined) throw new Error(`this thread has no chain ${chain}`)
-    const caller = session === undefined ? new Caller() : this.#session(session).caller
+    const caller = session === undefined ? new Caller() : this.#session(session, isPage).caller
     this.#callers.set(id, caller)
     void whenThere(this.#answer(target, caller, Buffer.from(body, 'latin1')), (reply) => {
       this.#callers.delete(id)
@@ -153,10 +153,10 @@ class Host {
     return new Uint8Array(typeof piece === 'function' ? await piece() : piece)
   }
 
-  #session(id: number): RemoteSession {
+  #session(id: number, isPage: boolean): RemoteSession {
     const known = this.#sessions.get(id)
     if (known !== undefined) return known
-    const session = new RemoteSession(id, this.#post)
+    const session = new RemoteSession(id, isPage, this.#post)
     this.#sessions.set(id, session)
     return session
   }

@@ -42,6 +42,8 @@ export interface RequestMessage {
   readonly chain: string
   /** Of the WebSocket; undefined for HTTP. */
   readonly session: number | undefined
+  /** Of the WebSocket. */
+  readonly isPage: boolean | undefined
   readonly body: ByteText
 }
 

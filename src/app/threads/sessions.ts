@@ -25,6 +25,7 @@ interface Waiting {
 
 export class RemoteSession implements Session {
   readonly id: number
+  readonly isPage: boolean
   readonly caller: Caller
   readonly #post: (message: FromThread) => void
   readonly #listeners = new Set<() => void>()
@@ -33,8 +34,9 @@ export class RemoteSession implements Session {
   #hasEnded = false
   #isScheduled = false
 
-  constructor(id: number, post: (message: FromThread) => void) {
+  constructor(id: number, isPage: boolean, post: (message: FromThread) => void) {
     this.id = id
+    this.isPage = isPage
     this.#post = post
     this.caller = new Caller(this)
   }

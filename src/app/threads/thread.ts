@@ -133,7 +133,14 @@ export class Thread {
     const { session } = caller
     if (session !== undefined) this.#join(session)
     const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
-    this.#post({ kind: 'request', id, chain, session: session?.id, body: text })
+    this.#post({
+      kind: 'request',
+      id,
+      chain,
+      session: session?.id,
+      isPage: session?.isPage,
+      body: text,
+    })
     const leave =
       session === undefined
         ? caller.onHangUp(() => this.#post({ kind: 'forget', id }))

@@ -39,7 +39,7 @@ type LogTask = (isNow: boolean) => Promise<void> | undefined
 
 export type LogSettings = Pick<
   AllSettings,
-  'noHints' | 'trace' | 'logOnly' | 'logExcept' | 'logChain'
+  'noHints' | 'trace' | 'logOnly' | 'logExcept' | 'logChain' | 'verbose'
 >
 
 const COUNTED = ['calls', 'failedCalls', 'transactions', 'failedTransactions', 'blocks'] as const
@@ -179,7 +179,7 @@ export class Logger {
   }
 
   call(call: CallEvent): void {
-    if (this.#isMuted) return
+    if (this.#isMuted || this.#isLeftOut(call)) return
     const changes = this.#claim(call)
     const id = this.#totals.add('calls')
     if (call.error !== undefined) this.#totals.add('failedCalls')
@@ -201,6 +201,11 @@ export class Logger {
         hints()
       })
     })
+  }
+
+  /** An open page reads with every block, which would drown the calls of others. */
+  #isLeftOut({ isPageRead, console }: CallEvent): boolean {
+    return isPageRead === true && this.#settings?.verbose !== true && console.length === 0
   }
 
   /** Queues a change, which is logged with its call, or alone a little later. */

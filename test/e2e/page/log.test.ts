@@ -1,7 +1,9 @@
 // The live log of the page: what other clients call, filtered and searched.
 
+import { stripVTControlCharacters } from 'node:util'
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { boot } from '../../support/process/boot.ts'
 import { Stage, startChain } from './browser.ts'
 import { ALICE, BOB } from './swap.ts'
 
@@ -77,6 +79,23 @@ test('the log goes on after a restart of devchain', async () => {
       return await rows().filter({ hasText: 'eth_gasPrice' }).count()
     })
     .toBeGreaterThan(0)
+})
+
+test('the terminal shows what somebody does with the page, and none of its reads', async () => {
+  const devchain = await boot(['--threads', '1', '--no-artifacts'])
+  for (const path of ['', '/7']) {
+    await stage.page.goto(`${devchain.url}${path}/#/act?do=mine`)
+    await stage.page.getByRole('status').getByText('Live').waitFor()
+    await stage.page.getByRole('button', { name: 'Mine blocks' }).click()
+    await stage.page.getByText('Newest block #1').waitFor()
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_gasPrice' })
+  await fetch(`${devchain.url}/7`, { method: 'POST', body })
+  await devchain.says(/7 +eth_gasPrice/)
+  const shown = stripVTControlCharacters(devchain.stdout())
+  const methods = shown.match(/\b(eth|hardhat|devchain|evm|web3|txpool|debug)_\w+/g)
+  expect(methods).toEqual(['hardhat_mine', 'hardhat_mine', 'eth_gasPrice'])
+  await devchain.stop()
 })
 
 test('parameters are text, never HTML, and axe-core finds nothing', async () => {

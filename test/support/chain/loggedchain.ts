@@ -53,6 +53,7 @@ export async function startLogged(
     logOnly,
     logExcept,
     logChain: undefined,
+    verbose,
   }
   const log = new Logger(renderer, { write: (part) => (text += part) }, screen, settings)
   const { onCall, ...observer } = observerOf(log)
