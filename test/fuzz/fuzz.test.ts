@@ -9,7 +9,7 @@ import { assembled, caseOf } from './cases.ts'
 import { difference } from './compare.ts'
 
 /** Cases, in as many tests as share them. */
-const CASES = 1_000
+const CASES = 600
 const TESTS = 10
 const AMSTERDAM_CASES = 100
 

@@ -10,7 +10,7 @@ import { loopCaseOf } from './loops.ts'
 import { Random } from './random.ts'
 
 /** Cases, in as many tests as share them; every fourth is a loop that becomes hot. */
-const CASES = Number(process.env.HUGE_CASES ?? 120)
+const CASES = Number(process.env.HUGE_CASES ?? 81)
 const TESTS = 3
 const LOOP_EVERY = 4
 

@@ -5,7 +5,7 @@ import { difference } from './compare.ts'
 import { loopCaseOf } from './loops.ts'
 
 /** Cases, in as many tests as share them. */
-const CASES = 160
+const CASES = 100
 const TESTS = 4
 
 /** The reference takes ten times as long as both others. */
