@@ -114,7 +114,10 @@ export function wordFromBigint(value: bigint): Hash {
 
 /** Big-endian; no bytes are zero. */
 export function bigintFromBytes(bytes: Uint8Array): bigint {
-  return bytes.length === 0 ? 0n : BigInt(hexFromBytes(bytes))
+  if (bytes.length > 6) return BigInt(hexFromBytes(bytes))
+  let number = 0
+  for (const byte of bytes) number = number * 256 + byte
+  return BigInt(number)
 }
 
 /** The shortest big-endian form; zero is no bytes. */

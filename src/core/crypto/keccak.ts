@@ -117,8 +117,11 @@ export function writeDigest(view: DataView, at: number, digest: Digest): void {
 }
 
 export function bytesOfDigest(digest: Digest): Uint8Array {
+  const { a, b, c, d, e, f, g, h } = digest
+  const words = [a, b, c, d, e, f, g, h]
+  // a view would make V8 move the bytes out of its heap
   const bytes = new Uint8Array(32)
-  writeDigest(new DataView(bytes.buffer), 0, digest)
+  for (let at = 0; at < 32; at++) bytes[at] = words[at >> 2]! >>> (8 * (at & 3))
   return bytes
 }
 

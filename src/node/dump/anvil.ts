@@ -13,7 +13,8 @@ export type DumpedJson = Readonly<Record<string, unknown>>
 /** Integers become quantities, bytes hex; undefined members are left out. */
 export function dumped(members: DumpedJson): DumpedJson {
   const json: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(members)) {
+  for (const name of Object.keys(members)) {
+    const value = members[name]
     if (value !== undefined) json[name] = jsonOf(value)
   }
   return json

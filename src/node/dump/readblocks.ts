@@ -1,12 +1,13 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
+import { scratchRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { type Block, sizeOf } from '../../protocol/blocks/block.ts'
 import {
-  encodeHeader,
   type Header,
   headerFrom,
+  headerItems,
   transactionsRoot,
   unclesHash,
 } from '../../protocol/blocks/header.ts'
@@ -57,6 +58,7 @@ export interface ReadBlock {
 /** What a dump says of a transaction besides its block. */
 interface Outcome {
   readonly path: string
+  readonly index: number
   readonly transactionHash: unknown
   readonly from: Kept<Address | undefined>
   readonly exit: unknown
@@ -74,24 +76,25 @@ interface GivenReceipt {
   readonly logsBloom: Uint8Array
 }
 
-/** By block hash and index; two entries where anvil gives a transaction two hashes. */
-export type Outcomes = Map<Hash, Map<number, readonly Outcome[]>>
+/** By block hash; two of a transaction where anvil gives it two hashes. */
+export type Outcomes = Map<Hash, Outcome[]>
 
 export function addOutcome(outcomes: Outcomes, entry: unknown, path: string): void {
   const members = new Members(entry, path)
   const info = new Members(members.value('info'), `${path}.info`)
   const hash = members.hash('block_hash')
-  const ofBlock = outcomes.get(hash) ?? new Map<number, readonly Outcome[]>()
-  const place = Number(info.integer('transaction_index', 32))
   const outcome: Outcome = {
     path: info.path,
+    index: Number(info.integer('transaction_index', 32)),
     transactionHash: info.value('transaction_hash'),
     from: kept(() => info.optional('from', (name) => info.address(name))),
     exit: info.value('exit'),
     output: kept(() => info.optional('out', (name) => info.bytes(name)) ?? EMPTY_BYTES),
     receipt: kept(() => givenReceipt(members.value('receipt'), `${path}.receipt`)),
   }
-  outcomes.set(hash, ofBlock.set(place, [...(ofBlock.get(place) ?? []), outcome]))
+  const others = outcomes.get(hash)
+  if (others === undefined) outcomes.set(hash, [outcome])
+  else others.push(outcome)
 }
 
 function kept<T>(read: () => T): Kept<T> {
@@ -112,13 +115,15 @@ function needed<T>(value: Kept<T>): T {
 export function givenBlock(value: unknown, path: string, headers: HeaderReader): GivenBlock {
   const members = new Members(value, path)
   const header = headers.read(members.value('header'), `${path}.header`)
-  const encoded = encodeHeader(header)
+  const encoded = scratchRlp(headerItems(header))
+  const headerSize = encoded.length
+  const hash = keccakHash(encoded)
   const contents = kept(() => ({
     given: members.each('transactions', readTransaction),
     uncles: members.has('ommers') ? members.each('ommers', uncleOf) : NONE,
     withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : NONE,
   }))
-  return { header, hash: keccakHash(encoded), headerSize: encoded.length, path, contents }
+  return { header, hash, headerSize, path, contents }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a malformed block, wrong roots, or a transaction without receipt */
@@ -128,7 +133,7 @@ export function readBlock(
   config: ChainConfig,
 ): ReadBlock {
   const { given, uncles, withdrawals } = needed(contents)
-  const sent = givenTransactions(given, outcomes.get(hash), header, config)
+  const sent = givenTransactions(given, outcomes.get(hash) ?? NONE, header, config)
   const transactions = sent.map(({ transaction }) => transaction)
   // anvil's transactions root includes blobs, so blob transactions are checked only by their own hashes
   if (transactions.every(({ type }) => type !== 3)) {
@@ -196,13 +201,17 @@ interface Sent {
 
 function givenTransactions(
   given: readonly EncodedTransaction[],
-  outcomes: ReadonlyMap<number, readonly Outcome[]> | undefined,
+  outcomes: readonly Outcome[],
   { number, timestamp }: Header,
   config: ChainConfig,
 ): Sent[] {
   const hardfork = config.hardforkAt(number, timestamp)
+  const byIndex = new Map<number, Outcome[]>()
+  for (const each of outcomes) {
+    byIndex.set(each.index, [...(byIndex.get(each.index) ?? []), each])
+  }
   return given.map((each, index) => {
-    const entries = outcomes?.get(index) ?? []
+    const entries = byIndex.get(index) ?? []
     const [first] = entries
     const transaction = decodedTransaction(each, hardfork, first && needed(first.from))
     const { hash } = transaction

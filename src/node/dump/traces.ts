@@ -2,6 +2,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import { ZERO_ADDRESS } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
+import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Replayed, replay } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
@@ -13,6 +15,8 @@ export async function tracesOf(
   chain: Replayed,
   record: BlockRecord,
 ): Promise<readonly (DumpedJson[] | undefined)[]> {
+  const plain = record.executed.map((each) => plainTransfer(each, record.block.header))
+  if (plain.every((each) => each !== undefined)) return plain
   const traces: DumpedJson[][] = []
   let recorder = recordCalls()
   const tracerFor = (): ReturnType<typeof recordCalls>['tracer'] => {
@@ -32,6 +36,20 @@ export async function tracesOf(
 
 export function outermostOf(executed: ExecutedTransaction): DumpedJson[] {
   return nodesOf(outermostFrame(executed, 0), executed.transaction)
+}
+
+/** Undefined if it may be something else, whose gas only a replay knows. Before london, refunds may cancel costs. */
+function plainTransfer(
+  executed: ExecutedTransaction,
+  { baseFeePerGas }: Header,
+): DumpedJson[] | undefined {
+  const { transaction, receipt, isAlone } = executed
+  const { to, data, gasLimit } = transaction
+  const isPlain = isAlone === true && to !== null && data.length === 0 && receipt.status
+  const isFree = receipt.gasUsed === TRANSACTION_GAS && baseFeePerGas !== undefined
+  if (!isPlain || !isFree || receipt.blockGas !== undefined) return undefined
+  const frame = { ...outermostFrame(executed, 0), gas: gasLimit - TRANSACTION_GAS, gasUsed: 0n }
+  return nodesOf(frame, transaction)
 }
 
 function nodesOf(top: CallFrame, transaction: Transaction): DumpedJson[] {

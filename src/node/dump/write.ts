@@ -29,8 +29,8 @@ import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 /** Least characters of JSON of an empty block. */
 const LEAST_BLOCK = 1_000
 
-/** Characters of JSON per write to the compressor. */
-const PIECE = 2 ** 16
+/** Characters of JSON per write. */
+const PIECE = 2 ** 19
 
 /** Bytes that the compressor returns at a time. */
 const COMPRESSED_PIECE = 2 ** 17

@@ -48,7 +48,9 @@ function foreignHash(transaction: Transaction): Hash {
 }
 
 function dumpedHeader(header: Header): DumpedJson {
-  return dumped(Object.fromEntries(FIELDS.map(([name]) => [name, header[name]])))
+  const members: Record<string, unknown> = {}
+  for (const [name] of FIELDS) members[name] = header[name]
+  return dumped(members)
 }
 
 function dumpedWithdrawal({ amountGwei, ...others }: Withdrawal): DumpedJson {

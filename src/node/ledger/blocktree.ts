@@ -16,6 +16,7 @@ import {
   hashOf,
   KeptRecord,
   kept,
+  LoadedRecord,
   NEAR_BLOCKS,
 } from './packing/keptrecord.ts'
 
@@ -251,6 +252,8 @@ export class TreeBuilder {
     const grown = canonical.push(record)
     packOlder(grown)
     addEntries(this.#entries, record, number)
+    // nobody reads it meanwhile, and what lives longer costs V8 more
+    if (record instanceof LoadedRecord) record.pack(canonical.singleAt(number - 1))
     this.#tree = { ...this.#tree, canonical: grown, oldEnd: number + 1 }
   }
 

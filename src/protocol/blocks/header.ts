@@ -1,6 +1,6 @@
 // Block headers as one table of fields, from which type, RLP, JSON, dumps and field rules derive.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { writeRlp } from '../../core/fastrlp/writer.ts'
+import { scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, encodeRlp, type RlpValue } from '../../core/rlp.ts'
@@ -207,7 +207,7 @@ export function rememberEncoding(header: Header, encoded: Uint8Array): void {
 }
 
 export function hashHeader(header: Header): Hash {
-  return keccakHash(encodeHeader(header))
+  return keccakHash(encodings.get(header) ?? scratchRlp(headerItems(header)))
 }
 
 export function headerItems(header: Header): RlpValue[] {

@@ -26,13 +26,13 @@ export function valueEnd(bytes: Uint8Array, start: number): number | undefined {
     const byte = bytes[at]!
     if (byte === QUOTE) {
       at = stringEnd(bytes, at + 1)
+    } else if (byte === COMMA) {
+      if (depth === 0) return at
     } else if (byte === OPEN || byte === OPEN_LIST) {
       depth += 1
     } else if (byte === CLOSE || byte === CLOSE_LIST) {
       if (depth === 0) return at
       depth -= 1
-    } else if (byte === COMMA && depth === 0) {
-      return at
     }
   }
   return undefined

@@ -90,6 +90,27 @@ describe('the dump of a creation', () => {
   })
 })
 
+test('transfers are dumped with the frames that a replay has', async () => {
+  const ask = await devchain()
+  const stopping = `0x${'77'.repeat(20)}`
+  await ask('anvil_setCode', stopping, '0x00')
+  const send = async (more: object): Promise<void> => {
+    await ask('eth_sendTransaction', { from: SENDER, gas: '0x7530', value: '0x1', ...more })
+  }
+  for (const to of [OTHER, stopping]) {
+    await send({ to })
+    // with data, the block is replayed
+    await send({ to, data: '0x01' })
+  }
+  const { transactions } = unpacked(await ask('anvil_dumpState'))
+  const frames = transactions.map(({ info }: Json) => info.traces)
+  for (const [plain, replayed] of [frames.slice(0, 2), frames.slice(2)]) {
+    const { gas_limit, data, ...same } = replayed[0].trace
+    const trace = { ...same, data: '0x', gas_limit: 0x7530 - 21_000 }
+    expect(plain).toEqual([{ ...replayed[0], trace }])
+  }
+})
+
 describe('a dump of anvil', () => {
   test('has the same responses as on anvil', async () => {
     const ask = await devchain()

@@ -6,6 +6,7 @@ import { DevchainError } from '../../../src/core/errors.ts'
 import {
   joinRlp,
   listSize,
+  scratchRlp,
   stringSize,
   writeRlp,
   writeTypedRlp,
@@ -96,7 +97,8 @@ describe('RLP', () => {
     fc.assert(
       fc.property(item, (value) => {
         const encoded = RLP.encode(value as Uint8Array)
-        expect([encodeRlp(value), writeRlp(value)]).toEqual([encoded, encoded])
+        const results = [encodeRlp(value), writeRlp(value), scratchRlp(value, 3).slice(3)]
+        expect(results).toEqual([encoded, encoded, encoded])
       }),
       seeded,
     )
@@ -128,7 +130,9 @@ describe('RLP', () => {
       const long = new Uint8Array(length).map((_, i) => i)
       const values: RlpValue[] = [1n, [long, 2n ** 255n], hexFromBytes(long) as Hash, long]
       const bytes = [Uint8Array.of(1), [long, bytesFromBigint(2n ** 255n)], long, long]
-      expect(Buffer.compare(writeRlp(values), RLP.encode(bytes))).toBe(0)
+      for (const written of [writeRlp(values), scratchRlp(values)]) {
+        expect(Buffer.compare(written, RLP.encode(bytes))).toBe(0)
+      }
       expect(writeRlp(3n)).toEqual(Uint8Array.of(3))
     },
   )

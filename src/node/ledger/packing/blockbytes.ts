@@ -1,14 +1,7 @@
 // A block with its transactions and receipts as bytes. Senders are part of it, so that no signature is recovered again.
 
-import { writeRlp } from '../../../core/fastrlp/writer.ts'
-import {
-  bytesFromHex,
-  concatBytes,
-  EMPTY_BYTES,
-  equalBytes,
-  type Hash,
-  hashFromBytes,
-} from '../../../core/hex.ts'
+import { scratchRlp } from '../../../core/fastrlp/writer.ts'
+import { EMPTY_BYTES, equalBytes, type Hash, hashFromBytes, putHex } from '../../../core/hex.ts'
 import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
 import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
@@ -101,10 +94,11 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
   })
   const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
   const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
-  const parts = [writeRlp(changed ?? [0n]), writeRlp(transactions)]
   const hasLogs = !equalBytes(header.logsBloom, EMPTY_BLOOM)
-  const bloom = hasLogs ? header.logsBloom : EMPTY_BYTES
-  const bytes = concatBytes(bytesFromHex(block.hash), bloom, writeRlp(parts))
+  const start = partsStart(hasLogs)
+  const bytes = scratchRlp([changed ?? [0n], transactions], start)
+  putHex(bytes, 0, block.hash)
+  if (hasLogs) bytes.set(header.logsBloom, HASH_LENGTH)
   return new PackedBlock(bytes, { hasLogs, template, rest, size })
 }
 
@@ -118,9 +112,9 @@ export function logsBloomOfPacked(packed: PackedBlock): Uint8Array {
 
 export function unpackBlock(packed: PackedBlock): BlockParts {
   const { template, rest, size } = packed
-  const parts = partsOf(packed)
-  const header = headerOf(parts[0], template, logsBloomOfPacked(packed))
-  const items = decodeRlp(parts[1]) as readonly RlpItem[]
+  const parts = decodeRlp(packed.read(partsStart(packed.hasLogs))) as readonly RlpItem[]
+  const header = headerOf(parts[0] as readonly RlpItem[], template, logsBloomOfPacked(packed))
+  const items = parts[1] as readonly RlpItem[]
   const bloom = items.length === 1 ? header.logsBloom : undefined
   const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index), bloom))
   const transactions = executed.map(({ transaction }) => transaction)
@@ -129,10 +123,8 @@ export function unpackBlock(packed: PackedBlock): BlockParts {
   return { block: { header, hash, transactions, uncles, withdrawals, size }, executed }
 }
 
-function partsOf(packed: PackedBlock): readonly [Uint8Array, Uint8Array] {
-  return decodeRlp(
-    packed.read(HASH_LENGTH + (packed.hasLogs ? BLOOM_LENGTH : 0)),
-  ) as unknown as readonly [Uint8Array, Uint8Array]
+function partsStart(hasLogs: boolean): number {
+  return HASH_LENGTH + (hasLogs ? BLOOM_LENGTH : 0)
 }
 
 type FieldValue = Header[HeaderName]
@@ -160,8 +152,7 @@ function isSame(one: FieldValue, other: FieldValue): boolean {
   )
 }
 
-function headerOf(bytes: Uint8Array, template: Header, logsBloom: Uint8Array): Header {
-  const items = decodeRlp(bytes) as readonly RlpItem[]
+function headerOf(items: readonly RlpItem[], template: Header, logsBloom: Uint8Array): Header {
   const fields = new ListFields(items, 'packed header', 1, items.length)
   const changed = Number(fields.integer('changed'))
   let at = 0

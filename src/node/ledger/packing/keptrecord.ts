@@ -131,13 +131,17 @@ export class KeptRecord implements BlockRecord {
 
   /** Goes on as bytes but for the world. */
   pack(parent: BlockRecord | undefined): void {
-    if (this.#parts === undefined) return
+    if (this.#parts === undefined || !this.canPack(this.#parts)) return
     const near = parent instanceof KeptRecord ? parent.#packed?.template : undefined
     // one object for all blocks without difficulty
     if (parent?.totalDifficulty === this.totalDifficulty)
       this.totalDifficulty = parent.totalDifficulty
     this.#packed = packBlock(this.#parts, near)
     this.#parts = undefined
+  }
+
+  protected canPack(_parts: BlockParts): boolean {
+    return true
   }
 
   /** Goes on as changes to the parent's world, which in turn may go. */
@@ -256,8 +260,8 @@ export class LoadedRecord extends KeptRecord {
   }
 
   /** An impersonated transaction has another hash than its bytes. */
-  override pack(parent: BlockRecord | undefined): void {
-    if (!this.block.transactions.some(isImpersonated)) super.pack(parent)
+  protected override canPack({ block }: BlockParts): boolean {
+    return !block.transactions.some(isImpersonated)
   }
 
   override packWorld(): void {}
