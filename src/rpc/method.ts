@@ -40,6 +40,8 @@ export type OnFork =
   | 'state'
   /** As `state`, with slots named as in the request. */
   | 'proof'
+  /** Asked by the names of other nodes too. */
+  | 'accessList'
   /** The block is a JSON number. */
   | 'page'
   /** Re-executes the block's transactions here if the network refuses. */

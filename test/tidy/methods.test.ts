@@ -105,7 +105,7 @@ describe('a method declaration', () => {
   )
 
   const ABOUT_NAMED =
-    /^(network|placed|header|state|proof|page|replay|own|raw(Block|Header|Receipts|Transactions))$/
+    /^(network|accessList|placed|header|state|proof|page|replay|own|raw(Block|Header|Receipts|Transactions))$/
 
   test('names the parameter that the network is asked about', () => {
     const asked = methods.filter(({ onFork = 'here' }) => ABOUT_NAMED.test(onFork))

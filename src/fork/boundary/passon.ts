@@ -9,6 +9,7 @@ import type { Method, OnFork } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { quantity } from '../network/answers.ts'
+import { askByNames, namesLike } from '../network/listnames.ts'
 import { accountOver, codeOver, modifiedOver, slotOver } from './accounts.ts'
 import { rawBlock, rawHeader, rawReceipts, rawTransactions } from './encoded.ts'
 import { feeHistoryOver } from './feehistory.ts'
@@ -52,6 +53,7 @@ const ANSWERERS: Readonly<Record<OnFork, Answerer>> = {
   header: ofNamed({ isPlaced: true, ask: askHeader }),
   state: ofNamed({ isOfState: true }),
   proof: ofNamed({ isOfState: true, ask: askProof }),
+  accessList: ofNamed({ ask: askList }),
   // the explorer that asks for pages names blocks so, and some nodes accept nothing else
   page: ofNamed({ printNumber: Number }),
   replay: ofNamed({ instead: replayed }),
@@ -214,6 +216,18 @@ async function askHeader(
     return Object.fromEntries(members) as Json
   }
   return await orIfRefused(() => askNetwork(request, params, number), fromBlock)
+}
+
+async function askList(
+  request: BoundaryRequest,
+  params: readonly unknown[],
+  number: bigint | undefined,
+): Promise<Json> {
+  const { method } = request
+  const names = namesLike(method.name, referenceIn(params[0])?.kind === 'hash' ? 'hash' : 'number')
+  return await askByNames(names, (name) =>
+    askNetwork({ ...request, method: { ...method, name } }, params, number),
+  )
 }
 
 async function askProof(

@@ -1,17 +1,17 @@
 // Prefetches what a block needs to run here: the network's access list of the block names all of it (EIP-7928).
-import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import type { Hash } from '../../core/hex.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { inTime } from '../client/waitbudget.ts'
 import { isObject } from '../network/answers.ts'
+import { askByNames, namesLike } from '../network/listnames.ts'
 import { type NamedState, readAll } from '../network/named.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { isAddress } from '../network/prestate.ts'
 
-/** Of execution-apis; then of older nodes, which lack the first one. */
-const METHODS = ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockNumber']
+const METHODS = namesLike('eth_getBlockAccessList', 'hash')
 
 /** Milliseconds; after that the block runs without the prefetch. */
 const TIMEOUT_MS = 10_000
@@ -40,15 +40,14 @@ async function namedIn(
   number: bigint,
   hash: Hash,
 ): Promise<readonly NamedState[] | undefined> {
-  for (const method of METHODS) {
-    const at = method === METHODS[0] ? hash : quantityFromBigint(number)
-    try {
-      return await network.askHistory(fork, method, [at], number, readList)
-    } catch (error) {
-      if (!(error instanceof RefusedByUpstream)) throw error
-    }
+  const ask = (name: string): Promise<readonly NamedState[]> =>
+    network.askHistory(fork, name, [hash], number, readList)
+  try {
+    return await askByNames(METHODS, ask)
+  } catch (error) {
+    if (error instanceof RefusedByUpstream) return undefined
+    throw error
   }
-  return undefined
 }
 
 /** Leaves out what cannot be read. */

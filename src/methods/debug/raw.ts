@@ -79,7 +79,7 @@ export const debugRawMethods: Methods = [
     params: [optional('block', blockReference, latest)],
     result: data,
     example: { params: ['latest'] },
-    onFork: 'network',
+    onFork: 'accessList',
     handle: async ({ chain, caller }, block) => {
       const record = await recordAt(chain, block, caller)
       return encodeAccessList(await accessListOfBlock(chain, record, caller))

@@ -20,7 +20,7 @@ export const accessListMethods: Methods = [
     params: [param('block', blockReference)],
     result: nullable(blockAccessList),
     example: { params: ['0xffffff'], result: null },
-    onFork: 'network',
+    onFork: 'accessList',
     handle: listAt,
   }),
   ...byHashAndNumber({
@@ -30,7 +30,7 @@ export const accessListMethods: Methods = [
     params: [param('block', blockReference)],
     result: nullable(blockAccessList),
     example: { params: ['0xffffff'], result: null },
-    onFork: 'network',
+    onFork: 'accessList',
     handle: listAt,
   }),
   method({
@@ -39,7 +39,7 @@ export const accessListMethods: Methods = [
     params: [param('block', blockReference)],
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },
-    onFork: 'network',
+    onFork: 'accessList',
     handle: async (context, block) => {
       const found = await listAt(context, block)
       return found && encodeAccessList(found)

@@ -24,7 +24,9 @@ import {
   type BlockGas,
   blockGasUsed,
   mergeBlooms,
+  NO_GAS,
   receiptsRoot,
+  withGasOf,
 } from '../../protocol/blocks/receipt.ts'
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -286,7 +288,7 @@ async function runTransactions(
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   const draft = new Overlay(begun)
   let gasUsed = 0n
-  let counted: BlockGas = { execution: 0n, state: 0n }
+  let counted = NO_GAS
   for (const [index, transaction] of transactions.entries()) {
     checkRoom(transaction, index, block, counted)
     try {
@@ -294,10 +296,7 @@ async function runTransactions(
       parts.add(outcome.accesses)
       draft.absorb(outcome.changes)
       gasUsed += outcome.gasUsed
-      counted = {
-        execution: counted.execution + (outcome.blockGas?.execution ?? outcome.gasUsed),
-        state: counted.state + (outcome.blockGas?.state ?? 0n),
-      }
+      counted = withGasOf(counted, outcome)
       executed.push(executedAs(transaction, outcome, block, gasUsed, draft))
     } catch (error) {
       throw transactionError(error, index)

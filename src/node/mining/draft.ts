@@ -1,6 +1,5 @@
 // A block in the making: transactions run one by one over one overlay, and their results are gathered.
 
-import { smaller } from '../../core/bigints.ts'
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
@@ -13,10 +12,9 @@ import type {
 } from '../../evm/executor.ts'
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { OrderedTrie } from '../../protocol/blocks/orderedtrie.ts'
-import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
+import { encodeReceipt, NO_GAS, withGasOf } from '../../protocol/blocks/receipt.ts'
 import { blobGasOf, leastGas, maxBlobGas } from '../../protocol/fees.ts'
-import { isAtLeast } from '../../protocol/forks.ts'
-import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
+import { blockRoom } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { World } from '../../state/world.ts'
@@ -51,9 +49,7 @@ export class BlockDraft {
   readonly #overlay: Overlay
   readonly #choices: Choice[] = []
   #cumulativeGas = 0n
-  #gasLeft: bigint
-  /** For state, since amsterdam. */
-  #stateGasLeft: bigint
+  #counted = NO_GAS
   #blobGasLeft: bigint
 
   private constructor(state: ChainState, block: BlockEnvironment, { world, accesses }: BlockStart) {
@@ -62,8 +58,6 @@ export class BlockDraft {
     this.#begun = world
     this.#overlay = new Overlay(world)
     this.accesses.add(accesses)
-    this.#gasLeft = block.gasLimit
-    this.#stateGasLeft = block.gasLimit
     this.#blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
   }
 
@@ -90,7 +84,7 @@ export class BlockDraft {
     const yieldIfDue = yielder(TURN_MS, () => executor.rest())
     const limits = blockLimits(this.#state.config)
     const least = leastGas(this.block.hardfork)
-    while (this.executed.length < count && this.#gasLeft >= least) {
+    while (this.executed.length < count && this.block.gasLimit - this.#counted.execution >= least) {
       const { best: transaction, conditions } = candidates
       if (transaction === undefined) return
       const tried = this.#hasRoom(transaction)
@@ -126,20 +120,22 @@ export class BlockDraft {
     )
   }
 
-  /** Since amsterdam any part of a gas limit may go to either dimension, but execution is capped (EIP-8037). */
   #hasGasFor({ gasLimit }: Transaction): boolean {
-    if (!isAtLeast(this.block.hardfork, 'amsterdam')) return gasLimit <= this.#gasLeft
-    return smaller(gasLimit, EXECUTION_GAS_CAP) <= this.#gasLeft && gasLimit <= this.#stateGasLeft
+    const { needed, left } = blockRoom(
+      gasLimit,
+      this.block.gasLimit,
+      this.#counted,
+      this.block.hardfork,
+    )
+    return needed <= left
   }
 
   #take(transaction: Transaction, outcome: Outcome): void {
-    const { gasUsed, blockGas } = outcome
     this.accesses.add(outcome.accesses)
     this.#overlay.absorb(outcome.changes)
-    this.#gasLeft -= blockGas?.execution ?? gasUsed
-    this.#stateGasLeft -= blockGas?.state ?? 0n
+    this.#counted = withGasOf(this.#counted, outcome)
     this.#blobGasLeft -= blobGasOf(transaction)
-    this.#cumulativeGas += gasUsed
+    this.#cumulativeGas += outcome.gasUsed
     const executed = executedAs(
       transaction,
       outcome,

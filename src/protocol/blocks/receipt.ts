@@ -61,12 +61,17 @@ export function blockGasUsed(receipts: readonly Receipt[]): bigint {
 }
 
 export function sumOfBlockGas(receipts: readonly Receipt[]): BlockGas {
-  let [execution, state] = [0n, 0n]
-  for (const { blockGas, gasUsed } of receipts) {
-    execution += blockGas?.execution ?? gasUsed
-    state += blockGas?.state ?? 0n
-  }
-  return { execution, state }
+  return receipts.reduce(withGasOf, NO_GAS)
+}
+
+export const NO_GAS: BlockGas = { execution: 0n, state: 0n }
+
+export function withGasOf(
+  sum: BlockGas,
+  { blockGas, gasUsed }: Pick<Receipt, 'blockGas' | 'gasUsed'>,
+): BlockGas {
+  const { execution, state } = blockGas ?? { execution: gasUsed, state: 0n }
+  return { execution: sum.execution + execution, state: sum.state + state }
 }
 
 export function receiptsRoot(receipts: readonly Receipt[]): Hash {

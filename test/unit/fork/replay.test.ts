@@ -277,7 +277,15 @@ describe('an old trace that the network refuses', () => {
 })
 
 describe('a network with block access lists', () => {
-  const LISTS = ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockNumber'] as const
+  const LISTS = ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockHash'] as const
+
+  const NAMES = [
+    ...LISTS,
+    'eth_getBlockAccessListByBlockNumber',
+    'eth_getBlockAccessListRaw',
+    'debug_getRawBlockAccessList',
+    'debug_getBlockAccessList',
+  ]
 
   /** How often the network was asked, and what was seen, if it lacks these methods. */
   async function replayed(
@@ -308,6 +316,23 @@ describe('a network with block access lists', () => {
     expect(known.methods).not.toContain(LISTS[1])
     expect(older.methods).toContain(LISTS[1])
     expect(known.asked).toBeLessThan(plain.asked)
+  })
+
+  test.each([
+    ['eth_getBlockAccessList', 'eth_getBlockAccessListByBlockNumber'],
+    ['eth_getBlockAccessListByBlockNumber', 'eth_getBlockAccessList'],
+    ['eth_getBlockAccessListRaw', 'debug_getBlockAccessList'],
+    ['debug_getRawBlockAccessList', 'eth_getBlockAccessListRaw'],
+  ])('is asked for %s by the only name that it has, %s', async (method, known) => {
+    await using upstream = await startUpstream({ hardfork: 'amsterdam' })
+    const { number } = await busy(upstream)
+    await using fork = await forkOf(upstream)
+    const list = await upstream.ask(method, number)
+    for (const name of NAMES) if (name !== known) upstream.faults.unknown.add(name)
+    expect(await fork.ask(method, number)).toEqual(list)
+    upstream.faults.unknown.add(known)
+    const other = `0x${(BigInt(number) - 1n).toString(16)}`
+    await expect(fork.ask(method, other)).rejects.toMatchObject({ code: -32601 })
   })
 
   test('may return no list, or none that can be read', async () => {
