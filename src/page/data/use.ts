@@ -42,7 +42,10 @@ export function useRead<T>(method: string, params: readonly unknown[], span: Lif
   const last = useRef<{ readonly key: string; readonly read: Reading<T> }>(undefined)
   const kept = method === '' ? undefined : chain.kept(key)
   useEffect(() => {
-    if (method === '' || status !== 'open' || chain.kept(key)?.stamp === stamp) return
+    if (method === '' || status !== 'open') return
+    const newest = chain.kept(key)
+    // another view may have read it between drawing and now
+    if (newest?.stamp === stamp) return newest === kept ? undefined : draw(undefined)
     let isGone = false
     void chain.read(key, method, params, span).then(() => isGone || draw(undefined))
     return () => {
