@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
@@ -202,13 +204,19 @@ export function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessE
   return { ...env, DEVCHAIN_CHAINS: url, NODE_OPTIONS }
 }
 
-/** @param output where its standard output goes: to devchain's own, or to standard error */
+/** @param watch sees its output, all of which goes to standard error then */
 export async function run(
   [program = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-  output: 1 | 2 = 1,
+  watch?: (bytes: Buffer) => void,
 ): Promise<CommandEnd> {
-  const child = spawn(program, args, { stdio: [0, output, 2], env })
+  const child =
+    watch === undefined
+      ? spawn(program, args, { stdio: 'inherit', env })
+      : spawn(program, args, { stdio: [0, 'pipe', 'pipe'], env: { ...coloured(), ...env } })
+  const ends = [child.stdout, child.stderr].map(
+    (output) => watch && output && passOn(output, watch),
+  )
   // the terminal sends typed signals to the command too; signals from elsewhere reach only devchain
   const isTyped = (signal: NodeJS.Signals): boolean =>
     (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
@@ -226,8 +234,23 @@ export async function run(
       )
     })
   } finally {
+    // what it started may go on and keep its output open
+    await Promise.race([Promise.all(ends), delay(FLUSH_MS, undefined, { ref: false })])
+
     for (const signal of SIGNALS) process.off(signal, pass)
   }
+}
+
+/** Runners print no colours to a pipe, unless they are asked to. */
+function coloured(): NodeJS.ProcessEnv {
+  return isatty(2) && process.env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {}
+}
+
+/** Resolves at its end. */
+function passOn(output: Readable, watch: (bytes: Buffer) => void): Promise<void> {
+  output.on('data', watch)
+  output.pipe(process.stderr, { end: false })
+  return new Promise((resolve) => output.once('close', resolve))
 }
 
 function cannotRun(program: string, error: NodeJS.ErrnoException): CommandEnd {

@@ -16,6 +16,7 @@ import { bringUp, refusalOf } from '../start.ts'
 import { type CommandEnd, environmentFor, run } from './exec.ts'
 import { diffOf, diffText, type ForkRun, isWorse } from './gasdifftable.ts'
 import { parseThreshold } from './gastable.ts'
+import { TestOutput } from './testoutput.ts'
 
 /** Ends the command with a message and an exit code. */
 class Stop extends Error {
@@ -90,12 +91,13 @@ async function runUnder(
   const settings = { ...given, hardfork, gasReport: true }
   const { devchain, url } = await opened(settings)
   try {
-    const end = await run(command, environmentFor(url, hasChains), 2)
+    const output = new TestOutput()
+    const end = await run(command, environmentFor(url, hasChains), output.write)
     if (end.refusal !== undefined || end.isInterrupted)
       throw new Stop(end.refusal ?? '', end.exitCode)
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
-    return runOf(hardfork, end, await devchain.gasSummary())
+    return runOf(hardfork, end, output.failed, await devchain.gasSummary())
   } finally {
     await devchain.close().catch(() => undefined)
   }
@@ -114,11 +116,16 @@ async function opened(
   }
 }
 
-function runOf(hardfork: Hardfork, { exitCode }: CommandEnd, summary: GasSummary): ForkRun {
-  const { rows, logs, totals, warning } = summary
+function runOf(
+  hardfork: Hardfork,
+  { exitCode }: CommandEnd,
+  failedTests: readonly string[] | undefined,
+  { rows, logs, totals, warning }: GasSummary,
+): ForkRun {
   return {
     hardfork,
     exitCode,
+    failedTests,
     totals,
     rows: rows.map((row, i) => ({ ...row, logs: logs[i]! })),
     warning,

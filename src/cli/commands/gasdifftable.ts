@@ -8,6 +8,8 @@ import { aligned } from './columns.ts'
 export interface ForkRun {
   readonly hardfork: Hardfork
   readonly exitCode: number
+  /** By name; undefined: the command's output does not say. */
+  readonly failedTests: readonly string[] | undefined
   readonly totals: RunTotals
   readonly rows: readonly CountedRow[]
   readonly warning: string | undefined
@@ -39,6 +41,10 @@ interface FunctionDiff extends Pick<GasRow, 'contract' | 'function' | 'kind'> {
 interface RunFacts extends RunTotals {
   readonly hardfork: Hardfork
   readonly exitCode: number
+  /** Null: the command's output does not say. */
+  readonly failedTests: readonly string[] | null
+  /** Those that did not fail in the other run. */
+  readonly failedOnlyHere: readonly string[] | null
 }
 
 /** The JSON of `--json`. */
@@ -65,7 +71,8 @@ export function diffOf(command: readonly string[], before: ForkRun, after: ForkR
   })
   functions.sort((a, b) => (b.percent ?? -Infinity) - (a.percent ?? -Infinity))
   const warning = after.warning ?? before.warning ?? null
-  return { command, runs: [factsOf(before), factsOf(after)], functions, warning }
+  const runs = [factsOf(before, after), factsOf(after, before)] as const
+  return { command, runs, functions, warning }
 }
 
 function keyOf({ kind, contract, function: name }: GasRow): string {
@@ -76,8 +83,10 @@ function sideOf({ calls, failed, logs, average, state = 0 }: CountedRow): Side {
   return { calls, failed, logs, average: calls === 0 ? null : average, state }
 }
 
-function factsOf({ hardfork, exitCode, totals }: ForkRun): RunFacts {
-  return { hardfork, exitCode, ...totals }
+function factsOf({ hardfork, exitCode, totals, failedTests }: ForkRun, other: ForkRun): RunFacts {
+  const others = other.failedTests && new Set(other.failedTests)
+  const failedOnlyHere = (others && failedTests?.filter((name) => !others.has(name))) ?? null
+  return { hardfork, exitCode, ...totals, failedTests: failedTests ?? null, failedOnlyHere }
 }
 
 function percentOf(before: number | null, after: number | null): number | null {
@@ -89,7 +98,7 @@ function percentOf(before: number | null, after: number | null): number | null {
 /** True if an average rose by more percent, or the tests ended differently. */
 export function isWorse({ runs, functions }: GasDiff, threshold: number): boolean {
   const isOver = functions.some(({ percent }) => percent !== null && percent > threshold)
-  return isOver || runs[0].exitCode !== runs[1].exitCode
+  return isOver || runs[0].exitCode !== runs[1].exitCode || hasOnly(runs[1])
 }
 
 export function diffText(diff: GasDiff): string {
@@ -97,6 +106,10 @@ export function diffText(diff: GasDiff): string {
   const parts = functions.length === 0 ? [] : [TITLE, gasTable(diff)]
   if (warning !== null) parts.push(`warning: ${warning}`)
   return [...parts, ...runTexts(diff)].join('\n\n')
+}
+
+function hasOnly({ failedOnlyHere }: RunFacts): boolean {
+  return failedOnlyHere !== null && failedOnlyHere.length > 0
 }
 
 const TITLE = 'Average gas of each function, the largest increase first:'
@@ -148,7 +161,7 @@ const FACTS = [
 
 function runTexts({ command, functions, runs }: GasDiff): string[] {
   const [before, after] = runs
-  if (FACTS.every(([, key]) => before[key] === after[key])) {
+  if (FACTS.every(([, key]) => before[key] === after[key]) && !runs.some(hasOnly)) {
     const counts = `${plural(after.transactions, 'transaction')} (${number(after.failed)} failed), ${plural(after.logs, 'log')}`
     return [`The tests ran alike: exit code ${after.exitCode}, ${counts}.`]
   }
@@ -158,17 +171,21 @@ function runTexts({ command, functions, runs }: GasDiff): string[] {
     const text = behaviourText(each)
     return text === undefined ? [] : [[`${each.contract}.${nameOf(each)}`, text]]
   })
+  const failures = runs
+    .filter(hasOnly)
+    .map((run) => [`Failed only under ${run.hardfork}`, ...run.failedOnlyHere!].join('\n'))
   const notes: string[] = []
   if (after.logs > before.logs && hasTransferLogs(after) && !hasTransferLogs(before)) {
     notes.push('Since amsterdam each transfer of ether emits a log (EIP-7708).')
   }
   if (after.exitCode !== 0 && before.exitCode === 0) {
+    if (after.failedTests === null) notes.push('The output of the command names no failed tests.')
     notes.push(
       `See the failures: devchain exec --hardfork ${after.hardfork} -- ${command.join(' ')}`,
     )
   }
   const list = changed.length === 0 ? [] : [aligned([['Changed', ''], ...changed], 2)]
-  return [table, ...list, ...(notes.length === 0 ? [] : [notes.join('\n')])]
+  return [table, ...failures, ...list, ...(notes.length === 0 ? [] : [notes.join('\n')])]
 }
 
 function hasTransferLogs({ hardfork }: RunFacts): boolean {

@@ -167,13 +167,14 @@ const gasDiff: Subcommand = {
   ],
   exits: [
     ['0', 'done, also if tests changed'],
-    ['1', 'with --threshold: an average rose by more, or tests changed'],
+    ['1', 'with --threshold: an average rose by more, or other tests failed'],
     ['2', 'the arguments are wrong'],
     ['125', 'the chain could not be started'],
     ['126, 127', 'the command could not be run, or was not found'],
   ],
   notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output goes to
-standard error, the comparison to standard output.
+standard error, the comparison to standard output. Failed tests are named if the output is TAP, or of node:test, Mocha, Hardhat,
+Vitest or Jest.
 
   devchain gas-diff -- npm test
   devchain gas-diff --threshold 25 --json -- npx hardhat test --network devchain > gas.json

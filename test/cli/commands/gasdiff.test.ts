@@ -53,7 +53,10 @@ test('gas-diff --json prints nothing else on standard output, and --threshold de
   const script = 'console.log("mine"); process.exitCode = Number(process.env.DEVCHAIN_URL === "")'
   const plain = ['--from', 'prague', '--to', 'osaka', '--json', '--threshold', '0']
   const { code, stdout } = await run(folder, ...plain, '--', process.execPath, '-e', script)
-  const none = { exitCode: 0, transactions: 0, failed: 0, logs: 0, gasUsed: 0, stateGasUsed: 0 }
+  const none = {
+    ...{ exitCode: 0, transactions: 0, failed: 0, logs: 0, gasUsed: 0, stateGasUsed: 0 },
+    ...{ failedTests: null, failedOnlyHere: null },
+  }
   expect(JSON.parse(stdout)).toEqual({
     command: [process.execPath, '-e', script],
     runs: [
@@ -93,7 +96,8 @@ describe('the comparison', () => {
     ...{ contract: 'Vault', function: name, average, logs: 1, ...amounts, ...rest },
   })
   const runOf = (hardfork: Hardfork, rows: ForkRun['rows'], rest = {}): ForkRun => ({
-    ...{ hardfork, exitCode: 0, totals, rows, warning: undefined, ...rest },
+    ...{ hardfork, exitCode: 0, failedTests: undefined, totals, rows, warning: undefined },
+    ...rest,
   })
 
   test('says in one sentence that the tests ran alike', () => {
@@ -130,8 +134,24 @@ describe('the comparison', () => {
       Vault.b()  succeeded 1 → 0, failed 0 → 2, logs 1 → 0
       Vault.c()  succeeded 0 → 1, logs 0 → 1
 
+      The output of the command names no failed tests.
       See the failures: devchain exec --hardfork bpo2 -- npm test"
     `)
+  })
+
+  test('names the tests that failed in one run only, also if both runs failed', () => {
+    const before = runOf('osaka', [], { exitCode: 1, failedTests: ['opens', 'pays'] })
+    const after = runOf('bpo2', [], { exitCode: 1, failedTests: ['pays', 'burns'] })
+    const diff = diffOf(['npm', 'test'], before, after)
+    expect(diffText(diff)).toContain(
+      '\n\nFailed only under osaka\nopens\n\nFailed only under bpo2\nburns',
+    )
+    expect(isWorse(diff, 0)).toBe(true)
+    expect(diff.runs.map(({ failedOnlyHere }) => failedOnlyHere)).toEqual([['opens'], ['burns']])
+    const better = runOf('bpo2', [], { exitCode: 1, failedTests: [] })
+    expect(isWorse(diffOf([], before, better), 0)).toBe(false)
+    const unknown = diffOf([], before, runOf('bpo2', [], { exitCode: 1 }))
+    expect(unknown.runs.map(({ failedOnlyHere }) => failedOnlyHere)).toEqual([null, null])
   })
 
   test('is worse by an average over the threshold, or by another exit code', () => {
