@@ -131,6 +131,8 @@ export class ChainLog implements Medium {
   /** Where they are to be written. */
   #from: number
   #turn = 0
+  #syncing: Promise<void> | undefined
+  #nextSync: Promise<void> | undefined
   #look: number
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
 
@@ -206,7 +208,25 @@ export class ChainLog implements Medium {
   }
 
   /** Resolves when all ends so far are on the disk. */
-  async sync(): Promise<void> {
+  /** One at a time, as those of a slow disk would take all threads of node; who comes meanwhile shares the next one. */
+  sync(): Promise<void> {
+    const running = this.#syncing
+    if (running === undefined) {
+      this.#syncing = this.#syncAll().finally(() => {
+        this.#syncing = undefined
+      })
+      return this.#syncing
+    }
+    this.#nextSync ??= running
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextSync = undefined
+        return this.sync()
+      })
+    return this.#nextSync
+  }
+
+  async #syncAll(): Promise<void> {
     const end = this.#size
     await this.#open.files.sync(this.#open.file)
     this.#writeSlot(end)

@@ -1,6 +1,7 @@
 // Work on chains on disk that no process has: is all of it whole, and without what nothing refers to any more.
 import { rmSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
+import { CorruptStore } from './bytes.ts'
 import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
 import { withFiles } from './folder.ts'
@@ -23,16 +24,48 @@ type OnNotice = (text: string) => void
 
 /**
  * Reads all that the chains of a folder refer to.
- * @throws {DevchainError} `DAMAGED` at the first damaged object
+ * @throws {DevchainError} `DAMAGED` at the first damaged object, with the chains that are whole
  */
 export function checkFolder(folder: string, onNotice: OnNotice): Checked {
   const files = withChains(folder, onNotice, ({ log, root }) => {
-    const { objects, bytes: reachable } = reachableFrom(log, root)
-    const { byName } = new Objects(log).read(root, chainsObject)
-    const chains = [...byName.entries()].filter(([name]) => !OWN.test(name)).length
-    return { chains, objects, bytes: log.size, reachable }
+    try {
+      const { objects, bytes: reachable } = reachableFrom(log, root)
+      const chains = chainsIn(log, root).length
+      return { chains, objects, bytes: log.size, reachable }
+    } catch (error) {
+      if (!(error instanceof CorruptStore)) throw error
+      throw new CorruptStore(`${error.message}; ${wholeIn(log, root)}`)
+    }
   })
   return sumOf(files)
+}
+
+/** Their names, and where they are. */
+function chainsIn(log: ChainLog, root: number): readonly (readonly [string, number])[] {
+  const objects = new Objects(log)
+  const chains = [...objects.read(root, chainsObject).byName.entries()]
+  return chains
+    .filter(([name]) => !OWN.test(name))
+    .map(([name, chain]) => [name === '/' ? name : `/${name}`, objects.known(chain)!])
+}
+
+/** Which chains of a damaged file are whole. */
+function wholeIn(log: ChainLog, root: number): string {
+  const whole = orDamaged(() =>
+    chainsIn(log, root).filter(([, position]) => orDamaged(() => reachableFrom(log, position))),
+  )
+  if (whole === undefined || whole.length === 0) return 'no chain is whole'
+  return `whole: ${whole.map(([name]) => name).join(', ')}`
+}
+
+/** Undefined at damage. */
+function orDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof CorruptStore) return undefined
+    throw error
+  }
 }
 
 /** Copies what the chains of each file refer to into a new one, which replaces the old one when it is on disk. */

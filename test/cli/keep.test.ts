@@ -92,6 +92,8 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
   }
   await request(running.url, 'evm_revert', snapshot)
   await request(running.url, 'eth_sendTransaction', { from: FIRST, to: SECOND })
+  const program = '5b'.repeat(40)
+  await request(`${running.url}/7`, 'anvil_setCode', SECOND, `0x${program}`)
   await request(`${running.url}/7`, 'hardhat_mine', '0x5')
   const block = await noteOf(running.url)
   const state = async (...args: readonly string[]): Promise<readonly [unknown, string, string]> => {
@@ -124,10 +126,13 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
   expect(await noteOf(again.url)).toEqual(block)
   await again.stop()
   const bytes = readFileSync(file)
-  bytes[1000]! ^= 1
+  bytes[bytes.indexOf(Buffer.from(program, 'hex'))]! ^= 1
   writeFileSync(file, bytes)
   const [failed, , error] = await state('check', folder)
-  expect([failed, error]).toEqual([1, expect.stringMatching(/the object at byte \d+ is damaged/)])
+  expect([failed, error]).toEqual([
+    1,
+    expect.stringMatching(/the object at byte \d+ is damaged; whole: \/\n$/),
+  ])
   expect((await state('check', path.join(folder, 'none')))[2]).toContain('none has no chain')
 })
 

@@ -1,9 +1,17 @@
 // A devchain with chains on disk that compacts them early: killed.test.ts kills it.
 import { createDevchain } from '../../dist/devchain.js'
 
-const [state, durability, threads] = process.argv.slice(2)
+const [state, durability, threads, fork] = process.argv.slice(2)
 const devchain = await createDevchain(
-  { state, durability, threads: Number(threads), port: 0, noArtifacts: true, chainIdle: 86_400 },
+  {
+    state,
+    durability,
+    threads: Number(threads),
+    fork,
+    port: 0,
+    noArtifacts: true,
+    chainIdle: 86_400,
+  },
   { leastCompacted: 300_000, observer: { onNotice: (text) => console.error(text) } },
 )
 console.log(`Listening on ${(await devchain.listen()).url}`)

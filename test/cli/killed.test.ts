@@ -2,6 +2,7 @@
 // each is as it was after some request, never a mixture. KILLS=200 kills more often.
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { createDevchain } from '../../src/devchain.ts'
 import { Random } from '../fuzz/random.ts'
 import { ROOT, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
 
@@ -50,6 +51,8 @@ class Client {
   /** What the request under way may leave, as far as it is known. */
   underWay: ((after: Note) => boolean) | undefined
   readonly #random: Random
+  /** The number of its first block: in a fork, that of the network. */
+  #first = 0n
   readonly #atSnapshot = new Map<string, Note>()
 
   constructor(at: string, random: Random) {
@@ -58,7 +61,9 @@ class Client {
   }
 
   async begin(url: string): Promise<void> {
-    this.notes.push(await noteOf(url + this.path))
+    const first = await noteOf(url + this.path)
+    this.#first = BigInt(first.number)
+    this.notes.push(first)
   }
 
   /** Until the process is gone. */
@@ -99,7 +104,7 @@ class Client {
       const then = this.#atSnapshot.get(id)
       this.underWay = ({ hash }) => then === undefined || hash === then.hash
       await request(url, 'evm_revert', id)
-    } else if (kind === 'reorg' && BigInt(last.number) > 2n) {
+    } else if (kind === 'reorg' && BigInt(last.number) > this.#first + 2n) {
       this.underWay = ({ number }) => number === last.number
       await request(url, 'anvil_reorg', '0x1', [])
     }
@@ -117,20 +122,29 @@ class Client {
   }
 }
 
+/** A network to fork, with blocks. */
+async function startNetwork(): Promise<string> {
+  const network = await createDevchain({ port: 0 })
+  onTestFinished(network.close)
+  await network.request({ method: 'hardhat_mine', params: ['0x20'] })
+  return (await network.listen()).url
+}
+
 test.each([
   ['block', 'no threads', [0]],
-  ['interval', 'no threads', [0]],
+  ['interval', 'forks', [0]],
   ['block', 'other numbers of threads each time', [2, 1, 0, 2]],
 ] as const)(
   'chains of a killed process are as they were after some request (--durability %s, %s)',
-  async (durability, _, threads) => {
+  async (durability, kind, threads) => {
+    const fork = kind === 'forks' ? [await startNetwork()] : []
     const folder = path.join(temporaryFolder(onTestFinished), 'chains')
     const random = new Random(20_261_126)
     const clients = PATHS.map((at) => new Client(at, random))
     let compactions = 0
     for (let kill = 0; kill <= KILLS; kill++) {
       const started = startProcess(
-        [SCRIPT, folder, durability, `${threads[kill % threads.length]}`],
+        [SCRIPT, folder, durability, `${threads[kill % threads.length]}`, ...fork],
         { command: [process.execPath] },
       )
       onTestFinished(() => void started.child.kill('SIGKILL'))

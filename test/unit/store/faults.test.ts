@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../src/node/ledger/chainstate.ts'
@@ -15,6 +15,7 @@ import { openLog } from '../../../src/store/log.ts'
 import { Objects } from '../../../src/store/objects.ts'
 import { finished, Reachable } from '../../../src/store/reachable.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { signed, testChain, testEnvironment } from '../node/chains.ts'
 import { FaultyDisk } from './faultydisk.ts'
 import { answersOf, step, take } from './histories.ts'
@@ -88,6 +89,70 @@ describe.each(['block', 'interval'] as const)('with --durability %s', (durabilit
       { seed: 20261126, numRuns: 5 },
     )
   })
+})
+
+test('a crash loses at most what the last tenth of a second changed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const folder = temporaryFolder(onTestFinished)
+  let run = 0
+  const steps = fc.array(fc.tuple(step, fc.nat(130)), { minLength: 5, maxLength: 15 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (taken) => {
+      run += 1
+      const [file, copy] = [path.join(folder, `${run}`), path.join(folder, `${run}.copy`)]
+      const environment = testEnvironment()
+      const living = await open(file, environment)
+      let nowMs = 0
+      const history = [{ sketch: sketchOf(living.chain.state), atMs: nowMs }]
+      for (const [each, ms] of taken) {
+        await take(living.chain, environment, each)
+        history.push({ sketch: sketchOf(living.chain.state), atMs: nowMs })
+        await vi.advanceTimersByTimeAsync(ms)
+        nowMs += ms
+        const surelyWritten = history.findLastIndex(({ atMs }) => atMs <= nowMs - 100)
+        if (surelyWritten < 0) continue
+        copyFileSync(file, copy)
+        const after = await open(copy, testEnvironment())
+        const known = history.slice(surelyWritten).map(({ sketch }) => sketch)
+        expect(known).toContain(sketchOf(after.chain.state))
+        await close(after)
+      }
+      await close(living)
+    }),
+    { seed: 20261127, numRuns: 5 },
+  )
+})
+
+test('on a disk that takes long to sync, sends wait with block alone, and few syncs run', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(Infinity)
+  onTestFinished(() => clock.mockRestore())
+  for (const durability of ['block', 'interval'] as const) {
+    const disk = new FaultyDisk()
+    const file = path.join(folder, durability)
+    const living = await open(file, testEnvironment(), { durability, files: disk.files })
+    const before = disk.syncs
+    disk.slowDown()
+    let answered = 0
+    const sends = [0n, 1n, 2n, 3n].map(async (nonce) => {
+      await sendRawTransaction(living.chain, signed(living.chain, { nonce }).raw)
+      answered += 1
+    })
+    if (durability === 'interval') await Promise.all(sends)
+    else
+      await eventually(
+        () => disk.syncs,
+        (syncs) => syncs > before,
+      )
+    expect([answered, disk.syncs - before]).toEqual([durability === 'block' ? 0 : 4, 1])
+    disk.hurry()
+    await Promise.all(sends)
+    await close(living)
+    const again = await open(file, testEnvironment())
+    expect(headOf(again.chain.state.tree).block.header.number).toBe(4n)
+    await close(again)
+  }
 })
 
 test('a folder that cannot be written to is refused', async () => {

@@ -8,6 +8,9 @@ export class FaultyDisk {
   isFailing = false
   /** The most that one call writes. */
   most: number = Infinity
+  /** Those that were begun without holding the thread. */
+  syncs = 0
+  #slow: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
 
   readonly files: FileCalls = {
     ...systemFiles,
@@ -18,7 +21,9 @@ export class FaultyDisk {
       return systemFiles.write(file, bytes.subarray(0, fits), position)
     },
     sync: async (file) => {
+      this.syncs += 1
       this.#check()
+      await this.#slow?.promise
       await systemFiles.sync(file)
     },
     syncNow: (file) => {
@@ -31,6 +36,20 @@ export class FaultyDisk {
     this.isFailing = how === 'failing'
     this.room = typeof how === 'object' && 'room' in how ? how.room : Infinity
     this.most = typeof how === 'object' && 'most' in how ? how.most : Infinity
+  }
+
+  /** Syncs end when it is hurried. */
+  slowDown(): void {
+    let resolve = (): void => undefined
+    const promise = new Promise<void>((done) => {
+      resolve = done
+    })
+    this.#slow = { promise, resolve }
+  }
+
+  hurry(): void {
+    this.#slow?.resolve()
+    this.#slow = undefined
   }
 
   #check(): void {
