@@ -1,6 +1,6 @@
 // A backend: one chain and everything it does not share with other chains (see common.ts).
 
-import { bytesFromHex, parseAddress } from '../core/hex.ts'
+import { bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'
 import { type Progress, Progresses } from '../core/progress.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -13,6 +13,7 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
 import type { DumpFile } from '../node/dump/dumpfile.ts'
+import { executedAt, transactionPlace } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { type Node, nodeOf } from '../node/node.ts'
@@ -250,10 +251,13 @@ export class Backend implements Target {
     const log = onCall && observing(onCall)
     const { subscriptions } = this.#parts.common
     return (call, context, details) => {
+      // the log takes the lines out
+      const printed = subscriptions.watchesCalls ? [...context.printed] : NO_LINES
       log?.(call, context, details)
+      if (log === undefined) context.printed.length = 0
       if (!subscriptions.watchesCalls || context.isOwn || isPageRead(context, details)) return
       subscriptions.notifyCall(context.chain, context.caller.session, () =>
-        callNews(call, details, this.#wordsOf(call)),
+        callNews(call, details, this.#wordsOf(call), [...printed, ...printedBy(context, call)]),
       )
     }
   }
@@ -402,6 +406,15 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 /** At least one byte. */
 const BYTES = /^0x([0-9a-f]{2})+$/i
+
+const NO_LINES: readonly string[] = []
+
+/** What the transaction printed that a call mined. */
+function printedBy({ chain }: MethodContext, { result }: CallReport): readonly string[] {
+  if (!isText(result, /^0x[0-9a-f]{64}$/)) return NO_LINES
+  const place = transactionPlace(chain.state.tree, result as Hash)
+  return place === undefined ? NO_LINES : executedAt(place).consoleLines.map(({ text }) => text)
+}
 
 const NO_WORDS: CallWords = { call: undefined, error: undefined }
 

@@ -2,8 +2,28 @@
 import htm from 'htm'
 import { type ComponentChildren, h, type VNode } from 'preact'
 
+/** Controls, and what turns or hides text: a name could look like another one, or like an address. */
+const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu
+
+/** Text with such characters as their numbers: `\u202e`. Templates do it to all text within elements. */
+export function seen(text: string): string {
+  return text.replace(UNSEEN, (each) => `\\u${each.codePointAt(0)!.toString(16).padStart(4, '0')}`)
+}
+
+function allSeen(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(allSeen) : typeof value === 'string' ? seen(value) : value
+}
+
+/** Attributes that are read or pointed at. */
+const READ = ['title', 'aria-label']
+
+function element(type: unknown, props: Record<string, unknown> | null, ...all: unknown[]): VNode {
+  for (const name of READ) if (props?.[name] !== undefined) props[name] = allSeen(props[name])
+  return h(type as string, props, ...(all.map(allSeen) as ComponentChildren[]))
+}
+
 export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode = htm.bind(
-  h,
+  element as unknown as typeof h,
 ) as unknown as (strings: TemplateStringsArray, ...values: unknown[]) => VNode
 
 export type Children = ComponentChildren

@@ -30,6 +30,7 @@ const describedShape: Encoder<DescribedTransaction> = shape<DescribedTransaction
   from: field(nullable(text), ({ from }) => from),
   to: field(nullable(text), ({ to }) => to),
   error: field(nullable(text), ({ error }) => error),
+  console: field(list(text), (described) => described.console),
   events: field(list(eventShape), ({ events }) => events),
 })
 
@@ -58,7 +59,8 @@ const codeSourcesResult: Encoder<CodeSources> = asJson('sources', { type: 'objec
 export const namesMethods: Methods = [
   method({
     name: 'devchain_describeTransaction',
-    summary: 'Returns call, error and events of a transaction in words; null if it is unknown.',
+    summary:
+      'Returns call, error, console and events of a transaction in words; null if it is unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(describedShape),
     example: { params: [UNKNOWN], result: null },

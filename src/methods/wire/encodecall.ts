@@ -16,14 +16,19 @@ export function callNews(
   { method, params, durationMs, result, error }: CallReport,
   { description }: Pick<CallDetails<never>, 'description'>,
   words: CallWords,
+  console: readonly string[],
 ): Json {
   return {
     method,
     params: shortened(params),
     durationMs: Math.round(durationMs * 1000) / 1000,
     result: result === undefined ? null : shortened(result),
-    error: error === undefined ? null : { code: error.code, message: words.error ?? error.message },
-    text: words.call ?? description ?? null,
+    error:
+      error === undefined
+        ? null
+        : { code: error.code, message: shortened(words.error ?? error.message) },
+    text: shortened(words.call ?? description ?? null),
+    console: shortened(console),
   }
 }
 

@@ -1,13 +1,13 @@
 // The events of a contract, newest first, a stretch of blocks at a time.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { eventText } from '../data/abi.ts'
-import { count, hex, plural, short } from '../data/format.ts'
+import { eventIn } from '../data/abi.ts'
+import { count, cut, hex, plural, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, HexLink, Waiting } from '../parts/basics.ts'
+import { Empty, HexLink, Linked, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 
 const ROW = 40
@@ -53,12 +53,12 @@ export function Events({ address, abi, at }: EventsProps): VNode {
 }
 
 function EventCells({ abi, log }: { abi: readonly unknown[]; log: ContractLog }): VNode {
-  const known = eventText(abi, log)
+  const known = eventIn(abi, log)
   const values = known?.values ?? [['data', log.data] as const]
   const whole = values.map(([name, text]) => `${name} ${text}`).join('\n')
   return html`
     <${Cell}><a class="number" href=${linkTo(['block', Number(log.blockNumber)])}>${count(Number(log.blockNumber))}</a><//>
     <${Cell}>${known?.name ?? html`<code title=${log.topics[0]}>${short(log.topics[0] ?? 'anonymous')}</code>`}<//>
-    <${Cell}><span title=${whole}>${values.map(([name, text], i) => html`${i > 0 && ' '}<span class="dim">${name}</span> ${/^0x.{10,}$/.test(text) ? short(text) : text}`)}</span><//>
+    <${Cell}><span title=${cut(whole)}>${values.map(([name, text], i) => html`${i > 0 && ' '}<span class="dim">${name}</span> <${Linked} text=${text} />`)}</span><//>
     <${Cell}><${HexLink} value=${log.transactionHash} to=${['tx', log.transactionHash]} /><//>`
 }

@@ -17,7 +17,7 @@ import { useOwned } from '../data/accounts.ts'
 import { hex } from '../data/format.ts'
 import { parseAddress, parseEther } from '../data/parse.ts'
 import { html } from '../html.ts'
-import { Empty } from '../parts/basics.ts'
+import { Empty, Linked } from '../parts/basics.ts'
 import { CallCode, type Run, RunResult, useRun } from '../parts/calls.ts'
 import { FormField } from '../parts/fields.ts'
 
@@ -146,7 +146,7 @@ function Outcome({ run, item }: { run: Run; item: AbiFunction }): VNode {
   return html`<div class="result" aria-live="polite"><div class="success">${
     results.length === 0
       ? html`<p>${isRead(item) ? 'It returns nothing.' : 'It would succeed.'}</p>`
-      : html`<dl>${results.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
+      : html`<dl>${results.map(([name, text]) => html`<div><dt>${name}</dt><dd><${Linked} text=${text} /></dd></div>`)}</dl>`
   }</div></div>`
 }
 

@@ -1,9 +1,10 @@
 // The storage of a contract: variables by the layout of the compiler, then slots without a name.
 import type { VNode } from 'preact'
+import { cut } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, Waiting } from '../parts/basics.ts'
+import { Copy, Empty, Waiting } from '../parts/basics.ts'
 import { placeOf } from '../parts/changes.ts'
 import { Cell, List } from '../parts/list.ts'
 
@@ -26,8 +27,8 @@ export function Storage({ address, block }: { address: string; block: string }):
 
 function SlotCells({ slot: { slot, name, type, value, word } }: { slot: RpcSlot }): VNode {
   return html`
-    <${Cell}><span title=${name}>${name ?? html`<span class="dim">slot ${placeOf(slot)}</span>`}</span><//>
-    <${Cell} className="mono"><span title=${`${value}\n${word}`}>${value}</span><//>
+    <${Cell}><span title=${cut(name ?? '')}>${name ?? html`<span class="dim">slot ${placeOf(slot)}</span>`}</span><//>
+    <${Cell} className="mono"><span title=${`${cut(value)}\n${word}`}>${cut(value)}</span> ${value.length > 40 && html`<${Copy} text=${value} />`}<//>
     <${Cell} className="dim">${type}<//>
     <${Cell} className="dim mono"><span title=${slot}>${placeOf(slot)}</span><//>`
 }

@@ -1,6 +1,11 @@
 // ABIs: what people type becomes arguments, and bytes become values to read.
 import type { Abi, AbiEvent, AbiFunction, AbiParameter, Hex } from 'viem'
-import { decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import {
+  decodeEventLog,
+  decodeFunctionData,
+  decodeFunctionResult,
+  encodeFunctionData,
+} from 'viem/utils'
 import { count, decimal } from './format.ts'
 import { parseAddress, parseBytes, parseCount, parseEther } from './parse.ts'
 import type { RpcLog } from './shapes.ts'
@@ -139,11 +144,14 @@ export function valueText(value: unknown): string {
   return typeof value === 'number' ? count(value) : String(value)
 }
 
-/** `Transfer(from: 0x…, to: 0x…)`; undefined if the ABI has no such event. */
-export function eventText(
-  abi: readonly unknown[],
-  { topics, data }: RpcLog,
-): { readonly name: string; readonly values: readonly (readonly [string, string])[] } | undefined {
+/** A call or an event by its ABI. */
+export interface Named {
+  readonly name: string
+  readonly values: readonly (readonly [name: string, text: string])[]
+}
+
+/** Undefined if the ABI has no such event. */
+export function eventIn(abi: readonly unknown[], { topics, data }: RpcLog): Named | undefined {
   try {
     const decoded = decodeEventLog({
       abi: abi as readonly AbiEvent[],
@@ -155,6 +163,26 @@ export function eventText(
     return {
       name: decoded.eventName ?? '',
       values: values.map(([name, value]) => [name, valueText(value)]),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined if the ABI has no such function. */
+export function callIn(abi: readonly unknown[], input: string): Named | undefined {
+  try {
+    const { functionName, args = [] } = decodeFunctionData({ abi: abi as Abi, data: input as Hex })
+    const item = functionsOf(abi).find(
+      ({ name, inputs }) => name === functionName && inputs.length === args.length,
+    )
+    const values = args as readonly unknown[]
+    return {
+      name: functionName,
+      values: values.map((value, i) => [
+        labelOf(item?.inputs[i] ?? { type: '' }, i),
+        valueText(value),
+      ]),
     }
   } catch {
     return undefined

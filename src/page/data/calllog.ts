@@ -12,12 +12,25 @@ export interface LoggedCall {
   readonly error: { readonly code: number; readonly message: string } | null
   /** The call in words; null if no name is known. */
   readonly text: string | null
+  /** What contracts printed. */
+  readonly console: readonly string[]
 }
 
 const MOST_CALLS = 5_000
 
 /** Milliseconds between two drawings. */
 const BETWEEN_MS = 150
+
+/** A console line has an entry of its own, after its call. */
+const PRINTED: Omit<LoggedCall, 'id' | 'at'> = {
+  method: 'console.log',
+  params: [],
+  durationMs: 0,
+  result: '',
+  error: null,
+  text: null,
+  console: [],
+}
 
 const logs = new WeakMap<ChainClient, CallLog>()
 
@@ -75,8 +88,9 @@ export class CallLog {
   }
 
   #take(news: Omit<LoggedCall, 'id' | 'at'>): void {
-    this.#count += 1
-    this.#calls.push({ ...news, id: this.#count, at: Date.now() })
+    const at = Date.now()
+    const lines = news.console.map((text) => ({ ...PRINTED, text }))
+    for (const each of [news, ...lines]) this.#calls.push({ ...each, id: ++this.#count, at })
     // the oldest tenth at once, not one for each call
     if (this.#calls.length > MOST_CALLS * 1.1) this.#calls = this.#calls.slice(-MOST_CALLS)
     this.#timer ??= setTimeout(() => this.#announce(), BETWEEN_MS)

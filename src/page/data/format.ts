@@ -8,6 +8,17 @@ export function short(hex: string, start = 6, end = 4): string {
   return hex.length <= start + end + 1 ? hex : `${hex.slice(0, start)}…${hex.slice(-end)}`
 }
 
+/** The beginning of a text; all of it goes into a title, or behind a disclosure. */
+export function cut(text: string, most = 300): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`
+}
+
+/** The name of an account; one that could be mistaken for an address or for markup has the address beside it. */
+export function nameText(name: string, address: string): string {
+  const isClear = /^[\p{L}\p{N} _.:$@#&+/()-]{1,64}$/u.test(name) && !/0x|[\da-f]{8}/i.test(name)
+  return isClear ? name : `“${cut(name, 64)}” ${short(address)}`
+}
+
 export function count(value: number | bigint): string {
   return value.toLocaleString('en-US')
 }

@@ -2,10 +2,11 @@
 
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { short } from '../data/format.ts'
+import { useNames } from '../data/accounts.ts'
+import { count, cut, isAddress, isHash, nameText, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { Reading } from '../data/use.ts'
-import { type Children, classes, html } from '../html.ts'
+import { type Children, classes, html, seen } from '../html.ts'
 
 /** Milliseconds for which a button says that it copied. */
 const COPIED_MS = 1_200
@@ -31,13 +32,44 @@ interface HexLinkProps {
 
 /** A hash or an address: shortened, whole when pointed at, with a button that copies it. */
 export function HexLink({ value, to, at, name, isWhole = false }: HexLinkProps): VNode {
-  const text = name ?? (isWhole ? value : short(value))
+  const text = name === undefined ? (isWhole ? value : short(value)) : nameText(name, value)
   return html`<span class="hex"><a href=${linkTo(to, { at })} title=${value}
     class=${classes(name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
 }
 
 export function Hex({ value, isWhole = false }: { value: string; isWhole?: boolean }): VNode {
   return html`<span class="hex"><span class="mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
+}
+
+/** Text of any length: its beginning, and all of it behind a disclosure. */
+export function Long({ text, most = 300 }: { text: string; most?: number }): VNode | string {
+  if (text.length <= most) return seen(text)
+  return html`<details class="long"><summary>${cut(text, most)} <span class="dim">${count(text.length)} characters</span></summary>${text}</details>`
+}
+
+/** The heading of a view. */
+export function Title({ text }: { text: string }): VNode {
+  return html`<h1 title=${cut(text, MOST_TITLE) === text ? undefined : cut(text, 2_000)}>${cut(text, MOST_TITLE)}</h1>`
+}
+
+const MOST_TITLE = 80
+
+/** Addresses and hashes of a text that become links. */
+const MOST_LINKED = 40
+
+/** Text whose addresses are links with names, and whose hashes can be copied. */
+export function Linked({ text }: { text: string }): VNode | string {
+  const parts = text.split(/(0x[\da-f]{64}|0x[\da-f]{40})(?![\da-f])/i, 2 * MOST_LINKED)
+  const names = useNames(parts.filter(isAddress))
+  if (parts.length === 1) return html`<${Long} text=${text} />`
+  const rest = text.slice(parts.join('').length)
+  return html`${parts.map((part) =>
+    isAddress(part)
+      ? html`<${HexLink} value=${part} to=${['address', part.toLowerCase()]} name=${names.get(part.toLowerCase())} />`
+      : isHash(part)
+        ? html`<${Hex} value=${part} />`
+        : html`<${Long} text=${part} />`,
+  )}${rest !== '' && html`<${Long} text=${rest} />`}`
 }
 
 export function Panel(props: {
@@ -65,7 +97,7 @@ export function Empty({ children }: { children?: Children }): VNode {
 }
 
 export function Failure({ error }: { error: Error }): VNode {
-  return html`<p class="failure" role="alert">${error.message}</p>`
+  return html`<p class="failure" role="alert"><${Long} text=${error.message} /></p>`
 }
 
 /** What stands for a value that is not there yet, or failed. */

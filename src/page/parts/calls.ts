@@ -7,7 +7,7 @@ import type { RpcReceipt, RpcReplayed, RpcRun } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'
 import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Copy, HexLink } from './basics.ts'
+import { Copy, HexLink, Long } from './basics.ts'
 import { Cell, List } from './list.ts'
 import { Outcome } from './transactions.ts'
 
@@ -61,7 +61,7 @@ export function useRun(): readonly [Run, (calls: readonly RpcCall[]) => Promise<
 /** What came of a run: a link to the transaction, a value, or why it failed. */
 export function RunResult({ run }: { run: Run }): VNode {
   return html`<div class="result" aria-live="polite" aria-busy=${run.state === 'running'}>
-    ${run.state === 'failed' && html`<p class="failure" role="alert">${reasonOf(run.error)}</p>`}
+    ${run.state === 'failed' && html`<p class="failure" role="alert"><${Long} text=${reasonOf(run.error)} most=${1_000} /></p>`}
     ${run.state === 'done' && html`<${Result} run=${run} />`}
   </div>`
 }
@@ -84,7 +84,7 @@ function Result({ run: { method, result } }: { run: Run }): VNode {
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   return result === null || result === true
     ? html`<p class="success">Done.</p>`
-    : html`<div class="success"><code>${text}</code><${Copy} text=${text} label="Copy the result" /></div>`
+    : html`<div class="success"><code><${Long} text=${text} most=${2_000} /></code><${Copy} text=${text} label="Copy the result" /></div>`
 }
 
 function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {

@@ -1,7 +1,7 @@
 // The calls of a transaction within each other, with their events in between.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { count, ether } from '../data/format.ts'
+import { count, cut, ether, nameText, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcTraceNode } from '../data/shapes.ts'
 import { classes, html } from '../html.ts'
@@ -48,17 +48,22 @@ function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => voi
   const { key, depth, node, isClosed } = row
   const { type, name, value = '0x0', gasUsed, steps = [] } = node
   const isEvent = type === 'EVENT'
+  // a contract may be called as an address looks
+  const shown = node.to ? cut(nameText(name.split(/[.(]/, 1)[0]!, node.to)) : ''
+  const text = shown.startsWith('“') ? `${cut(name)} ${short(node.to!)}` : cut(name)
   return html`
     <${Cell} className="node"><span class="indent" style=${{ width: `${depth * 18}px` }}></span>
       ${
         steps.length > 0
-          ? html`<button type="button" class="fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${name}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
+          ? html`<button type="button" class="fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${cut(name, 100)}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
           : html`<span class="fold"></span>`
       }
       <span class=${`kind ${type.toLowerCase()}`}>${KINDS[type] ?? type.toLowerCase()}</span>
-      <span class=${classes('name', node.error !== undefined && 'bad')} title=${name}>${
-        node.to ? html`<a href=${linkTo(['address', node.to])} title=${node.to}>${name}</a>` : name
-      }${node.result === undefined ? '' : html`<span class="dim"> → ${node.result}</span>`}${node.error === undefined ? '' : html`: ${node.error}`}</span>
+      <span class=${classes('name', node.error !== undefined && 'bad')} title=${cut(name, 2_000)}>${
+        node.to
+          ? html`<a href=${linkTo(['address', node.to])} title=${node.to}>${text}</a>`
+          : cut(name)
+      }${node.result === undefined ? '' : html`<span class="dim"> → ${cut(node.result)}</span>`}${node.error === undefined ? '' : html`: ${cut(node.error)}`}</span>
     <//>
     <${Cell}>${!isEvent && BigInt(value) > 0n && ether(BigInt(value))}<//>
     <${Cell} className="dim">${gasUsed === undefined ? '' : count(Number(gasUsed))}<//>`

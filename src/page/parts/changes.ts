@@ -4,7 +4,7 @@ import { short } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { type Children, html } from '../html.ts'
-import { HexLink } from './basics.ts'
+import { HexLink, Long } from './basics.ts'
 
 interface GroupProps {
   readonly address: string
@@ -19,7 +19,7 @@ export function ChangeGroup({ address, name, changes }: GroupProps): VNode {
 
 export function Group({ title, lines }: { title: Children; lines: readonly string[] }): VNode {
   return html`<div class="group"><h3>${title}</h3>
-    <ul>${lines.map((each) => html`<li><code>${each}</code></li>`)}</ul></div>`
+    <ul>${lines.map((each) => html`<li><code><${Long} text=${each} /></code></li>`)}</ul></div>`
 }
 
 interface BetweenProps {

@@ -1,6 +1,6 @@
 // Rows of transactions: what was called, by whom, and whether it succeeded.
 import type { VNode } from 'preact'
-import { count, ether, short } from '../data/format.ts'
+import { count, cut, ether, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcReceipt, RpcTransaction } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
@@ -24,6 +24,7 @@ export interface RpcDescription {
   readonly error: string | null
   readonly from: string | null
   readonly to: string | null
+  readonly console: readonly string[]
   readonly events: readonly { readonly address: string; readonly text: string | null }[]
 }
 
@@ -40,9 +41,11 @@ export function TransactionCells({ hash }: { hash: string }): VNode {
     'era',
   )
   const target = transaction?.to ?? receipt?.contractAddress
+  const call = callText(transaction, names)
+  const text = names?.error ? `${call}: ${names.error}` : call
   return html`
     <${Cell}><${Outcome} receipt=${receipt} /><a class="mono" href=${linkTo(['tx', hash])} title=${hash}>${short(hash)}</a><//>
-    <${Cell} className="call">${names?.error ? html`<span class="bad" title=${names.error}>${callText(transaction, names)}: ${names.error}</span>` : html`<span title=${names?.call}>${callText(transaction, names)}</span>`}<//>
+    <${Cell} className="call"><span class=${names?.error && 'bad'} title=${cut(text, 2_000)}>${cut(text)}</span><//>
     <${Cell}>${transaction && html`<${HexLink} value=${transaction.from} to=${['address', transaction.from]} name=${names?.from ?? undefined} />`}<//>
     <${Cell}>${target && html`<${HexLink} value=${target} to=${['address', target]} name=${names?.to ?? undefined} />`}<//>
     <${Cell}>${transaction && (BigInt(transaction.value) === 0n ? html`<span class="dim">0</span>` : ether(BigInt(transaction.value)))}<//>

@@ -2,6 +2,7 @@
 import type { VNode } from 'preact'
 import { Events } from '../contract/events.ts'
 import { Functions } from '../contract/functions.ts'
+import { History } from '../contract/history.ts'
 import { Source } from '../contract/source.ts'
 import { Storage } from '../contract/storage.ts'
 import { useNames } from '../data/accounts.ts'
@@ -9,7 +10,7 @@ import { count, ether, hex, isAddress, plural } from '../data/format.ts'
 import { linkTo, type Route, type ViewProps } from '../data/route.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Copy, Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { Badge, Copy, Empty, Facts, HexLink, Long, Panel, Title, Waiting } from '../parts/basics.ts'
 import { List } from '../parts/list.ts'
 import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
 
@@ -56,7 +57,7 @@ function Account({ address, route }: AccountProps): VNode {
   const isContract = code.value !== undefined && code.value !== '0x'
   if (code.value === undefined) return html`<h1>Account</h1><${Waiting} read=${code} />`
   return html`
-    <div class="title"><h1>${name ?? contract?.name ?? (isContract ? 'Contract' : 'Account')}</h1>
+    <div class="title"><${Title} text=${name ?? contract?.name ?? (isContract ? 'Contract' : 'Account')} />
       ${isContract && html`<${Badge} kind="">contract<//>`}
       <nav aria-label="Acts">
         <a class="button" href=${linkTo(['act'], { do: 'send', to: address })}>Send to it</a>
@@ -89,7 +90,7 @@ function useFacts(
     [
       'Runs',
       name &&
-        html`${guess && 'code like that of '}${name}${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`,
+        html`${guess && 'code like that of '}<${Long} text=${name} />${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`,
     ],
     ['Compiler', compiler || undefined],
     [
@@ -106,7 +107,7 @@ interface TabsProps extends AccountProps {
   readonly contract: RpcContract | undefined
 }
 
-const TABS = ['Functions', 'Storage', 'Events', 'Source', 'Transactions'] as const
+const TABS = ['Functions', 'Storage', 'Events', 'History', 'Source', 'Transactions'] as const
 
 function Tabs({ address, route, block, contract }: TabsProps): VNode {
   const current = TABS.find((each) => each.toLowerCase() === route.query.tab) ?? TABS[0]
@@ -115,6 +116,7 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
     Functions: () => html`<${Functions} address=${address} abi=${abi} block=${block} />`,
     Storage: () => html`<${Storage} address=${address} block=${block} />`,
     Events: () => html`<${Events} address=${address} abi=${abi} at=${route.at} />`,
+    History: () => html`<${History} address=${address} />`,
     Source: () => html`<${Source} sources=${contract?.sources ?? {}} />`,
     Transactions: () => html`<${Transactions} address=${address} />`,
   }

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useNames, useOwned } from '../data/accounts.ts'
-import { count, decimal, ether, hex, plural } from '../data/format.ts'
+import { count, cut, decimal, ether, hex, nameText, plural } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
@@ -62,7 +62,10 @@ export function AccountsView({ route }: ViewProps): VNode {
   )
   if (page.value === undefined && owned.length === 0)
     return html`<h1 class="hidden">Accounts</h1><${Waiting} read=${page} />`
-  const columns = ['Account', 'Address', 'Balance', 'Nonce', ...shown.map(({ symbol }) => symbol)]
+  const columns = [
+    ...['Account', 'Address', 'Balance', 'Nonce'],
+    ...shown.map(({ symbol, address }) => nameText(symbol, address)),
+  ]
   const note = `${plural(rows.length, 'account')}${page.value?.next ? ', there are more' : ''}`
   return html`<h1 class="hidden">Accounts</h1>
     <div class="live whole" style=${{ '--tokens': shown.length }}><${Panel} title="Accounts" note=${note}>
@@ -106,7 +109,8 @@ function AccountCells({
 }): VNode {
   const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
   const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
-  const label = name ?? (place >= 0 ? `account ${place}` : isContract ? 'contract' : '')
+  const label =
+    cut(name ?? '', 100) || (place >= 0 ? `account ${place}` : isContract ? 'contract' : '')
   return html`
     <${Cell} className=${name === undefined ? 'dim' : ''}>${label}<//>
     <${Cell}><${HexLink} value=${address} to=${['address', address]} /><//>

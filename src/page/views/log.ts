@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import { callLogOf, type LoggedCall } from '../data/calllog.ts'
-import { isHash, plural, short } from '../data/format.ts'
+import { cut, isHash, plural, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { useChain } from '../data/use.ts'
 import { html } from '../html.ts'
@@ -14,6 +14,7 @@ const ROW = 36
 const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
   'All calls': () => true,
   'Failed calls': ({ error }) => error !== null,
+  'Console lines': ({ method }) => method === 'console.log',
   Transactions: ({ method }) => /send.*Transaction|sendCalls/.test(method),
   'Calls of contracts': ({ method }) => /^eth_(call|estimateGas|simulate)/.test(method),
   'Acts on the chain': ({ method }) =>
@@ -67,11 +68,11 @@ function CallCells({ call }: { call: LoggedCall }): VNode {
   return html`
     <${Cell} className="dim">${new Date(at).toTimeString().slice(0, 8)}<//>
     <${Cell} className=${error === null ? '' : 'bad'}>${method}<//>
-    <${Cell} className=${text === null ? 'dim mono' : ''}><span title=${shown}>${text ?? shown.slice(1, -1)}</span><//>
+    <${Cell} className=${text === null ? 'dim mono' : ''}><span title=${cut(text ?? shown, 2_000)}>${text ?? shown.slice(1, -1)}</span><//>
     <${Cell} className=${error === null ? 'dim' : 'bad'}>${
       error === null && isHash(outcome)
         ? html`<a class="mono" href=${linkTo([/Transaction/.test(method) ? 'tx' : 'block', outcome])} title=${outcome}>${short(outcome)}</a>`
         : html`<span title=${outcome}>${outcome}</span>`
     }<//>
-    <${Cell} className="dim">${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms<//>`
+    <${Cell} className="dim">${method !== 'console.log' && `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`}<//>`
 }

@@ -1,9 +1,12 @@
 // A transaction: what it did, and what it cost.
 import type { VNode } from 'preact'
+import { callIn, eventIn, type Named } from '../data/abi.ts'
+import { useNames } from '../data/accounts.ts'
 import { count, ether, gasPrice, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { LinePlace } from '../data/run.ts'
 import type {
+  RpcLog,
   RpcReceipt,
   RpcSources,
   RpcTrace,
@@ -12,11 +15,23 @@ import type {
 } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import {
+  Badge,
+  Empty,
+  Facts,
+  Hex,
+  HexLink,
+  Linked,
+  Long,
+  Panel,
+  Title,
+  Waiting,
+} from '../parts/basics.ts'
 import { CallTree } from '../parts/calltree.ts'
 import { ChangeGroup } from '../parts/changes.ts'
 import { Excerpt } from '../parts/source.ts'
 import { callText, type RpcDescription } from '../parts/transactions.ts'
+import type { RpcContract } from './account.ts'
 
 const MOST_EVENTS = 500
 
@@ -34,11 +49,12 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
     return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A revert may have dropped it.<//>`
   const transaction = read.value
   return html`
-    <div class="title"><h1>${callText(transaction, names)}</h1><${OutcomeBadge} receipt=${receipt} />
+    <div class="title"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
     ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
     <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names)} /><//>
+    ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="events">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}
     ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
 }
@@ -51,10 +67,13 @@ function Explanation({ hash, error }: { hash: string; error: string }): VNode {
     'era',
   )
   const { value: place } = useFailingPlace(lines?.[1], hash)
+  // a long reason is shortened
+  const output = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era').value?.call.output
   const [reason = error, ...stack] = lines ?? []
   return html`<${Panel} title="Why it failed" className="failed">
-    <p class="reason" role="alert">${reason}</p>
-    ${stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code>${line}</code></li>`)}</ol>`}
+    <p class="reason" role="alert"><${Linked} text=${reason} /></p>
+    ${stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code><${Long} text=${line} /></code></li>`)}</ol>`}
+    ${(output?.length ?? 0) > 2 && html`<div class="stack">It returned <${Bytes} data=${output} /></div>`}
     ${place && html`<${Excerpt} text=${place.text} place=${place} />`}
   <//>`
 }
@@ -115,14 +134,39 @@ function Events(props: { receipt: RpcReceipt; names: RpcDescription | null | und
   const { receipt, names } = props
   return html`<${Panel} title="Events" note=${count(receipt.logs.length)}><ol class="events">${receipt.logs
     .slice(0, MOST_EVENTS)
-    .map(({ address, topics, data }, i) => {
-      const text = names?.events[i]?.text
-      return html`<li><${HexLink} value=${address} to=${['address', address]} /> ${
-        text
-          ? html`<code>${text}</code>`
-          : html`<code class="dim">${[...topics, data].join(' ')}</code>`
-      }</li>`
-    })}</ol>${receipt.logs.length > MOST_EVENTS && html`<${Empty}>Only the first ${MOST_EVENTS} are shown.<//>`}<//>`
+    .map((log, i) => html`<${Event} log=${log} text=${names?.events[i]?.text} />`)}</ol>${
+    receipt.logs.length > MOST_EVENTS &&
+    html`<${Empty}>Only the first ${MOST_EVENTS} are shown.<//>`
+  }<//>`
+}
+
+/** In words, then the values that lead somewhere. */
+function Event({ log, text }: { log: RpcLog; text: string | null | undefined }): VNode {
+  const { address, topics, data } = log
+  const name = useNames([address]).get(address.toLowerCase())
+  const { value } = useRead<RpcContract | null>('devchain_contract', [address], 'era')
+  const values = eventIn(value?.abi ?? [], log)?.values ?? []
+  return html`<li><${HexLink} value=${address} to=${['address', address]} name=${name} /> ${
+    text
+      ? html`<code><${Long} text=${text} /></code>`
+      : html`<code class="dim"><${Long} text=${[...topics, data].join(' ')} /></code>`
+  } <${Values} of=${values.filter(([, each]) => /0x[\da-f]{40}/i.test(each))} /></li>`
+}
+
+function Values({ of }: { of: Named['values'] }): VNode {
+  return html`${of.map(([name, text]) => html`<span class="value"><span class="dim">${name}</span> <${Linked} text=${text} /></span> `)}`
+}
+
+function Bytes({ data }: { data: string }): VNode {
+  return html`<details><summary>${plural(data.length / 2 - 1, 'byte')}</summary><code class="bytes">${data}</code></details>`
+}
+
+/** The arguments of a call by name, then its bytes. */
+function Input({ to, input }: { to: string | null; input: string }): VNode {
+  const method = to === null || input.length < 10 ? '' : 'devchain_contract'
+  const { value } = useRead<RpcContract | null>(method, [to], 'era')
+  const values = callIn(value?.abi ?? [], input)?.values ?? []
+  return html`<${Values} of=${values} /><${Bytes} data=${input} />`
 }
 
 export function OutcomeBadge({
@@ -183,11 +227,6 @@ function factsOf(
     ],
     ['Nonce', count(Number(nonce))],
     ['Type', ['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type],
-    [
-      'Input',
-      input === '0x'
-        ? 'none'
-        : html`<details><summary>${plural(input.length / 2 - 1, 'byte')}</summary><code class="bytes">${input}</code></details>`,
-    ],
+    ['Input', input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`],
   ]
 }

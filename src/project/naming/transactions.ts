@@ -19,6 +19,8 @@ export interface DescribedTransaction {
   readonly to: string | undefined
   /** Why it failed. */
   readonly error: string | undefined
+  /** What contracts printed, oldest first. */
+  readonly console: readonly string[]
   /** In the order of the receipt's logs. */
   readonly events: readonly DescribedEvent[]
 }
@@ -38,7 +40,7 @@ export function describeTransaction(
 
 function described(
   names: Names,
-  { transaction, receipt, failure, output }: Mined,
+  { transaction, receipt, failure, output, consoleLines = [] }: Mined,
 ): DescribedTransaction {
   const { world } = names
   const { from, to, data } = transaction
@@ -53,6 +55,7 @@ function described(
     from: names.nameOf(world, from),
     to: target === null ? undefined : names.nameOf(world, target),
     error: failure && (names.error(world, to, output ?? new Uint8Array())?.text ?? failure.reason),
+    console: consoleLines.map((line) => line.text),
     events: (receipt?.logs ?? []).map((log) => ({
       address: log.address,
       text: names.event(world, log, null)?.text,

@@ -13,9 +13,16 @@ import {
   writeProject,
 } from '../../support/solidity/solidity.ts'
 import { Stage } from './browser.ts'
+import { artifactNamed, hostile, TEXTS } from './hostile.ts'
 import { BOB } from './swap.ts'
 
 const stage = new Stage(() => ({ noArtifacts: false, artifacts: [artifacts] }))
+
+const STRANGER = '0x00000000000000000000000000000000000000aa'
+
+interface RpcBlock {
+  readonly transactions: readonly string[]
+}
 
 const ETHER = '0xde0b6b3a7640000'
 
@@ -173,24 +180,98 @@ test('code without an artifact says what to do, and an account without code has 
   await rows.filter({ hasText: 'Vault' }).waitFor()
 })
 
-test('names and texts of a contract are text, never HTML', async () => {
-  const hostile = '<img src=x onerror="document.title=1">'
-  const name = '<script>alert(1)</script>'
-  const item = { inputs: [{ name: hostile, type: 'uint256' }], stateMutability: 'nonpayable' }
-  const abi = [{ ...item, type: 'function', name: 'f', outputs: [] }]
-  await rpc('hardhat_setCode', BOB, '0x60aa60005260206000f3')
-  const deployedBytecode = { object: '0x60aa60005260206000f3' }
-  await rpc('devchain_addArtifacts', { contractName: name, abi, bytecode: {}, deployedBytecode })
-  await send(rpc, {
-    to: vault,
-    value: ETHER,
-    data: callData(project, 'Vault', 'deposit', [hostile]),
-  })
-  await open(BOB)
-  await (await formOf('f(')).getByText(hostile).first().waitFor()
-  await open(vault, 'events')
-  await stage.page.getByText(hostile).waitFor()
-  expect(await stage.page.locator('main img, main script').count()).toBe(0)
+test.each(TEXTS)('names and texts that are %s stay text, in their place', async (_, text) => {
+  const { page } = stage
+  await rpc('devchain_addArtifacts', artifactNamed(text))
+  const made = await deploy(rpc, initCode(hostile(), 'Hostile', [text.slice(0, 600)]))
+  await rpc('devchain_label', { [STRANGER]: text })
+  const order = (name: string) => ({ to: made, data: callData(hostile(), 'Hostile', name, [text]) })
+  const gas = '0x1000000'
+  const said = await send(rpc, { ...order('say'), gas })
+  await send(rpc, { to: STRANGER, value: ETHER })
+  await rpc('eth_sendTransaction', { from: SENDER, ...order('fail'), gas }).catch(() => undefined)
+  const [failed] = ((await rpc('eth_getBlockByNumber', 'latest', false)) as RpcBlock).transactions
+  await page.setViewportSize({ width: 360, height: 800 })
+  await stage.open('#/log')
+  await rpc('eth_call', { from: SENDER, ...order('say') }, 'latest')
+  const contract = `#/address/${made}`
+  const tabs = ['functions', 'storage', 'events', 'history', 'transactions']
+  const places = ['#/log', '', '#/accounts', `#/tx/${said.transactionHash}`, `#/tx/${failed}`]
+  for (const place of [...places, ...tabs.map((tab) => `${contract}?tab=${tab}`)]) {
+    await stage.open(place)
+    expect(await page.evaluate(FAULTS), place).toEqual([])
+  }
+  await stage.open(`#/tx/${failed}`)
+  const reason = page.getByRole('region', { name: 'Why it failed' })
+  if (text.length > 1_000) {
+    await reason.getByText(/^100,\d+ bytes$/).click()
+    const bytes = Buffer.from(text).toString('hex')
+    expect(await reason.locator('.bytes').textContent()).toContain(bytes)
+    await stage.open(`#/tx/${said.transactionHash}`)
+    const facts = page.getByRole('region', { name: 'Transaction' })
+    await facts.getByText('100,000 characters').click()
+    expect(await facts.textContent()).toContain(text)
+  } else await reason.getByText(text.slice(0, 3)).first().waitFor()
+})
+
+/** What a page must not have: elements made of text, unseen characters, other widths, and links named like other addresses. */
+const FAULTS = `[
+  ...[...document.querySelectorAll('main img, main script, main iframe')].map((each) => each.outerHTML),
+  ...(/[\\u0000-\\u0008\\u001b\\u200b\\u202e\\u2066]/.test(document.body.textContent) ? ['unseen'] : []),
+  ...(document.title.endsWith('devchain') ? [] : [document.title]),
+  ...(document.documentElement.scrollWidth === innerWidth ? [] : ['wide ' + document.documentElement.scrollWidth]),
+  ...[...document.querySelectorAll('main a[href*="/address/0x"]')].filter((each) => {
+    const [, start, end] = /^(0x[0-9a-f]{4})…([0-9a-f]{4})$/.exec(each.textContent) ?? []
+    return start && !new RegExp('/' + start + '[0-9a-f]+' + end + '(\\\\?|$)').test(each.hash)
+  }).map((each) => each.outerHTML),
+  ...[...document.querySelectorAll('main .row')].filter((each) => each.clientHeight > 60).map(() => 'a row of many lines'),
+  ...[...document.querySelectorAll('main h1')].filter((each) => each.clientHeight > 200).map(() => 'a long heading'),
+]`
+
+test('the history of a contract has what each transaction changed, by name, newest first', async () => {
+  const { page } = stage
+  await rpc('devchain_label', { [SENDER]: 'alice' })
+  for (let i = 1; i <= 11; i++) await send(rpc, { to: vault, value: ETHER })
+  await open(vault, 'history')
+  const groups = page.getByRole('region', { name: 'History' }).locator('.group')
+  await groups.first().getByText('balanceOf[alice] 10 ether → 11 ether').waitFor()
+  await groups.first().getByText('balance 10 ether → 11 ether', { exact: true }).waitFor()
+  expect(await groups.count()).toBe(10)
+  await page.getByRole('button', { name: 'Older' }).click()
+  await groups.getByText(/code none → [\d,]+ bytes/).waitFor()
+  expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Newer' }).click()
+  await groups.nth(9).waitFor()
+})
+
+test('addresses in events and arguments are links with names, and console lines have a place', async () => {
+  const { page } = stage
+  await rpc('devchain_label', { [BOB]: 'bob' })
+  const coin = await deploy(rpc, initCode(project, 'Coin', [1_000_000n]))
+  const data = callData(project, 'Coin', 'transfer', [BOB, 5n])
+  const { transactionHash } = await send(rpc, { to: coin, data })
+  await stage.open(`#/tx/${transactionHash}`)
+  for (const place of ['Transaction', 'Events']) {
+    const link = page.getByRole('region', { name: place }).getByRole('link', { name: 'bob' })
+    await link.waitFor()
+    expect(await link.getAttribute('href')).toBe(`#/address/${BOB.toLowerCase()}`)
+  }
+  await open(coin, 'events')
+  await stage.rows('Events').getByRole('link', { name: 'bob' }).waitFor()
+  const made = await deploy(rpc, initCode(hostile(), 'Hostile', ['S']))
+  const say = { to: made, data: callData(hostile(), 'Hostile', 'say', ['hello from inside']) }
+  const line = stage.rows('Calls').filter({ hasText: 'console.log' })
+  await stage.open('#/log')
+  await expect
+    .poll(async () => {
+      await rpc('eth_call', say, 'latest')
+      return await line.count()
+    })
+    .toBeGreaterThan(0)
+  const sent = await send(rpc, say)
+  await line.nth(1).getByText('hello from inside').waitFor()
+  await stage.open(`#/tx/${sent.transactionHash}`)
+  await page.getByRole('region', { name: 'Console' }).getByText('hello from inside').waitFor()
 })
 
 test('axe-core finds nothing on a contract, and nothing is wider than the window', async () => {

@@ -1,0 +1,76 @@
+// What transactions changed of an account: storage by name, balance, nonce and code, newest first.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { count, ether, plural } from '../data/format.ts'
+import { linkTo } from '../data/route.ts'
+import type { RpcTrace, RpcTransaction } from '../data/shapes.ts'
+import { useRead } from '../data/use.ts'
+import { html } from '../html.ts'
+import { Empty, HexLink, Waiting } from '../parts/basics.ts'
+import { Group } from '../parts/changes.ts'
+import { callText, type RpcDescription } from '../parts/transactions.ts'
+
+/** Transactions of one look, beside the rest of the last block. */
+const PAGE = 10
+
+interface RpcPage {
+  readonly txs: readonly RpcTransaction[]
+  readonly lastPage: boolean
+}
+
+export function History({ address }: { address: string }): VNode {
+  const [pages, setPages] = useState<readonly number[]>([0])
+  const params = [address, pages.at(-1), PAGE]
+  const read = useRead<RpcPage>('ots_searchTransactionsBefore', params, 'now')
+  if (read.value === undefined) return html`<${Waiting} read=${read} />`
+  const { txs, lastPage } = read.value
+  const oldest = Number(txs.at(-1)?.blockNumber)
+  return html`${txs.length === 0 && html`<${Empty}>No transactions.<//>`}
+    ${txs.map((each) => html`<${Entry} key=${each.hash} transaction=${each} address=${address} />`)}
+    <p class="more"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button>
+      <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
+}
+
+interface RpcAccountPart {
+  readonly balance?: string
+  readonly nonce?: number
+  readonly code?: string
+}
+
+/** Of prestateTracer in diff mode: `post` has what differs. */
+interface RpcDiff {
+  readonly pre: Readonly<Record<string, RpcAccountPart>>
+  readonly post: Readonly<Record<string, RpcAccountPart>>
+}
+
+const DIFF = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
+
+function Entry({ transaction, address }: { transaction: RpcTransaction; address: string }): VNode {
+  const { hash, blockNumber } = transaction
+  const trace = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era')
+  const diff = useRead<RpcDiff>('debug_traceTransaction', [hash, DIFF], 'era')
+  const names = useRead<RpcDescription | null>('devchain_describeTransaction', [hash], 'era').value
+  if (trace.value === undefined) return html`<${Waiting} read=${trace} />`
+  if (diff.value === undefined) return html`<${Waiting} read=${diff} />`
+  const { pre, post } = diff.value
+  const storage = trace.value.storage.find((each) => each.address.toLowerCase() === address)
+  const lines = [...partTexts(pre[address] ?? {}, post[address] ?? {}), ...(storage?.changes ?? [])]
+  const title = html`<a class="number" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a>
+    <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
+  return html`<${Group} title=${title} lines=${lines.length === 0 ? ['nothing changed'] : lines} />`
+}
+
+function partTexts(pre: RpcAccountPart, post: RpcAccountPart): readonly string[] {
+  const texts: Readonly<Record<keyof RpcAccountPart, (value: string) => string>> = {
+    balance: (value) => ether(BigInt(value)),
+    nonce: (value) => count(Number(value)),
+    code: (value) => (value.length <= 2 ? 'none' : plural(value.length / 2 - 1, 'byte')),
+  }
+  const usual = { balance: 0, nonce: 0, code: '0x' }
+  return (Object.keys(texts) as (keyof RpcAccountPart)[])
+    .filter((key) => post[key] !== undefined)
+    .map((key) => {
+      const [from, to] = [pre[key] ?? usual[key], post[key]]
+      return `${key} ${texts[key](String(from))} → ${texts[key](String(to))}`
+    })
+}
