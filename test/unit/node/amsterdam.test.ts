@@ -26,6 +26,7 @@ import { hashAccessList } from '../../../src/protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
 import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
 import { authorizationsOf } from '../../fuzz/cases.ts'
+import { allEngines } from '../../support/evm/engines.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { close, openKept } from '../store/kept.ts'
 import { account, signed, testChain, testEnvironment } from './chains.ts'
@@ -43,7 +44,7 @@ function exported(chain: Chain): Uint8Array {
 
 /** How a transaction is sent: its type, with lists and calldata that only some have. */
 interface Terms {
-  readonly type: 0 | 1 | 2 | 4
+  readonly type: 0 | 1 | 2 | 3 | 4
   readonly hasList: boolean
   readonly isLong: boolean
   /** Some exceed the cap of execution gas: the rest is for state. */
@@ -54,7 +55,7 @@ interface Terms {
 const DELEGATES = [0xc0, 0xc1, 0xc5, 0x57a9].map(addressOf)
 
 const terms: fc.Arbitrary<Terms> = fc.record({
-  type: fc.constantFrom(0, 1, 2, 4),
+  type: fc.constantFrom(0, 1, 2, 3, 4),
   hasList: fc.boolean(),
   isLong: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
   gasLimit: fc.constantFrom(1_000_000n, 400_000n, 17_500_000n),
@@ -64,14 +65,17 @@ const terms: fc.Arbitrary<Terms> = fc.record({
   }),
 })
 
+const BLOB = wordFromBigint(2n ** 248n + 5n)
+
 function fieldsOf({ to }: Step, given: Terms): Partial<UnsignedTransaction> {
-  const type = given.type === 4 && to === null ? 2 : given.type
+  const type = given.type > 2 && to === null ? 2 : given.type
   const storageKeys = [0n, 1n].map(wordFromBigint)
   return {
     type,
     gasLimit: given.gasLimit,
     accessList: type > 0 && given.hasList ? [{ address: addressOf(0xc0), storageKeys }] : [],
     authorizationList: type === 4 ? authorizationsOf(given) : [],
+    ...(type === 3 ? { blobs: { maxFeePerBlobGas: 1n, versionedHashes: [BLOB] } } : {}),
     ...(given.isLong && to !== null ? { data: new Uint8Array(3_000) } : {}),
   }
 }
@@ -90,17 +94,21 @@ describe('blocks of amsterdam', () => {
     expect(headOf(again.state.tree).block.hash).toBe(headOf(chain.state.tree).block.hash)
   })
 
-  test('of random transactions of all types are valid on each engine', async () => {
+  test('of random transactions of all types are valid on each engine by itself', async () => {
     const steps = fc.array(fc.tuple(step, terms), { minLength: 1, maxLength: 8, size: 'max' })
     const turns = fc.array(steps, { minLength: 1, maxLength: 4, size: 'max' })
+    const engines = allEngines().map(({ jobsWithin }) => ({
+      ...jobsWithin(2 ** 27),
+      close: () => undefined,
+    }))
     await fc.assert(
       fc.asyncProperty(turns, async (each) => {
         const chain = await grown(each)
         await checkAccessLists(chain)
         const blocks = exported(chain)
         const head = headOf(chain.state.tree).block.hash
-        for (const evm of ['reference', 'interpreter'] as const) {
-          const again = await testChain({ ...START, blocks, evm })
+        for (const executor of engines) {
+          const again = await testChain({ ...START, blocks, executor })
           expect(headOf(again.state.tree).block.hash).toBe(head)
           again.close()
         }

@@ -1,4 +1,4 @@
-// Random transactions to contracts that write, log, create, fail and destroy themselves.
+// Random transactions to contracts that write, log, create, fail, loop and destroy themselves.
 import fc from 'fast-check'
 import {
   type Address,
@@ -25,6 +25,8 @@ const CODES = [
   '0x600160005500 0 MSTORE 6 26 0 CREATE 0 SSTORE',
   // has the first contract write its slot 0
   '0 CALLDATALOAD 32 MSTORE 0 0 64 0 0 0xc0 30000 CALL',
+  // a loop over slots, long enough to be compiled
+  '5 L: DUP1 0 CALLDATALOAD ADD 7 AND DUP2 SWAP1 SSTORE 1 SWAP1 SUB DUP1 @L JUMPI 0 BLOBHASH 9 SSTORE',
 ].map((code) => assemble(code))
 
 const address = (number: bigint): Address => wordFromBigint(number).replace(/0{24}/, '') as Address
