@@ -116,7 +116,7 @@ export async function writeFlatFrames(
 
 /**
  * A list entry: `{action, result, error?, subtraces, traceAddress, type}` and its position. `result` is null
- * after a failure.
+ * after a failure; since amsterdam it has the state gas too, as frames of a tree do.
  */
 export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: FlatForm): Json {
   const { failure } = frame
@@ -134,10 +134,8 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
 /** A frame's members except calls, without the closing bracket. Built as text, because there may be very many. */
 function callText(frame: WholeFrame): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
-  const { stateGasUsed, dimensions } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
-  if (dimensions !== undefined) text += `,${membersOf(dimensions)}`
-  else if (stateGasUsed !== undefined) text += `,"stateGasUsed":"${signedQuantity(stateGasUsed)}"`
+  for (const [name, amount] of Object.entries(gasMembers(frame))) text += `,"${name}":"${amount}"`
   if (to !== null) text += `,"to":"${to}"`
   text += `,"input":"${hexFromBytes(input)}"`
   const isGiven = failure === undefined || failure.kind === 'revert'
@@ -149,11 +147,16 @@ function callText(frame: WholeFrame): string {
   return `${text},"type":"${kind}"`
 }
 
-function membersOf({ executionGasUsed, stateGasUsed, gasRefund }: GasDimensions): string {
-  const [execution, state, refund] = [executionGasUsed, stateGasUsed, gasRefund].map(
-    quantityFromBigint,
-  )
-  return `"executionGasUsed":"${execution}","stateGasUsed":"${state}","gasRefund":"${refund}"`
+/** Since amsterdam; those of other nodes too: execution-apis #852 for call trees, erigon for flat frames. */
+function gasMembers({ stateGasUsed, dimensions }: WholeFrame): Readonly<Record<string, string>> {
+  if (dimensions === undefined) {
+    return stateGasUsed === undefined ? {} : { stateGasUsed: signedQuantity(stateGasUsed) }
+  }
+  return {
+    executionGasUsed: quantityFromBigint(dimensions.executionGasUsed),
+    stateGasUsed: quantityFromBigint(dimensions.stateGasUsed),
+    gasRefund: quantityFromBigint(dimensions.gasRefund),
+  }
 }
 
 function signedQuantity(value: bigint): string {
@@ -194,16 +197,16 @@ function actionOf({ kind, from, to, value, gas, input }: CallFrame): Json {
   }
 }
 
-function resultOf(frame: CallFrame, { withParityErrors }: FlatForm): Json {
+function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
   const { kind, failure, to, output } = frame
   if (kind === 'SELFDESTRUCT') return null
   // a revert keeps its return data
   const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
   if (!isKept) return null
-  const gasUsed = quantityFromBigint(frame.gasUsed)
+  const gas = { gasUsed: quantityFromBigint(frame.gasUsed), ...gasMembers(frame) }
   const isCreation = kind === 'CREATE' || kind === 'CREATE2'
-  if (!isCreation) return { gasUsed, output: hexFromBytes(output) }
-  return { address: to ?? undefined, code: hexFromBytes(output), gasUsed }
+  if (!isCreation) return { ...gas, output: hexFromBytes(output) }
+  return { address: to ?? undefined, code: hexFromBytes(output), ...gas }
 }
 
 function placeMembers(place: FramePlace | undefined): { readonly [key: string]: Json } {
