@@ -29,6 +29,9 @@ export interface CallFrame {
   readonly to?: string
   readonly gas: string
   readonly gasUsed: string
+  readonly executionGasUsed?: string
+  readonly stateGasUsed?: string
+  readonly gasRefund?: string
   readonly input: string
   readonly output?: string
   readonly value?: string
@@ -39,7 +42,7 @@ export interface CallFrame {
 
 export interface FlatFrame {
   readonly action: Readonly<Record<string, string>>
-  readonly result: Readonly<Record<string, string>> | null
+  readonly result: Readonly<Record<string, string | undefined>> | null
   readonly error?: string
   readonly subtraces: number
   readonly traceAddress: readonly number[]
@@ -143,7 +146,8 @@ export function flattened(top: CallFrame, traceAddress: readonly number[] = []):
   const calls = top.calls ?? []
   const failed = top.error !== undefined
   const isRevert = top.error === 'execution reverted'
-  const { from, gas, gasUsed, input, to = '' } = top
+  const { from, gas, input, to = '', gasUsed, executionGasUsed, stateGasUsed, gasRefund } = top
+  const used = { gasUsed, executionGasUsed, stateGasUsed, gasRefund }
   const value = top.value ?? '0x0'
   const place = { subtraces: calls.length, traceAddress }
   const error = failed ? { error: top.error } : {}
@@ -158,11 +162,11 @@ export function flattened(top: CallFrame, traceAddress: readonly number[] = []):
     if (CREATIONS.has(top.type)) {
       const creationMethod = top.type.toLowerCase()
       const code = top.output ?? '0x'
-      const made = failed ? { code, gasUsed } : { address: to, code, gasUsed }
+      const made = failed ? { code, ...used } : { address: to, code, ...used }
       const result = failed && !isRevert ? null : made
       return { action: { creationMethod, from, gas, init: input, value }, result, type: 'create' }
     }
-    const result = failed && !isRevert ? null : { gasUsed, output: top.output ?? '0x' }
+    const result = failed && !isRevert ? null : { ...used, output: top.output ?? '0x' }
     const callType = top.type.toLowerCase()
     return { action: { callType, from, gas, input, to, value }, result, type: 'call' }
   }

@@ -175,11 +175,12 @@ async function checkReplay(
 
 /** The outermost frame of a transaction with the gas of another. */
 function withOwnGas(frame: FlatFrame, { action, result }: FlatFrame): FlatFrame {
-  const gasUsed = result?.gasUsed
+  const { gasUsed, stateGasUsed } = result ?? {}
+  const own = { gasUsed, stateGasUsed, executionGasUsed: undefined, gasRefund: undefined }
   return {
     ...frame,
     action: { ...frame.action, gas: action.gas },
-    result: frame.result && { ...frame.result, gasUsed },
+    result: frame.result && { ...frame.result, ...own },
   } as FlatFrame
 }
 
