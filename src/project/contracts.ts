@@ -91,15 +91,20 @@ export class Contracts {
       if (stored.length === MOST_SLOTS) break
       stored.push(slot)
     }
-    // each key of a mapping would be a request to the forked network
-    const keys = state.config.upstream === undefined ? keysIn(state) : []
+    const keys = keysIn(state)
     const style = {
       nameOf: (text: string) => names.argumentName(world, text),
       token: names.identities.token(world, address),
       isWhole: true,
     }
     const layout = await this.#layoutOf(identity)
-    return namedSlots(layout, stored, keys, style, (slot) => slotValue(storage, slot))
+    const read = (slot: bigint): bigint => slotValue(storage, slot)
+    if (state.config.upstream === undefined) return namedSlots(layout, stored, keys, style, read)
+    const declared = namedSlots(layout, stored, [], style, read)
+    // each key of a mapping would be a request to the forked network, so only fetched slots are looked at
+    const known = new Set(stored)
+    const fetched = (slot: bigint): bigint => (known.has(slot) ? read(slot) : 0n)
+    return withElements(declared, namedSlots(layout, stored, keys, style, fetched))
   }
 
   async #layoutOf(identity: Identity | undefined): Promise<unknown> {
@@ -108,6 +113,19 @@ export class Contracts {
     await details.prepare([identity.contract])
     return details.of(identity.contract)?.layout
   }
+}
+
+/** The variables of one list with the elements of mappings of another, then slots without a name. */
+function withElements(
+  declared: readonly NamedSlot[],
+  others: readonly NamedSlot[],
+): readonly NamedSlot[] {
+  const names = new Set(declared.map(({ name }) => name))
+  const elements = others.filter(({ name, word }) => !names.has(name) && word !== 0n)
+  const slots = new Set(elements.map(({ slot }) => slot))
+  const isNamed = ({ name }: NamedSlot): boolean => name !== undefined
+  const rest = declared.filter((each) => !isNamed(each) && !slots.has(each.slot))
+  return [...declared.filter(isNamed), ...elements.filter(isNamed), ...rest]
 }
 
 function ownFirst(
@@ -126,8 +144,10 @@ function keysIn({ accounts, tree }: ChainState): readonly Uint8Array[] {
   }
   const addAddress = (address: Address): void => add(paddedBytes(BigInt(address), 32))
   for (const address of addresses(accounts)) addAddress(address)
-  const { canonical } = tree
-  const newest = [...canonical.filled(Math.max(0, canonical.length - MOST_BLOCKS))].reverse()
+  const { canonical, network } = tree
+  // the blocks of a forked network would have to be fetched
+  const first = Math.max(canonical.length - MOST_BLOCKS, (network?.number ?? -1) + 1)
+  const newest = [...canonical.filled(first)].reverse()
   for (const { executed } of newest) {
     for (const { transaction, receipt } of executed) {
       if (keys.size >= MOST_KEYS) return [...keys.values()]

@@ -59,6 +59,8 @@ interface Memory {
 
 const REMEMBERED = 1_000
 
+type Remember = <T>(compute: (address: Address) => T) => (address: Address) => T
+
 interface When {
   readonly world: World
   readonly before: World | undefined
@@ -308,12 +310,15 @@ export class Names {
   #remembered(world: World): Memory {
     const version = this.#catalogue.version + this.#labels.version
     if (this.#memory?.world !== world || this.#memory.version !== version) {
+      // on a fork, the first attempt of a read has empty accounts, until what it lacked is fetched
+      const remember: Remember = (compute) =>
+        world.accounts.isBacked ? compute : memoize(REMEMBERED, compute)
       this.#memory = {
         world,
         version,
-        nameOf: memoize(REMEMBERED, (address) => this.#nameOf(world, address) ?? null),
-        argumentName: memoize(REMEMBERED, (address) => this.#argumentName(world, address) ?? null),
-        identity: memoize(REMEMBERED, (address) => this.identities.of(world, address) ?? null),
+        nameOf: remember((address) => this.#nameOf(world, address) ?? null),
+        argumentName: remember((address) => this.#argumentName(world, address) ?? null),
+        identity: remember((address) => this.identities.of(world, address) ?? null),
       }
     }
     return this.#memory

@@ -95,6 +95,28 @@ test('a peer is added, partitioned and connected again', async () => {
   await card.getByRole('link', { name: 'Partition' }).waitFor()
 })
 
+test('a fork has tokens and storage of its network by name, before anything was sent there', async () => {
+  const project = compile(projectSources())
+  const coin = await deploy(rpc, initCode(project, 'Coin', [7_500_000n]))
+  const fork = await startChain({ fork: stage.url })
+  stage.others.push(fork)
+  await fork.request({
+    method: 'hardhat_addCompilationResult',
+    params: ['0.8.37', project.input, project.output],
+  })
+  const { url: forked } = await fork.listen()
+  await stage.page.goto(`${forked}/#/address/${coin}?tab=storage`)
+  await stage.page.getByRole('heading', { name: 'Coin' }).waitFor()
+  await stage.rows('Storage').filter({ hasText: 'symbol' }).getByText('"USC"').waitFor()
+  await stage.page.goto(`${forked}/#/accounts`)
+  await stage.page.getByRole('columnheader', { name: 'USC' }).waitFor()
+  await rows().filter({ hasText: '0xf39f…2266' }).getByText('7.5', { exact: true }).waitFor()
+  // the slot of the balance is known from here on
+  await stage.page.goto(`${forked}/#/address/${coin}?tab=storage`)
+  await stage.page.reload()
+  await stage.rows('Storage').filter({ hasText: 'balanceOf[' }).getByText('7.5 USC').waitFor()
+})
+
 test('a fork shows its network, its block and what it fetched', async () => {
   await rpc('hardhat_mine', '0x5')
   const fork = await startChain({ fork: stage.url })
