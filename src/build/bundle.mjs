@@ -139,8 +139,8 @@ function partsOf(input) {
 function writeThread() {
   const text = [
     "const path = require('node:path')",
-    "const { openLoader } = require('./loader/loader.cjs')",
-    "void openLoader(path.join(__dirname, 'bundle'), require)('thread.cjs').runThread()",
+    "const { IN_THREAD, openLoader } = require('./loader/loader.cjs')",
+    "void openLoader(path.join(__dirname, 'bundle'), require, IN_THREAD)('thread.cjs').runThread()",
     '',
   ].join('\n')
   writeFileSync(path.join(dist, 'thread.cjs'), text)

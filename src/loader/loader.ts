@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { type BytecodeOptions, compileWithBytecode } from './bytecode.ts'
 import { cacheFolder } from './cachefolder.ts'
-import { tuneV8 } from './tuning.ts'
+import { tuneThread, tuneV8 } from './tuning.ts'
 
 export type Require = (name: string) => unknown
 
@@ -26,6 +26,9 @@ const LATE_BUILTINS: ReadonlySet<string> = new Set(
     ...['util', 'v8', 'worker_threads', 'zlib'],
   ].flatMap((name) => [name, `node:${name}`]),
 )
+
+/** Of the program of a thread. */
+export const IN_THREAD: BytecodeOptions = { folder: cacheFolder(), onStarted: tuneThread }
 
 /**
  * Returns a function that loads each part in a folder once, by its file name.

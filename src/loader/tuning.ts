@@ -1,14 +1,16 @@
 // V8 settings for a process that lives for a test run: thousands of calls, not billions.
 
+/** Less inlining: compiling takes half the time, before a chain is there and later. */
+const INLINING = '--max-inlined-bytecode-size-cumulative=200'
+
 /**
  * Makes V8 optimize functions after some hundred calls instead of 3,000. The functions of a request become hot at the same
  * call, and only eight fit the compiler's queue, so V8 refuses most at first and retries after
- * `invocation-count-for-osr` calls, hundreds by default. Less inlining makes each compile sooner.
+ * `invocation-count-for-osr` calls, hundreds by default.
  */
 const SOONER: readonly string[] = [
   '--invocation-count-for-osr=50',
   '--minimum-invocations-after-ic-update=100',
-  '--max-inlined-bytecode-size-cumulative=200',
 ]
 
 /**
@@ -27,8 +29,29 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Call it after the start: node's own modules have bytecode only for the usual flags. */
+const LISTENING_MS = 10
+
+/**
+ * Call it after the start: node's own modules have bytecode only for the usual flags. What is done once before the server
+ * listens, such as reading a large genesis, is not worth being optimized soon.
+ */
 export function tuneV8(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(INLINING)
+  const timer = setInterval(() => {
+    if (!process.getActiveResourcesInfo().includes('TCPServerWrap')) return
+    clearInterval(timer)
+    tuneForRequests()
+  }, LISTENING_MS)
+  timer.unref()
+}
+
+/** In a thread, which has no server. */
+export function tuneThread(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(INLINING)
+  tuneForRequests()
+}
+
+function tuneForRequests(): void {
   const flags = FLAGS[process.versions.v8.split('.', 1)[0] ?? '']
   if (flags === undefined) return
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')

@@ -37,8 +37,8 @@ const PAGE_MASK = PAGE_SIZE - 1
 /** Most accounts below one node whose objects are made together, when one of them is read. */
 const BUNDLE = 64
 
-/** Accounts hashed or sorted between two looks at the clock. */
-const PIECE = 1024
+/** Indexes for which a number has room beside 32 bits. */
+const MOST_ROOM = 2 ** 21
 
 /** Bytes of the longest branch, rounded up. */
 const NODE_ROOM = 576
@@ -107,29 +107,28 @@ export class PackedAccounts {
   }
 
   /**
-   * By the first 32 bits in two passes, the few that share them by insertion: keys are hashes.
+   * By the first bits of their keys, which are hashes, and the few that share these by insertion. The typed array sorts numbers
+   * of bits and index, as a function of ours would have to be compiled first.
    * @returns the place of an account whose address another one has, or undefined
    */
   async #sort(yieldIfDue: YieldIfDue): Promise<number | undefined> {
     const count = this.#count
-    const tops = new Uint32Array(count)
+    const room = 2 ** Math.ceil(Math.log2(Math.max(count, 1)))
+    const numbers = new Float64Array(count)
     for (let start = 0; start < count; start += PAGE_SIZE) {
       await yieldIfDue()
-      const view = new DataView(this.#pages[start >> PAGE_BITS]!.buffer)
-      const end = Math.min(start + PAGE_SIZE, count)
-      for (let i = start; i < end; i++) tops[i] = view.getUint32((i - start) * RECORD)
+      writeNumbers(numbers, this.#pages[start >> PAGE_BITS]!, start, room)
     }
-    let order = new Uint32Array(count)
-    for (let i = 0; i < count; i++) order[i] = i
-    order = await sortedBy(tops, 0, order, yieldIfDue)
-    order = await sortedBy(tops, 16, order, yieldIfDue)
+    numbers.sort()
+    await yieldIfDue()
+    const order = Uint32Array.from(numbers, (number) => number % room)
     this.#order = order
     let repeated: number | undefined
     for (let i = 1; i < count; i++) {
-      if (i % PIECE === 0) await yieldIfDue()
+      if (numbers[i]! - numbers[i - 1]! > room) continue
       const index = order[i]!
       let at = i
-      for (; at > 0 && tops[order[at - 1]!] === tops[index]; at--) {
+      for (; at > 0; at--) {
         const difference = this.#compare(order[at - 1]!, index)
         if (difference === 0) repeated = at
         if (difference <= 0) break
@@ -328,21 +327,13 @@ export class PackedAccounts {
   }
 }
 
-/** Sorts the indexes by 16 bits of their numbers, and keeps the order of equal ones. */
-async function sortedBy(
-  numbers: Uint32Array,
-  shift: number,
-  order: Uint32Array,
-  yieldIfDue: YieldIfDue,
-): Promise<Uint32Array<ArrayBuffer>> {
-  const starts = new Uint32Array(65_537)
-  for (const number of numbers) starts[((number >>> shift) & 0xffff) + 1]! += 1
-  for (let bits = 0; bits < 65_536; bits++) starts[bits + 1]! += starts[bits]!
-  const sorted = new Uint32Array(order.length)
-  for (let i = 0; i < order.length; i++) {
-    if (i % PIECE === 0) await yieldIfDue()
-    const index = order[i]!
-    sorted[starts[(numbers[index]! >>> shift) & 0xffff]!++] = index
+/** For each account of a page, the first bits of its key above its index, which is less than `room`. */
+function writeNumbers(numbers: Float64Array, page: Uint8Array, start: number, room: number): void {
+  const view = new DataView(page.buffer)
+  const dropped = Math.max(1, room / MOST_ROOM)
+  const end = Math.min(start + PAGE_SIZE, numbers.length)
+  for (let i = start; i < end; i++) {
+    const bits = view.getUint32((i - start) * RECORD)
+    numbers[i] = Math.floor(bits / dropped) * room + i
   }
-  return sorted
 }
