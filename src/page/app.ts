@@ -16,6 +16,7 @@ export function App(): VNode {
   const search = useRef<HTMLInputElement>(null)
   useShortcuts(search, () => setHelping((is) => !is))
   const entry = viewAt(route)
+  const isArriving = useArriving(route.parts.join('/'))
   const title = entry === undefined ? 'Not found' : entry.titleOf(route)
   useEffect(() => {
     document.title = `${title} · devchain`
@@ -24,7 +25,7 @@ export function App(): VNode {
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
     <${Header} search=${search} onHelp=${() => setHelping(true)} />
     <${Navigation} route=${route} current=${entry} />
-    <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full')}>
+    <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', isArriving && 'arriving')}>
       <${Problem} />
       <${PastBar} route=${route} />
       ${
@@ -35,6 +36,32 @@ export function App(): VNode {
     </main>
     ${isHelping && html`<${Help} onClose=${() => setHelping(false)} />`}
   `
+}
+
+/** Drawings without a request under way: a view asks again with what it read. */
+const QUIET_DRAWINGS = 3
+
+/** Milliseconds from the connection on, after which a view is shown as far as it is. */
+const MOST_ARRIVING_MS = 2_000
+
+/** Whether a view still reads what it shows first. It is not seen until then, so that nothing moves under its reader. */
+function useArriving(view: string): boolean {
+  const chain = useChain()
+  const [arrived, setArrived] = useState<string | undefined>(undefined)
+  useEffect(() => {
+    let [quiet, sinceMs, frame] = [0, performance.now(), 0]
+    const look = (): void => {
+      const { status } = chain.view
+      if (status === 'connecting') sinceMs = performance.now()
+      quiet = status === 'connecting' || chain.isWaiting ? 0 : quiet + 1
+      if (quiet >= QUIET_DRAWINGS || performance.now() - sinceMs > MOST_ARRIVING_MS)
+        setArrived(view)
+      else frame = requestAnimationFrame(look)
+    }
+    look()
+    return () => cancelAnimationFrame(frame)
+  }, [chain, view])
+  return arrived !== view
 }
 
 function skip(event: Event): void {
@@ -59,7 +86,7 @@ function Header({
     <div class="now">
       <span class="pending" title="Transactions in the pool">${pending > 0 ? `${plural(pending, 'pending')}`.replace(/s$/, '') : ''}</span>
       <a class="height" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
-        <span class="hidden">Newest block </span>${head ? `#${count(head.number)}` : '–'}</a>
+        <span class="hidden">Newest block </span>${head ? `#${count(head.number)}` : ''}</a>
       <span class=${`status ${status}`} role="status">${words[status]}</span>
       <button type="button" class="quiet" onClick=${onHelp} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>
     </div>

@@ -79,6 +79,11 @@ export class ChainClient {
     return this.#view
   }
 
+  /** Whether requests have no response yet. */
+  get isWaiting(): boolean {
+    return this.#socket.isWaiting
+  }
+
   /** @returns ends it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)

@@ -68,6 +68,10 @@ export class RpcSocket {
     this.#connect()
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0
+  }
+
   /** Requests of one turn go out as a batch. @param alone not in a batch: it takes long */
   request(method: string, params: readonly unknown[], alone = false): Promise<Answer> {
     const id = this.#nextId++

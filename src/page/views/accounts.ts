@@ -68,7 +68,7 @@ export function AccountsView({ route }: ViewProps): VNode {
   ]
   const note = `${plural(rows.length, 'account')}${page.value?.next ? ', there are more' : ''}`
   return html`<h1 class="hidden">Accounts</h1>
-    <div class="live whole" style=${{ '--tokens': shown.length }}><${Panel} title="Accounts" note=${note}>
+    <div class="live whole"><${Panel} title="Accounts" note=${note}>
       <div class="filter"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
         onInput=${(event: Event) => setFilter((event.currentTarget as HTMLInputElement).value)} /></div>
       ${

@@ -185,11 +185,10 @@ function LeftCells({ number, hash, transactions }: RpcLeftBlock): VNode {
 
 /** Says on every view that it shows the past, and leads back. */
 export function PastBar({ route }: ViewProps): VNode | false {
-  const { head } = useView()
   useEffect(() => {
     document.body.classList.toggle('past', route.at !== undefined)
   }, [route.at])
-  if (route.at === undefined || head === undefined) return false
+  if (route.at === undefined) return false
   const { at: _, ...query } = route.query
   return html`<div class="past-bar" role="note">
     <span>You see the chain after block <a href=${linkTo(['block', route.at])}>${count(route.at)}</a>.</span>

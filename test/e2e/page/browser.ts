@@ -136,6 +136,7 @@ export class Stage {
     await this.page.goto(`${this.url}/${place}`)
     await this.page.getByRole('status').getByText('Live').waitFor({ state: 'attached' })
     await this.page.getByText('Reading…').first().waitFor({ state: 'detached' })
+    await this.page.locator('main.arriving').waitFor({ state: 'detached' })
   }
 
   rows(table: string): Locator {
