@@ -7,10 +7,8 @@ import { linkTo } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, HexLink, Linked, Waiting } from '../parts/basics.ts'
-import { Cell, List } from '../parts/list.ts'
-
-const ROW = 40
+import { HexLink, Linked, Waiting } from '../parts/basics.ts'
+import { Cell, Items } from '../parts/list.ts'
 
 /** Blocks that are searched at first, and how many times more at each press of the button. */
 const FIRST_BLOCKS = 1_000
@@ -45,11 +43,9 @@ export function Events({ address, abi, at }: EventsProps): VNode {
   const further =
     first > 0 &&
     html`<p class="more"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`
-  if (logs.length === 0) return html`<${Empty}>No events.<//>${further}`
-  return html`<div style=${{ height: `${(Math.min(logs.length, 16) + 1) * ROW}px` }}>
-    <${List} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} total=${logs.length} rowHeight=${ROW} empty=""
-      keyOf=${(index: number) => `${logs[index]!.blockNumber} ${logs[index]!.logIndex}`}
-      row=${(index: number) => html`<${EventCells} abi=${abi} log=${logs[index]} />`} /></div>${further}`
+  return html`<${Items} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} items=${logs} most=${16} empty="No events."
+      keyOf=${({ blockNumber, logIndex }: ContractLog) => `${blockNumber} ${logIndex}`}
+      row=${(log: ContractLog) => html`<${EventCells} abi=${abi} log=${log} />`} />${further}`
 }
 
 function EventCells({ abi, log }: { abi: readonly unknown[]; log: ContractLog }): VNode {

@@ -27,8 +27,7 @@ export function History({ address }: { address: string }): VNode {
   const oldest = Number(txs.at(-1)?.blockNumber)
   return html`${txs.length === 0 && html`<${Empty}>No transactions.<//>`}
     ${txs.map((each) => html`<${Entry} key=${each.hash} transaction=${each} address=${address} />`)}
-    <p class="more"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button>
-      <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
+    <p class="more"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button> <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
 }
 
 interface RpcAccountPart {
@@ -55,8 +54,7 @@ function Entry({ transaction, address }: { transaction: RpcTransaction; address:
   const { pre, post } = diff.value
   const storage = trace.value.storage.find((each) => each.address.toLowerCase() === address)
   const lines = [...partTexts(pre[address] ?? {}, post[address] ?? {}), ...(storage?.changes ?? [])]
-  const title = html`<a class="number" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a>
-    <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
+  const title = html`<a class="number" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a> <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
   return html`<${Group} title=${title} lines=${lines.length === 0 ? ['nothing changed'] : lines} />`
 }
 

@@ -6,23 +6,18 @@ import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, Empty, Waiting } from '../parts/basics.ts'
 import { placeOf } from '../parts/changes.ts'
-import { Cell, List } from '../parts/list.ts'
-
-const ROW = 36
+import { Cell, Items } from '../parts/list.ts'
 
 export function Storage({ address, block }: { address: string; block: string }): VNode {
   const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
   const slots = read.value
   if (slots === undefined) return html`<${Waiting} read=${read} />`
-  if (slots.length === 0) return html`<${Empty}>The storage is empty.<//>`
-  const hasNames = slots.some(({ name }) => name !== null)
+  const hasNames = slots.length === 0 || slots.some(({ name }) => name !== null)
   return html`${
     !hasNames &&
     html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
-  }<div style=${{ height: `${(Math.min(slots.length, 18) + 1) * ROW}px` }}>
-    <${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} total=${slots.length} rowHeight=${ROW} empty=""
-      keyOf=${(index: number) => `${slots[index]!.slot} ${slots[index]!.name}`}
-      row=${(index: number) => html`<${SlotCells} slot=${slots[index]} />`} /></div>`
+  }<${Items} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
+      empty="The storage is empty." keyOf=${({ slot, name }: RpcSlot) => `${slot} ${name}`} row=${(slot: RpcSlot) => html`<${SlotCells} slot=${slot} />`} />`
 }
 
 function SlotCells({ slot: { slot, name, type, value, word } }: { slot: RpcSlot }): VNode {

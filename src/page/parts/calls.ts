@@ -8,7 +8,7 @@ import { CallError } from '../data/socket.ts'
 import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, HexLink, Long } from './basics.ts'
-import { Cell, List } from './list.ts'
+import { Cell, Items } from './list.ts'
 import { Outcome } from './transactions.ts'
 
 const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
@@ -90,8 +90,8 @@ function Result({ run: { method, result } }: { run: Run }): VNode {
 function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {
   const others = all.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after))
   return html`<div class="success"><p>Replayed ${plural(all.length, 'transaction')}: ${others.length === 0 ? 'all did the same' : `${count(others.length)} did not do the same`}.</p></div>
-    <div class="replayed"><${List} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} total=${all.length} rowHeight=${36} empty=""
-      keyOf=${(index: number) => all[index]!.hash} row=${(index: number) => html`<${ReplayedCells} ...${all[index]} />`} /></div>`
+    <${Items} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} items=${all} most=${8} rowHeight=${36} empty="They have no transactions."
+      keyOf=${({ hash }: RpcReplayed) => hash} row=${(each: RpcReplayed) => html`<${ReplayedCells} ...${each} />`} />`
 }
 
 function ReplayedCells({ hash, before, after, refusal }: RpcReplayed): VNode {

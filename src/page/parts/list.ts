@@ -72,6 +72,25 @@ export function List(props: ListProps): VNode {
   </div>`
 }
 
+interface ItemsProps<T> extends Omit<ListProps, 'total' | 'rowHeight' | 'keyOf' | 'row' | 'empty'> {
+  readonly items: readonly T[]
+  /** Rows in sight. */
+  readonly most: number
+  readonly rowHeight?: number
+  readonly keyOf: (item: T) => string
+  readonly row: (item: T) => Children
+  readonly empty: Children
+}
+
+/** A list as high as its items, up to some rows; what to say in place of an empty one. */
+export function Items<T>(props: ItemsProps<T>): VNode {
+  const { items, most, rowHeight = 40, keyOf, row, empty, ...rest } = props
+  if (items.length === 0) return html`<p class="empty">${empty}</p>`
+  return html`<div style=${{ height: `${(Math.min(items.length, most) + 1) * rowHeight + 4}px` }}>
+    <${List} ...${rest} rowHeight=${rowHeight} total=${items.length} empty=""
+      keyOf=${(index: number) => keyOf(items[index]!)} row=${(index: number) => row(items[index]!)} /></div>`
+}
+
 export function Cell({
   children,
   className = '',

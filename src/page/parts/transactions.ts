@@ -6,7 +6,7 @@ import type { RpcReceipt, RpcTransaction } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink } from './basics.ts'
-import { Cell } from './list.ts'
+import { Cell, Items } from './list.ts'
 
 export const TRANSACTION_COLUMNS: readonly string[] = [
   'Transaction',
@@ -26,6 +26,11 @@ export interface RpcDescription {
   readonly to: string | null
   readonly console: readonly string[]
   readonly events: readonly { readonly address: string; readonly text: string | null }[]
+}
+
+export function TransactionList({ hashes }: { hashes: readonly string[] }): VNode {
+  return html`<${Items} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes} most=${15}
+    empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />`
 }
 
 export function TransactionCells({ hash }: { hash: string }): VNode {

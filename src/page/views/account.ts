@@ -11,10 +11,7 @@ import { linkTo, type Route, type ViewProps } from '../data/route.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Copy, Empty, Facts, HexLink, Long, Panel, Title, Waiting } from '../parts/basics.ts'
-import { List } from '../parts/list.ts'
-import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
-
-const ROW = 40
+import { TransactionList } from '../parts/transactions.ts'
 
 /** Transactions that are searched for. */
 const NEWEST = 50
@@ -145,14 +142,6 @@ function Transactions({ address }: { address: string }): VNode {
   )
   const { txs } = read.value ?? {}
   return html`<${Panel} title="Transactions" note=${txs && `the newest ${count(txs.length)}`}>
-    ${
-      txs === undefined
-        ? html`<${Waiting} read=${read} />`
-        : txs.length === 0
-          ? html`<${Empty}>No transactions.<//>`
-          : html`<div style=${{ height: `${(Math.min(txs.length, 14) + 1) * ROW}px` }}><${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS}
-              total=${txs.length} rowHeight=${ROW} empty="" keyOf=${(index: number) => txs[index]!.hash}
-              row=${(index: number) => html`<${TransactionCells} hash=${txs[index]!.hash} />`} /></div>`
-    }
+    ${txs === undefined ? html`<${Waiting} read=${read} />` : html`<${TransactionList} hashes=${txs.map(({ hash }) => hash)} />`}
   <//>`
 }

@@ -6,11 +6,8 @@ import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
-import { List } from '../parts/list.ts'
 import { BlockOffers } from '../parts/offers.ts'
-import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
-
-const ROW = 40
+import { TransactionList } from '../parts/transactions.ts'
 
 export function BlockView({ route: { parts } }: ViewProps): VNode {
   const id = parts[1] ?? ''
@@ -91,13 +88,5 @@ function Block({ block }: { block: RpcBlock }): VNode {
       ]} />
       <${BlockOffers} number=${number} hash=${isLeft ? block.hash : undefined} />
     <//>
-    <${Panel} title="Transactions" note=${count(transactions.length)}>
-      ${
-        transactions.length === 0
-          ? html`<${Empty}>This block has no transactions.<//>`
-          : html`<div style=${{ height: `${Math.min(transactions.length + 1, 16) * ROW}px` }}><${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS}
-              total=${transactions.length} rowHeight=${ROW} empty="" keyOf=${(index: number) => transactions[index]}
-              row=${(index: number) => html`<${TransactionCells} hash=${transactions[index]} />`} /></div>`
-      }
-    <//>`
+    <${Panel} title="Transactions" note=${count(transactions.length)}><${TransactionList} hashes=${transactions} /><//>`
 }

@@ -10,7 +10,7 @@ import { html } from '../html.ts'
 import { Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
 import type { RpcSnapshot } from '../parts/fields.ts'
-import { Cell, List } from '../parts/list.ts'
+import { Cell, Items } from '../parts/list.ts'
 import { BlockOffers, Offer } from '../parts/offers.ts'
 
 /** Pixels. */
@@ -78,11 +78,16 @@ function Difference({ from, at }: { from: number; at: number }): VNode {
         ? html`<${Empty}>Choose an earlier block to compare with.<//>`
         : read.value === undefined
           ? html`<${Waiting} read=${read} />`
-          : html`<div style=${{ height: `${Math.min(accounts.length + 1, MOST_ROWS) * ROW + 4}px` }}>
-            <${List} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} total=${accounts.length}
-              rowHeight=${ROW} empty="Nothing changed." keyOf=${(index: number) => accounts[index]}
-              row=${(index: number) => html`<${ChangeCells} account=${accounts[index]} from=${from} at=${at} name=${names.get(accounts[index] ?? '')} />`} /></div>
-            ${accounts.slice(0, MOST_COMPARED).map((each) => html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${hex(from)} at=${hex(at)} />`)}`
+          : html`<${Items} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
+              rowHeight=${ROW} empty="Nothing changed." keyOf=${String}
+              row=${(account: string) => html`<${ChangeCells} account=${account} from=${from} at=${at} name=${names.get(account)} />`} />
+            ${[...accounts]
+              .sort((a, b) => Number(names.has(b)) - Number(names.has(a)))
+              .slice(0, MOST_COMPARED)
+              .map(
+                (each) =>
+                  html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${hex(from)} at=${hex(at)} />`,
+              )}`
     }
   <//>`
 }
@@ -168,11 +173,8 @@ function LeftBehind(): VNode {
   return html`<${Panel} title="Left behind" note=${left && count(left.length)}>${
     left === undefined
       ? html`<${Waiting} read=${read} />`
-      : left.length === 0
-        ? html`<${Empty}>No revert or reorg took a block away.<//>`
-        : html`<div style=${{ height: `${Math.min(left.length + 1, MOST_ROWS) * ROW + 4}px` }}><${List} label="Blocks left behind" kind="left" columns=${['Block', 'Hash', 'Transactions']} total=${left.length}
-        rowHeight=${ROW} empty="" keyOf=${(index: number) => left[index]?.hash}
-        row=${(index: number) => html`<${LeftCells} ...${left[index]} />`} /></div>`
+      : html`<${Items} label="Blocks left behind" kind="left" columns=${['Block', 'Hash', 'Transactions']} items=${left} most=${MOST_ROWS} rowHeight=${ROW}
+        empty="No revert or reorg took a block away." keyOf=${({ hash }: RpcLeftBlock) => hash} row=${(each: RpcLeftBlock) => html`<${LeftCells} ...${each} />`} />`
   }<//>`
 }
 
