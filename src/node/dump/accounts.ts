@@ -120,7 +120,9 @@ export class WorldReader {
     const slots = new Map<bigint, bigint>()
     for (const [slot, content] of Object.entries(objectAt(value, path))) {
       slots.set(integerAt(slot, path), integerAt(content, `${path}.${slot}`))
-      await this.#yieldIfDue()
+      // awaiting nothing takes as long as reading a slot
+      const pause = this.#yieldIfDue()
+      if (pause !== undefined) await pause
     }
     return slots
   }
@@ -140,7 +142,8 @@ export class WorldReader {
       const value = accountAt(this.#base, account.address)
       const isLeft = given.has(account.address) || value === account
       if (!isLeft) changes.push({ key: addressKey(account.address), value })
-      await this.#yieldIfDue()
+      const pause = this.#yieldIfDue()
+      if (pause !== undefined) await pause
     }
     for (const account of given.values()) {
       const change = await this.#changeOf(account, accountAt(previous, account.address))

@@ -58,8 +58,10 @@ export async function readPieces(
       if (piece === undefined) return splitter.rest(bytes)
       const value = piece.end === undefined ? IS_SPLIT : parsed(bytes, piece)
       const taken = take(piece.path, piece.name, value)
+      // awaiting nothing takes as long as reading a small entry
       if (taken !== undefined) await taken
-      await yieldIfDue()
+      const pause = yieldIfDue()
+      if (pause !== undefined) await pause
     }
   })
   if (!splitter.isComplete || !rest.every(isSpace)) throw notJson(splitter.position)
