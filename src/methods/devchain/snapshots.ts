@@ -207,7 +207,7 @@ export const snapshotMethods: Methods = [
   method({
     name: 'devchain_leftBlocks',
     summary: 'Returns the known blocks that reverts and reorgs took off the chain, newest first.',
-    result: list(leftShape),
+    result: list(leftShape, 'block'),
     example: { params: [], result: [] },
     handle: ({ chain }) => [...leftBlocks(chain.state)],
   }),
@@ -215,7 +215,7 @@ export const snapshotMethods: Methods = [
     name: 'devchain_replay',
     summary: 'Runs blocks off the chain again on it, up to one: what was, and what is now.',
     params: [param('block', blockHash)],
-    result: list(replayedShape),
+    result: list(replayedShape, 'transaction'),
     onFork: 'here',
     example: { params: [UNKNOWN] },
     effects: 'chain',

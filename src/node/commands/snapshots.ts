@@ -1,7 +1,7 @@
 // Commands that take snapshots of a chain and revert to them.
 import type { CommandOptions } from '../chain/discards.ts'
 import { headChange } from '../ledger/blocktree.ts'
-import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
+import type { ChainState, LeftState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
 
@@ -59,12 +59,13 @@ function backAt(state: ChainState, snapshot: Snapshot): ChainState {
 const MOST_LEFT = 16
 const MOST_LEFT_BLOCKS = 1_024
 
-function leftAfter(before: ChainState, { tree }: ChainState): readonly ChainState[] {
-  if (headChange(before.tree, tree).removed.length === 0) return before.left
-  const all = [{ ...alone(before), newestSnapshot: undefined }, ...before.left].slice(0, MOST_LEFT)
+function leftAfter(before: ChainState, { tree }: ChainState): readonly LeftState[] {
+  const { length } = headChange(before.tree, tree).removed
+  if (length === 0) return before.left
+  const state = { ...alone(before), newestSnapshot: undefined }
   let blocks = 0
-  return all.filter((each) => {
-    blocks += headChange(each.tree, tree).removed.length
+  return [{ state, blocks: length }, ...before.left].slice(0, MOST_LEFT).filter((each) => {
+    blocks += each.blocks
     return blocks <= MOST_LEFT_BLOCKS
   })
 }
