@@ -1,14 +1,11 @@
 // What a run read and changed, for block access lists (EIP-7928).
 import { type Address, equalBytes } from '../core/hex.ts'
-import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
+import { type AccountAccess, NO_SLOTS, NO_WRITES } from '../protocol/blocks/accesslist.ts'
 import type { Overlay, OverlayChanges } from '../state/overlay.ts'
 import { emptyAccount } from '../state/world.ts'
 
 /** Accounts, with the slots that were read or written; changed ones are added. */
-export type Read = ReadonlyMap<Address, Iterable<bigint>>
-
-const NO_SLOTS: readonly bigint[] = []
-const NO_WRITES: ReadonlyMap<bigint, bigint> = new Map()
+export type Read = ReadonlyMap<Address, ReadonlySet<bigint>>
 
 export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
   const { changes } = overlay
@@ -30,7 +27,7 @@ function accessOf(
   overlay: Overlay,
   { accounts, slots }: OverlayChanges,
   address: Address,
-  reads: Iterable<bigint>,
+  reads: ReadonlySet<bigint>,
 ): AccountAccess {
   const writes = writesTo(overlay, address, slots.get(address)?.slots)
   if (!accounts.has(address)) {

@@ -10,7 +10,7 @@ import {
   type Hash,
   hashFromBytes,
 } from '../core/hex.ts'
-import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
+import { type AccountAccess, NO_SLOTS } from '../protocol/blocks/accesslist.ts'
 import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/header.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../protocol/forks.ts'
@@ -203,7 +203,7 @@ export async function systemCall(
   const account = accountAt(world, address)
   if (account === undefined || account.code.length === 0) {
     // the missing contract was read
-    const accesses = accessesOf(new Overlay(world), new Map([[address, []]]))
+    const accesses = accessesOf(new Overlay(world), new Map([[address, NO_SLOTS]]))
     return { world, output: EMPTY_BYTES, accesses }
   }
   const codeHash = (): Hash => account.codeHash

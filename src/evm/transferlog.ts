@@ -1,5 +1,6 @@
 // Logs of ether that moves (EIP-7708), in the form of a token's.
 import { type Address, type Hash, paddedBytes } from '../core/hex.ts'
+import { memoize } from '../core/lrucache.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import { SYSTEM_ADDRESS } from '../state/predeploys.ts'
 
@@ -15,6 +16,8 @@ export function transferLog(from: Address, to: Address, value: bigint): Log {
   }
 }
 
-function topicOf(address: Address): Hash {
-  return `0x${'0'.repeat(24)}${address.slice(2)}` as Hash
-}
+/** Remembered, as accounts occur again: so the topic is one string, whose bloom is found at once. */
+const topicOf = memoize(
+  1_000,
+  (address: Address) => `0x${'0'.repeat(24)}${address.slice(2)}` as Hash,
+)

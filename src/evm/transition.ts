@@ -5,6 +5,7 @@ import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { MAX_UINT256 } from '../core/bigints.ts'
 import { type Address, EMPTY_BYTES } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
+import { NO_SLOTS } from '../protocol/blocks/accesslist.ts'
 import { blobGasOf } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
@@ -172,15 +173,13 @@ class RunOutcome implements Outcome {
   }
 }
 
-const NO_SLOTS: readonly bigint[] = []
-
 function readBy(
   { from, to }: CheckedMessage,
   { coinbase }: BlockEnvironment,
   { state }: MachineResult,
   authorities: readonly Address[],
 ): Read {
-  const read = new Map<Address, Iterable<bigint>>()
+  const read = new Map<Address, ReadonlySet<bigint>>()
   for (const address of [from, coinbase, ...authorities]) read.set(address, NO_SLOTS)
   if (state === undefined && to !== null) read.set(to, NO_SLOTS)
   for (const [address, slots] of state?.read ?? []) read.set(address, slots)
@@ -228,7 +227,7 @@ function transfer(
 
 /** The gas does not cover what precedes execution; it read the target, if any. */
 function unprepared(target?: Address): MachineResult {
-  const read = new Map(target === undefined ? [] : [[target, new Set<bigint>()]])
+  const read = new Map(target === undefined ? [] : [[target, NO_SLOTS]])
   return {
     ...NOTHING_RUN,
     touched: [],

@@ -4,6 +4,7 @@ import {
   type AccountAccess,
   accessListOf,
   type BlockAccessList,
+  NO_WRITES,
 } from '../protocol/blocks/accesslist.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey, slotKey } from './keys.ts'
@@ -38,7 +39,7 @@ export function isAsDeployed(world: World, { address, code }: Predeploy): boolea
 }
 
 /** In which the queues of requests keep their excess, count, head and tail. */
-export const QUEUE_SLOTS: readonly bigint[] = [0n, 1n, 2n, 3n]
+export const QUEUE_SLOTS: ReadonlySet<bigint> = new Set([0n, 1n, 2n, 3n])
 
 /** True if a call would change and return nothing: no contract, or a queue never used. */
 export function isIdleQueue(world: World, queue: Predeploy): boolean {
@@ -81,8 +82,8 @@ export function systemWrites(input: SystemInput): readonly SlotWrites[] {
 
 function accessOf(
   address: Address,
-  reads: readonly bigint[],
-  writes: ReadonlyMap<bigint, bigint> = new Map(),
+  reads: ReadonlySet<bigint>,
+  writes: ReadonlyMap<bigint, bigint> = NO_WRITES,
 ): AccountAccess {
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
@@ -91,8 +92,7 @@ export function accessesOfWrites(world: World, writes: readonly SlotWrites[]): A
   return writes.map(({ address, slots }) => {
     const { storage } = accountAt(world, address)!
     const changed = slots.filter(([slot, value]) => slotValue(storage, slot) !== value)
-    const reads = slots.map(([slot]) => slot)
-    return accessOf(address, reads, new Map(changed))
+    return accessOf(address, new Set(slots.map(([slot]) => slot)), new Map(changed))
   })
 }
 
@@ -114,7 +114,7 @@ export function emptyAccessList(
   const begin = systemWrites({ ...block, beaconRoot: ZERO_HASH }).map(({ address, slots }) =>
     accessOf(
       address,
-      slots.map(([slot]) => slot),
+      new Set(slots.map(([slot]) => slot)),
       new Map(slots.filter(([, value]) => value !== 0n)),
     ),
   )

@@ -60,6 +60,10 @@ class Scratch {
   }
 
   #putInteger(value: bigint): void {
+    if (value < 0x80n) {
+      this.#putByte(value === 0n ? 0x80 : Number(value))
+      return
+    }
     const written = this.#written
     let rest = value
     for (; rest > MAX_NUMBER; rest >>= 64n) {
@@ -82,10 +86,13 @@ class Scratch {
   }
 
   #putHead(base: number, size: number): void {
+    if (size < 56) {
+      this.#putByte(base + size)
+      return
+    }
     const written = this.#written
-    if (size >= 56) this.#putNumber(size)
-    const sizeBytes = this.#written - written
-    this.#putByte(base + (sizeBytes === 0 ? size : 55 + sizeBytes))
+    this.#putNumber(size)
+    this.#putByte(base + 55 + this.#written - written)
   }
 
   #putByte(byte: number): void {

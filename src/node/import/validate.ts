@@ -8,6 +8,8 @@ import {
   type AccountAccess,
   type BlockAccessList,
   excessOfItems,
+  NO_SLOTS,
+  NO_WRITES,
 } from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -254,8 +256,8 @@ function withdrawnIn(
     const balance = balanceAt(after, address)
     return {
       address,
-      reads: [],
-      writes: new Map(),
+      reads: NO_SLOTS,
+      writes: NO_WRITES,
       balance: balance === balanceAt(before, address) ? undefined : balance,
       nonce: undefined,
       code: undefined,

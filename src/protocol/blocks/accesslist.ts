@@ -1,6 +1,6 @@
 // Block access lists: what a block's transactions and system calls read, and which values each of them left (EIP-7928).
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { writeRlp } from '../../core/fastrlp/writer.ts'
+import { scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { RlpValue } from '../../core/rlp.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
@@ -9,7 +9,7 @@ import type { LaterFields } from './header.ts'
 /** What one transaction, or one system call, reads of an account and leaves in it. Undefined values did not change. */
 export interface AccountAccess {
   readonly address: Address
-  readonly reads: Iterable<bigint>
+  readonly reads: ReadonlySet<bigint>
   readonly writes: ReadonlyMap<bigint, bigint>
   readonly balance: bigint | undefined
   readonly nonce: bigint | undefined
@@ -40,11 +40,16 @@ export interface AccountChanges {
 
 export type BlockAccessList = readonly AccountChanges[]
 
+export const NO_SLOTS: ReadonlySet<bigint> = new Set()
+export const NO_WRITES: ReadonlyMap<bigint, bigint> = new Map()
+const NONE: readonly never[] = []
+
 /** Lists are made on demand, as most accounts of a block need few of them. */
 class Entry {
   readonly address: Address
   #slots: Map<bigint, Changed<bigint>[]> | undefined
-  #reads: Set<bigint> | undefined
+  #reads = NO_SLOTS
+  #ownReads: Set<bigint> | undefined
   #balances: Changed<bigint>[] | undefined
   #nonces: Changed<bigint>[] | undefined
   #codes: Changed<Uint8Array>[] | undefined
@@ -54,36 +59,46 @@ class Entry {
   }
 
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
-    for (const slot of reads) {
-      this.#reads ??= new Set()
-      this.#reads.add(slot)
-    }
-    for (const [slot, value] of writes) {
-      this.#slots ??= new Map()
-      this.#slots.set(slot, withChange(this.#slots.get(slot), index, value))
-    }
+    if (this.#reads.size === 0) this.#reads = reads
+    else if (reads.size > 0) this.#read(reads)
+    if (writes.size > 0) this.#write(index, writes)
     if (balance !== undefined) this.#balances = withChange(this.#balances, index, balance)
     if (nonce !== undefined) this.#nonces = withChange(this.#nonces, index, nonce)
     if (code !== undefined) this.#codes = withChange(this.#codes, index, code)
+  }
+
+  /** Copies the first ones, which are not this entry's own. */
+  #read(reads: ReadonlySet<bigint>): void {
+    this.#ownReads ??= new Set(this.#reads)
+    for (const slot of reads) this.#ownReads.add(slot)
+    this.#reads = this.#ownReads
+  }
+
+  #write(index: bigint, writes: ReadonlyMap<bigint, bigint>): void {
+    this.#slots ??= new Map()
+    for (const [slot, value] of writes) {
+      this.#slots.set(slot, withChange(this.#slots.get(slot), index, value))
+    }
   }
 
   changes(): AccountChanges {
     return {
       address: this.address,
       storageChanges: this.#slots === undefined ? NONE : [...this.#slots].sort(compareSlots),
-      storageReads: this.#reads === undefined ? NONE : this.#onlyRead(this.#reads),
+      storageReads: this.#reads.size === 0 ? NONE : this.#onlyRead(this.#slots),
       balanceChanges: this.#balances ?? NONE,
       nonceChanges: this.#nonces ?? NONE,
       codeChanges: this.#codes ?? NONE,
     }
   }
 
-  #onlyRead(reads: ReadonlySet<bigint>): readonly bigint[] {
-    return [...reads].filter((slot) => this.#slots?.has(slot) !== true).sort(compare)
+  #onlyRead(written: ReadonlyMap<bigint, unknown> | undefined): readonly bigint[] {
+    const reads = [...this.#reads]
+    return (written === undefined ? reads : reads.filter((slot) => !written.has(slot))).sort(
+      compare,
+    )
   }
 }
-
-const NONE: readonly never[] = []
 
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
@@ -98,8 +113,7 @@ export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
       entry.add(index, access)
     }
   }
-  const sorted = [...entries.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
-  return sorted.map((entry) => entry.changes())
+  return [...entries.keys()].sort().map((address) => entries.get(address)!.changes())
 }
 
 function withChange<T>(changes: Changed<T>[] = [], index: bigint, value: T): Changed<T>[] {
@@ -151,7 +165,7 @@ export function encodeAccessList(list: BlockAccessList): Uint8Array {
 }
 
 export function hashAccessList(list: BlockAccessList): Hash {
-  return keccakHash(encodeAccessList(list))
+  return keccakHash(scratchRlp(list.map(accountItem)))
 }
 
 function accountItem(changes: AccountChanges): RlpValue {

@@ -25,7 +25,7 @@ const amount = fc.constantFrom(0n, 1n, 255n, 256n, 2n ** 200n)
 
 const access: fc.Arbitrary<AccountAccess> = fc.record({
   address,
-  reads: fc.array(slot, { maxLength: 3 }),
+  reads: fc.array(slot, { maxLength: 3 }).map((slots) => new Set(slots)),
   writes: fc.array(fc.tuple(slot, amount), { maxLength: 3 }).map((pairs) => new Map(pairs)),
   balance: fc.option(amount, { nil: undefined }),
   nonce: fc.option(fc.constantFrom(1n, 2n, 300n), { nil: undefined }),
@@ -79,7 +79,7 @@ function jsonOf(changes: AccountChanges): BALJSONBlockAccessList[number] {
 }
 
 test('a block access list is too long beyond an item per 2,000 gas of the block limit', () => {
-  const entry = { reads: [1n, 2n], writes: new Map([[3n, 1n]]) }
+  const entry = { reads: new Set([1n, 2n]), writes: new Map([[3n, 1n]]) }
   const rest = { balance: undefined, nonce: undefined, code: undefined }
   const accesses = [{ address: `0x${'aa'.repeat(20)}` as Address, ...entry, ...rest }]
   const list = accessListOf([{ index: 0n, accesses }])
