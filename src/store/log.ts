@@ -131,7 +131,7 @@ export class ChainLog implements Medium {
   /** Where they are to be written. */
   #from: number
   #turn = 0
-  #syncing: Promise<void> | undefined
+  #lastSync: Promise<void> = Promise.resolve()
   #nextSync: Promise<void> | undefined
   #look: number
   readonly #pieces = new LruCache<number, Buffer>(PIECES / 2)
@@ -210,19 +210,12 @@ export class ChainLog implements Medium {
   /** Resolves when all ends so far are on the disk. */
   /** One at a time, as those of a slow disk would take all threads of node; who comes meanwhile shares the next one. */
   sync(): Promise<void> {
-    const running = this.#syncing
-    if (running === undefined) {
-      this.#syncing = this.#syncAll().finally(() => {
-        this.#syncing = undefined
-      })
-      return this.#syncing
-    }
-    this.#nextSync ??= running
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextSync = undefined
-        return this.sync()
-      })
+    this.#nextSync ??= this.#lastSync.then(() => {
+      this.#nextSync = undefined
+      const all = this.#syncAll()
+      this.#lastSync = all.catch(() => undefined)
+      return all
+    })
     return this.#nextSync
   }
 

@@ -8,6 +8,9 @@ const devchain = await createDevchain(
     durability,
     threads: Number(threads),
     fork,
+    // the network is in the process of the test, which has much else to do
+    forkTimeout: 60_000,
+    forkMaxWait: 60_000,
     port: 0,
     noArtifacts: true,
     chainIdle: 86_400,
