@@ -3,7 +3,7 @@
 import { bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'
 import { type Progress, Progresses } from '../core/progress.ts'
-import type { MaybePromise } from '../core/promises.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
@@ -11,10 +11,12 @@ import { type CallWords, callNews } from '../methods/wire/encodecall.ts'
 import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
+import { readyBranch } from '../node/commands/branches.ts'
 import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
 import type { DumpFile } from '../node/dump/dumpfile.ts'
 import { executedAt, transactionPlace } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { BlockReference } from '../node/ledger/references.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { type Node, nodeOf } from '../node/node.ts'
 import { chainParameters, type DevchainSettings } from '../options/derived.ts'
@@ -313,9 +315,18 @@ export class Backend implements Target {
   }
 
   /** What a chain that begins here branches off; its forks stay open until `forking.leaveAll`. */
-  heldOrigin(): Origin {
-    const { state, forking } = this.origin()
-    return { state, forking: forking.held() }
+  heldOrigin(block?: BlockReference): MaybePromise<Origin> {
+    return whenThere(this.stateAfter(block), (state) => this.holding(state))
+  }
+
+  /** The state after a block of any branch; undefined: as it is. @throws {DevchainError} as `branchAt` */
+  stateAfter(block: BlockReference | undefined): MaybePromise<ChainState> {
+    return readyBranch(this.node.chain.state, block)
+  }
+
+  /** A state of this chain with its forks, which stay open. */
+  holding(state: ChainState): Origin {
+    return { state, forking: this.#parts.forking.held() }
   }
 
   /** The same, while the chain is open. */

@@ -3,9 +3,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
-import { branchAt } from '../node/commands/branches.ts'
-import { headOf } from '../node/ledger/blocktree.ts'
-import { withWorldReady } from '../node/ledger/packing/keptrecord.ts'
+import { readyBranch } from '../node/commands/branches.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
@@ -211,7 +209,7 @@ export class Chains implements ChainsDoor {
     const { openOwn, openBranch } = this.#options
     if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
     if (from === undefined) return this.#make(name, { place })
-    const origin = whenThere(this.#originNamed(from), (whole) => originAt(whole, block))
+    const origin = this.#originNamed(from, block)
     const open: Open = async (onLost) =>
       openBranch(name, await origin, { isKept: true, place, onLost })
     const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
@@ -269,16 +267,16 @@ export class Chains implements ChainsDoor {
    * The state of a chain, or of a named snapshot of the default chain. Its forks stay open for restarts, also when the chain that it
    * is of is dropped.
    */
-  #originNamed(from: string): MaybePromise<Origin> {
-    if (from === '/') return this.#first.heldOrigin()
+  #originNamed(from: string, block: BlockReference | undefined): MaybePromise<Origin> {
+    if (from === '/') return this.#first.heldOrigin(block)
     const slot = this.#slots.get(from.startsWith('/') ? from : `/${from}`)
-    if (slot?.chain !== undefined) return slot.chain.heldOrigin()
-    if (slot?.kept !== undefined) return slot.open().then((chain) => chain.heldOrigin())
+    if (slot?.chain !== undefined) return slot.chain.heldOrigin(block)
+    if (slot?.kept !== undefined) return slot.open().then((chain) => chain.heldOrigin(block))
     const { state } = this.#first.origin()
     const snapshot = state.namedSnapshots.get(from)
     if (snapshot !== undefined) {
-      const { forking } = this.#first.heldOrigin()
-      return { state: { ...snapshot.state, origin: state.origin }, forking }
+      const begun = readyBranch({ ...snapshot.state, origin: state.origin }, block)
+      return whenThere(begun, (ready) => this.#first.holding(ready))
     }
     const known = [...this.#names(), ...state.namedSnapshots.keys()]
     const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
@@ -302,18 +300,6 @@ export class Chains implements ChainsDoor {
       ? `devchain chain new ${path.slice(1)} makes it`
       : 'a number such as /1 makes one'
     return { status: 404, message: `there is no chain at ${path}, only ${listed(names)}; ${make}` }
-  }
-}
-
-/** Its forks are left if the block is unknown. */
-function originAt(origin: Origin, block: BlockReference | undefined): MaybePromise<Origin> {
-  if (block === undefined) return origin
-  try {
-    const state = branchAt(origin.state, block)
-    return whenThere(withWorldReady(headOf(state.tree)), () => ({ ...origin, state }))
-  } catch (error) {
-    void origin.forking.leaveAll()
-    throw error
   }
 }
 

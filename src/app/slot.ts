@@ -3,6 +3,7 @@
 import { ERROR_CODES } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { BlockReference } from '../node/ledger/references.ts'
 import type { Reply } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
@@ -15,8 +16,8 @@ import { type ChainFacts, factsOf } from './chainfacts.ts'
 export interface ServedChain extends Pick<Target, 'answer'> {
   /** Over HTTP and WebSocket, a batch counted once. */
   readonly requests: number
-  /** What a chain that begins here branches off; its forks stay open until `forking.leaveAll`. */
-  readonly heldOrigin: () => MaybePromise<Origin>
+  /** What a chain that begins here, or after a block, branches off; its forks stay open until `forking.leaveAll`. */
+  readonly heldOrigin: (block?: BlockReference) => MaybePromise<Origin>
   readonly facts: () => MaybePromise<ChainFacts>
   /** The newest lines of its log. */
   readonly messages: () => MaybePromise<readonly string[]>

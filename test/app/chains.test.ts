@@ -176,6 +176,19 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       await post(`${url}/two`, mine)
       expect(await post(`${url}/two`, blockNumber)).toEqual(result(1, '0x3'))
       expect(await post(url, blockNumber)).toEqual(result(1, '0x1'))
+      const unknown = { name: 'no', from: '/two', block: `0x${'ab'.repeat(32)}` }
+      expect(await post(url, call(1, 'devchain_newChain', [unknown]))).toMatchObject({
+        error: { code: -32001 },
+      })
+      // also of a chain that may be in another thread
+      const there = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+        ((await post(`${url}/two`, call(1, method, params))) as { result: unknown }).result
+      const before = await there('evm_snapshot')
+      await post(`${url}/two`, mine)
+      const head = (await there('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+      await there('evm_revert', before)
+      const order = { name: 'four', from: '/two', block: head.hash }
+      expect(await ask('devchain_newChain', order)).toMatchObject({ blockHash: head.hash })
     })
 
     test('begins nowhere but at a chain or snapshot that there is', async () => {

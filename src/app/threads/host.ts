@@ -3,6 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { whenThere } from '../../core/promises.ts'
 import type { ChainInfo } from '../../methods/common/chains.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { CountedCode } from '../../project/coverage/collect.ts'
@@ -72,7 +73,8 @@ class Host {
       end: () => this.#common.keeping?.close(),
       facts: (name: string) => this.#chain(name).facts(),
       messages: (name: string) => this.#chain(name).messages(),
-      state: (name: string) => sentState(this.#chain(name).origin().state),
+      state: async (name: string, block: BlockReference | undefined) =>
+        sentState(await this.#chain(name).stateAfter(block)),
       countedGas: () => this.#common.artifacts.countedGas(),
       countedCode: () => this.#common.artifacts.countedCode(),
       piece: (id: number, at: number) => this.#piece(id, at),

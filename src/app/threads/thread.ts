@@ -1,6 +1,7 @@
 // The main thread's end of a thread: passes requests on, and gets replies, notifications and lines of the log back.
 import { DevchainError } from '../../core/errors.ts'
 import type { ChainOrder, ChainsDoor } from '../../methods/common/chains.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import type { OtherThreads } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
@@ -120,8 +121,9 @@ export class Thread {
     }
   }
 
-  async origin(name: string): Promise<Origin> {
-    return await this.#options.receive((await this.#calls.call('state', name)) as SentState)
+  async origin(name: string, block: BlockReference | undefined): Promise<Origin> {
+    const state = (await this.#calls.call('state', name, block)) as SentState
+    return await this.#options.receive(state)
   }
 
   call(name: string, ...values: readonly unknown[]): Promise<unknown> {
@@ -297,8 +299,8 @@ class RemoteChain implements ServedChain {
     return this.#thread.call('messages', this.#name) as Promise<readonly string[]>
   }
 
-  heldOrigin(): Promise<Origin> {
-    return this.#thread.origin(this.#name)
+  heldOrigin(block?: BlockReference): Promise<Origin> {
+    return this.#thread.origin(this.#name, block)
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 // Blocks of all branches that the chain still knows: what reverts and reorgs left, and how to go on from it or run it again.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -20,6 +21,7 @@ import {
 import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { numberOfTag } from '../ledger/finality.ts'
+import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { mineThose } from '../mining/miner.ts'
 import { onTree } from '../mining/reorganize.ts'
@@ -46,6 +48,16 @@ export function branchAt(state: ChainState, reference: BlockReference): ChainSta
   if (blockByNumber(state.tree, number) === undefined)
     throw blockNotFound(state.tree, `block 0x${number.toString(16)}`)
   return onTree(state, truncateTo(state.tree, number))
+}
+
+/** As `branchAt`, once the world after the block is there. @param reference undefined: the state as it is */
+export function readyBranch(
+  state: ChainState,
+  reference: BlockReference | undefined,
+): MaybePromise<ChainState> {
+  if (reference === undefined) return state
+  const branch = branchAt(state, reference)
+  return whenThere(withWorldReady(headOf(branch.tree)), () => branch)
 }
 
 function numberOf(
