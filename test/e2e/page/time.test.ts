@@ -89,7 +89,7 @@ test('blocks of a revert before the page was opened are seen, and a branch has t
   await page.getByRole('link', { name: 'Open /chain-1' }).click()
   await page.getByText('/chain-1 chain').waitFor()
   await page.goto(`${stage.url}/chain-1#/tx/${hash}`)
-  await page.getByText('4 ether').waitFor()
+  await page.getByText('4 ether').first().waitFor()
 })
 
 test('the difference of two points has storage, and blocks have the acts that go on from them', async () => {
