@@ -29,6 +29,8 @@ describe('the commands for chains', () => {
     expect(made).toEqual([0, 'made chain /alice\n', ''])
     const mined = await shell('mine', '2', '--chain', 'alice')
     expect(mined).toEqual([0, 'mined 2 blocks: the newest is 3\n', ''])
+    const early = await shell('chain', 'new', 'early', '--from', '/', '--block', '9')
+    expect(early[2]).toContain('block 0x9 not found')
     expect(await shell('chain', 'new', 'l2', '--options', '{"chainId": 10}')).toMatchObject({
       0: 0,
     })
