@@ -27,7 +27,7 @@ export const FRESH_FULL_BLOCKS = 64
 const MANY = 16
 
 /** Every so many blocks the world stays. The others are made from such a one, some 15 µs a block. */
-const STEP = 2048
+export const WORLD_STEP = 2048
 
 /** Blocks whose changes are put into a world in one turn, if there are no more. */
 const MOST_AT_ONCE = 1024
@@ -151,7 +151,7 @@ export class KeptRecord implements BlockRecord {
     if (changes === undefined) return
     this.#changes = changes
     this.#parent = parent
-    if ((number - 1) % STEP !== 0) KeptRecord.#forgetWorld(parent)
+    if ((number - 1) % WORLD_STEP !== 0) KeptRecord.#forgetWorld(parent)
   }
 
   /** For a block that is far back. */
