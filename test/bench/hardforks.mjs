@@ -28,8 +28,10 @@ const TOKEN = [
 ].join('')
 
 class Side {
-  constructor(hardfork) {
+  /** @param chainId of its own: the signature of a transaction that was signed before is remembered */
+  constructor(hardfork, chainId) {
     this.hardfork = hardfork
+    this.chainId = chainId
   }
 
   ask = (method, ...params) => this.chain.request({ method, params })
@@ -37,6 +39,7 @@ class Side {
   async open() {
     this.chain = await createDevchain({
       hardfork: this.hardfork,
+      chainId: this.chainId,
       noArtifacts: true,
       gasLimit: 1_000_000_000n,
     })
@@ -126,7 +129,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 
 /** @param only rows whose names contain it */
 export async function hardforks(before = 'bpo2', after = 'amsterdam', only = '') {
-  const sides = [await new Side(before).open(), await new Side(after).open()]
+  const sides = [await new Side(before, 101).open(), await new Side(after, 102).open()]
   console.log(`${''.padEnd(36)} ${before.padStart(10)} ${after.padStart(10)}  ratio`)
   for (const [name, work] of Object.entries(ROWS)) {
     if (!name.includes(only)) continue

@@ -1,5 +1,5 @@
 // Accelerator: encodes RLP from its end to its start, as a list's head is known once its items are written. @ethereumjs/rlp makes
-// arrays of each part. It gains in full blocks: 1,400 transfers take 0.77 of the time, 500 token transfers 0.82. Its plain twin
+// arrays of each part. It gains in full blocks: 1,400 transfers take at most 0.77 of the time, 500 token transfers 0.82. Its plain twin
 // is `encodeRlp` of ../rlp.ts, which takes the same values; test/unit/core/rlp.test.ts compares the two.
 import { putHex } from '../hex.ts'
 import type { RlpValue } from '../rlp.ts'
