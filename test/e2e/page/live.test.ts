@@ -147,7 +147,7 @@ test('a list of 10,000 blocks draws what is in sight, and keeps its place when b
   expect((await row.boundingBox())?.y).toBe(before)
 })
 
-test('the heap stays bounded after an hour of blocks, one a second', async () => {
+test('the heap stays bounded after as many blocks as an hour has seconds', async () => {
   const session = await stage.page.context().newCDPSession(stage.page)
   const used = async (): Promise<number> => {
     await session.send('HeapProfiler.collectGarbage')
@@ -155,9 +155,9 @@ test('the heap stays bounded after an hour of blocks, one a second', async () =>
   }
   await stage.open()
   const before = await used()
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < 240; i++) {
     await send({ value: '0x1' })
-    await rpc('hardhat_mine', '0x5')
+    await rpc('hardhat_mine', '0xe')
   }
   await stage.page.getByRole('link', { name: 'Newest block #3,600' }).waitFor()
   await rowsOf('Blocks').filter({ hasText: '3,600' }).waitFor()
