@@ -94,7 +94,11 @@ function useFacts(
       'Created',
       creation
         ? html`by <${HexLink} value=${creation.creator} to=${['address', creation.creator]} name=${creator} /> in <${HexLink} value=${creation.hash} to=${['tx', creation.hash]} />`
-        : undefined,
+        : creation === null
+          ? 'not by a transaction'
+          : code === '0x'
+            ? undefined
+            : '',
     ],
   ]
 }
