@@ -82,7 +82,7 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
     <div class="debugger">
       <${Panel} title="Source" note=${sources?.contract}>${
         source === undefined
-          ? html`<${Empty}>${sources === undefined ? 'Reading…' : 'No source is known for this instruction. The artifacts of the contract must have source maps.'}<//>`
+          ? html`<${Empty}>${whyNoSource(sources)}<//>`
           : html`<${Source} path=${source.path} text=${source.text} place=${place} />`
       }<//>
       <${Panel} title="Instructions" note=${plural(last + 1, 'step')}>
@@ -102,6 +102,13 @@ function useSources(run: RecordedRun, step: number): RpcSources | null | undefin
   const code = run.frames[run.frameOf[step]!]!.code
   const param = 'account' in code ? code.account : code
   return useRead<RpcSources | null>('devchain_sources', [param], 'era').value
+}
+
+function whyNoSource(sources: RpcSources | null | undefined): string {
+  if (sources === undefined) return 'Reading…'
+  return sources === null
+    ? 'No source is known for this code: it needs an artifact with a source map.'
+    : 'The compiler made this instruction, from no place in the source.'
 }
 
 interface ControlsProps {
