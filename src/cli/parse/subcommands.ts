@@ -173,8 +173,8 @@ const gasDiff: Subcommand = {
     ['126, 127', 'the command could not be run, or was not found'],
   ],
   notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output goes to
-standard error, the comparison to standard output. Failed tests are named if the output is TAP, or of node:test, Mocha, Hardhat,
-Vitest or Jest.
+standard error, the comparison to standard output. Failed tests are named if the output is TAP, or of
+node:test, Mocha, Hardhat, Vitest or Jest.
 
   devchain gas-diff -- npm test
   devchain gas-diff --threshold 25 --json -- npx hardhat test --network devchain > gas.json
