@@ -207,8 +207,10 @@ export class ChainLog implements Medium {
     this.#length = 0
   }
 
-  /** Resolves when all ends so far are on the disk. */
-  /** One at a time, as those of a slow disk would take all threads of node; who comes meanwhile shares the next one. */
+  /**
+   * Resolves when all ends so far are on the disk. One at a time, as those of a slow disk would take all threads of node; who
+   * comes meanwhile shares the next one.
+   */
   sync(): Promise<void> {
     this.#nextSync ??= this.#lastSync.then(() => {
       this.#nextSync = undefined

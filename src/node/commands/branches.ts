@@ -30,15 +30,17 @@ import { onTree } from '../mining/reorganize.ts'
 export function leftBlocks({ tree, left }: ChainState): readonly BlockRecord[] {
   const byHash = new Map<Hash, BlockRecord>()
   for (const branch of [...left.map((each) => each.state.tree), tree]) {
-    const records = branch === tree ? tree.side.records : [...goneOf(branch, tree)].reverse()
-    for (const record of [...records].reverse()) byHash.set(record.block.hash, record)
+    const records = branch === tree ? [...tree.side.records].reverse() : goneOf(branch, tree)
+    for (const record of records) byHash.set(record.block.hash, record)
   }
   return [...byHash.values()].filter((record) => !isCanonical(tree, record))
 }
 
-/** Oldest first; at most as many as a reorg leaves. */
+/** Newest first; at most as many as a reorg leaves, as a later revert may go back any number of blocks. */
 function goneOf(branch: BlockTree, tree: BlockTree): readonly BlockRecord[] {
-  return [...headChange(branch, tree).removed].slice(0, SIDE_LIMIT)
+  const { removed } = headChange(branch, tree)
+  const length = Math.min(removed.length, SIDE_LIMIT)
+  return Array.from({ length }, (_, index) => removed.at(index)!)
 }
 
 /** @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for one that a fork does not own */
