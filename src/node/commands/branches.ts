@@ -29,7 +29,7 @@ import { onTree } from '../mining/reorganize.ts'
 /** Blocks of branches off the chain, newest first. Those of reverts come before those of reorgs. */
 export function leftBlocks({ tree, left }: ChainState): readonly BlockRecord[] {
   const byHash = new Map<Hash, BlockRecord>()
-  for (const branch of [...left.map((each) => each.state.tree), tree]) {
+  for (const branch of [...left.map((each) => each.tree), tree]) {
     const records = branch === tree ? [...tree.side.records].reverse() : goneOf(branch, tree)
     for (const record of records) byHash.set(record.block.hash, record)
   }
@@ -73,7 +73,7 @@ function numberOf(
 }
 
 function branchAtHash(state: ChainState, hash: Hash): ChainState {
-  for (const each of [state, ...state.left.map((left) => left.state)]) {
+  for (const each of [state, ...state.left]) {
     const record = blockByHash(each.tree, hash)
     const tree = record && withHead(each.tree, record)
     if (tree !== undefined && headOf(tree).block.hash === hash) return onTree(each, tree)
@@ -148,7 +148,7 @@ function settingsOf(settings: Settings, header: Header): Settings {
 
 /** The blocks of a branch off the chain, up to one of them, oldest first. */
 function branchTo(state: ChainState, hash: Hash): readonly BlockRecord[] {
-  const trees = [state.tree, ...state.left.map((each) => each.state.tree)]
+  const trees = [state.tree, ...state.left.map((each) => each.tree)]
   const find = (wanted: Hash): BlockRecord | undefined => {
     for (const tree of trees) {
       const record = blockByHash(tree, wanted)

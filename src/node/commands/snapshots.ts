@@ -1,7 +1,7 @@
 // Commands that take snapshots of a chain and revert to them.
 import type { CommandOptions } from '../chain/discards.ts'
-import { headChange } from '../ledger/blocktree.ts'
-import type { ChainState, LeftState, Snapshot } from '../ledger/chainstate.ts'
+import { type BlockTree, headChange } from '../ledger/blocktree.ts'
+import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, findSnapshot, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
 
@@ -59,15 +59,20 @@ function backAt(state: ChainState, snapshot: Snapshot): ChainState {
 const MOST_LEFT = 16
 const MOST_LEFT_BLOCKS = 1_024
 
-function leftAfter(before: ChainState, { tree }: ChainState): readonly LeftState[] {
-  const { length } = headChange(before.tree, tree).removed
-  if (length === 0) return before.left
-  const state = { ...alone(before), newestSnapshot: undefined }
+function leftAfter(before: ChainState, { tree }: ChainState): readonly ChainState[] {
+  const left = { ...alone(before), newestSnapshot: undefined }
+  if (goneFrom(left, tree) === 0) return before.left
   let blocks = 0
-  return [{ state, blocks: length }, ...before.left].slice(0, MOST_LEFT).filter((each) => {
-    blocks += each.blocks
+  // a revert that goes further back than an earlier one takes more of its blocks away
+  return [left, ...before.left].slice(0, MOST_LEFT).filter((each) => {
+    blocks += goneFrom(each, tree)
     return blocks <= MOST_LEFT_BLOCKS
   })
+}
+
+/** How many blocks of the state are not on the chain. */
+function goneFrom(state: ChainState, tree: BlockTree): number {
+  return headChange(state.tree, tree).removed.length
 }
 
 /** The state without what never goes back, which it would otherwise hold in memory. */

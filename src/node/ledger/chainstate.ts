@@ -127,18 +127,12 @@ export interface ChainState {
   /** Survive reverts, but not a reset. Empty in stored states. */
   readonly namedSnapshots: ReadonlyMap<string, Snapshot>
   /** What reverts left, newest first, within bounds; without snapshots. Survives reverts; empty in stored states. */
-  readonly left: readonly LeftState[]
+  readonly left: readonly ChainState[]
   /** Never goes back. */
   readonly nextSnapshotId: number
   readonly resets: number
   /** The first state of the chain, for evm_reset; undefined in that state itself and in stored states. */
   readonly origin: ChainState | undefined
-}
-
-/** What a revert left, and how many blocks of it went. */
-export interface LeftState {
-  readonly state: ChainState
-  readonly blocks: number
 }
 
 export interface Snapshot {

@@ -49,6 +49,19 @@ describe('blocks off the chain', () => {
     expect(hashes(chain)).toHaveLength(1_024)
     expect(chain.state.left).toHaveLength(1)
   })
+
+  it('are bounded together when a later revert goes further back', async () => {
+    const chain = await testChain()
+    const first = await chain.update(takeSnapshot)
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 1_000n }))
+    const later = await chain.update(takeSnapshot)
+    await pay(chain, account(chain, 0), account(chain, 1), 1n)
+    await chain.update((state) => revertTo(state, later))
+    expect(hashes(chain)).toHaveLength(1)
+    await chain.update((state) => revertTo(state, first))
+    expect(hashes(chain)).toHaveLength(1_000)
+    expect(chain.state.left).toHaveLength(1)
+  })
 })
 
 describe('a branch', () => {
