@@ -121,7 +121,7 @@ test('the bundle reuses the bytecode of an earlier start, for lazy parts too', a
   const fileOf = (name: string): string => path.join(caches, 'devchain', name)
   // the last byte says that it was made after a while
   const isWhole = (name: string): boolean => readFileSync(fileOf(name)).at(-1) === 1
-  const made = (): number[] => kept().map((name) => statSync(fileOf(name)).ino)
+  const inodeOf = (name: string): number => statSync(fileOf(name)).ino
 
   const first = await start()
   await eventually(async () => {
@@ -130,11 +130,13 @@ test('the bundle reuses the bytecode of an earlier start, for lazy parts too', a
   })
   await first.stop()
   await (await start()).stop()
-  const before = made()
+  const before = kept().map((name) => ({ name, inode: inodeOf(name), wasWhole: isWhole(name) }))
   expect(kept().filter((name) => name.endsWith('.late.cache')).length).toBeGreaterThan(1)
   // what cannot be used is written anew, at the end of the process at the latest
   await (await start()).stop()
-  expect(made()).toEqual(before)
+  const anew = before.filter(({ name, inode }) => inodeOf(name) !== inode)
+  // on a slow machine the process is old enough to complete some
+  expect(anew.filter(({ name, wasWhole }) => wasWhole || !isWhole(name))).toEqual([])
 })
 
 test('the bundle writes no files beside itself', async () => {
