@@ -26,8 +26,6 @@ const PLACES = {
   truffle: './build/contracts',
 }
 
-/** A watch waits until the compiler is quiet. */
-
 let folder: string
 let events: ProjectEvent[]
 let names: Names | undefined

@@ -66,7 +66,7 @@ function itemsOf(parameter: Parameter, items: readonly unknown[]): readonly Argu
 export function inOneUnit(list: readonly Argument[], style: ValueStyle): ValueStyle {
   const isEther = list.some(
     ({ parameter, value }) =>
-      parameter.type === 'uint256' && typeof value === 'bigint' && isRoundEther(value),
+      isAmountType(parameter) && typeof value === 'bigint' && isRoundEther(magnitude(value)),
   )
   return isEther ? { ...style, isEther } : style
 }
@@ -109,14 +109,25 @@ function addressText(address: string, { nameOf, isWhole }: ValueStyle): string {
   return isWhole ? checksum : short(checksum)
 }
 
-function numberText({ type }: Parameter, value: bigint, { token, isEther }: ValueStyle): string {
-  if (type !== 'uint256') return number(value)
+function numberText(parameter: Parameter, value: bigint, { token, isEther }: ValueStyle): string {
+  if (!isAmountType(parameter)) return number(value)
+  const size = magnitude(value)
+  const sign = value < 0n ? '−' : ''
   if (token !== undefined) {
     const isAll = value === 2n ** 256n - 1n
-    return `${isAll ? 'unlimited' : amount(value, token.decimals)} ${token.symbol}`
+    return `${isAll ? 'unlimited' : sign + amount(size, token.decimals)} ${token.symbol}`
   }
-  const isAmount = isEther ? isEtherSized(value) : isRoundEther(value)
-  return isAmount ? ether(value) : number(value)
+  const isAmount = isEther ? isEtherSized(size) : isRoundEther(size)
+  return isAmount ? sign + ether(size) : number(value)
+}
+
+/** Pools report what they gave and got as signed numbers. */
+function isAmountType({ type }: Parameter): boolean {
+  return type === 'uint256' || type === 'int256'
+}
+
+function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value
 }
 
 function isRoundEther(value: bigint): boolean {
