@@ -8,7 +8,7 @@ import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
 import { type CallWords, callNews } from '../methods/wire/encodecall.ts'
-import { textOfLogs } from '../methods/wire/logtext/logtext.ts'
+import { bytesOfLog } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { readyBranch } from '../node/commands/branches.ts'
@@ -400,7 +400,7 @@ export class Backend implements Target {
       peers,
       chains: common.chains(),
       // an accelerator
-      textOfLogs: common.hooks.isPlain ? undefined : textOfLogs,
+      bytesOfLog: common.hooks.isPlain ? undefined : bytesOfLog,
     }
   }
 }

@@ -1,5 +1,5 @@
 // Lets long work yield to other work on this thread, and hints to V8 to collect its garbage.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { MaybePromise } from './promises.ts'
 
 /** Await it between two pieces of work: it returns a promise if it is time to yield. */
@@ -7,10 +7,33 @@ export type YieldIfDue = () => Promise<void> | undefined
 
 const TURN_MS = 10
 
+/** Continues waiting works in order, each in its own turn of the event loop: all in one turn would hold it together. */
+export class TurnQueue {
+  readonly #waiting: (() => void)[] = []
+
+  /** Resolves after one turn of the event loop and all earlier callers. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      if (this.#waiting.length === 1) void turn().then(this.#callOne)
+    })
+  }
+
+  readonly #callOne = (): void => {
+    this.#waiting.shift()?.()
+    if (this.#waiting.length > 0) void turn().then(this.#callOne)
+  }
+}
+
+const turns = new TurnQueue()
+
+/** The queue of all works of this thread. */
+export const nextTurn = (): Promise<void> => turns.next()
+
 /** `pause` yields; if it throws, the work throws. */
 export function yielder(
   turnMs: number = TURN_MS,
-  pause: () => Promise<unknown> = () => nextTurn(),
+  pause: () => Promise<unknown> = nextTurn,
 ): YieldIfDue {
   let turnEnds = performance.now() + turnMs
   return () => {
@@ -58,20 +81,21 @@ export async function* yielding<T>(items: Iterable<T>): AsyncIterableIterator<T>
 
 /**
  * Collects the items, synchronously if that fits in one turn.
- * @param items undefined items are skipped
+ * @param pieces items that are made together
  * @param most most items in the list
  * @returns undefined if there are more
  */
 export function collect<T>(
-  items: Iterable<T | undefined>,
+  pieces: Iterable<readonly T[]>,
   most: number,
 ): MaybePromise<T[] | undefined> {
   const yieldIfDue = yielder()
   const found: T[] = []
-  const rest = items[Symbol.iterator]()
+  const rest = pieces[Symbol.iterator]()
   const goOn = (): MaybePromise<T[] | undefined> => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) {
-      if (next.value !== undefined && found.push(next.value) > most) return undefined
+      for (const item of next.value) found.push(item)
+      if (found.length > most) return undefined
       const pause = yieldIfDue()
       if (pause !== undefined) return pause.then(goOn)
     }

@@ -1,9 +1,9 @@
 // JSON results written in pieces, because as values they would not fit into memory.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
+import { nextTurn } from '../core/yield.ts'
 import type { Json } from './schema.ts'
 
 // Node loads zlib in a getter, which most starts never call
@@ -143,6 +143,12 @@ export class JsonWriter {
   write(text: string): void {
     this.#text += text
     if (this.#text.length >= PIECE) this.#endPiece()
+  }
+
+  /** As `write`, UTF-8 that is long enough to be a piece of its own. */
+  piece(bytes: Buffer): void {
+    if (this.#text !== '') this.#endPiece()
+    this.#keep(bytes)
   }
 
   /** A value that fits into memory. */

@@ -4,6 +4,7 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
+import { nextTurn } from '../../core/yield.ts'
 import { OPTIONS } from '../../options/table.ts'
 import {
   areBlobsFree,
@@ -49,12 +50,7 @@ export function createJobs(
   return createJobsOn({ machines, tracing, memoryLimit, isClosed, onBug })
 }
 
-interface YieldingContext extends RunContext {
-  readonly yields: YieldQueue
-}
-
-export function createJobsOn(shared: RunContext): Jobs {
-  const context: YieldingContext = { ...shared, yields: new YieldQueue() }
+export function createJobsOn(context: RunContext): Jobs {
   return {
     transact: (job) => transact(context, job),
     call: (job) => call(context, job),
@@ -69,7 +65,7 @@ export function createJobsOn(shared: RunContext): Jobs {
   }
 }
 
-function transact(context: YieldingContext, job: TransactionJob): MaybePromise<Outcome> {
+function transact(context: RunContext, job: TransactionJob): MaybePromise<Outcome> {
   checkTransaction(job)
   const { block, transaction } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
@@ -83,7 +79,7 @@ function transact(context: YieldingContext, job: TransactionJob): MaybePromise<O
  * A free call ignores the base fee, but BASEFEE still returns it. A given nonce replaces the sender's for the address of a
  * creation.
  */
-function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
+function call(context: RunContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
   const { world, block, message } = job
   const free = isFree(message)
@@ -108,7 +104,7 @@ type JobTraits = Pick<
 >
 
 function apply(
-  context: YieldingContext,
+  context: RunContext,
   job: JobTraits,
   message: CheckedMessage,
   terms: SenderTerms,
@@ -134,7 +130,7 @@ function apply(
 }
 
 function memoryOf(
-  { memoryLimit }: YieldingContext,
+  { memoryLimit }: RunContext,
   { limits }: JobTraits,
   { gasLimit }: CheckedMessage,
 ): number {
@@ -147,32 +143,14 @@ function codeHashOf({ world, draft }: JobTraits, { to, data }: CheckedMessage): 
 }
 
 function pauseOf(
-  { isClosed, yields }: YieldingContext,
+  { isClosed }: RunContext,
   { tracer, cancellation }: Pick<CallJob, 'tracer' | 'cancellation'>,
 ): NonNullable<MachineJob['pause']> {
   return async (gasUsed) => {
-    await yields.next()
+    await nextTurn()
     if (isClosed()) throw cancelled()
     throwIfCancelled(cancellation, gasUsed)
     await tracer?.onPause?.()
-  }
-}
-
-/** Continues the waiting runs in order, each in its own turn of the event loop. */
-export class YieldQueue {
-  readonly #waiting: (() => void)[] = []
-
-  /** Resolves after one turn of the event loop and all earlier callers. */
-  next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve)
-      if (this.#waiting.length === 1) setImmediate(this.#callOne)
-    })
-  }
-
-  readonly #callOne = (): void => {
-    this.#waiting.shift()?.()
-    if (this.#waiting.length > 0) setImmediate(this.#callOne)
   }
 }
 

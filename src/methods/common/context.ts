@@ -8,7 +8,6 @@ import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ProjectDoor } from '../../project/door.ts'
 import type { DispatcherOptions, Reach } from '../../rpc/dispatch.ts'
-import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
@@ -84,8 +83,8 @@ export interface MethodContext extends Node {
   readonly peers: PeersDoor
   /** All chains of the program. */
   readonly chains: ChainsDoor
-  /** The JSON of many logs from an accelerator (wire/logtext); undefined: the normal encoder. */
-  readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
+  /** A comma and the JSON of a log from an accelerator (wire/logtext); undefined: the normal encoder. */
+  readonly bytesOfLog: ((entry: LogEntry) => Buffer) | undefined
 }
 
 /** Logged console lines of one call; the log says if there were more. */

@@ -90,7 +90,7 @@ export const feeMethods: Methods = [
     handle: async ({ chain, caller, profile }, count, newest, asked) => {
       if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
       const record = await recordAt(chain, newest, caller)
-      const fees = feeHistory(chain.state, count, record, asked)
+      const fees = await feeHistory(chain.state, count, record, asked)
       if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
       return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }
     },

@@ -21,29 +21,35 @@ import { quantityResult } from '../wire/encodeobject.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
-/** Logs written before other work gets a turn. */
-const LOGS_IN_A_ROW = 64
+/** Logs written before other work may get a turn. */
+const LOGS_IN_A_ROW = 128
 
-/** From so many logs on, the reply is written in pieces. */
-const VERY_MANY_LOGS = 8_192
+const LIST_BEGIN = 0x5b
 
-/** A very long list is written in pieces, yielding to other work: as one text it would leave much garbage. */
+/** From so many logs on, the reply is written in turns. */
+const MANY_LOGS = 64
+
 export function answerLogs(
-  { textOfLogs }: Pick<MethodContext, 'textOfLogs'>,
+  { bytesOfLog }: Pick<MethodContext, 'bytesOfLog'>,
   entries: readonly LogEntry[],
 ): MaybePromise<readonly LogEntry[] | JsonText> {
-  if (entries.length >= VERY_MANY_LOGS) return writeVeryMany(entries)
-  return textOfLogs?.(entries) ?? entries
+  return entries.length < MANY_LOGS ? entries : writeMany(entries, bytesOfLog ?? plainBytes)
 }
 
-async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
+function plainBytes(entry: LogEntry): Buffer {
+  return Buffer.from(`,${JSON.stringify(logShape.encode(entry))}`)
+}
+
+async function writeMany(
+  entries: readonly LogEntry[],
+  bytesOf: (entry: LogEntry) => Buffer,
+): Promise<JsonText> {
   const writer = new JsonWriter()
-  let separator = '['
-  for (const [index, entry] of entries.entries()) {
-    if (index % LOGS_IN_A_ROW === 0) await writer.yieldIfDue()
-    writer.write(separator)
-    writer.value(logShape.encode(entry))
-    separator = ','
+  for (let from = 0; from < entries.length; from += LOGS_IN_A_ROW) {
+    if (from > 0) await writer.yieldIfDue()
+    const piece = Buffer.concat(entries.slice(from, from + LOGS_IN_A_ROW).map(bytesOf))
+    if (from === 0) piece[0] = LIST_BEGIN
+    writer.piece(piece)
   }
   writer.write(']')
   return writer.end({ value: () => entries.map(logShape.encode), count: entries.length })

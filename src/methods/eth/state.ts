@@ -1,8 +1,8 @@
 // eth: accounts at a block, and proofs of them.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { nextTurn } from '../../core/yield.ts'
 import { readState, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'

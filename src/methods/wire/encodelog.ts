@@ -1,7 +1,5 @@
 // Encodes logs.
-import type { Hash } from '../../core/hex.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
 import { address, boolean, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { field, quantityResult, shape } from './encodeobject.ts'
@@ -15,13 +13,11 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   transactionIndex: field(nullable(quantityResult), (entry) =>
     unlessPending(entry, BigInt(entry.transactionIndex)),
   ),
-  transactionHash: field(nullable(hash), (entry) => unlessPending(entry, hashOfLog(entry))),
-  blockHash: field(nullable(hash), (entry) => unlessPending(entry, entry.record.block.hash)),
-  blockNumber: field(nullable(quantityResult), (entry) =>
-    unlessPending(entry, entry.record.block.header.number),
-  ),
+  transactionHash: field(nullable(hash), (entry) => unlessPending(entry, entry.transactionHash)),
+  blockHash: field(nullable(hash), (entry) => unlessPending(entry, entry.block.hash)),
+  blockNumber: field(nullable(quantityResult), (entry) => unlessPending(entry, entry.block.number)),
   blockTimestamp: field(nullable(quantityResult), (entry) =>
-    unlessPending(entry, entry.record.block.header.timestamp),
+    unlessPending(entry, entry.block.timestamp),
   ),
   address: field(address, ({ log }) => log.address),
   data: field(data, ({ log }) => log.data),
@@ -32,8 +28,4 @@ export const logsShape: Encoder<readonly LogEntry[]> = list(logShape, 'log')
 
 function unlessPending<V>(entry: LogEntry, value: V): V | null {
   return entry.pending === true ? null : value
-}
-
-function hashOfLog({ record, transactionIndex }: LogEntry): Hash {
-  return executedAt({ record, index: transactionIndex }).transaction.hash
 }

@@ -1,7 +1,7 @@
 // Encodes receipts, and as the bytes that are hashed.
 
 import type { Address } from '../../core/hex.ts'
-import type { LogEntry } from '../../node/events/logs.ts'
+import { type LogEntry, logBlockOf } from '../../node/events/logs.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
@@ -79,9 +79,12 @@ function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
   const before = record.executed
     .slice(0, index)
     .reduce((sum, { receipt }) => sum + receipt.logs.length, 0)
-  return executedAt(place).receipt.logs.map((log, i) => ({
+  const { transaction, receipt } = executedAt(place)
+  const block = logBlockOf(record.block)
+  return receipt.logs.map((log, i) => ({
     log,
-    record,
+    block,
+    transactionHash: transaction.hash,
     transactionIndex: index,
     logIndex: before + i,
     removed: false,

@@ -19,7 +19,7 @@ import { Overlay } from '../../state/overlay.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { stateAt } from '../chain/lookup.ts'
-import type { LogEntry } from '../events/logs.ts'
+import { type LogEntry, logBlockOf } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -338,13 +338,15 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
   rules.requireBlobFee(transaction, blobBaseFeeIn(block))
 }
 
-function withPlaces(runs: readonly RunCall[], record: BlockRecord): SimulatedCall[] {
+function withPlaces(runs: readonly RunCall[], { block, executed }: BlockRecord): SimulatedCall[] {
   let logIndex = -1
+  const logBlock = logBlockOf(block)
   return runs.map(({ outcome, logs }, transactionIndex) => ({
     outcome,
     logs: logs.map((log) => {
       logIndex += 1
-      return { log, record, transactionIndex, logIndex, removed: false }
+      const transactionHash = executed[transactionIndex]!.transaction.hash
+      return { log, block: logBlock, transactionHash, transactionIndex, logIndex, removed: false }
     }),
   }))
 }

@@ -123,10 +123,7 @@ export class Filters {
     }
     const hashes = this.#journals[kind].read(id)
     if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
-    return whenThere(collect(hashes, backlog), (all = []) => ({
-      kind,
-      hashes: newest === undefined ? all : [newest, ...all],
-    }))
+    return { kind, hashes: newest === undefined ? hashes : [newest, ...hashes] }
   }
 
   historyOf(id: bigint): LogQuery | undefined {
@@ -252,16 +249,12 @@ function missed(id: bigint, kept: string, limit: number): DevchainError {
 function* wantedLogs(
   query: LogQuery,
   blocks: Iterable<BlockLogs>,
-): IterableIterator<LogEntry | undefined> {
+): IterableIterator<readonly LogEntry[]> {
   const mayMatch = bloomTest(query)
   for (const block of blocks) {
     const { block: mined } = block.record
-    if (!isWanted(query, mined) || !mayMatch(mined.header.logsBloom)) yield undefined
-    else {
-      for (const entry of entriesOf(block)) {
-        yield matches(query, entry.log) ? entry : undefined
-      }
-    }
+    const isSearched = isWanted(query, mined) && mayMatch(mined.header.logsBloom)
+    yield isSearched ? entriesOf(block).filter(({ log }) => matches(query, log)) : []
   }
 }
 

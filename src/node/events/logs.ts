@@ -5,7 +5,10 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { collect } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -33,9 +36,17 @@ export interface LogQuery {
 
 export type TopicFilter = readonly Hash[] | null
 
+/** What clients see of a log's block. The block itself may be packed, and decoding it for each log would be slow. */
+interface LogBlock {
+  readonly hash: Hash
+  readonly number: bigint
+  readonly timestamp: bigint
+}
+
 export interface LogEntry {
   readonly log: Log
-  readonly record: BlockRecord
+  readonly block: LogBlock
+  readonly transactionHash: Hash
   readonly transactionIndex: number
   readonly logIndex: number
   readonly removed: boolean
@@ -43,11 +54,18 @@ export interface LogEntry {
   readonly pending?: boolean
 }
 
+export function logBlockOf({ hash, header: { number, timestamp } }: Block): LogBlock {
+  return { hash, number, timestamp }
+}
+
 export function logsOf(record: BlockRecord): LogEntry[] {
   const entries: LogEntry[] = []
-  record.executed.forEach(({ receipt }, transactionIndex) => {
+  const block = logBlockOf(record.block)
+  record.executed.forEach(({ transaction, receipt }, transactionIndex) => {
+    const transactionHash = transaction.hash
     for (const log of receipt.logs) {
-      entries.push({ log, record, transactionIndex, logIndex: entries.length, removed: false })
+      const logIndex = entries.length
+      entries.push({ log, block, transactionHash, transactionIndex, logIndex, removed: false })
     }
   })
   return entries
@@ -103,7 +121,7 @@ function isWildcard(
 }
 
 /**
- * Oldest first. A range beyond the newest block is empty.
+ * Oldest first, in turns if the search is long. A range beyond the newest block is empty.
  * @param pending the pending block, if the range reaches it; without it `pending` means the newest block
  * @throws {DevchainError} `NOT_FOUND` for an unknown block hash, `INVALID_PARAMS` for a range that ends before it
  *   begins or comes with a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match
@@ -113,18 +131,27 @@ export function queryLogs(
   query: LogQuery,
   limit: number = MAX_LOGS,
   pending?: BlockRecord,
-): LogEntry[] {
-  const found: LogEntry[] = []
+): MaybePromise<LogEntry[]> {
+  return whenThere(collect(matchingLogs(state, query, pending), limit), (found) => {
+    if (found === undefined) throw tooMany(limit)
+    return found
+  })
+}
+
+/** By block; none for what was searched in vain. */
+function* matchingLogs(
+  state: ChainState,
+  query: LogQuery,
+  pending: BlockRecord | undefined,
+): Generator<readonly LogEntry[]> {
   const mayMatch = bloomTest(query)
   for (const record of recordsOf(state, query, mayMatch, pending)) {
-    if (!mayMatch(logsBloomOf(record))) continue
-    for (const entry of logsOf(record)) {
-      if (!matches(query, entry.log)) continue
-      if (found.length === limit) throw tooMany(limit)
-      found.push(record === pending ? { ...entry, pending: true } : entry)
+    if (record === undefined || !mayMatch(logsBloomOf(record))) yield []
+    else {
+      const found = logsOf(record).filter(({ log }) => matches(query, log))
+      yield record === pending ? found.map((entry) => ({ ...entry, pending: true })) : found
     }
   }
-  return found
 }
 
 interface LogSearch {
@@ -159,12 +186,13 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
   recordByHash(state, blockHash)
 }
 
+/** Undefined for a piece of the chain that has no match. */
 function* recordsOf(
   state: ChainState,
   query: LogQuery,
   mayMatch: (bloom: Uint8Array) => boolean,
   pending: BlockRecord | undefined,
-): Generator<BlockRecord> {
+): Generator<BlockRecord | undefined> {
   checkQuery(state, query)
   if (query.blockHash !== undefined) {
     yield recordByHash(state, query.blockHash)

@@ -1,6 +1,7 @@
 // Fee suggestions and fee history.
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
+import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { blobBaseFee, maxBlobGas, nextBaseFee } from '../../protocol/fees.ts'
@@ -105,28 +106,57 @@ function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: big
 }
 
 /**
+ * In turns: old blocks are decoded.
  * @param newest a canonical block, or the pending one
  * @param percentiles each 0 to 100, ascending; undefined leaves `reward` out
  * @throws {DevchainError} `INVALID_PARAMS` for a count outside 1 to 1024 or invalid percentiles
  */
-export function feeHistory(
+export async function feeHistory(
   state: ChainState,
   count: bigint,
   newest: BlockRecord,
   percentiles?: readonly number[],
-): FeeHistory {
+): Promise<FeeHistory> {
   checkCount(count)
   checkPercentiles(percentiles ?? [])
   const records = recordsUpTo(state.tree, newest, Number(count))
-  const headers = records.map(({ block }) => block.header)
+  const yieldIfDue = yielder()
+  const fees: BlockFees[] = []
+  for (const record of records) {
+    fees.push(feesOf(state, record, percentiles))
+    await yieldIfDue()
+  }
   const next = feesAfter(state, newest)
   return {
     oldestBlock: records[0]?.block.header.number ?? 0n,
-    baseFeePerGas: [...headers.map(({ baseFeePerGas }) => baseFeePerGas ?? 0n), next.baseFee],
-    gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => ratio(gasUsed, gasLimit)),
-    baseFeePerBlobGas: [...headers.map((header) => blobFeeOf(state, header)), next.blobFee],
-    blobGasUsedRatio: headers.map((header) => blobRatio(state, header)),
-    reward: percentiles && records.map((record) => rewards(record, percentiles)),
+    baseFeePerGas: [...fees.map(({ baseFee }) => baseFee), next.baseFee],
+    gasUsedRatio: fees.map(({ gasRatio }) => gasRatio),
+    baseFeePerBlobGas: [...fees.map(({ blobFee }) => blobFee), next.blobFee],
+    blobGasUsedRatio: fees.map(({ blobGasRatio }) => blobGasRatio),
+    reward: percentiles && fees.map(({ reward }) => reward),
+  }
+}
+
+interface BlockFees {
+  readonly baseFee: bigint
+  readonly gasRatio: number
+  readonly blobFee: bigint
+  readonly blobGasRatio: number
+  readonly reward: readonly bigint[]
+}
+
+function feesOf(
+  state: ChainState,
+  record: BlockRecord,
+  percentiles: readonly number[] = [],
+): BlockFees {
+  const { header } = record.block
+  return {
+    baseFee: header.baseFeePerGas ?? 0n,
+    gasRatio: ratio(header.gasUsed, header.gasLimit),
+    blobFee: blobFeeOf(state, header),
+    blobGasRatio: blobRatio(state, header),
+    reward: percentiles.length === 0 ? [] : rewards(record, percentiles),
   }
 }
 

@@ -6,17 +6,24 @@ import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
 import { answerLogs } from '../../../src/methods/eth/filters.ts'
 import { logShape, logsShape } from '../../../src/methods/wire/encodelog.ts'
-import { textOfLogs } from '../../../src/methods/wire/logtext/logtext.ts'
+import { bytesOfLog } from '../../../src/methods/wire/logtext/logtext.ts'
 import { type LogEntry, logsOf } from '../../../src/node/events/logs.ts'
 import type { BlockRecord } from '../../../src/node/ledger/blockrecord.ts'
 import { JsonText } from '../../../src/rpc/jsontext.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
 import { assemble } from '../../support/evm/bytecode.ts'
+import { countTurns, slowClock } from '../../support/waiting/turns.ts'
 import { logOf, recordOf, word } from '../../unit/node/records.ts'
 
-/** What the accelerator writes. */
-async function written(entries: readonly LogEntry[]): Promise<string | undefined> {
-  return textOfLogs(entries)?.text(10_000_000)
+/** As the method replies with it: in text if there are many logs. */
+async function written(
+  entries: readonly LogEntry[],
+  accelerator: Parameters<typeof answerLogs>[0] = { bytesOfLog },
+): Promise<string> {
+  const answer = await answerLogs(accelerator, entries)
+  if (!(answer instanceof JsonText)) throw new Error('expected text')
+  expect(answer.value?.()).toEqual(logsShape.encode(entries))
+  return answer.text(10_000_000)
 }
 
 const record = recordOf(300n, word(4), {
@@ -68,26 +75,24 @@ test('the JSON of many logs written at once equals that of single logs', async (
     }
   })
   expect(await written(entries)).toBe(JSON.stringify(logsShape.encode(entries)))
-  expect(textOfLogs(entries)?.value?.()).toEqual(logsShape.encode(entries))
   // few are not worth it
-  expect(textOfLogs(entries.slice(0, 10))).toBe(undefined)
+  const few = entries.slice(0, 10)
+  expect(answerLogs({ bytesOfLog }, few)).toBe(few)
 })
 
-test('the JSON of very many logs written in pieces equals that of single logs', async () => {
+test('the JSON of many logs is written in turns, with the same text as that of single logs', async () => {
   const [one, two, three] = logsOf(record)
   const changed: Partial<LogEntry>[] = [{}, { removed: true }, { pending: true }]
-  const entries = Array.from({ length: 9_000 }, (_, index) => ({
+  const entries = Array.from({ length: 2_000 }, (_, index) => ({
     ...[one!, two!, three!][index % 3]!,
     ...changed[index % 7],
     logIndex: index,
   }))
-  const plain = { textOfLogs: undefined }
-  expect(answerLogs(plain, entries.slice(0, 1_000))).toEqual(entries.slice(0, 1_000))
-  const written = await answerLogs(plain, entries)
-  if (!(written instanceof JsonText)) throw new Error('expected text')
-  const json = JSON.stringify(logsShape.encode(entries))
-  expect((await written.text(10_000_000)) === json).toBe(true)
-  expect(JSON.stringify(written.value?.()) === json).toBe(true)
+  using _time = slowClock()
+  using others = countTurns()
+  const text = await written(entries, { bytesOfLog: undefined })
+  expect(others.count()).toBeGreaterThan(2)
+  expect(text === JSON.stringify(logsShape.encode(entries))).toBe(true)
 })
 
 test('the JSON of logs is the same when written again, and right for one run in two blocks', async () => {

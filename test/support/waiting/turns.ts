@@ -1,5 +1,6 @@
 // Turns of the event loop, which tests count where they would else measure time.
 import { setImmediate } from 'node:timers/promises'
+import { vi } from 'vitest'
 
 /** Resolves when so many turns are over: timers and sockets had theirs. */
 export async function nextTurn(turns = 1): Promise<void> {
@@ -19,4 +20,11 @@ export function countTurns(): CountedTurns {
     next = globalThis.setImmediate(turn)
   }
   return { count: () => count, [Symbol.dispose]: () => clearImmediate(next) }
+}
+
+/** Until it is disposed of, each look at the clock sees a millisecond more: work in turns yields at every tenth. */
+export function slowClock(): Disposable {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now)
+  return { [Symbol.dispose]: () => clock.mockRestore() }
 }

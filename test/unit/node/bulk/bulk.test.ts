@@ -448,7 +448,7 @@ describe('a run longer than the sealed blocks', () => {
   it('has its logs searched at once', async () => {
     const chain = await longChain()
     const query = { addresses: [], topics: [], from: { kind: 'number', number: 0n } } as const
-    expect(queryLogs(chain.state, query)).toEqual([])
+    expect(await queryLogs(chain.state, query)).toEqual([])
   })
 })
 

@@ -19,11 +19,11 @@ function announced(before: ChainState, after: ChainState): Record<string, unknow
   )
   return {
     pending: pending.map(({ hash }) => hash),
-    removed: removed!.map(({ record, logIndex, removed }) =>
-      [record.block.header.number, logIndex, removed].join('/'),
+    removed: removed!.map(({ block, logIndex, removed }) =>
+      [block.number, logIndex, removed].join('/'),
     ),
-    added: added!.map(({ record, logIndex, removed }) =>
-      [record.block.header.number, logIndex, removed].join('/'),
+    added: added!.map(({ block, logIndex, removed }) =>
+      [block.number, logIndex, removed].join('/'),
     ),
     heads: [...heads].map(({ block }) => block.header.number),
   }

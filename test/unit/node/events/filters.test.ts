@@ -37,13 +37,11 @@ function started(
 async function polled(filters: Filters, id: bigint): Promise<string[]> {
   const changes = await filters.changes(id)
   if (changes.kind !== 'logs') throw new Error(`expected a log filter, got ${changes.kind}`)
-  return changes.logs.map(
-    ({ removed, record }) => `${removed ? '-' : ''}${record.block.header.number}`,
-  )
+  return changes.logs.map(({ removed, block }) => `${removed ? '-' : ''}${block.number}`)
 }
 
 async function stored(filters: Filters, id: bigint): Promise<bigint[]> {
-  return (await filters.logs(id)).map(({ record }) => record.block.header.number)
+  return (await filters.logs(id)).map(({ block }) => block.number)
 }
 
 function refusal(word: string, message: RegExp): unknown {

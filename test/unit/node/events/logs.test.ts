@@ -16,6 +16,7 @@ import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
 import { bloomOf, type Log } from '../../../../src/protocol/blocks/receipt.ts'
 import { emptyWorld, withCode } from '../../../../src/state/world.ts'
+import { countTurns, slowClock } from '../../../support/waiting/turns.ts'
 import {
   addressOf,
   chainOf,
@@ -44,10 +45,10 @@ const tree = treeOf(
 const state = stateOf(tree)
 
 /** Where the logs that a query finds stand: block/transaction/log. */
-function places(query: Partial<LogQuery>): string[] {
-  return queryLogs(state, { ...anything, ...query }).map(
-    ({ record, transactionIndex, logIndex }) =>
-      `${record.block.header.number}/${transactionIndex}/${logIndex}`,
+async function places(query: Partial<LogQuery>): Promise<string[]> {
+  const found = await queryLogs(state, { ...anything, ...query })
+  return found.map(
+    ({ block, transactionIndex, logIndex }) => `${block.number}/${transactionIndex}/${logIndex}`,
   )
 }
 
@@ -178,8 +179,8 @@ describe('queryLogs over a range', () => {
       query: { blockHash: blockHash(1), topics: [[A]] },
       found: ['1/0/0', '1/2/1'],
     },
-  ])('is right: $name', ({ query, found }) => {
-    expect(places(query)).toEqual(found)
+  ])('is right: $name', async ({ query, found }) => {
+    expect(await places(query)).toEqual(found)
   })
 
   test.each<{ name: string; query: Partial<LogQuery>; word: string; message: RegExp }>([
@@ -213,31 +214,40 @@ describe('queryLogs over a range', () => {
       word: 'NOT_FOUND',
       message: /block 0x0+7 not found: the newest block is 3/,
     },
-  ])('is refused when the range $name', ({ query, word: expected, message }) => {
-    expect(() => places(query)).toThrow(
+  ])('is refused when the range $name', async ({ query, word: expected, message }) => {
+    await expect(places(query)).rejects.toThrow(
       expect.objectContaining({ word: expected, message: expect.stringMatching(message) }),
     )
   })
 
-  test('includes the pending block only on request, and marks its logs', () => {
+  test('includes the pending block only on request, and marks its logs', async () => {
     const pending = recordOf(4n, blockHash(3), { transactions: [{ logs: [logOf(9)] }] })
-    const find = (query: Partial<LogQuery>): (number | bigint | boolean)[] =>
-      queryLogs(state, { ...anything, ...query }, 100, pending).map(
-        ({ record, pending: mark }) => mark ?? record.block.header.number,
+    const find = async (query: Partial<LogQuery>): Promise<(bigint | boolean)[]> =>
+      (await queryLogs(state, { ...anything, ...query }, 100, pending)).map(
+        ({ block, pending: mark }) => mark ?? block.number,
       )
-    expect(find({ from: number(3), to: tag('pending') })).toEqual([3n, true])
-    expect(find({ from: tag('pending'), to: tag('pending') })).toEqual([true])
-    expect(find({ from: tag('latest'), to: tag('latest') })).toEqual([3n])
+    expect(await find({ from: number(3), to: tag('pending') })).toEqual([3n, true])
+    expect(await find({ from: tag('pending'), to: tag('pending') })).toEqual([true])
+    expect(await find({ from: tag('latest'), to: tag('latest') })).toEqual([3n])
   })
 })
 
+test('queryLogs lets others have turns during a long search', async () => {
+  const blocks = Array.from({ length: 100 }, () => ({ transactions: [{ logs: [logOf(1)] }] }))
+  const long = stateOf(treeOf(...blocks))
+  using _time = slowClock()
+  using others = countTurns()
+  expect(await queryLogs(long, { ...anything, from: number(0) })).toHaveLength(100)
+  expect(others.count()).toBeGreaterThan(5)
+})
+
 describe('queryLogs with a limit', () => {
-  test('returns up to that many logs', () => {
-    expect(queryLogs(state, { ...anything, from: number(1) }, 4)).toHaveLength(4)
+  test('returns up to that many logs', async () => {
+    expect(await queryLogs(state, { ...anything, from: number(1) }, 4)).toHaveLength(4)
   })
 
-  test('names the limit when more match', () => {
-    expect(() => queryLogs(state, { ...anything, from: number(1) }, 3)).toThrow(
+  test('names the limit when more match', async () => {
+    await expect(async () => queryLogs(state, { ...anything, from: number(1) }, 3)).rejects.toThrow(
       expect.objectContaining({
         word: 'LIMIT_EXCEEDED',
         message: expect.stringContaining('more than 3 logs'),
@@ -250,9 +260,15 @@ test('logsOf gives each log of a block its indexes, and none is removed', () => 
   const record = recordOf(5n, word(4), {
     transactions: [{ logs: [logOf(1)] }, { logs: [logOf(2)] }],
   })
+  const { hash, header } = record.block
+  const block = { hash, number: 5n, timestamp: header.timestamp }
+  const [one, two] = record.block.transactions.map((each) => ({
+    block,
+    transactionHash: each.hash,
+  }))
   expect(logsOf(record)).toEqual([
-    { log: logOf(1), record, transactionIndex: 0, logIndex: 0, removed: false },
-    { log: logOf(2), record, transactionIndex: 1, logIndex: 1, removed: false },
+    { ...one, log: logOf(1), transactionIndex: 0, logIndex: 0, removed: false },
+    { ...two, log: logOf(2), transactionIndex: 1, logIndex: 1, removed: false },
   ])
 })
 

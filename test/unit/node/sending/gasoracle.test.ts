@@ -9,6 +9,7 @@ import {
   maxPriorityFeePerGas,
 } from '../../../../src/node/sending/gasoracle.ts'
 import { GAS_PER_BLOB } from '../../../../src/protocol/fees.ts'
+import { countTurns, slowClock } from '../../../support/waiting/turns.ts'
 import { type BlockSketch, recordOf, type Sketch, stateOf, treeOf } from '../records.ts'
 
 const gwei = 10n ** 9n
@@ -120,8 +121,8 @@ describe('eth_feeHistory', () => {
   )
   const newest = headOf(state.tree)
 
-  test('has one entry per block, and one more for the next fees', () => {
-    expect(feeHistory(state, 3n, newest)).toEqual<FeeHistory>({
+  test('has one entry per block, and one more for the next fees', async () => {
+    expect(await feeHistory(state, 3n, newest)).toEqual<FeeHistory>({
       oldestBlock: 1n,
       baseFeePerGas: [1000n, 1000n, 1125n, 985n],
       gasUsedRatio: [0.5, 1, 0],
@@ -131,25 +132,33 @@ describe('eth_feeHistory', () => {
     })
   })
 
-  test('begins at genesis if more is requested', () => {
-    const { oldestBlock, gasUsedRatio } = feeHistory(state, 1024n, newest)
+  test('begins at genesis if more is requested', async () => {
+    const { oldestBlock, gasUsedRatio } = await feeHistory(state, 1024n, newest)
     expect([oldestBlock, gasUsedRatio]).toEqual([0n, [0, 0.5, 1, 0]])
   })
 
-  test('that ends in the past has the actual fees of the next block', () => {
+  test('that ends in the past has the actual fees of the next block', async () => {
     const past = state.tree.canonical.at(1)!
-    expect(feeHistory(state, 1n, past).baseFeePerGas).toEqual([1000n, 1000n])
+    expect((await feeHistory(state, 1n, past)).baseFeePerGas).toEqual([1000n, 1000n])
   })
 
-  test('may end with the pending block, which has the fee that was set', () => {
+  test('of many blocks lets others have turns', async () => {
+    const long = chainWith(market, ...Array.from({ length: 100 }, () => halfFull(1000n)))
+    using _time = slowClock()
+    using others = countTurns()
+    expect((await feeHistory(long, 100n, headOf(long.tree))).gasUsedRatio).toHaveLength(100)
+    expect(others.count()).toBeGreaterThan(5)
+  })
+
+  test('may end with the pending block, which has the fee that was set', async () => {
     const set = chainWith({ ...market, nextBaseFee: 4000n }, halfFull(1000n))
     const head = headOf(set.tree).block
     const pending = recordOf(2n, head.hash, halfFull(4000n))
-    expect(feeHistory(set, 2n, headOf(set.tree)).baseFeePerGas).toEqual([0n, 1000n, 4000n])
-    expect(feeHistory(set, 2n, pending).baseFeePerGas).toEqual([1000n, 4000n, 4000n])
+    expect((await feeHistory(set, 2n, headOf(set.tree))).baseFeePerGas).toEqual([0n, 1000n, 4000n])
+    expect((await feeHistory(set, 2n, pending)).baseFeePerGas).toEqual([1000n, 4000n, 4000n])
   })
 
-  test('weights tips by gas, the cheapest first', () => {
+  test('weights tips by gas, the cheapest first', async () => {
     const block = {
       transactions: [
         { price: 1050n, gasUsed: 10_000n },
@@ -160,31 +169,29 @@ describe('eth_feeHistory', () => {
     }
     const rewarded = chainWith(market, {}, block)
     const percentiles = [0, 25, 50, 50.1, 90, 91, 100]
-    expect(feeHistory(rewarded, 2n, headOf(rewarded.tree), percentiles).reward).toEqual([
+    expect((await feeHistory(rewarded, 2n, headOf(rewarded.tree), percentiles)).reward).toEqual([
       [0n, 0n, 0n, 0n, 0n, 0n, 0n],
       [10n, 10n, 10n, 20n, 20n, 50n, 50n],
     ])
   })
 
-  test('has empty rewards without percentiles', () => {
-    expect(feeHistory(state, 2n, newest, []).reward).toEqual([[], []])
+  test('has empty rewards without percentiles', async () => {
+    expect((await feeHistory(state, 2n, newest, [])).reward).toEqual([[], []])
   })
 
-  test('has blob fees and the ratio of blob gas used', () => {
+  test('has blob fees and the ratio of blob gas used', async () => {
     const blobs = { blobGasUsed: 3n * GAS_PER_BLOB, excessBlobGas: 20_000_000n }
-    const { baseFeePerBlobGas, blobGasUsedRatio } = ((): FeeHistory => {
-      const full = chainWith({}, { header: blobs })
-      return feeHistory(full, 1n, headOf(full.tree))
-    })()
+    const full = chainWith({}, { header: blobs })
+    const { baseFeePerBlobGas, blobGasUsedRatio } = await feeHistory(full, 1n, headOf(full.tree))
     expect(blobGasUsedRatio).toEqual([3 / 9])
     expect(baseFeePerBlobGas).toEqual([54n, 50n])
   })
 
-  test('has zeros for blobs before cancun', () => {
+  test('has zeros for blobs before cancun', async () => {
     const none = { header: { blobGasUsed: undefined, excessBlobGas: undefined } }
     const before = chainWith({}, none)
     const old: ChainState = { ...before, config: { ...before.config, hardforkAt: () => 'london' } }
-    const { baseFeePerBlobGas, blobGasUsedRatio } = feeHistory(old, 1n, headOf(old.tree))
+    const { baseFeePerBlobGas, blobGasUsedRatio } = await feeHistory(old, 1n, headOf(old.tree))
     expect([baseFeePerBlobGas, blobGasUsedRatio]).toEqual([[0n, 0n], [0]])
   })
 
@@ -204,9 +211,9 @@ describe('eth_feeHistory', () => {
       percentiles: Array.from({ length: 101 }, () => 1),
       message: /at most 100, got 101/,
     },
-  ])('is refused for count $count: $message', ({ count, percentiles, message }) => {
+  ])('is refused for count $count: $message', async ({ count, percentiles, message }) => {
     const error = { word: 'INVALID_PARAMS', message: expect.stringMatching(message) }
-    expect(() => feeHistory(state, count, newest, percentiles)).toThrow(
+    await expect(feeHistory(state, count, newest, percentiles)).rejects.toThrow(
       expect.objectContaining(error),
     )
   })

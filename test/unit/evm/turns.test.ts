@@ -1,15 +1,15 @@
-// YieldQueue: many long runs at once keep others waiting no longer than one.
+// Many long runs at once keep others waiting no longer than one.
 
 import { describe, expect, test } from 'vitest'
+import { TurnQueue } from '../../../src/core/yield.ts'
 import type { Cancellation } from '../../../src/evm/cancellation.ts'
-import { YieldQueue } from '../../../src/evm/run/jobs.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { countTurns, nextTurn } from '../../support/waiting/turns.ts'
 import { callOf } from './stage.ts'
 
 describe('runs that wait for a turn', () => {
   test('resume one by one, in the order in which they came', async () => {
-    const queue = new YieldQueue()
+    const queue = new TurnQueue()
     const gone: number[] = []
     for (const i of [1, 2, 3]) void queue.next().then(() => gone.push(i))
     const seen: number[] = []
@@ -22,7 +22,7 @@ describe('runs that wait for a turn', () => {
   })
 
   test('may wait again at once', async () => {
-    const queue = new YieldQueue()
+    const queue = new TurnQueue()
     const gone: string[] = []
     const again = async (name: string): Promise<void> => {
       for (let i = 0; i < 3; i += 1) {
