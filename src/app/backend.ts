@@ -12,6 +12,7 @@ import { bytesOfLog } from '../methods/wire/logtext/logtext.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { readyBranch } from '../node/commands/branches.ts'
+import { forgotLeft, LEFT_BOUND } from '../node/commands/snapshots.ts'
 import { branchOf, type ChainParts, chainWith, stateFrom } from '../node/create.ts'
 import type { DumpFile } from '../node/dump/dumpfile.ts'
 import { executedAt, transactionPlace } from '../node/ledger/blocktree.ts'
@@ -98,6 +99,7 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   chain.onClose(() => progresses.close())
   observer.onChain?.(chain)
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
+  noteForgotten(chain, observer)
   const project = openProject(common, settings, observer, chain, options.kept?.labels)
   await project.begin()
   const peers = openLinks(common, settings, observer, chain)
@@ -105,6 +107,16 @@ export async function openBackend(common: Common, options: BackendOptions): Prom
   const watch = { logging, observer, progresses }
   const dumpFile = name === undefined ? await openDumpFile(settings, observer, chain) : undefined
   return new Backend({ ...options, ...watch, common, node, forking, project, peers, dumpFile })
+}
+
+/** Once for each chain: tests revert often. */
+function noteForgotten(chain: Chain, { onNotice }: Observer): void {
+  if (onNotice === undefined) return
+  const end = chain.onChange(({ before, after }) => {
+    if (!forgotLeft(before, after)) return
+    end()
+    onNotice(LEFT_BOUND)
+  })
 }
 
 async function openDumpFile(

@@ -158,6 +158,22 @@ test('a program’s observer gets the events of the first chain, and added chain
   ])
 })
 
+test('an observer is notified once that what older reverts left is forgotten', async () => {
+  const notices: string[] = []
+  await using one = await opened([], { observer: { onNotice: (text) => notices.push(text) } })
+  const revert = async (): Promise<void> => {
+    const id = await post(one.url, call(1, 'evm_snapshot'))
+    await post(one.url, mine)
+    await post(one.url, call(1, 'evm_revert', [(id as { readonly result: string }).result]))
+  }
+  for (let times = 0; times < 16; times++) await revert()
+  expect(notices).toEqual([])
+  for (let times = 0; times < 2; times++) await revert()
+  expect(notices).toEqual([
+    'devchain_leftBlocks lists what the newest 16 reverts left, and at most 1024 blocks; older ones are forgotten',
+  ])
+})
+
 describe('the log of several chains', () => {
   async function logged(renderer: Renderer): Promise<readonly string[]> {
     let text = ''

@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
-import { transactionPlace } from '../../node/ledger/blocktree.ts'
+import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method, OnFork } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -169,10 +169,12 @@ function ofTransaction(
   rule: Rule,
 ): MaybePromise<Json | undefined> {
   const { context, upstream } = request
-  const { tree, pool } = context.chain.state
-  const place = transactionPlace(tree, hash)
+  const { state } = context.chain
+  const place = knownPlace(state, hash)
   const isMined = place !== undefined && place.record.block.header.number > upstream.number
-  return isMined || pooledByHash(pool, hash) !== undefined ? undefined : beyond(request, hash, rule)
+  return isMined || pooledByHash(state.pool, hash) !== undefined
+    ? undefined
+    : beyond(request, hash, rule)
 }
 
 async function beyond(

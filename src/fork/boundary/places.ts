@@ -3,10 +3,10 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Hash, isBytes } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { blockReference } from '../../methods/wire/decodeblock.ts'
-import { blockByHash, headOf } from '../../node/ledger/blocktree.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import { numberOfTag } from '../../node/ledger/finality.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { knownBlock } from '../../node/ledger/leftblocks.ts'
+import { type BlockReference, numberOfTag } from '../../node/ledger/references.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import type { Method } from '../../rpc/method.ts'
@@ -56,9 +56,9 @@ export function numberOf(
 }
 
 /** Undefined: a block that is not known here. */
-function numberOfHash({ tree }: ChainState, hash: Hash): bigint | undefined {
+function numberOfHash(state: ChainState, hash: Hash): bigint | undefined {
   try {
-    return blockByHash(tree, hash)?.block.header.number
+    return knownBlock(state, hash)?.block.header.number
   } catch (error) {
     if (error instanceof MissingState) return undefined
     throw error

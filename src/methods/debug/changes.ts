@@ -7,7 +7,8 @@ import { replay } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
+import { blockByNumber } from '../../node/ledger/blocktree.ts'
+import { knownBlock } from '../../node/ledger/leftblocks.ts'
 import { withWorldReady } from '../../node/ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -74,8 +75,9 @@ async function modified(
   return differences(before.world, end.world)
 }
 
-function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord): BlockRecord {
-  const parent = blockByHash(tree, header.parentHash) ?? blockByNumber(tree, header.number - 1n)
+function parentOf({ state }: Chain, { block: { header } }: BlockRecord): BlockRecord {
+  const parent =
+    knownBlock(state, header.parentHash) ?? blockByNumber(state.tree, header.number - 1n)
   if (parent !== undefined) return parent
   const message = `block ${header.number} has no parent here to compare it with`
   throw new DevchainError('NOT_FOUND', message)

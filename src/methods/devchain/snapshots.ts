@@ -4,7 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import type { Hash } from '../../core/hex.ts'
 import { isTestMnemonic } from '../../node/accounts/mnemonic.ts'
-import { leftBlocks, type ReplayedTransaction, replayBranch } from '../../node/commands/branches.ts'
+import { type ReplayedTransaction, replayBranch } from '../../node/commands/branches.ts'
 import {
   dropSnapshot,
   returnTo,
@@ -15,6 +15,7 @@ import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockre
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
+import { leftBlocks } from '../../node/ledger/leftblocks.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Reorganized } from '../../node/mining/reorganize.ts'
 import type { Header } from '../../protocol/blocks/header.ts'

@@ -13,7 +13,8 @@ import {
 } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import type { Names } from '../../project/naming/names.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
@@ -158,7 +159,7 @@ function logCounter({ executed }: BlockRecord): (index: number) => number {
 
 /** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it */
 export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
-  const place = transactionPlace(state.tree, hash)
+  const place = knownPlace(state, hash)
   if (place !== undefined) return place
   const message = `transaction ${hash} not found: it is in no block of the chain`
   throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })

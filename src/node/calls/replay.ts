@@ -11,13 +11,9 @@ import type { Chain } from '../chain/chain.ts'
 import type { Rerun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import {
-  blockByHash,
-  headOf,
-  type TransactionPlace,
-  transactionPlace,
-} from '../ledger/blocktree.ts'
+import { headOf, type TransactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { knownBlock, knownPlace } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
@@ -143,7 +139,7 @@ async function worldAtIndex(
 }
 
 export function runOfMined(chain: Replayed, hash: Hash): Rerun | undefined {
-  const place = transactionPlace(chain.state.tree, hash)
+  const place = knownPlace(chain.state, hash)
   if (place === undefined) return undefined
   return async (tracer) => {
     const tracerFor: TracerFor = (_, index) => (index === place.index ? tracer : undefined)
@@ -209,10 +205,10 @@ export async function worldBefore(
 
 /** @throws {DevchainError} `NOT_FOUND` when the parent is not kept */
 export function parentToRunOn(
-  { tree }: ChainState,
+  state: ChainState,
   { block: { header, hash } }: BlockRecord,
 ): BlockRecord {
-  const parent = blockByHash(tree, header.parentHash)
+  const parent = knownBlock(state, header.parentHash)
   if (parent !== undefined) return parent
   const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
   throw new DevchainError('NOT_FOUND', message)

@@ -4,16 +4,15 @@ import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
-  blockByHash,
   blockByNumber,
   blockNotFound,
   headOf,
   isCanonical,
   recordToRead,
 } from '../ledger/blocktree.ts'
-import { numberOfTag } from '../ledger/finality.ts'
+import { knownBlock } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
-import type { BlockReference } from '../ledger/references.ts'
+import { type BlockReference, numberOfTag } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
 
 /** A promise only for a pending block, whose build is cancelled unless others wait for it. */
@@ -38,7 +37,7 @@ function namedRecord(
     case 'number':
       return blockByNumber(tree, reference.number)
     case 'hash': {
-      const record = blockByHash(tree, reference.hash)
+      const record = knownBlock(chain.state, reference.hash)
       const isRefused =
         record !== undefined && reference.requireCanonical && !isCanonical(tree, record)
       return isRefused ? undefined : record
@@ -81,13 +80,14 @@ export function readState<T>(
   return whenThere(whenThere(findRecord(chain, reference, cancellation), ready), read)
 }
 
-function notFound({ state: { tree } }: Chain, reference: BlockReference): never {
+function notFound({ state }: Chain, reference: BlockReference): never {
+  const { tree } = state
   if (reference.kind === 'tag') throw blockNotFound(tree, `block ${reference.tag}`)
   if (reference.kind === 'number') {
     const { number } = reference
     throw blockNotFound(tree, `block 0x${number.toString(16)}`, { number })
   }
   const { hash } = reference
-  if (blockByHash(tree, hash) === undefined) throw blockNotFound(tree, `block ${hash}`, { hash })
+  if (knownBlock(state, hash) === undefined) throw blockNotFound(tree, `block ${hash}`, { hash })
   throw blockNotFound(tree, `block ${hash}`, { branch: hash }, 'is not canonical')
 }

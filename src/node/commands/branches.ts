@@ -1,4 +1,4 @@
-// Blocks of all branches that the chain still knows: what reverts and reorgs left, and how to go on from it or run it again.
+// Goes on from blocks of any branch that the chain still knows, or runs them again.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -7,41 +7,21 @@ import type { Executor } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
-  type BlockTree,
   blockByHash,
   blockByNumber,
   blockNotFound,
-  headChange,
   headOf,
   isCanonical,
-  SIDE_LIMIT,
   truncateTo,
   withHead,
 } from '../ledger/blocktree.ts'
 import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
-import { numberOfTag } from '../ledger/finality.ts'
+import { knownBlock } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
-import type { BlockReference } from '../ledger/references.ts'
+import { type BlockReference, numberOfTag } from '../ledger/references.ts'
 import { mineThose } from '../mining/miner.ts'
 import { onTree } from '../mining/reorganize.ts'
-
-/** Blocks of branches off the chain, newest first. Those of reverts come before those of reorgs. */
-export function leftBlocks({ tree, left }: ChainState): readonly BlockRecord[] {
-  const byHash = new Map<Hash, BlockRecord>()
-  for (const branch of [...left.map((each) => each.tree), tree]) {
-    const records = branch === tree ? [...tree.side.records].reverse() : goneOf(branch, tree)
-    for (const record of records) byHash.set(record.block.hash, record)
-  }
-  return [...byHash.values()].filter((record) => !isCanonical(tree, record))
-}
-
-/** Newest first; at most as many as a reorg leaves, as a later revert may go back any number of blocks. */
-function goneOf(branch: BlockTree, tree: BlockTree): readonly BlockRecord[] {
-  const { removed } = headChange(branch, tree)
-  const length = Math.min(removed.length, SIDE_LIMIT)
-  return Array.from({ length }, (_, index) => removed.at(index)!)
-}
 
 /** @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for one that a fork does not own */
 export function branchAt(state: ChainState, reference: BlockReference): ChainState {
@@ -148,19 +128,11 @@ function settingsOf(settings: Settings, header: Header): Settings {
 
 /** The blocks of a branch off the chain, up to one of them, oldest first. */
 function branchTo(state: ChainState, hash: Hash): readonly BlockRecord[] {
-  const trees = [state.tree, ...state.left.map((each) => each.tree)]
-  const find = (wanted: Hash): BlockRecord | undefined => {
-    for (const tree of trees) {
-      const record = blockByHash(tree, wanted)
-      if (record !== undefined) return record
-    }
-    return undefined
-  }
   const branch: BlockRecord[] = []
-  let each = find(hash)
+  let each = knownBlock(state, hash)
   while (each !== undefined && !isCanonical(state.tree, each)) {
     branch.push(each)
-    each = find(each.block.header.parentHash)
+    each = knownBlock(state, each.block.header.parentHash)
   }
   if (each === undefined) throw blockNotFound(state.tree, `block ${hash}`)
   if (branch.length > 0) return branch.reverse()

@@ -70,6 +70,15 @@ function leftAfter(before: ChainState, { tree }: ChainState): readonly ChainStat
   })
 }
 
+/** Whether a revert, or the blocks that it took away, are not in `left` for want of room. */
+export function forgotLeft(before: ChainState, after: ChainState): boolean {
+  const isRevert = before.left !== after.left && before.resets === after.resets
+  return isRevert && after.left.length <= before.left.length
+}
+
+/** What it says when some are forgotten. */
+export const LEFT_BOUND: string = `devchain_leftBlocks lists what the newest ${MOST_LEFT} reverts left, and at most ${MOST_LEFT_BLOCKS} blocks; older ones are forgotten`
+
 /** How many blocks of the state are not on the chain. */
 function goneFrom(state: ChainState, tree: BlockTree): number {
   return headChange(state.tree, tree).removed.length

@@ -12,12 +12,12 @@ import type { Block } from '../../protocol/blocks/block.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, blockNotFound, headOf } from '../ledger/blocktree.ts'
+import { blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { numberOfTag } from '../ledger/finality.ts'
+import { knownBlock } from '../ledger/leftblocks.ts'
 import { logsBloomOf } from '../ledger/packing/keptrecord.ts'
-import type { BlockReference } from '../ledger/references.ts'
+import { type BlockReference, numberOfTag } from '../ledger/references.ts'
 
 /** Default limit of logs in one result. */
 export const MAX_LOGS = 100_000
@@ -247,7 +247,7 @@ function numberOf(
 }
 
 function recordByHash(state: ChainState, hash: Hash): BlockRecord {
-  const record = blockByHash(state.tree, hash)
+  const record = knownBlock(state, hash)
   if (record !== undefined) return record
   throw blockNotFound(state.tree, `block ${hash}`, { hash })
 }

@@ -120,22 +120,6 @@ export function isCanonical(tree: BlockTree, record: BlockRecord): boolean {
   return hashByNumber(tree, record.block.header.number) === hashOf(record)
 }
 
-/** The hash of an ancestor by number; the block itself need not be canonical. */
-export function ancestorHash(
-  tree: BlockTree,
-  record: BlockRecord,
-  asked: bigint,
-): Hash | undefined {
-  let ancestor: BlockRecord | undefined = record
-  if (asked >= record.block.header.number) return undefined
-  while (ancestor !== undefined && ancestor.block.header.number > asked) {
-    // a pending block and one on a branch meet the canonical chain at some parent
-    if (isCanonical(tree, ancestor)) return hashByNumber(tree, asked)
-    ancestor = blockByHash(tree, ancestor.block.header.parentHash)
-  }
-  return ancestor?.block.hash
-}
-
 export function executedAt({ record, index }: TransactionPlace): ExecutedTransaction {
   const executed = record.executed[index]
   if (executed === undefined) throw new Error(`block ${record.block.hash} has no index ${index}`)

@@ -1,5 +1,9 @@
-// How callers name blocks.
+// How callers name blocks: by number, hash or tag.
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { headOf } from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
 
 export type BlockReference =
   | {
@@ -12,3 +16,28 @@ export type BlockReference =
 export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
 
 export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
+
+const EPOCHS_BEHIND = { latest: 0n, safe: 1n, finalized: 2n } as const
+
+/**
+ * The block of a tag, such as `safe` and `finalized`; the genesis on chains that are too short.
+ * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris: only proof of stake makes blocks
+ *   final
+ */
+export function numberOfTag(state: ChainState, tag: keyof typeof EPOCHS_BEHIND): bigint {
+  const { tree, config } = state
+  const newest = headOf(tree).block.header.number
+  if (tag === 'latest') return newest
+  requireFinality(state, tag)
+  const distance = EPOCHS_BEHIND[tag] * config.behaviour.blocksInEpoch
+  return newest > distance ? newest - distance : 0n
+}
+
+function requireFinality({ tree, config }: ChainState, tag: string): void {
+  if (!config.behaviour.finalityNeedsParis) return
+  const { number, timestamp } = headOf(tree).block.header
+  const hardfork = config.hardforkAt(number, timestamp)
+  if (isAtLeast(hardfork, 'paris')) return
+  const message = `block: ${tag} names a block from paris on, the chain is at ${hardfork}`
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { tag, hardfork })
+}

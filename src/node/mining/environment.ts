@@ -12,9 +12,10 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { World } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { ancestorHash, hashByNumber, headOf } from '../ledger/blocktree.ts'
+import { hashByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { nextTimestamp, requireFits } from '../ledger/clock.ts'
+import { ancestorHash } from '../ledger/leftblocks.ts'
 import { derivedRandao } from './randao.ts'
 
 export type NextRules = Pick<
@@ -134,11 +135,12 @@ function nextSlot({ slotNumber, number }: Header): bigint {
  * @param chainId undefined: the chain's present one
  */
 export function blockEnvironment(
-  { config, tree }: ChainState,
+  state: ChainState,
   record: BlockRecord,
-  chainId: bigint = config.chainId,
+  chainId: bigint = state.config.chainId,
 ): BlockEnvironment {
   const { header } = record.block
+  const { config } = state
   return {
     chainId,
     hardfork: config.hardforkAt(header.number, header.timestamp),
@@ -153,7 +155,7 @@ export function blockEnvironment(
     slotNumber: header.slotNumber ?? 0n,
     blobRules: config.blobRulesAt(header.number, header.timestamp),
     depositContract: config.depositContract,
-    blockHash: (asked) => ancestorHash(tree, record, asked),
+    blockHash: (asked) => ancestorHash(state, record, asked),
     signers: record.signers,
   }
 }

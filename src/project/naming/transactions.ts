@@ -2,7 +2,8 @@
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
-import { executedAt, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { executedAt } from '../../node/ledger/blocktree.ts'
+import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Names } from './names.ts'
 
@@ -31,10 +32,10 @@ export function describeTransaction(
   names: Names,
   hash: Hash,
 ): DescribedTransaction | undefined {
-  const { tree, pool } = chain.state
-  const place = transactionPlace(tree, hash)
+  const { state } = chain
+  const place = knownPlace(state, hash)
   if (place !== undefined) return described(names, executedAt(place))
-  const pooled = pooledByHash(pool, hash)
+  const pooled = pooledByHash(state.pool, hash)
   return pooled && described(names, { transaction: pooled.transaction })
 }
 

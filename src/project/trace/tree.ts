@@ -17,7 +17,7 @@ import { recordTouched } from '../../evm/tracers/recorders.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
-import { transactionPlace } from '../../node/ledger/blocktree.ts'
+import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { ValueStyle } from '../abi/values.ts'
@@ -81,7 +81,7 @@ const MOST_KEYS = 128
 
 /** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it, `LIMIT_EXCEEDED` for too many calls */
 export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
-  const place = transactionPlace(chain.state.tree, hash)
+  const place = knownPlace(chain.state, hash)
   if (place === undefined) {
     const message = `transaction ${hash} not found: it is in no block of the chain`
     throw new DevchainError('NOT_FOUND', message)

@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import { branchAt, leftBlocks, replayBranch } from '../../../../src/node/commands/branches.ts'
+import { recordAt } from '../../../../src/node/chain/lookup.ts'
+import { branchAt, replayBranch } from '../../../../src/node/commands/branches.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { knownPlace, leftBlocks } from '../../../../src/node/ledger/leftblocks.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { balanceAt, stateRoot } from '../../../../src/state/world.ts'
@@ -37,6 +39,30 @@ describe('blocks off the chain', () => {
     expect(hashes(chain)).toEqual([second])
     await rollBack(chain, 1n)
     expect(new Set(hashes(chain))).toEqual(new Set([second, first]))
+  })
+
+  it('are read by their hashes with their states and transactions, unless a canonical one is asked for', async () => {
+    const chain = await testChain()
+    const [one, two] = [account(chain, 0), account(chain, 1)]
+    const start = balanceAt(headOf(chain.state.tree).world, two)
+    const id = await chain.update(takeSnapshot)
+    await pay(chain, one, two, 1n)
+    const [first] = head(chain).transactions
+    await pay(chain, one, two, 2n)
+    const [parent, { hash }] = [head(chain).header.parentHash, head(chain)]
+    await chain.update((state) => revertTo(state, id))
+    const byHash = (requireCanonical: boolean) =>
+      recordAt(chain, { kind: 'hash', hash, requireCanonical })
+    const left = await byHash(false)
+    expect(balanceAt(left.world, two) - start).toBe(3n)
+    expect(chain.environmentOf(left).blockHash(1n)).toBe(parent)
+    expect(chain.environmentOf(left).blockHash(0n)).toBe(head(chain).hash)
+    expect(knownPlace(chain.state, first!.hash)?.record.block.hash).toBe(parent)
+    await expect(byHash(true)).rejects.toThrow(`block ${hash} is not canonical`)
+    await pay(chain, one, two, 3n)
+    const { transactions } = head(chain)
+    await rollBack(chain, 1n)
+    expect(knownPlace(chain.state, transactions[0]!.hash)?.index).toBe(0)
   })
 
   it('keep no state of a revert that took more than 1,024 blocks away', async () => {
