@@ -67,6 +67,7 @@ function transactionOf(order: unknown): Members {
 
 function blockOf(block: unknown): Members {
   if (block === undefined || block === 'latest') return {}
+  if (typeof block === 'object') return { blockHash: quoted((block as Members).blockHash) }
   return String(block).startsWith('0x') ? { blockNumber: big(block) } : { blockTag: quoted(block) }
 }
 

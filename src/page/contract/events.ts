@@ -3,9 +3,10 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { eventIn } from '../data/abi.ts'
 import { count, cut, hex, plural, short } from '../data/format.ts'
-import { linkTo } from '../data/route.ts'
+import { linkTo, type Route } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
-import { useRead, useView } from '../data/use.ts'
+import { usePoint } from '../data/time.ts'
+import { useRead, useReads } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink, Linked, Waiting } from '../parts/basics.ts'
 import { Cell, Items } from '../parts/list.ts'
@@ -22,24 +23,29 @@ interface ContractLog extends RpcLog {
 interface EventsProps {
   readonly address: string
   readonly abi: readonly unknown[]
-  readonly at: number | undefined
+  readonly route: Route
 }
 
-export function Events({ address, abi, at }: EventsProps): VNode {
-  const { head } = useView()
+export function Events({ address, abi, route }: EventsProps): VNode {
+  const { branch, number = 0 } = usePoint(route) ?? {}
   const [blocks, setBlocks] = useState(FIRST_BLOCKS)
-  const last = at ?? head?.number ?? 0
+  const last = Math.min(number, (branch?.first ?? 1) - 1)
   const first = Math.max(0, last - blocks + 1)
   // the newest block as a tag: what was read stays in sight while the next is read
-  const toBlock = at === undefined ? 'latest' : hex(at)
+  const toBlock = route.at === undefined ? 'latest' : hex(last)
   const query = {
     address,
     fromBlock: hex(Math.floor(first / FIRST_BLOCKS) * FIRST_BLOCKS),
     toBlock,
   }
   const read = useRead<readonly ContractLog[]>('eth_getLogs', [query], 'now')
+  const left = branch?.left.filter(({ number: at }) => Number(at) <= number) ?? []
+  const others = useReads<readonly ContractLog[]>(
+    left.map(({ hash }) => ['eth_getLogs', [{ address, blockHash: hash }]]),
+    'era',
+  )
   if (read.value === undefined) return html`<${Waiting} read=${read} />`
-  const logs = [...read.value].reverse()
+  const logs = [...read.value, ...others.flatMap(({ value }) => value ?? [])].reverse()
   const further =
     first > 0 &&
     html`<p class="more"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`

@@ -16,6 +16,7 @@ import {
 import { useOwned } from '../data/accounts.ts'
 import { hex } from '../data/format.ts'
 import { parseAddress, parseEther } from '../data/parse.ts'
+import type { BlockParam } from '../data/time.ts'
 import { html } from '../html.ts'
 import { Empty, Linked } from '../parts/basics.ts'
 import { CallCode, type Run, RunResult, useRun } from '../parts/calls.ts'
@@ -24,8 +25,7 @@ import { FormField } from '../parts/fields.ts'
 interface FunctionsProps {
   readonly address: string
   readonly abi: readonly unknown[]
-  /** A number in hex, or a tag. */
-  readonly block: string
+  readonly block: BlockParam
 }
 
 export function Functions({ address, abi, block }: FunctionsProps): VNode {
@@ -48,7 +48,7 @@ export function Functions({ address, abi, block }: FunctionsProps): VNode {
 interface FormProps {
   readonly address: string
   readonly item: AbiFunction
-  readonly block: string
+  readonly block: BlockParam
 }
 
 function FunctionForm(props: FormProps): VNode {
@@ -103,7 +103,7 @@ function FunctionBody({ address, item, block }: FormProps): VNode {
 
 interface CallOrder {
   readonly address: string
-  readonly block: string
+  readonly block: BlockParam
   readonly texts: readonly string[]
   readonly from: string
   readonly value: string

@@ -2,13 +2,14 @@
 import type { VNode } from 'preact'
 import { cut } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
+import type { BlockParam } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, Empty, Waiting } from '../parts/basics.ts'
 import { placeOf } from '../parts/changes.ts'
 import { Cell, Items } from '../parts/list.ts'
 
-export function Storage({ address, block }: { address: string; block: string }): VNode {
+export function Storage({ address, block }: { address: string; block: BlockParam }): VNode {
   const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
   const slots = read.value
   if (slots === undefined) return html`<${Waiting} read=${read} />`

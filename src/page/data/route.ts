@@ -1,12 +1,13 @@
 // Where the page is: the part of the URL behind `#`, so that the browser's history and links work.
 import { useEffect, useReducer } from 'preact/hooks'
+import { isHash } from './format.ts'
 
 export interface Route {
   /** `['tx', '0x…']` of `#/tx/0x…`. */
   readonly parts: readonly string[]
   readonly query: Readonly<Record<string, string>>
-  /** The block in the past at which the page shows the chain; undefined: the newest. */
-  readonly at: number | undefined
+  /** The block at which the page shows the chain, by number, or by hash off the chain; undefined: the newest. */
+  readonly at: number | string | undefined
 }
 
 export interface ViewProps {
@@ -20,7 +21,8 @@ export function routeOf(fragment: string): Route {
     .filter((part) => part !== '')
     .map(decoded)
   const query = Object.fromEntries(new URLSearchParams(search))
-  const at = /^\d{1,15}$/.test(query.at ?? '') ? Number(query.at) : undefined
+  const { at: given = '' } = query
+  const at = /^\d{1,15}$/.test(given) ? Number(given) : isHash(given) ? given : undefined
   return { parts, query, at }
 }
 

@@ -29,6 +29,37 @@ export interface Reading<T> {
   readonly error: Error | undefined
 }
 
+type Call = readonly [method: string, params: readonly unknown[]]
+
+/** As `useRead`, many at once. */
+export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Reading<T>[] {
+  const chain = useChain()
+  const { status } = useView()
+  const [, draw] = useReducer((count: number) => count + 1, 0)
+  const keys = calls.map((call) => JSON.stringify(call))
+  const stamp = chain.stampOf(span)
+  useEffect(() => {
+    const isMissing = (key: string): boolean => chain.kept(key)?.stamp !== stamp
+    if (status !== 'open' || !keys.some(isMissing)) return
+    let isGone = false
+    const reads = keys.map((key, i) => isMissing(key) && chain.read(key, ...calls[i]!, span))
+    void Promise.all(reads).then(() => isGone || draw(undefined))
+    return () => {
+      isGone = true
+    }
+  }, [chain, keys.join(), stamp, status])
+  return keys.map((key) => (chain.kept(key) ?? NOTHING) as Reading<T>)
+}
+
+export const NOTHING: Reading<never> = { value: undefined, error: undefined }
+
+/** The last value that was there, while the next is read. */
+export function useSteady<T>(value: T | undefined): T | undefined {
+  const last = useRef(value)
+  if (value !== undefined) last.current = value
+  return last.current
+}
+
 /**
  * Reads by JSON-RPC, again when the result may have changed.
  * @param method empty: reads nothing
@@ -53,5 +84,5 @@ export function useRead<T>(method: string, params: readonly unknown[], span: Lif
     }
   }, [chain, key, stamp, status, kept])
   if (kept !== undefined) last.current = { key, read: kept as unknown as Reading<T> }
-  return last.current?.key === key ? last.current.read : { value: undefined, error: undefined }
+  return last.current?.key === key ? last.current.read : NOTHING
 }

@@ -2,6 +2,7 @@
 import type { VNode } from 'preact'
 import { short } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
+import type { BlockParam } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { type Children, html } from '../html.ts'
 import { HexLink, Long } from './basics.ts'
@@ -25,8 +26,8 @@ export function Group({ title, lines }: { title: Children; lines: readonly strin
 interface BetweenProps {
   readonly address: string
   readonly name: string | undefined
-  readonly from: string
-  readonly at: string
+  readonly from: BlockParam
+  readonly at: BlockParam
 }
 
 /** What changed between two blocks; nothing for an account whose storage did not. */

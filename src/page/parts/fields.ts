@@ -53,6 +53,7 @@ export interface RpcSnapshot {
   readonly id: string
   readonly name: string | null
   readonly blockNumber: string
+  readonly blockHash: string
   readonly timestamp: string
 }
 

@@ -1,9 +1,10 @@
 // Rows of transactions: what was called, by whom, and whether it succeeded.
 import type { VNode } from 'preact'
-import { count, cut, ether, short } from '../data/format.ts'
+import type { Lifetime } from '../data/chain.ts'
+import { count, cut, ether, hex, short } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
-import type { RpcReceipt, RpcTransaction } from '../data/shapes.ts'
-import { useRead } from '../data/use.ts'
+import type { RpcLeftBlock, RpcReceipt, RpcTransaction } from '../data/shapes.ts'
+import { NOTHING, type Reading, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink } from './basics.ts'
 import { Cell, Items } from './list.ts'
@@ -33,13 +34,39 @@ export function TransactionList({ hashes }: { hashes: readonly string[] }): VNod
     empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />`
 }
 
-export function TransactionCells({ hash }: { hash: string }): VNode {
-  const { value: transaction } = useRead<RpcTransaction | null>(
-    'eth_getTransactionByHash',
-    [hash],
+interface FoundTransaction {
+  readonly read: Reading<RpcTransaction | null>
+  readonly receipt: RpcReceipt | null | undefined
+  /** Its block, if that is off the chain. */
+  readonly left: RpcLeftBlock | undefined
+}
+
+/** A transaction of the chain or the pool, or else of a block that a revert or a reorg left. */
+export function useTransaction(hash: string, span: Lifetime): FoundTransaction {
+  const own = useRead<RpcTransaction | null>('eth_getTransactionByHash', [hash], span)
+  const receipt = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], span).value
+  const method = own.value === null ? 'devchain_leftBlocks' : ''
+  const blocks = useRead<readonly RpcLeftBlock[]>(method, [], 'now')
+  const left = blocks.value?.find(({ transactions }) => transactions.includes(hash))
+  const index = left?.transactions.indexOf(hash) ?? 0
+  const read = useRead<RpcTransaction | null>(
+    left ? 'eth_getTransactionByBlockHashAndIndex' : '',
+    [left?.hash, hex(index)],
     'era',
   )
-  const { value: receipt } = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], 'era')
+  const receipts = useRead<readonly RpcReceipt[]>(
+    left ? 'eth_getBlockReceipts' : '',
+    [{ blockHash: left?.hash }],
+    'era',
+  )
+  if (left !== undefined) return { read, receipt: receipts.value?.[index], left }
+  const isSearched = method !== '' && blocks.value === undefined && blocks.error === undefined
+  return { read: isSearched ? NOTHING : own, receipt, left }
+}
+
+export function TransactionCells({ hash }: { hash: string }): VNode {
+  const { read, receipt } = useTransaction(hash, 'era')
+  const { value: transaction } = read
   const { value: names } = useRead<RpcDescription | null>(
     'devchain_describeTransaction',
     [hash],

@@ -2,12 +2,13 @@
 import type { VNode } from 'preact'
 import { Events } from '../contract/events.ts'
 import { Functions } from '../contract/functions.ts'
-import { History } from '../contract/history.ts'
+import { History, useTransactionsOf } from '../contract/history.ts'
 import { Source } from '../contract/source.ts'
 import { Storage } from '../contract/storage.ts'
 import { useNames } from '../data/accounts.ts'
-import { count, ether, hex, isAddress, plural } from '../data/format.ts'
+import { count, ether, isAddress, plural } from '../data/format.ts'
 import { linkTo, type Route, type ViewProps } from '../data/route.ts'
+import { type BlockParam, stateOf } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Copy, Empty, Facts, HexLink, Long, Panel, Title, Waiting } from '../parts/basics.ts'
@@ -47,7 +48,7 @@ interface AccountProps {
 }
 
 function Account({ address, route }: AccountProps): VNode {
-  const block = route.at === undefined ? 'latest' : hex(route.at)
+  const block = stateOf(route)
   const code = useRead<string>('eth_getCode', [address, block], 'now')
   const { value: contract } = useRead<RpcContract | null>('devchain_contract', [address], 'now')
   const name = useNames([address]).get(address)
@@ -62,12 +63,12 @@ function Account({ address, route }: AccountProps): VNode {
       </nav></div>
     <p class="address"><span class="mono">${address}</span><${Copy} text=${address} /></p>
     <${Panel} title=${isContract ? 'Contract' : 'Account'}><${Facts} of=${useFacts(address, block, code.value, contract)} /><//>
-    ${isContract ? html`<${Tabs} address=${address} route=${route} block=${block} contract=${contract ?? undefined} />` : html`<${Transactions} address=${address} />`}`
+    ${isContract ? html`<${Tabs} address=${address} route=${route} block=${block} contract=${contract ?? undefined} />` : html`<${Transactions} address=${address} route=${route} />`}`
 }
 
 function useFacts(
   address: string,
-  block: string,
+  block: BlockParam,
   code: string,
   contract: RpcContract | null | undefined,
 ): readonly (readonly [string, unknown])[] {
@@ -104,7 +105,7 @@ function useFacts(
 }
 
 interface TabsProps extends AccountProps {
-  readonly block: string
+  readonly block: BlockParam
   readonly contract: RpcContract | undefined
 }
 
@@ -116,10 +117,10 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
   const views = {
     Functions: () => html`<${Functions} address=${address} abi=${abi} block=${block} />`,
     Storage: () => html`<${Storage} address=${address} block=${block} />`,
-    Events: () => html`<${Events} address=${address} abi=${abi} at=${route.at} />`,
-    History: () => html`<${History} address=${address} />`,
+    Events: () => html`<${Events} address=${address} abi=${abi} route=${route} />`,
+    History: () => html`<${History} address=${address} route=${route} />`,
     Source: () => html`<${Source} sources=${contract?.sources ?? {}} />`,
-    Transactions: () => html`<${Transactions} address=${address} />`,
+    Transactions: () => html`<${Transactions} address=${address} route=${route} />`,
   }
   const needsContract = current === 'Functions' || current === 'Source'
   return html`<nav class="tabs" aria-label="Parts of the contract">${TABS.map(
@@ -138,12 +139,8 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
   }`
 }
 
-function Transactions({ address }: { address: string }): VNode {
-  const read = useRead<{ readonly txs: readonly { readonly hash: string }[] }>(
-    'ots_searchTransactionsBefore',
-    [address, 0, NEWEST],
-    'now',
-  )
+function Transactions(props: AccountProps): VNode {
+  const read = useTransactionsOf(props, NEWEST)
   const { txs } = read.value ?? {}
   return html`<${Panel} title="Transactions" note=${txs && `the newest ${count(txs.length)}`}>
     ${txs === undefined ? html`<${Waiting} read=${read} />` : html`<${TransactionList} hashes=${txs.map(({ hash }) => hash)} />`}

@@ -2,8 +2,9 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useNames, useOwned } from '../data/accounts.ts'
-import { count, cut, decimal, ether, hex, nameText, plural } from '../data/format.ts'
+import { count, cut, decimal, ether, nameText, plural } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
+import { type BlockParam, stateOf } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, HexLink, Panel, Waiting } from '../parts/basics.ts'
@@ -39,7 +40,7 @@ interface AccountRow {
 }
 
 export function AccountsView({ route }: ViewProps): VNode {
-  const block = route.at === undefined ? 'latest' : hex(route.at)
+  const block = stateOf(route)
   const owned = useOwned()
   const page = useRead<RpcAccountPage>(
     'debug_accountRange',
@@ -105,7 +106,7 @@ function AccountCells({
   row: AccountRow
   name: string | undefined
   tokens: readonly RpcToken[]
-  block: string
+  block: BlockParam
 }): VNode {
   const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
   const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
@@ -126,7 +127,7 @@ function TokenCell({
 }: {
   token: RpcToken
   holder: string
-  block: string
+  block: BlockParam
 }): VNode {
   // balanceOf(address)
   const data = `0x70a08231${holder.slice(2).padStart(64, '0')}`

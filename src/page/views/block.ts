@@ -2,7 +2,8 @@
 import type { VNode } from 'preact'
 import { count, duration, gasPrice, hex, moment, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
-import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
+import type { RpcBlock } from '../data/shapes.ts'
+import { placeOn, useBranches } from '../data/time.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
@@ -18,33 +19,15 @@ export function BlockView({ route: { parts } }: ViewProps): VNode {
     'now',
   )
   if (read.value === undefined) return html`<h1>Block ${id}</h1><${Waiting} read=${read} />`
-  if (read.value === null) return html`<${LeftBlock} id=${id} />`
-  return html`<${Block} block=${read.value} />`
-}
-
-/** A block of a revert, which methods for blocks do not know; what there is of it. */
-function LeftBlock({ id }: { id: string }): VNode {
-  const read = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
-  const block = read.value?.find(({ hash }) => hash === id)
-  if (read.value === undefined) return html`<h1>Block ${id}</h1><${Waiting} read=${read} />`
-  if (block === undefined)
+  if (read.value === null)
     return html`<h1>Block ${id}</h1><${Empty}>The chain has no such block. It may come, or a revert dropped it.<//>`
-  const number = Number(block.number)
-  return html`<div class="title"><h1>Block ${count(number)}</h1><${Badge} kind="left">not in the chain: a revert left it<//></div>
-    <${Panel} title="Header"><${Facts} of=${[
-      ['Time', `${moment(Number(block.timestamp))} UTC`],
-      ['Hash', html`<${Hex} value=${id} isWhole />`],
-      [
-        'Parent',
-        html`<${HexLink} value=${block.parentHash} to=${['block', block.parentHash]} isWhole />`,
-      ],
-      ['Transactions', block.transactions.map((hash) => html`<${Hex} value=${hash} /> `)],
-    ]} /><${BlockOffers} number=${number} hash=${id} /><//>`
+  return html`<${Block} block=${read.value} />`
 }
 
 function Block({ block }: { block: RpcBlock }): VNode {
   const number = Number(block.number)
   const { head } = useView()
+  const branch = useBranches().find(({ left }) => left.some(({ hash }) => hash === block.hash))
   const { value: here } = useRead<RpcBlock | null>(
     'eth_getBlockByNumber',
     [block.number, false],
@@ -60,10 +43,10 @@ function Block({ block }: { block: RpcBlock }): VNode {
   const { transactions } = block
   return html`
     <div class="title"><h1>Block ${count(number)}</h1>
-      ${isLeft && html`<${Badge} kind="left">not in the chain: a reorg left it<//>`}
+      ${isLeft && html`<${Badge} kind="left">not in the chain: a revert or a reorg left it<//>`}
       <nav aria-label="Neighbours">
-        <a class="button" href=${linkTo(['block', Math.max(0, number - 1)])} aria-disabled=${number === 0}>Previous</a>
-        <a class="button" href=${linkTo(['block', number + 1])} aria-disabled=${number === head?.number}>Next</a>
+        <a class="button" href=${linkTo(['block', isLeft ? block.parentHash : Math.max(0, number - 1)])} aria-disabled=${number === 0}>Previous</a>
+        <a class="button" href=${linkTo(['block', branch ? placeOn(branch, number + 1) : number + 1])} aria-disabled=${number === (branch?.last ?? head?.number)}>Next</a>
       </nav>
     </div>
     <${Panel} title="Header">

@@ -18,6 +18,7 @@ import { classes, html } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 import { Source } from '../parts/source.ts'
+import { useTransaction } from '../parts/transactions.ts'
 
 /** Steps that are shown, and up to which memory is recorded too: it is repeated with each step. */
 const MOST_STEPS = 20_000
@@ -28,11 +29,7 @@ const ROW = 24
 
 export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
-  const { value: transaction } = useRead<RpcTransaction | null>(
-    'eth_getTransactionByHash',
-    [hash],
-    'era',
-  )
+  const { value: transaction } = useTransaction(hash, 'era').read
   const light = { disableStack: true, disableStorage: true, limit: MOST_STEPS }
   const count = useRead<RpcStructLogs>('debug_traceTransaction', [hash, light], 'era')
   const length = count.value?.structLogs.length

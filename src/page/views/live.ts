@@ -3,7 +3,8 @@ import type { VNode } from 'preact'
 import { clockTime, count, gasPrice, hex, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
-import { useRead, useView } from '../data/use.ts'
+import { placeOn, readOn, type TimeBranch, usePoint } from '../data/time.ts'
+import { useRead, useReads, useView } from '../data/use.ts'
 import { classes, html } from '../html.ts'
 import { Empty, HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -16,29 +17,43 @@ const ROW = 40
 const NEWEST = 40
 
 export function LiveView({ route }: ViewProps): VNode {
-  const { head } = useView()
-  const at = route.at ?? head?.number
+  const point = usePoint(route)
+  const { branch, number = -1 } = point ?? {}
+  const below = useRead<RpcBlock | null>(
+    branch?.left.length ? 'eth_getBlockByNumber' : '',
+    [hex((branch?.first ?? 1) - 1), false],
+    'era',
+  ).value
+  // the older blocks of a long branch are not known any more
+  const lowest = below && below.hash !== branch?.left[0]?.parentHash ? branch!.first : 0
+  const props = { branch, number, total: number + 1 - lowest }
   return html`<h1 class="hidden">Live</h1>
     <div class="live">
-      <${Blocks} at=${at} /><${Newest} at=${at} />
+      <${Blocks} ...${props} /><${Newest} ...${props} />
     </div>`
 }
 
-function Blocks({ at }: { at: number | undefined }): VNode {
+interface BlocksProps {
+  readonly branch: TimeBranch
+  readonly number: number
+  readonly total: number
+}
+
+function Blocks({ branch, number, total }: BlocksProps): VNode {
   const { era } = useView()
-  return html`<${Panel} title="Blocks" note=${at === undefined ? '' : plural(at + 1, 'block')}>
+  return html`<${Panel} title="Blocks" note=${total === 0 ? '' : plural(total, 'block')}>
     <${List} label="Blocks" kind="blocks" columns=${['Block', 'Time', 'Transactions', 'Gas used', 'Base fee', 'Hash']}
-      total=${at === undefined ? 0 : at + 1} added=${at ?? 0} rowHeight=${ROW} empty="No block yet."
-      keyOf=${(index: number) => `${era} ${at! - index}`} row=${(index: number) => html`<${BlockCells} number=${at! - index} />`} />
+      total=${total} added=${Math.max(0, number)} rowHeight=${ROW} empty="No block yet."
+      keyOf=${(index: number) => `${era} ${placeOn(branch, number - index)}`} row=${(index: number) => html`<${BlockCells} branch=${branch} number=${number - index} />`} />
   <//>`
 }
 
-function BlockCells({ number }: { number: number }): VNode {
-  const { value } = useRead<RpcBlock | null>('eth_getBlockByNumber', [hex(number), false], 'era')
+function BlockCells({ branch, number }: { branch: TimeBranch; number: number }): VNode {
+  const { value } = useRead<RpcBlock | null>(...readOn(branch, number), 'era')
   const gas = value ? Number(value.gasUsed) : 0
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`
-    <${Cell}><a class="number" href=${linkTo(['block', number])}>${count(number)}</a><//>
+    <${Cell}><a class="number" href=${linkTo(['block', placeOn(branch, number)])}>${count(number)}</a><//>
     <${Cell} className="dim">${value && clockTime(Number(value.timestamp))}<//>
     <${Cell} className=${classes(value?.transactions.length === 0 && 'dim')}>${value && (value.transactions.length === 0 ? 'none' : count(value.transactions.length))}<//>
     <${Cell} className="gas">${value && html`<span class="bar" aria-hidden="true"><i style=${{ width: `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i></span>${count(gas)}`}<//>
@@ -46,19 +61,13 @@ function BlockCells({ number }: { number: number }): VNode {
     <${Cell}>${value && html`<${HexLink} value=${value.hash} to=${['block', value.hash]} />`}<//>`
 }
 
-function Newest({ at }: { at: number | undefined }): VNode {
-  const numbers = Array.from({ length: Math.min(NEWEST, (at ?? -1) + 1) }, (_, i) => at! - i)
-  return html`<${NewestOf} key=${numbers.length} numbers=${numbers} />`
-}
-
-/** One hook a block, so its number never changes for one key. */
-function NewestOf({ numbers }: { numbers: readonly number[] }): VNode {
+function Newest({ branch, number, total }: BlocksProps): VNode {
   const { era } = useView()
-  const blocks = numbers.map(
-    (number) => useRead<RpcBlock | null>('eth_getBlockByNumber', [hex(number), false], 'era').value,
-  )
-  const hashes = blocks.flatMap((block) => [...(block?.transactions ?? [])].reverse())
-  return html`<${Panel} title="Transactions" note=${`in the newest ${plural(numbers.length, 'block')}`}>
+  const length = Math.min(NEWEST, total)
+  const calls = Array.from({ length }, (_, i) => readOn(branch, number - i))
+  const blocks = useReads<RpcBlock | null>(calls, 'era')
+  const hashes = blocks.flatMap(({ value }) => [...(value?.transactions ?? [])].reverse())
+  return html`<${Panel} title="Transactions" note=${`in the newest ${plural(length, 'block')}`}>
     ${
       hashes.length === 0
         ? html`<${Empty}>No transactions in these blocks. Send one to <code>${location.origin}${location.pathname}</code>.<//>`

@@ -2,58 +2,117 @@
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useNames } from '../data/accounts.ts'
-import { count, ether, hex, moment, plural } from '../data/format.ts'
+import { count, ether, moment, plural } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
-import { useRead, useView } from '../data/use.ts'
+import {
+  type BlockParam,
+  blockOn,
+  type Point,
+  placeOn,
+  readOn,
+  type TimeBranch,
+  useBranches,
+  usePoint,
+} from '../data/time.ts'
+import { useRead, useSteady, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
 import type { RpcSnapshot } from '../parts/fields.ts'
 import { Cell, Items } from '../parts/list.ts'
 import { BlockOffers, Offer } from '../parts/offers.ts'
+import { Timeline, titleOf } from '../parts/timeline.ts'
 
 /** Pixels. */
 const ROW = 36
 const MOST_ROWS = 12
 
 export function TimeView({ route }: ViewProps): VNode {
-  const { head } = useView()
-  if (head === undefined) return html`<h1>Time</h1><p class="empty" aria-busy="true">Reading…</p>`
-  const at = Math.min(route.at ?? head.number, head.number)
-  const from = Math.min(Number(route.query.from ?? Math.max(0, at - 1)) || 0, at)
+  const point = usePoint(route)
+  const branches = useBranches()
+  const { value: snapshots = [] } = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
+  if (point === undefined) return html`<h1>Time</h1><p class="empty" aria-busy="true">Reading…</p>`
+  if (point === null)
+    return html`<h1>Time</h1><${Empty}>This block is not known any more. <a href=${linkTo(['time'])}>Back to now</a><//>`
+  const { number } = point
+  const branch = chosenOf(branches, point, route.query.branch)
+  const from = Math.min(Number(route.query.from ?? Math.max(0, number - 1)) || 0, number)
   return html`<h1>Time</h1>
-    <${Slider} at=${at} from=${route.query.from} head=${head.number} />
-    <${Difference} from=${from} at=${at} />
-    <${Snapshots} />
+    <${Slider} point=${{ number, branch }} branches=${branches} snapshots=${snapshots} from=${route.query.from} />
+    <${Difference} from=${from} number=${number} branch=${branch} />
+    <${Snapshots} snapshots=${snapshots} />
     <${LeftBehind} />`
 }
 
-function Slider({ at, from, head }: { at: number; from: string | undefined; head: number }): VNode {
-  const { value: block } = useRead<RpcBlock | null>('eth_getBlockByNumber', [hex(at), false], 'era')
-  const move = (to: number): void => {
-    const number = Math.min(Math.max(Math.trunc(to) || 0, 0), head)
-    replaceWith(linkTo(['time'], { at: number === head ? undefined : number, from }))
+/** The branch along which somebody moves, also before it leaves the chain. */
+function chosenOf(
+  branches: readonly TimeBranch[],
+  point: Point,
+  tip: string | undefined,
+): TimeBranch {
+  const here = placeOn(point.branch, point.number)
+  const isChosen = (each: TimeBranch): boolean =>
+    each.left.at(-1)!.hash === tip && placeOn(each, point.number) === here
+  return branches.find(isChosen) ?? point.branch
+}
+
+interface SliderProps {
+  readonly point: Point
+  readonly branches: readonly TimeBranch[]
+  readonly snapshots: readonly RpcSnapshot[]
+  readonly from: string | undefined
+}
+
+function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
+  const head = useView().head!.number
+  const chain: TimeBranch = { first: head + 1, last: head, left: [] }
+  const { number, branch } = point
+  const isLeft = number >= branch.first
+  const place = placeOn(branch, number)
+  const block = useSteady(useRead<RpcBlock | null>(...readOn(branch, number), 'era').value)
+  const linkOf = (to: Point): string => {
+    const tip = to.branch.left.at(-1)?.hash
+    const isNow = tip === undefined && to.number === head
+    return linkTo(['time'], {
+      at: isNow ? undefined : placeOn(to.branch, to.number),
+      from,
+      branch: tip,
+    })
   }
-  return html`<${Panel} title="Point in time" note=${at === head ? 'the newest block' : `${plural(head - at, 'block')} before the newest`}>
+  const move = (to: Point): void => replaceWith(linkOf(to))
+  const walk = (to: number): void =>
+    move({ branch, number: Math.min(Math.max(Math.trunc(to) || 0, 0), branch.last) })
+  const names = snapshots.filter(({ blockHash }) => blockHash === block?.hash).map(titleOf)
+  const note = isLeft
+    ? 'off the chain: a revert or a reorg left it'
+    : number === head
+      ? 'the newest block'
+      : `${plural(head - number, 'block')} before the newest`
+  return html`<${Panel} title="Point in time" note=${note}>
+    <${Timeline} chain=${chain} branches=${branches} snapshots=${snapshots} point=${point} linkOf=${linkOf} move=${move} />
     <div class="slider">
-      <button type="button" disabled=${at === 0} onClick=${() => move(at - 1)}>Earlier</button>
-      <input type="range" min="0" max=${head} value=${at} aria-label="Block" onInput=${(event: Event) => move(Number(typedIn(event)))} />
-      <button type="button" disabled=${at === head} onClick=${() => move(at + 1)}>Later</button>
-      <input type="number" min="0" max=${head} value=${at} aria-label="Block number" onChange=${(event: Event) => move(Number(typedIn(event)))} />
-      <button type="button" disabled=${at === head} onClick=${() => move(head)}>Now</button>
+      <button type="button" disabled=${number === 0} onClick=${() => walk(number - 1)}>Earlier</button>
+      <button type="button" disabled=${number === branch.last} onClick=${() => walk(number + 1)}>Later</button>
+      <input type="number" min="0" max=${branch.last} value=${number} aria-label="Block number" onChange=${(event: Event) => walk(Number(typedIn(event)))} />
+      <button type="button" disabled=${!isLeft && number === head} onClick=${() => move({ branch: chain, number: head })}>Now</button>
+      <span class="legend dim"><i class="mark"></i> snapshot <i class="rail"></i> left by a revert or a reorg</span>
     </div>
     ${
       block &&
       html`<${Facts} of=${[
-        ['Block', html`<a href=${linkTo(['block', at])}>${count(at)}</a>`],
+        ['Block', html`<a href=${linkTo(['block', isLeft ? place : number])}>${count(number)}</a>`],
         ['Time', `${moment(Number(block.timestamp))} UTC`],
         ['Transactions', count(block.transactions.length)],
         ['Hash', html`<${HexLink} value=${block.hash} to=${['block', block.hash]} />`],
-        ['See it', html`<a href=${linkTo([], { at })}>Blocks and transactions up to here</a>`],
+        ['Snapshots', names.length === 0 ? 'none of this block' : names.join(', ')],
+        [
+          'See it',
+          html`<a href=${linkTo([], { at: place })}>Blocks and transactions up to here</a>`,
+        ],
       ]} />`
     }
-    <${BlockOffers} number=${at} />
+    <${BlockOffers} number=${number} hash=${isLeft ? place : undefined} />
   <//>`
 }
 
@@ -61,32 +120,41 @@ function typedIn(event: Event): string {
   return (event.currentTarget as HTMLInputElement).value
 }
 
-function Difference({ from, at }: { from: number; at: number }): VNode {
+interface DifferenceProps extends Point {
+  readonly from: number
+}
+
+function Difference({ from, number, branch }: DifferenceProps): VNode {
+  const [start, end] = [blockOn(branch, from), blockOn(branch, number)]
   const read = useRead<readonly string[]>(
-    from < at ? 'debug_getModifiedAccountsByNumber' : '',
-    [hex(from), hex(at)],
+    from < number ? 'debug_getModifiedAccountsByNumber' : '',
+    [start, end],
     'era',
   )
-  const accounts = read.value ?? []
+  const steady = useSteady(read.value)
+  const accounts = steady ?? []
   const names = useNames(accounts.slice(0, MOST_NAMED))
-  const choose = (event: Event): void =>
-    replaceWith(linkTo(['time'], { at, from: Math.min(Number(typedIn(event)) || 0, at) }))
-  const note = html`<label>after block <input type="number" min="0" max=${at} value=${from} aria-label="Compare with block" onChange=${choose} /></label> up to ${count(at)}`
+  const choose = (event: Event): void => {
+    const tip = branch.left.at(-1)?.hash
+    const to = Math.min(Number(typedIn(event)) || 0, number)
+    replaceWith(linkTo(['time'], { at: placeOn(branch, number), from: to, branch: tip }))
+  }
+  const note = html`<label>after block <input type="number" min="0" max=${number} value=${from} aria-label="Compare with block" onChange=${choose} /></label> up to ${count(number)}`
   return html`<${Panel} title="What changed" note=${note}>
     ${
-      from >= at
+      from >= number
         ? html`<${Empty}>Choose an earlier block to compare with.<//>`
-        : read.value === undefined
+        : steady === undefined || read.error !== undefined
           ? html`<${Waiting} read=${read} />`
           : html`<${Items} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
               rowHeight=${ROW} empty="Nothing changed." keyOf=${String}
-              row=${(account: string) => html`<${ChangeCells} account=${account} from=${from} at=${at} name=${names.get(account)} />`} />
+              row=${(account: string) => html`<${ChangeCells} account=${account} start=${start} end=${end} at=${placeOn(branch, number)} name=${names.get(account)} />`} />
             ${[...accounts]
               .sort((a, b) => Number(names.has(b)) - Number(names.has(a)))
               .slice(0, MOST_COMPARED)
               .map(
                 (each) =>
-                  html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${hex(from)} at=${hex(at)} />`,
+                  html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${start} at=${end} />`,
               )}`
     }
   <//>`
@@ -98,13 +166,13 @@ const MOST_COMPARED = 50
 
 interface ChangeProps {
   readonly account: string
-  readonly from: number
-  readonly at: number
+  readonly start: BlockParam
+  readonly end: BlockParam
+  readonly at: number | string
   readonly name: string | undefined
 }
 
-function ChangeCells({ account, from, at, name }: ChangeProps): VNode {
-  const [before, after] = [hex(from), hex(at)]
+function ChangeCells({ account, start: before, end: after, at, name }: ChangeProps): VNode {
   const balances = [
     useAt('eth_getBalance', account, before),
     useAt('eth_getBalance', account, after),
@@ -124,7 +192,7 @@ function ChangeCells({ account, from, at, name }: ChangeProps): VNode {
     <${Cell}>${changeText(codes, (value) => plural(value.length / 2 - 1, 'byte'))}<//>`
 }
 
-function useAt(method: string, account: string, block: string): string | undefined {
+function useAt(method: string, account: string, block: BlockParam): string | undefined {
   return useRead<string>(method, [account, block], 'era').value
 }
 
@@ -138,10 +206,8 @@ function changeText(
     : `${text(before)} to ${text(after)}`
 }
 
-function Snapshots(): VNode {
-  const read = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
+function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode {
   const [name, setName] = useState('')
-  const snapshots = read.value ?? []
   return html`<${Panel} title="Snapshots" note=${count(snapshots.length)}>
     <div class="slider"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
     ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." calls=${[{ method: 'devchain_snapshot', params: [{ name }] }]} />`}
@@ -151,15 +217,14 @@ function Snapshots(): VNode {
 }
 
 function SnapshotRow({
-  snapshot: { id, name, blockNumber, timestamp },
+  snapshot: { id, name, blockNumber, blockHash, timestamp },
 }: {
   snapshot: RpcSnapshot
 }): VNode {
-  const number = Number(blockNumber)
   const named = name ?? Number(id)
-  const title = name ?? `Snapshot ${Number(id)}`
+  const title = titleOf({ id, name })
   return html`<div class="snapshot"><h3>${title}</h3>
-    <p><a href=${linkTo(['time'], { at: number })}>block ${count(number)}</a> <span class="dim">${moment(Number(timestamp))} UTC</span></p>
+    <p><a href=${linkTo(['time'], { at: blockHash })}>block ${count(Number(blockNumber))}</a> <span class="dim">${moment(Number(timestamp))} UTC</span></p>
     <${Offer} label=${`Revert to ${title}`} isDangerous about="Restores blocks, accounts, pool and clock as they were. The snapshot stays." calls=${[{ method: 'devchain_revert', params: [named] }]} />
     ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." calls=${[{ method: 'devchain_newChain', params: [{ from: name }] }]} />`}
     <${Offer} label=${`Drop ${title}`} about="Deletes the snapshot. The chain does not change." calls=${[{ method: 'devchain_dropSnapshot', params: [named] }]} />
@@ -190,10 +255,13 @@ export function PastBar({ route }: ViewProps): VNode | false {
   useEffect(() => {
     document.body.classList.toggle('past', route.at !== undefined)
   }, [route.at])
-  if (route.at === undefined) return false
-  const { at: _, ...query } = route.query
+  const point = usePoint(route)
+  if (route.at === undefined || route.parts[0] === 'time') return false
+  const { at: _, branch: _branch, ...query } = route.query
+  const number = point && count(point.number)
+  const isLeft = point && point.number >= point.branch.first
   return html`<div class="past-bar" role="note">
-    <span>You see the chain after block <a href=${linkTo(['block', route.at])}>${count(route.at)}</a>.</span>
+    <span>${point === null ? 'This block is not known any more.' : html`You see the chain after block <a href=${linkTo(['block', route.at])}>${number}</a>${isLeft ? ', which a revert or a reorg left.' : '.'}`}</span>
     <a href=${linkTo(['time'], { at: route.at })}>Move in time</a>
     <a href=${linkTo(route.parts, query)}>Back to now</a>
   </div>`

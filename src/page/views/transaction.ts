@@ -6,6 +6,7 @@ import { count, ether, gasPrice, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { LinePlace } from '../data/run.ts'
 import type {
+  RpcLeftBlock,
   RpcLog,
   RpcReceipt,
   RpcSources,
@@ -30,15 +31,14 @@ import {
 import { CallTree } from '../parts/calltree.ts'
 import { ChangeGroup } from '../parts/changes.ts'
 import { Excerpt } from '../parts/source.ts'
-import { callText, type RpcDescription } from '../parts/transactions.ts'
+import { callText, type RpcDescription, useTransaction } from '../parts/transactions.ts'
 import type { RpcContract } from './account.ts'
 
 const MOST_EVENTS = 500
 
 export function TransactionView({ route: { parts } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
-  const read = useRead<RpcTransaction | null>('eth_getTransactionByHash', [hash], 'now')
-  const { value: receipt } = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], 'now')
+  const { read, receipt, left } = useTransaction(hash, 'now')
   const { value: names } = useRead<RpcDescription | null>(
     'devchain_describeTransaction',
     [hash],
@@ -46,14 +46,15 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
   )
   if (read.value === undefined) return html`<h1>Transaction</h1><${Waiting} read=${read} />`
   if (read.value === null)
-    return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A revert may have dropped it.<//>`
+    return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A reset may have dropped it.<//>`
   const transaction = read.value
   return html`
     <div class="title"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
+      ${left && html`<${Badge} kind="left">not in the chain: a revert or a reorg left it<//>`}
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
     ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
-    <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names)} /><//>
+    <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names, left)} /><//>
     ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="events">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}
     ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
@@ -185,6 +186,7 @@ function factsOf(
   transaction: RpcTransaction,
   receipt: RpcReceipt | null | undefined,
   names: RpcDescription | null | undefined,
+  left: RpcLeftBlock | undefined,
 ): readonly (readonly [string, unknown])[] {
   const { hash, from, to, value, nonce, gas, type, input, blockNumber } = transaction
   const created = receipt?.contractAddress
@@ -196,7 +198,7 @@ function factsOf(
       'Block',
       blockNumber === null
         ? 'in the pool'
-        : html`<a href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a>`,
+        : html`<a href=${linkTo(['block', left?.hash ?? Number(blockNumber)])}>${count(Number(blockNumber))}</a>`,
     ],
     [
       'From',

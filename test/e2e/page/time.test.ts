@@ -30,6 +30,64 @@ test('the slider shows the chain at any block, with a link, and leads back to no
   await stage.rows('Newest transactions').filter({ hasText: '3 ether' }).waitFor()
 })
 
+test('snapshots are marks on the line of time, for the mouse and the keyboard', async () => {
+  const { page } = stage
+  await stage.rpc('devchain_snapshot', 'three paid')
+  await stage.rpc('hardhat_mine', '0x9')
+  await stage.rpc('evm_snapshot')
+  await stage.open('#/time')
+  const slider = page.getByRole('slider', { name: 'Block' })
+  for (const [key, text] of [
+    ['Shift+ArrowLeft', 'block 3, snapshot three paid'],
+    ['Shift+ArrowLeft', 'block 0'],
+    ['PageUp', 'block 1'],
+    ['End', 'block 12, snapshot Snapshot 2'],
+  ] as const) {
+    await slider.press(key)
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe(text)
+  }
+  await page.getByRole('link', { name: 'Snapshot three paid, block 3' }).click()
+  await page.getByText('9 blocks before the newest').waitFor()
+  // from the mark at a quarter to the end
+  const [mark, end] = [page.getByText('three paid').first(), page.getByText('block 3').first()]
+  const [from, to] = [(await mark.boundingBox())!, (await end.boundingBox())!]
+  const y = from.y + from.height + 8
+  await page.mouse.move(from.x + from.width + 20, y)
+  await page.mouse.down()
+  await page.mouse.move(to.x - 100, y)
+  await page.mouse.up()
+  await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('1')
+})
+
+test('a branch that a revert left is chosen, and the whole page shows the chain at its blocks', async () => {
+  const { page } = stage
+  const id = await stage.rpc('evm_snapshot')
+  const hash = String(await pay(4n))
+  await pay(5n)
+  await stage.rpc('evm_revert', id)
+  await pay(8n)
+  await stage.open('#/time')
+  await page.getByRole('link', { name: 'Blocks 4 to 5, 2 transactions' }).click()
+  await page.getByText('off the chain').waitFor()
+  const slider = page.getByRole('slider', { name: 'Block' })
+  await slider.press('ArrowLeft')
+  await expect
+    .poll(() => slider.getAttribute('aria-valuetext'))
+    .toBe('block 4, of a branch that was left')
+  await stage.rows('Changed accounts').filter({ hasText: 'bob' }).getByText('+4 ether').waitFor()
+  for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowRight']) await slider.press(key)
+  await page.getByRole('link', { name: 'Blocks and transactions up to here' }).click()
+  await page.getByText('You see the chain after block 5, which a revert or a reorg left.').waitFor()
+  await stage.rows('Newest transactions').filter({ hasText: '5 ether' }).waitFor()
+  expect(await stage.rows('Newest transactions').filter({ hasText: '8 ether' }).count()).toBe(0)
+  expect(await stage.rows('Blocks').count()).toBe(7)
+  await page.getByRole('link', { name: 'Accounts' }).click()
+  await stage.rows('Accounts').filter({ hasText: 'bob' }).getByText('10,015 ether').waitFor()
+  await page.goto(`${stage.url}/#/tx/${hash}`)
+  await page.getByText('not in the chain').waitFor()
+  await page.getByRole('table', { name: 'Calls' }).getByText('4 ether').waitFor()
+})
+
 test('the difference of two points names the accounts, with balances and nonces', async () => {
   await stage.open('#/time?at=3&from=1')
   const bob = stage.rows('Changed accounts').filter({ hasText: 'bob' })
@@ -83,7 +141,7 @@ test('blocks of a revert before the page was opened are seen, and a branch has t
   await stage.rpc('evm_revert', id)
   await stage.open('#/time')
   await stage.rows('Blocks left behind').nth(1).getByRole('link').click()
-  await page.getByText('a revert left it').waitFor()
+  await page.getByText('a revert or a reorg left it').waitFor()
   await page.getByText('Branch from block 4', { exact: true }).first().click()
   await page.getByRole('button', { name: 'Branch from block 4' }).click()
   await page.getByRole('link', { name: 'Open /chain-1' }).click()

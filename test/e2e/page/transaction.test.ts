@@ -109,7 +109,7 @@ describe('the debugger', () => {
   })
 })
 
-test('a transaction in the pool is pending, and one that a revert dropped is said to be gone', async () => {
+test('a transaction is pending in the pool, stays to be seen after a revert, and is gone after a reset', async () => {
   const { page } = stage
   await stage.rpc('evm_setAutomine', false)
   const id = await stage.rpc('evm_snapshot')
@@ -120,7 +120,9 @@ test('a transaction in the pool is pending, and one that a revert dropped is sai
   await stage.rpc('evm_mine')
   await page.getByText('Succeeded').waitFor()
   await stage.rpc('evm_revert', id)
-  await page.getByText('A revert may have dropped it.').waitFor()
+  await page.getByText('not in the chain: a revert or a reorg left it').waitFor()
+  await stage.rpc('evm_reset')
+  await page.getByText('A reset may have dropped it.').waitFor()
 })
 
 test('axe-core finds nothing, and nothing is wider than the window', async () => {

@@ -1,0 +1,90 @@
+// Points in time: blocks of the chain, and of branches that reverts and reorgs left.
+import { hex } from './format.ts'
+import type { Route } from './route.ts'
+import type { RpcBlock, RpcLeftBlock } from './shapes.ts'
+import { useRead, useView } from './use.ts'
+
+/** A way from the genesis to a last block: the chain itself, or a branch that leaves it. */
+export interface TimeBranch {
+  /** The number of its first block that is off the chain. */
+  readonly first: number
+  readonly last: number
+  /** Those off the chain, oldest first. */
+  readonly left: readonly RpcLeftBlock[]
+}
+
+/** A block as methods take it: number, hash or tag. */
+export type BlockParam = string | { readonly blockHash: string }
+
+export interface Point {
+  readonly number: number
+  readonly branch: TimeBranch
+}
+
+/** A block of a branch, as methods take it: number or hash. */
+export function blockOn({ first, left }: TimeBranch, number: number): BlockParam {
+  const hash = left[number - first]?.hash
+  return hash === undefined ? hex(number) : { blockHash: hash }
+}
+
+/** The same for links. */
+export function placeOn({ first, left }: TimeBranch, number: number): number | string {
+  return left[number - first]?.hash ?? number
+}
+
+/** How such a block is read. */
+export function readOn(branch: TimeBranch, number: number): readonly [string, readonly unknown[]] {
+  const place = placeOn(branch, number)
+  return typeof place === 'string'
+    ? ['eth_getBlockByHash', [place, false]]
+    : ['eth_getBlockByNumber', [hex(place), false]]
+}
+
+/** The state at a route's point, as methods take it. */
+export function stateOf({ at }: Route): BlockParam {
+  return at === undefined ? 'latest' : typeof at === 'number' ? hex(at) : { blockHash: at }
+}
+
+/** Branches off the chain, one for each last block; those that were left last come first. */
+export function useBranches(): readonly TimeBranch[] {
+  const { value } = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
+  return branchesOf(value ?? NONE)
+}
+
+const NONE: readonly RpcLeftBlock[] = []
+const known = new WeakMap<readonly RpcLeftBlock[], readonly TimeBranch[]>()
+
+/** The same objects for the same blocks. */
+function branchesOf(all: readonly RpcLeftBlock[]): readonly TimeBranch[] {
+  const last = known.get(all)
+  if (last !== undefined) return last
+  const byHash = new Map(all.map((each) => [each.hash, each]))
+  const parents = new Set(all.map(({ parentHash }) => parentHash))
+  const branches = all.filter(({ hash }) => !parents.has(hash)).map((tip) => branchTo(tip, byHash))
+  known.set(all, branches)
+  return branches
+}
+
+function branchTo(tip: RpcLeftBlock, byHash: ReadonlyMap<string, RpcLeftBlock>): TimeBranch {
+  const left: RpcLeftBlock[] = []
+  for (let each: RpcLeftBlock | undefined = tip; each; each = byHash.get(each.parentHash))
+    left.push(each)
+  left.reverse()
+  return { first: Number(left[0]!.number), last: Number(tip.number), left }
+}
+
+/** Undefined while it is read, null for a block that is not known any more. */
+export function usePoint({ at }: Route): Point | null | undefined {
+  const { head } = useView()
+  const branches = useBranches()
+  const branch = branches.find(({ left }) => left.some(({ hash }) => hash === at))
+  // a hash may be of a block that is on the chain again
+  const asked = typeof at === 'string' && branch === undefined
+  const { value } = useRead<RpcBlock | null>(asked ? 'eth_getBlockByHash' : '', [at, false], 'now')
+  if (head === undefined || (asked && value === undefined)) return undefined
+  const chain = { first: head.number + 1, last: head.number, left: [] }
+  if (branch !== undefined)
+    return { number: Number(branch.left.find(({ hash }) => hash === at)!.number), branch }
+  if (asked) return value && { number: Number(value.number), branch: chain }
+  return { number: Math.min(Number(at ?? head.number), head.number), branch: chain }
+}

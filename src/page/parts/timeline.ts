@@ -1,0 +1,234 @@
+// One line of time to move along: the blocks of the chain with its snapshots, and below it the branches that were left.
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { count, plural } from '../data/format.ts'
+import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
+import { useReads } from '../data/use.ts'
+import { classes, html } from '../html.ts'
+import type { RpcSnapshot } from './fields.ts'
+
+/** Pixels: the line of the chain from the top, those of branches from each other, what the ends of the lines leave free. */
+const LINE = 52
+const LANE = 36
+const END = 14
+
+/** Branches that are drawn. */
+const MOST_LANES = 4
+
+/** Snapshots that are marked, and pixels between two marks that are not one. */
+const MOST_MARKED = 200
+const BETWEEN_MARKS = 20
+
+/** Milliseconds between two moves: browsers ignore more than 200 in ten seconds. */
+const BETWEEN_MS = 60
+
+interface Track {
+  readonly branch: TimeBranch
+  readonly lane: number
+  /** Its first block that is on no track above it, and the lane of the block before that. */
+  readonly start: number
+  readonly parent: number
+}
+
+interface Mark {
+  readonly track: Track
+  readonly number: number
+  readonly title: string
+}
+
+interface TimelineProps {
+  readonly chain: TimeBranch
+  readonly branches: readonly TimeBranch[]
+  readonly snapshots: readonly RpcSnapshot[]
+  readonly point: Point
+  readonly linkOf: (point: Point) => string
+  readonly move: (point: Point) => void
+}
+
+export function Timeline(props: TimelineProps): VNode {
+  const { chain, branches, point, linkOf } = props
+  const [shown, go] = useMoves(props)
+  const [box, width] = useWidth()
+  const drawn = branches.filter((each, i) => i < MOST_LANES || each === point.branch)
+  const { tracks, laneOf } = tracksOf([chain, ...drawn])
+  const marks = useMarks(props.snapshots, tracks, laneOf)
+  const end = Math.max(1, ...tracks.map(({ branch }) => branch.last))
+  const share = (number: number): string => `${(100 * number) / end}%`
+  const lane = laneOf.get(String(placeOn(shown.branch, shown.number))) ?? 0
+  const text = `block ${count(shown.number)}`
+  const names = marks.filter(({ track, number }) => track.lane === lane && number === shown.number)
+  const drag = (event: PointerEvent): void => {
+    const { left, top } = box.current!.getBoundingClientRect()
+    const number = Math.round(((event.clientX - left) / width) * end)
+    const nearest = Math.round((event.clientY - top - LINE) / LANE)
+    const isNew = event.type === 'pointerdown'
+    const track = tracks[Math.min(Math.max(nearest, 0), tracks.length - 1)]!
+    go({ branch: isNew ? track.branch : shown.branch, number })
+    if (isNew) box.current!.setPointerCapture(event.pointerId)
+    if (isNew) box.current!.querySelector<HTMLElement>('[role=slider]')!.focus()
+  }
+  return html`<div class="timeline" style=${{ height: `${LINE + Math.max(1, tracks.length - 1) * LANE + 30}px` }}>
+    <div class="rails" ref=${box} style=${{ inset: `0 ${END}px` }} onPointerMove=${(event: PointerEvent) => event.buttons === 1 && box.current!.hasPointerCapture(event.pointerId) && drag(event)}
+      onPointerDown=${(event: PointerEvent) => event.button === 0 && (event.target as Element).closest('a') === null && drag(event)}>
+      <i class="rail" style=${{ top: `${LINE}px`, width: share(chain.last) }}></i>
+      <i class="rail chosen" style=${{ top: `${LINE}px`, width: share(Math.min(shown.number, shown.branch.first - 1)) }}></i>
+      ${tracks.slice(1).map(
+        ({ branch, lane: at, start, parent }) => html`
+          <i class=${classes('fork', branch === shown.branch && 'chosen')} style=${{ left: share(start - 1), width: share(branch.last - start + 1), top: `${LINE + parent * LANE}px`, height: `${(at - parent) * LANE}px` }}></i>
+          <a class="lane" href=${linkOf({ branch, number: branch.last })} aria-current=${branch === shown.branch ? 'true' : undefined}
+            style=${{ left: `max(0px, min(${share(start - 1)}, 100% - 190px))`, top: `${LINE + at * LANE + 7}px` }}>${laneText(branch)}</a>`,
+      )}
+      ${branches.length === 0 && html`<span class="lane" style=${{ top: `${LINE + LANE - 12}px` }}>No revert or reorg left a branch.</span>`}
+      ${apart(marks, width, end).map(
+        ({ track, number, title, room }) =>
+          html`<a class="mark" href=${linkOf({ branch: track.branch, number })} title=${`${title}, block ${count(number)}`} aria-label=${`Snapshot ${title}, block ${count(number)}`}
+            style=${{ left: share(number), top: `${LINE + track.lane * LANE}px` }}>${track.lane === 0 && title.length * 7 < room && html`<span>${title}</span>`}</a>`,
+      )}
+      <i class="cursor" style=${{ left: share(shown.number), height: `${LINE + lane * LANE - 20}px` }}></i>
+      <output class="bubble" style=${{ left: `max(0px, min(${share(shown.number)} - 45px, 100% - 90px))` }}>${text}</output>
+      <div role="slider" tabindex="0" class="thumb" aria-label="Block" aria-valuemin="0" aria-valuemax=${shown.branch.last} aria-valuenow=${shown.number}
+        aria-valuetext=${[text, lane > 0 && 'of a branch that was left', ...names.map(({ title }) => `snapshot ${title}`)].filter(Boolean).join(', ')}
+        style=${{ left: share(shown.number), top: `${LINE + lane * LANE}px` }} onKeyDown=${(event: KeyboardEvent) => step(event, shown, marks, go)}></div>
+    </div>
+  </div>`
+}
+
+function laneText({ first, last, left }: TimeBranch): string {
+  const blocks =
+    left.length === 1 ? `Block ${count(last)}` : `Blocks ${count(first)} to ${count(last)}`
+  const sent = left.reduce((sum, { transactions }) => sum + transactions.length, 0)
+  return `${blocks}, ${plural(sent, 'transaction')}`
+}
+
+/** The point that is shown, and what moves it: at once here, and some times a second on the page. */
+function useMoves({ point, move }: TimelineProps): readonly [Point, (to: Point) => void] {
+  const [ahead, setAhead] = useState<Point | undefined>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const newest = useRef(point)
+  const place = placeOn(point.branch, point.number)
+  const sent = useRef(place)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useEffect(() => {
+    // a link was followed meanwhile
+    if (place !== sent.current) end()
+  }, [place])
+  const end = (): void => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+    setAhead(undefined)
+  }
+  const go = ({ branch, number }: Point): void => {
+    newest.current = { branch, number: Math.min(Math.max(number, 0), branch.last) }
+    setAhead(newest.current)
+    timer.current ??= setTimeout(() => {
+      end()
+      sent.current = placeOn(newest.current.branch, newest.current.number)
+      move(newest.current)
+    }, BETWEEN_MS)
+  }
+  return [ahead ?? point, go]
+}
+
+/** Tracks from top to bottom, and the lane of each block off the chain. */
+function tracksOf(branches: readonly TimeBranch[]): {
+  readonly tracks: readonly Track[]
+  readonly laneOf: ReadonlyMap<string, number>
+} {
+  const laneOf = new Map<string, number>()
+  const tracks = branches.map((branch, lane) => {
+    const { first, left } = branch
+    const own = left.findIndex(({ hash }) => !laneOf.has(hash))
+    const parent = laneOf.get(left[own - 1]?.hash ?? '') ?? 0
+    for (const { hash } of left.slice(own)) laneOf.set(hash, lane)
+    return { branch, lane, start: first + own, parent }
+  })
+  return { tracks, laneOf }
+}
+
+/** Snapshots of one block are one mark; those whose block is not known any more have none. */
+function useMarks(
+  snapshots: readonly RpcSnapshot[],
+  tracks: readonly Track[],
+  laneOf: ReadonlyMap<string, number>,
+): readonly Mark[] {
+  const newest = snapshots.slice(-MOST_MARKED)
+  const known = useReads<string | null>(
+    newest.map(({ blockHash }) => ['eth_getBlockTransactionCountByHash', [blockHash]]),
+    'era',
+  )
+  const marks = new Map<string, Mark>()
+  for (const [i, { blockHash, blockNumber, ...snapshot }] of newest.entries()) {
+    if (known[i]?.value == null) continue
+    const title = titleOf(snapshot)
+    const others = marks.get(blockHash)
+    const track = tracks[laneOf.get(blockHash) ?? 0]!
+    marks.set(blockHash, {
+      track,
+      number: Number(blockNumber),
+      title: others === undefined ? title : `${others.title}, ${title}`,
+    })
+  }
+  return [...marks.values()]
+    .filter(({ track, number }) => number <= track.branch.last)
+    .sort((a, b) => a.track.lane - b.track.lane || a.number - b.number)
+}
+
+export function titleOf({ id, name }: Pick<RpcSnapshot, 'id' | 'name'>): string {
+  return name ?? `Snapshot ${Number(id)}`
+}
+
+/** Marks that can be hit, of which each stands for those too near before it, and the pixels behind it. */
+function apart(
+  marks: readonly Mark[],
+  width: number,
+  end: number,
+): readonly (Mark & { readonly room: number })[] {
+  const spaces = marks.map(({ track, number }, i) => {
+    const next = marks[i + 1]
+    const until = next?.track === track ? next.number : end
+    return ((until - number) / end) * width + (next?.track === track ? 0 : END)
+  })
+  const shown: (Mark & { readonly room: number })[] = []
+  let titles: readonly string[] = []
+  for (const [i, mark] of marks.entries()) {
+    titles = [...titles, mark.title]
+    if (spaces[i]! < BETWEEN_MARKS && marks[i + 1]?.track === mark.track) continue
+    shown.push({ ...mark, title: titles.join(', '), room: spaces[i]! })
+    titles = []
+  }
+  return shown
+}
+
+/** Arrows go by blocks, with Shift by snapshots and forks. */
+function step(
+  event: KeyboardEvent,
+  { branch, number }: Point,
+  marks: readonly Mark[],
+  go: (to: Point) => void,
+): void {
+  const page = Math.max(1, Math.round(branch.last / 10))
+  const ways: Readonly<Record<string, number>> = {
+    ...{ ArrowRight: 1, ArrowUp: 1, PageUp: page, End: Number.POSITIVE_INFINITY },
+    ...{ ArrowLeft: -1, ArrowDown: -1, PageDown: -page, Home: Number.NEGATIVE_INFINITY },
+  }
+  const way = ways[event.key]
+  if (way === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+  event.preventDefault()
+  const isOn = ({ track, number: at }: Mark): boolean =>
+    placeOn(track.branch, at) === placeOn(branch, at)
+  const stops = [0, ...marks.filter(isOn).map((mark) => mark.number), branch.first - 1, branch.last]
+  const further = stops.filter((each) => (each - number) * way > 0)
+  const stop = way > 0 ? Math.min(...further) : Math.max(...further)
+  go({ branch, number: event.shiftKey ? stop : number + way })
+}
+
+function useWidth(): readonly [{ current: HTMLDivElement | null }, number] {
+  const box = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(800)
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 800))
+    observer.observe(box.current!)
+    return () => observer.disconnect()
+  }, [])
+  return [box, width]
+}
