@@ -22,9 +22,12 @@ export function countTurns(): CountedTurns {
   return { count: () => count, [Symbol.dispose]: () => clearImmediate(next) }
 }
 
-/** Until it is disposed of, each look at the clock sees a millisecond more: work in turns yields at every tenth. */
-export function slowClock(): Disposable {
+/** Until it is disposed of, time passes with each look at the clock only: work in turns yields after 10 ms of it. */
+export function slowClock(stepMs = 1): Disposable {
   let now = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += stepMs
+    return now
+  })
   return { [Symbol.dispose]: () => clock.mockRestore() }
 }
