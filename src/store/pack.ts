@@ -1,4 +1,5 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { CorruptStore } from './bytes.ts'
@@ -22,18 +23,35 @@ const FIRST_ROOM = 1024 * 1024
 /** Where the first object stands. */
 const START = Math.ceil(MAGIC.length / ALIGNMENT) * ALIGNMENT
 
+/** Milliseconds of writing before other work gets a turn. */
+const TURN_MS = 10
+
 class Memory implements Medium {
   #bytes: Buffer = Buffer.alloc(FIRST_ROOM)
   #length = 0
 
+  constructor() {
+    this.#push(MAGIC, START)
+  }
+
   append(bytes: Uint8Array): number {
     const position = this.#length
-    this.push(headOf(bytes))
-    this.push(bytes, roomFor(bytes.length) - HEAD)
+    this.#push(headOf(bytes))
+    this.#push(bytes, roomFor(bytes.length) - HEAD)
     return position
   }
 
-  push(bytes: Uint8Array, room: number = bytes.length): void {
+  read(position: number): Uint8Array {
+    return readObject(this.#bytes.subarray(0, this.#length), position)
+  }
+
+  /** @param root the position of the state */
+  finish(root: number): Uint8Array {
+    this.#push(endOf(root))
+    return new Uint8Array(this.#bytes.subarray(0, this.#length))
+  }
+
+  #push(bytes: Uint8Array, room: number = bytes.length): void {
     const end = this.#length + room
     if (end > this.#bytes.length) {
       const grown = Buffer.alloc(2 * end)
@@ -42,14 +60,6 @@ class Memory implements Medium {
     }
     this.#bytes.set(bytes, this.#length)
     this.#length = end
-  }
-
-  read(position: number): Uint8Array {
-    return readObject(this.#bytes.subarray(0, this.#length), position)
-  }
-
-  finish(): Uint8Array {
-    return new Uint8Array(this.#bytes.subarray(0, this.#length))
   }
 }
 
@@ -68,9 +78,21 @@ function readObject(bytes: Buffer, position: number): Uint8Array {
 /** The same bytes for the same state. The fork of a forked state is not in them: it must be given to read them. */
 export function packState(value: ChainState): Uint8Array {
   const memory = new Memory()
-  memory.push(MAGIC, START)
-  memory.push(endOf(new Objects(memory).write(value, stateObject)))
-  return memory.finish()
+  return memory.finish(new Objects(memory).write(value, stateObject))
+}
+
+/** As `packState`, in turns. */
+export async function packInTurns(
+  value: ChainState,
+  turnMs: number = TURN_MS,
+): Promise<Uint8Array> {
+  const memory = new Memory()
+  const objects = new Objects(memory)
+  for (;;) {
+    const position = objects.writeFor(turnMs, value, stateObject)
+    if (position !== undefined) return memory.finish(position)
+    await nextTurn()
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { beginningWith, type ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import { FORMAT } from './frames.ts'
-import { packState, unpackState } from './pack.ts'
+import { packInTurns, unpackState } from './pack.ts'
 
 /** The first line is this, the number of the format, and the CRC-32 of all that follows. */
 const TITLE = 'devchain pack'
@@ -41,9 +41,9 @@ export interface Pack {
   readonly compat: DevchainSettings['compat']
 }
 
-/** The same bytes for the same chain. The state is read before this returns its promise. */
+/** The same bytes for the same chain. */
 export async function writePack({ state, compat }: Pack): Promise<Uint8Array> {
-  const bytes = packState(beginningWith(state))
+  const bytes = await packInTurns(beginningWith(state))
   if (bytes.length > MAX_STATE) throw tooLarge(bytes.length)
   const { header, hash } = headOf(state.tree).block
   const chainId = Number(state.config.chainId)

@@ -18,7 +18,7 @@ import { pooledInOrder, withConditional } from '../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { CorruptStore } from '../../../src/store/bytes.ts'
-import { packState, unpackState } from '../../../src/store/pack.ts'
+import { packInTurns, packState, unpackState } from '../../../src/store/pack.ts'
 import { SEEDS, sidecarOf } from '../../support/evm/blobs.ts'
 import { account, signed, testChain, testEnvironment } from '../node/chains.ts'
 import { answersOf, step, take } from './histories.ts'
@@ -34,6 +34,8 @@ test('a state that was packed answers as before, and goes on to the same blocks'
         for (const each of steps) await take(chain, environment, each)
         const bytes = packState(chain.state)
         expect(packState(chain.state)).toEqual(bytes)
+        // with a pause after each object
+        expect(await packInTurns(chain.state, 0)).toEqual(bytes)
         const unpacked = unpackState(bytes)
         expect(answersOf(unpacked)).toEqual(answersOf(chain.state))
         const again = packState(unpackState(bytes))
