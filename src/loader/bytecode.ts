@@ -12,8 +12,11 @@ import { readSealed, seal } from './sealed.ts'
 const KEEP_START_AFTER_MS = 40
 const KEEP_LATE_AFTER_MS = 1_500
 
-/** Cached files in all; the oldest are removed first. A version has about 150, each under a megabyte. */
+/** Cached files in all. A version has about 150, each under a megabyte. */
 const MAX_KEPT = 400
+
+/** Files left where there are more, the newest: removing one for each that comes would look at all of them each time. */
+const LEFT = 300
 
 /** File suffixes. Bytecode of late parts depends on the V8 flags set after the start, if any. */
 const KEPT = '.cache'
@@ -126,5 +129,5 @@ function removeOldest(folder: string): void {
   if (files.length <= MAX_KEPT) return
   const aged = files.map((file) => ({ file, madeMs: statSync(file).mtimeMs }))
   aged.sort((a, b) => b.madeMs - a.madeMs)
-  for (const { file } of aged.slice(MAX_KEPT)) rmSync(file, { force: true })
+  for (const { file } of aged.slice(LEFT)) rmSync(file, { force: true })
 }

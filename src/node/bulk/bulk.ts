@@ -1,7 +1,7 @@
 // Accelerator: mines empty blocks in WebAssembly by changing only what differs from the block before (benchmark rows
 // mine100kMs and minePerS). The plain twin is mining/miner.ts, which makes the same hashes; tests compare the two. The
 // door is `bulk` in create.ts.
-import type { YieldIfDue } from '../../core/yield.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { RING } from '../../state/systemslots.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { appendRun, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
@@ -29,7 +29,7 @@ const MIN_RUN = 32
  * the slots costs as much as mining many blocks.
  */
 const MIN_STREAK = 8
-const SLOTS_PER_BLOCK = 16
+const SLOTS_PER_BLOCK = 28
 
 /** If that many blocks take longer (interval mining), a miner always pays: its blocks need less memory. */
 const SLOW_STREAK_MS = 5_000
@@ -102,7 +102,7 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
   }
   const writes = writesOfAlike(state, nextBlockEnvironment(state, now))
   // otherwise it tries again after as many blocks
-  if (writes !== undefined) byHead.set(head, await newTemplate(state, writes))
+  if (writes !== undefined) byHead.set(head, await newTemplate(state, writes, yielder()))
 }
 
 async function mineRun(
@@ -114,7 +114,7 @@ async function mineRun(
   if (count < MIN_RUN || timestampAt(count - 1) > LATEST) return undefined
   const known = takeTemplate(state, headOf(state.tree), now)
   if (known === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
-  const template = known ?? (await newTemplate(state, writes))
+  const template = known ?? (await newTemplate(state, writes, yieldIfDue))
   const { miner } = template
   const { run } = miner
   const start = run.count
@@ -133,11 +133,16 @@ async function mineRun(
   return { state: { ...state, tree: appendRun(state.tree, run, last) }, blocks: BigInt(mined) }
 }
 
-async function newTemplate(state: ChainState, writes: SystemWrites): Promise<HeadTemplate> {
+async function newTemplate(
+  state: ChainState,
+  writes: SystemWrites,
+  yieldIfDue: YieldIfDue,
+): Promise<HeadTemplate> {
   // loaded late: it takes a moment to compile, and a node that mines transactions does not need it
   const { RunMiner } = await import('./runminer.ts')
   const { config, settings, pool, tree } = state
-  const miner = new RunMiner({ parent: headOf(tree), abandoned: tree.abandoned }, writes)
+  const template = { parent: headOf(tree), abandoned: tree.abandoned }
+  const miner = await RunMiner.after(template, writes, yieldIfDue)
   return { config, settings, pool, miner }
 }
 

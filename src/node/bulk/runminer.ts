@@ -2,6 +2,7 @@
 
 import { integerSize, writeRlp } from '../../core/fastrlp/writer.ts'
 import { bytesFromHex, concatBytes, equalBytes, ZERO_HASH } from '../../core/hex.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import { accessListOf, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
 import { encodeHeader, FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
@@ -17,6 +18,9 @@ import { BATCH, ENTRY } from './runlog.ts'
 import { SealedRun } from './sealedrun.ts'
 
 const RING_SLOTS = Number(RING)
+
+/** Slots taken over and hashed before other work may get a turn: 1 ms or two. They come in the order of the trie. */
+const SLOTS_IN_A_ROW = 256
 
 /** Four-byte parameters of the module, in the order of `Parameters` in assembly/runminer.ts. */
 const PARAMETERS = [
@@ -47,7 +51,7 @@ export class RunMiner {
   readonly #blocks: number
   #isLost = false
 
-  constructor(template: RunTemplate, writes: SystemWrites) {
+  private constructor(template: RunTemplate, writes: SystemWrites) {
     const { parent, abandoned } = template
     const arena = this.#arena
     this.#parent = parent.block.header
@@ -59,8 +63,18 @@ export class RunMiner {
     this.#blocks = arena.allocate(ENTRY * BATCH)
     this.#parameters = arena.allocate(4 * PARAMETERS.length)
     this.#set({ seed: this.#seed, blocks: this.#blocks })
-    this.#layRings(parent.world, writes)
-    this.#layList(parent.world)
+  }
+
+  static async after(
+    template: RunTemplate,
+    writes: SystemWrites,
+    yieldIfDue: YieldIfDue,
+  ): Promise<RunMiner> {
+    const miner = new RunMiner(template, writes)
+    const { world } = template.parent
+    await miner.#layRings(world, writes, yieldIfDue)
+    miner.#layList(world)
+    return miner
   }
 
   get next(): number {
@@ -153,7 +167,7 @@ export class RunMiner {
     })
   }
 
-  #layRings(world: World, writes: SystemWrites): void {
+  async #layRings(world: World, writes: SystemWrites, yieldIfDue: YieldIfDue): Promise<void> {
     const contracts = [
       ...(writes.time ? [BEACON_ROOTS] : []),
       ...(writes.hash ? [HISTORY_STORAGE] : []),
@@ -172,18 +186,30 @@ export class RunMiner {
       const isTimes = contract === BEACON_ROOTS
       const rooted = isTimes ? arena.allocate(RING_SLOTS) : 0
       this.#set(isTimes ? { times: ring, rooted } : { parents: ring })
-      this.#isLost ||= !this.#isFilled(ring, storage, rooted)
+      this.#isLost ||= !(await this.#isFilled(ring, storage, rooted, yieldIfDue))
       const hash = arena.bytes.subarray(storageRoot, storageRoot + 32)
       this.#isLost ||= !storage.isEmpty && !equalBytes(hash, storage.rootBytes)
     }
   }
 
   /** Takes over the slots of a storage; false when a node became too short. */
-  #isFilled(ring: number, storage: Account['storage'], rooted: number): boolean {
+  async #isFilled(
+    ring: number,
+    storage: Account['storage'],
+    rooted: number,
+    yieldIfDue: YieldIfDue,
+  ): Promise<boolean> {
     const arena = this.#arena
     const { exports } = arena
     const room = arena.allocate(64)
+    let count = 0
     for (const { slot, value } of storage.values()) {
+      count += 1
+      if (count % SLOTS_IN_A_ROW === 0) {
+        exports.hash(ring, 0)
+        exports.run()
+        await yieldIfDue()
+      }
       const encoded = writeRlp(value)
       arena.bytes.set(encoded, room)
       if (slot < RING) {

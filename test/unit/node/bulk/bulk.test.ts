@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, test, vi } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
+import { yielder } from '../../../../src/core/yield.ts'
 import { bulkMining } from '../../../../src/node/bulk/bulk.ts'
 import { RunMiner } from '../../../../src/node/bulk/runminer.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
@@ -28,6 +29,7 @@ import { sealBlock } from '../../../../src/protocol/blocks/block.ts'
 import { hashHeader } from '../../../../src/protocol/blocks/header.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../../src/state/predeploys.ts'
 import { nonceAt, stateRoot, storageAt, withStorage } from '../../../../src/state/world.ts'
+import { countTurns, slowClock } from '../../../support/waiting/turns.ts'
 import { account, NOON, signed, testChain } from '../chains.ts'
 
 function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<unknown> {
@@ -452,6 +454,18 @@ describe('a run longer than the sealed blocks', () => {
   })
 })
 
+test('others get turns while a miner of empty blocks takes over the slots of the rings', async () => {
+  const chain = await testChain()
+  await mineSlowly(chain, 300)
+  const parent = headOf(chain.state.tree)
+  using others = countTurns()
+  using _time = slowClock(10)
+  const writes = { time: true, hash: true }
+  const miner = await RunMiner.after({ parent, abandoned: 0 }, writes, yielder())
+  expect(others.count()).toBeGreaterThan(1)
+  expect(miner.mine([Number(parent.block.header.timestamp) + 1])).toBe(1)
+})
+
 test.each([9_000_000n, 0n, 127n])(
   'blocks after slot %i have the slots after it',
   async (slotNumber) => {
@@ -461,7 +475,8 @@ test.each([9_000_000n, 0n, 127n])(
     const { block, executed, world, totalDifficulty } = head
     const sealed = sealBlock({ ...block.header, slotNumber }, [])
     const parent = { block: sealed, executed, world, totalDifficulty }
-    const miner = new RunMiner({ parent, abandoned: 0 }, { time: true, hash: true })
+    const writes = { time: true, hash: true }
+    const miner = await RunMiner.after({ parent, abandoned: 0 }, writes, yielder())
     const times = Array.from(
       { length: 64 },
       (_, index) => Number(block.header.timestamp) + 1 + index,
